@@ -32,7 +32,7 @@ fn tag(
 ) -> (usize, usize) {
     let input = Box::new(Cursor::new(input.to_owned()));
     let options = WriteOptions::new(OutputFormat::Conll);
-    let mut writer = Writer::new(Vec::new(), "memory", options).unwrap();
+    let mut writer = Writer::new(Vec::new(), "memory", &options).unwrap();
     let mut tokens = 0;
     for sentence in Reader::from_read(input, "bench corpus", reading) {
         let sentence = sentence.unwrap();

@@ -66,7 +66,6 @@ pub mod eval;
 pub mod exact_sum;
 pub mod extract;
 pub mod fingerprint;
-pub mod html;
 pub mod ids;
 pub mod input_file;
 #[cfg(feature = "train")]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dropchain::atomic_file;
 use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::{Error, Sentence};
+use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -133,14 +134,18 @@ pub fn cluster(py: Python<'_>, arguments: Arguments<'_>) -> PyResult<PyClusters>
     let count = inputs::count("clusters", Some(arguments.clusters), 2)?.unwrap_or(2);
     let min_count = inputs::count("min_count", Some(arguments.min_count), 1)?.unwrap_or(1) as u64;
     let memory = memory_limit(arguments.memory)?;
-    let format = arguments.format.as_ref().map(|name| name.parse::<Format>());
+    let format = arguments.format.as_ref().map(|name| name.parse());
+    let format: Option<InputFormat> = format.transpose().map_err(exception)?;
     let options = ReadOptions {
-        format: format.transpose().map_err(exception)?,
         columns: arguments.columns.clone(),
         comments: arguments.comments,
         unlabeled: true,
         memory,
         ..ReadOptions::default()
+    };
+    let options = match format {
+        None => options,
+        Some(format) => format.apply(SpanOptions::default(), options),
     };
     let sentences: Vec<Arc<Sentence>> = match &arguments.corpus {
         Some(corpus) => corpus.get().0.clone(),

@@ -10,6 +10,7 @@ use dropchain::corpus::{
 };
 
 use dropchain::{MemoryLimit, Sentence, Tagger};
+use dropchain_formats::{InputFormat, SpanOptions};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySlice, PyString, PyType};
@@ -63,16 +64,19 @@ fn read_options(
     columns: Option<Vec<String>>,
     label: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<ReadOptions> {
-    let format = format.map(str::parse).transpose();
+    let format: Option<InputFormat> = format.map(str::parse).transpose().map_err(exception)?;
     let label = label.map(|label| match label.extract::<i64>() {
         Ok(index) => Ok(index.to_string()),
         Err(_) => label.extract::<String>(),
     });
-    Ok(ReadOptions {
-        format: format.map_err(exception)?,
+    let options = ReadOptions {
         columns,
         label: label.transpose()?,
         ..ReadOptions::default()
+    };
+    Ok(match format {
+        None => options,
+        Some(format) => format.apply(SpanOptions::default(), options),
     })
 }
 
@@ -102,6 +106,9 @@ pub fn paths_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
 /// they are given or the format has its own.
 fn use_columns_of(tagger: &Tagger, file: &str, options: &mut ReadOptions) {
     let header = tagger.model().header();
+    if options.reader.is_some() {
+        return;
+    }
     let format = options.format.unwrap_or_else(|| Format::guess(file));
     let is_trained_on_columns = header.template.is_some()
         && !header.columns.is_empty()

@@ -142,6 +142,10 @@ impl ConllParser {
 }
 
 impl SentenceParser for ConllParser {
+    fn memory_per_byte(&self) -> u64 {
+        6
+    }
+
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         while self.ready.is_empty() {
             let Some(line) = lines.next_line()? else {

@@ -124,6 +124,10 @@ impl ConlluParser {
 }
 
 impl SentenceParser for ConlluParser {
+    fn memory_per_byte(&self) -> u64 {
+        6
+    }
+
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         let mut current: Option<Sentence> = None;
         let mut multiword_end = MultiwordEnd::default();

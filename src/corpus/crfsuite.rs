@@ -137,6 +137,10 @@ impl CrfsuiteParser {
 }
 
 impl SentenceParser for CrfsuiteParser {
+    fn memory_per_byte(&self) -> u64 {
+        14
+    }
+
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         let mut sentence = Sentence::new(self.schema.clone(), lines.file().clone());
         let mut attributes = Attributes::default();

@@ -33,10 +33,10 @@ impl Cut {
     /// Returns `None` if files in the format cannot be cut.
     fn of(format: Format, options: &ReadOptions) -> Option<Self> {
         match format {
+            _ if options.reader.is_some() => None,
             Format::Text if options.paragraphs => Some(Self::BlankLine),
             Format::Text | Format::Jsonl => Some(Self::Line),
             Format::Conll | Format::Conllu | Format::Crfsuite => Some(Self::BlankLine),
-            Format::Spans | Format::Brat => None,
         }
     }
 }
@@ -255,8 +255,6 @@ mod tests {
         let divide = |path: &OsStr, format| FilePart::divide(&[(path, format)], &options, 0, 2);
         let is_cut = |path: &OsStr, format| divide(path, format).unwrap().is_some();
         assert!(is_cut(&path("a.conll"), Format::Conll));
-        assert!(!is_cut(&path("a.conll"), Format::Spans));
-        assert!(!is_cut(&path("a.conll"), Format::Brat));
         assert!(!is_cut(&path("a.conll.gz"), Format::Conll));
         assert!(!is_cut(&path("utf16.txt"), Format::Text));
         assert!(!is_cut(OsStr::new("-"), Format::Text));

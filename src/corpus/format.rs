@@ -3,7 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::Error;
+use super::conll::ConllParser;
+use super::conllu::ConlluParser;
+use super::crfsuite::CrfsuiteParser;
+use super::jsonl::JsonlParser;
+use super::parse::{ReadFormat, ReadOptions, SentenceParser};
+use super::text::TextParser;
+use crate::error::{Error, Result};
 
 /// An input format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,23 +24,16 @@ pub enum Format {
     Crfsuite,
     /// JSON lines: one object per line.
     Jsonl,
-    /// JSON with texts and spans of characters, as Prodigy, doccano and Label Studio write it.
-    Spans,
-    /// BRAT's standoff format: a text `NAME.txt`, its annotations in `NAME.ann`; or a folder of
-    /// them.
-    Brat,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 5] = [
         Self::Text,
         Self::Conll,
         Self::Conllu,
         Self::Crfsuite,
         Self::Jsonl,
-        Self::Spans,
-        Self::Brat,
     ];
 
     /// The name that [`Format::from_str`] parses.
@@ -46,20 +45,6 @@ impl Format {
             Self::Conllu => "conllu",
             Self::Crfsuite => "crfsuite",
             Self::Jsonl => "jsonl",
-            Self::Spans => "spans",
-            Self::Brat => "brat",
-        }
-    }
-
-    /// The memory that a byte of input takes at most once parsed, in bytes: many short cells,
-    /// tokens or attributes need more than their text, and growing vectors twice of that.
-    pub(super) const fn memory_per_byte(self) -> u64 {
-        match self {
-            Self::Text => 60,
-            Self::Conll | Self::Conllu => 6,
-            Self::Crfsuite => 14,
-            Self::Jsonl => 30,
-            Self::Spans | Self::Brat => 120,
         }
     }
 
@@ -91,6 +76,19 @@ impl Format {
     }
 }
 
+impl ReadFormat for Format {
+    fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
+        let options = options.clone();
+        Ok(match self {
+            Self::Text => Box::new(TextParser::new(&options)),
+            Self::Conll => Box::new(ConllParser::new(options)),
+            Self::Conllu => Box::new(ConlluParser::new(options)),
+            Self::Crfsuite => Box::new(CrfsuiteParser::new(options)?),
+            Self::Jsonl => Box::new(JsonlParser::new(options)),
+        })
+    }
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -104,8 +102,7 @@ impl FromStr for Format {
         let found = Self::ALL.into_iter().find(|format| format.name() == name);
         found.ok_or_else(|| {
             Error::parameter(format!(
-                "unknown input format '{name}': expected text, conll, conllu, crfsuite, jsonl, \
-                 spans or brat"
+                "unknown input format '{name}': expected text, conll, conllu, crfsuite or jsonl"
             ))
         })
     }
@@ -122,8 +119,7 @@ mod tests {
         }
         assert_eq!(
             "xml".parse::<Format>().unwrap_err().to_string(),
-            "unknown input format 'xml': expected text, conll, conllu, crfsuite, jsonl, spans or \
-             brat"
+            "unknown input format 'xml': expected text, conll, conllu, crfsuite or jsonl"
         );
     }
 

@@ -106,7 +106,11 @@ impl Serialize for OtherMembers<'_, '_> {
 }
 
 /// Parses the object on `line`, whose keys must be unique.
-pub(super) fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
+///
+/// # Errors
+///
+/// [`Error::Input`] with the place of what is wrong.
+pub fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
     let object: JsonObject<'a> = serde_json::from_str(line.text).map_err(|error| {
         let text = error.to_string();
         let message = text.split(" at line ").next().unwrap_or_default();
@@ -135,7 +139,8 @@ pub(super) fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
 }
 
 /// Names the type of a JSON value in an error message.
-pub(super) fn type_name(value: &RawValue) -> &'static str {
+#[must_use]
+pub fn type_name(value: &RawValue) -> &'static str {
     match serde_json::from_str(value.get()) {
         Ok(Value::Null) => "null",
         Ok(Value::Bool(_)) => "a boolean",

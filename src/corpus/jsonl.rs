@@ -224,6 +224,10 @@ impl JsonlParser {
 }
 
 impl SentenceParser for JsonlParser {
+    fn memory_per_byte(&self) -> u64 {
+        30
+    }
+
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         while self.ready.is_empty() {
             let Some(line) = lines.next_line()? else {

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 
+use flate2::bufread::MultiGzDecoder;
+
 #[cfg(feature = "encodings")]
 use super::decoding_reader::{DecodingReader, NotDecodable};
-use super::gzip::{GzipReader, MAGIC};
 use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
 use crate::error::{Error, Place, Result};
@@ -25,6 +26,9 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The name of the copy in messages.
 const COPY: &str = "the copy of the text";
 
+/// The first two bytes of a gzip file.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// The byte order marks of UTF-16.
 const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 
@@ -38,7 +42,7 @@ pub type InputStream = Box<dyn BufRead + Send>;
 pub(super) type OutputStream = Box<dyn Write + Send>;
 
 /// Reads an input line by line, into one buffer.
-pub(super) struct LineReader {
+pub struct LineReader {
     input: InputStream,
     file: Arc<str>,
     number: u64,
@@ -55,13 +59,10 @@ pub(super) struct LineReader {
 
 /// An upper bound of the memory of a sentence while it is being read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SentenceMemory {
-    /// Maximum memory of a sentence in bytes.
-    pub limit: u64,
-    /// Maximum memory of what a byte of input is parsed to.
-    pub per_byte: u64,
-    /// Memory of the lines that have been read of the sentence.
-    pub held: u64,
+struct SentenceMemory {
+    limit: u64,    // of a sentence, in bytes
+    per_byte: u64, // of what a byte of input is parsed to
+    held: u64,     // of the lines that have been read of the sentence
 }
 
 impl SentenceMemory {
@@ -75,35 +76,58 @@ impl SentenceMemory {
     }
 }
 
-/// A line with its number, from 1.
+/// A line of an input.
 #[derive(Clone, Copy)]
-pub(super) struct InputLine<'a> {
+pub struct InputLine<'a> {
+    /// Its text, without its ending.
     pub text: &'a str,
+    /// The name of the input.
     pub file: &'a Arc<str>,
+    /// Its number, from 1.
     pub number: u64,
 }
 
 impl InputLine<'_> {
     /// An error at this line.
+    #[must_use]
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::input(Place::line(&**self.file, self.number), message)
     }
 }
 
 impl LineReader {
-    /// Reads `input`.
+    /// Reads `input`; `file` is its name in messages.
+    #[must_use]
     pub fn new(input: InputStream, file: Arc<str>) -> Self {
         Self::with_limit(input, file, MAX_LINE)
     }
 
     /// Numbers lines as if there were others before the input.
-    pub fn after_lines(self, number: u64) -> Self {
+    pub(super) fn after_lines(self, number: u64) -> Self {
         Self { number, ..self }
     }
 
-    /// Limits the memory of a sentence.
-    pub fn with_memory(self, memory: SentenceMemory) -> Self {
-        Self { memory, ..self }
+    /// Reads another input like this one: with its encoding and its limits.
+    #[must_use]
+    pub fn like(&self, input: InputStream, file: Arc<str>) -> Self {
+        Self {
+            encoding: self.encoding,
+            lossy: self.lossy.clone(),
+            memory: SentenceMemory {
+                held: 0,
+                ..self.memory
+            },
+            ..Self::with_limit(input, file, self.limit)
+        }
+    }
+
+    /// Limits the memory of a sentence, of which a byte of input takes so many when parsed.
+    pub(super) fn limit_memory(&mut self, limit: u64, per_byte: u64) {
+        self.memory = SentenceMemory {
+            limit,
+            per_byte,
+            held: 0,
+        };
     }
 
     /// Begins another sentence: what has been read is kept elsewhere.
@@ -133,12 +157,12 @@ impl LineReader {
     }
 
     /// Copies what is read to `copy`, decompressed, with a byte order mark and the line endings.
-    pub fn with_copy(self, copy: Option<OutputStream>) -> Self {
+    pub(super) fn with_copy(self, copy: Option<OutputStream>) -> Self {
         Self { copy, ..self }
     }
 
     /// Returns the bytes that have not been read, decompressed and decoded to UTF-8.
-    pub fn into_decoded(mut self) -> io::Result<InputStream> {
+    pub(super) fn into_decoded(mut self) -> io::Result<InputStream> {
         self.open()?;
         let peeked: Vec<u8> = self.ahead.into_iter().flatten().collect();
         Ok(Box::new(io::Cursor::new(peeked).chain(self.input)))
@@ -155,27 +179,34 @@ impl LineReader {
 
     /// Sets how to decode the input, of which nothing has been read yet. With a report, what is no
     /// text is replaced and counted there.
-    pub fn decode_as(&mut self, encoding: Option<TextEncoding>, lossy: Option<ReadReport>) {
+    pub(super) fn decode_as(&mut self, encoding: Option<TextEncoding>, lossy: Option<ReadReport>) {
         self.encoding = encoding;
         self.lossy = lossy;
     }
 
     /// The name of the input; `-` is standard input.
+    #[must_use]
     pub fn file(&self) -> &Arc<str> {
         &self.file
     }
 
     /// The number of the last line read; 0 before the first.
+    #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
     /// Returns the last line as it was read, with its ending and a byte order mark.
+    #[must_use]
     pub fn raw_line(&self) -> &[u8] {
         &self.buffer
     }
 
     /// Reads the next line, without its ending (LF or CRLF); `None` at the end of the input.
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read, is not in its encoding, or exceeds a limit.
     pub fn next_line(&mut self) -> Result<Option<InputLine<'_>>> {
         self.buffer.clear();
         if let Err(error) = self.fill() {
@@ -214,6 +245,10 @@ impl LineReader {
 
     /// Skips the rest of a sentence that cannot be read: the lines up to a blank one, which may be
     /// the last that was read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the input cannot be read.
     pub fn skip_sentence(&mut self) -> Result<()> {
         while !self.buffer.is_empty() && !self.buffer.iter().all(|&byte| is_blank_byte(byte)) {
             let is_whole = self.buffer.ends_with(b"\n");
@@ -228,6 +263,10 @@ impl LineReader {
     }
 
     /// Skips the rest of a line that is too long.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the input cannot be read.
     pub fn skip_line(&mut self) -> Result<()> {
         while self.buffer.len() > self.limit && !self.buffer.ends_with(b"\n") {
             self.buffer.clear();
@@ -237,8 +276,12 @@ impl LineReader {
         Ok(())
     }
 
-    /// Returns line `i` of those that have not been read, without its ending; `None` if there are
-    /// not so many. What is not UTF-8 is replaced.
+    /// Returns line `i` of those that have not been read, from 0, without its ending; `None` if
+    /// there are not so many. What is not UTF-8 is replaced.
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read.
     pub fn peek(&mut self, i: usize) -> Result<Option<String>> {
         while self.ahead.len() <= i {
             let mut line = Vec::new();
@@ -282,9 +325,9 @@ impl LineReader {
 
     /// Decompresses the input if it starts with gzip's magic bytes, whatever its name.
     fn decompress(&mut self) -> io::Result<()> {
-        if self.starts_with_one_of(&[MAGIC])? {
+        if self.starts_with_one_of(&[GZIP])? {
             let whole = std::mem::replace(&mut self.input, Box::new(io::empty()));
-            self.input = Box::new(BufReader::with_capacity(BUFFER, GzipReader::new(whole)));
+            self.input = Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole)));
         }
         Ok(())
     }
@@ -397,13 +440,14 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
     places
 }
 
-/// Whether a line separates sentences. White space beyond ASCII can be a token.
 /// Returns whether a file with these first bytes is compressed, or has another encoding than UTF-8.
 pub(super) fn is_encoded(first: &[u8]) -> bool {
-    first.starts_with(&MAGIC) || UTF16_MARKS.iter().any(|mark| first.starts_with(mark))
+    first.starts_with(&GZIP) || UTF16_MARKS.iter().any(|mark| first.starts_with(mark))
 }
 
-pub(super) fn is_blank(line: &str) -> bool {
+/// Whether a line separates sentences. White space beyond ASCII can be a token.
+#[must_use]
+pub fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }
 

@@ -2,10 +2,11 @@
 //!
 //! A [`Corpus`] holds sentences in memory. A [`Reader`] streams the sentences of files, so that its
 //! memory does not grow with them and a sentence is available as soon as its last line has been
-//! read. A [`Writer`] writes tagged sentences in an [`OutputFormat`]. The formats are described in
-//! `docs/formats.md`.
+//! read. A [`Writer`] writes tagged sentences. The formats are described in `docs/formats.md`.
+//!
+//! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with a
+//! [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
-mod annotation;
 mod columns;
 mod conll;
 mod conllu;
@@ -16,14 +17,12 @@ mod crfsuite;
 mod decoding_reader;
 mod file_part;
 mod format;
-mod gzip;
 mod instances;
 mod json_attributes;
 mod json_columns;
 mod json_object;
 mod jsonl;
 mod lines;
-mod offset_unit;
 mod output;
 mod parse;
 mod read_report;
@@ -40,7 +39,6 @@ pub use crate::sentence::{
     Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, Offsets, Schema,
     SentenceRef, Separation, TextPosition, TokenLabel,
 };
-pub use annotation::{Misaligned, annotation_files};
 pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use conll::{DOCUMENT_START, split_cells};
@@ -50,14 +48,14 @@ pub use format::Format;
 pub use instances::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
 };
-pub use json_object::JsonObject;
-pub use lines::InputStream;
-pub use offset_unit::OffsetUnit;
-pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer, with_notes};
-pub use parse::ReadOptions;
-pub use parse::decoded;
-pub use read_report::ReadReport;
-pub use reader::{FirstLines, Reader};
+pub use json_object::{JsonObject, parse_object, type_name};
+pub use lines::{InputLine, InputStream, LineReader, is_blank};
+pub use output::{
+    Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
+};
+pub use parse::{ReadFormat, ReadOptions, SentenceParser, decoded};
+pub use read_report::{ReadReport, Repair};
+pub use reader::Reader;
 pub use reader::{check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};

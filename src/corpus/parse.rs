@@ -1,9 +1,11 @@
-//! The options and the trait shared by the parsers of all formats.
+//! The options and the traits shared by the parsers of all formats.
 
-use super::annotation::Misaligned;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::sync::Arc;
+
 use super::format::Format;
 use super::lines::{InputLine, LineReader};
-use super::offset_unit::OffsetUnit;
 use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
 use crate::error::{Error, Result};
@@ -15,6 +17,8 @@ use crate::sentence::{Sentence, TokenLabel};
 pub struct ReadOptions {
     /// Format of all inputs; `None`: by the name of each file ([`Format::guess`]).
     pub format: Option<Format>,
+    /// The format of all inputs if it is none of [`Format`]; then that is not looked at.
+    pub reader: Option<Arc<dyn ReadFormat>>,
     /// CoNLL: the column names, in file order; by default `word`, indices and `label`.
     /// JSON lines: the only keys, besides tokens and labels, to use as columns; by default every
     /// key that holds as many strings as there are tokens. The columns of CoNLL-U, CRFsuite's
@@ -22,7 +26,7 @@ pub struct ReadOptions {
     pub columns: Option<Vec<String>>,
     /// The label column: its name or its index, from 0 or, if negative, from the end.
     /// By default the last column of CoNLL (none if `unlabeled`), `upos` of CoNLL-U and the key
-    /// `labels` of JSON lines. The key of the spans, in JSON with spans of characters.
+    /// `labels` of JSON lines.
     ///
     /// Several, such as `upos+feats`, are joined, unless a column has this name: a label is the
     /// values of all with `+` in between, and only the last column may have values with `+`.
@@ -44,10 +48,6 @@ pub struct ReadOptions {
     /// Raw text: a blank line ends a paragraph, and line ends inside it are blanks, as in text with
     /// hard line breaks. Otherwise the end of a line ends a sentence.
     pub paragraphs: bool,
-    /// Spans of characters: what their offsets count.
-    pub offsets: OffsetUnit,
-    /// Spans of characters: what becomes of those that cut tokens.
-    pub misaligned: Misaligned,
     /// What was changed in the inputs.
     pub report: ReadReport,
     /// Maximum number of tokens of a sentence ([`ReadOptions::MAX_SENTENCE`] by default). Raw text
@@ -79,14 +79,18 @@ impl ReadOptions {
         Ok(())
     }
 
-    /// Makes `lines` decode its input as the options say.
-    pub(super) fn decode(&self, lines: &mut LineReader) {
+    /// Makes `lines`, of which nothing has been read, decode its input as the options say.
+    pub fn decode(&self, lines: &mut LineReader) {
         let report = self.lossy.then(|| self.report.clone());
         lines.decode_as(self.encoding, report);
     }
 
     /// Checks that `sentence`, which is still being read, is not too long.
-    pub(super) fn check_length(&self, sentence: &Sentence) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] at its beginning if it is.
+    pub fn check_length(&self, sentence: &Sentence) -> Result<()> {
         if sentence.len() <= self.max_sentence {
             return Ok(());
         }
@@ -105,6 +109,7 @@ impl Default for ReadOptions {
     fn default() -> Self {
         Self {
             format: None,
+            reader: None,
             columns: None,
             label: None,
             unlabeled: false,
@@ -114,8 +119,6 @@ impl Default for ReadOptions {
             encoding: None,
             lossy: false,
             paragraphs: false,
-            offsets: OffsetUnit::default(),
-            misaligned: Misaligned::default(),
             report: ReadReport::default(),
             max_sentence: Self::MAX_SENTENCE,
             memory: MemoryLimit::default(),
@@ -133,13 +136,44 @@ pub fn decoded(
     lines.into_decoded()
 }
 
-/// A parser of one format.
-pub(super) trait SentenceParser: Send {
+/// A format of inputs.
+pub trait ReadFormat: fmt::Debug + Send + Sync {
+    /// The files to read for a source, which the user named: itself, unless the format has folders.
+    ///
+    /// # Errors
+    ///
+    /// The source cannot be read.
+    fn files(&self, source: &OsStr) -> Result<Vec<OsString>> {
+        Ok(vec![source.to_owned()])
+    }
+
+    /// A parser for one file.
+    ///
+    /// # Errors
+    ///
+    /// The options do not fit the format.
+    fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>>;
+}
+
+/// A parser of one file.
+pub trait SentenceParser: Send {
+    /// The memory that a byte of input takes at most once parsed, in bytes: many short cells,
+    /// tokens or attributes need more than their text, and growing vectors twice of that.
+    fn memory_per_byte(&self) -> u64;
+
     /// Parses the next sentence; `None` at the end of the file. Reads no line beyond the one that
     /// ends the sentence.
+    ///
+    /// # Errors
+    ///
+    /// The sentence is malformed, or cannot be read.
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>>;
 
     /// Goes on after an error: skips the rest of its sentence.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
         lines.skip_sentence()
     }

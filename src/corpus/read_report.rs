@@ -1,117 +1,74 @@
 //! What readers changed in their inputs.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What readers may change or leave out: `one` or `many` things, and what became of them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// What one of them is, such as `place is no text`.
+    pub one: &'static str,
+    /// What several are.
+    pub many: &'static str,
+    /// What became of them.
+    pub fate: &'static str,
+}
+
+const REPLACED: Repair = Repair {
+    one: "place is no text",
+    many: "places are no text",
+    fate: "U+FFFD stands there",
+};
 
 /// Counts what readers changed or left out, as the options allowed. Copies share their counts, so
 /// that the one in [`ReadOptions`](super::ReadOptions) shows those of all readers with it.
 #[derive(Clone, Debug, Default)]
-pub struct ReadReport(Arc<Counts>);
-
-#[derive(Debug, Default)]
-struct Counts {
-    replaced: AtomicU64,
-    expanded: AtomicU64,
-    dropped: AtomicU64,
-    rejected: AtomicU64,
-    alternatives: AtomicU64,
-}
+pub struct ReadReport(Arc<Mutex<Vec<(&'static Repair, u64)>>>);
 
 impl ReadReport {
+    /// Counts places of a repair.
+    pub fn add(&self, repair: &'static Repair, places: u64) {
+        if places == 0 {
+            return;
+        }
+        let mut counts = self.counts();
+        match counts.iter_mut().find(|(known, _)| *known == repair) {
+            Some((_, count)) => *count += places,
+            None => counts.push((repair, places)),
+        }
+    }
+
+    /// The number of places of a repair.
+    #[must_use]
+    pub fn count(&self, repair: &Repair) -> u64 {
+        let counts = self.counts();
+        let found = counts.iter().find(|(known, _)| *known == repair);
+        found.map_or(0, |(_, count)| *count)
+    }
+
+    /// Counts places where bytes that are no text became U+FFFD.
+    pub fn add_replaced(&self, places: u64) {
+        self.add(&REPLACED, places);
+    }
+
     /// The number of places where bytes that are no text became U+FFFD.
     #[must_use]
     pub fn replaced(&self) -> u64 {
-        self.0.replaced.load(Ordering::Relaxed)
-    }
-
-    /// The number of annotated spans that were extended to whole tokens.
-    #[must_use]
-    pub fn expanded(&self) -> u64 {
-        self.0.expanded.load(Ordering::Relaxed)
-    }
-
-    /// The number of annotated spans that were left out, since they cut tokens.
-    #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.0.dropped.load(Ordering::Relaxed)
-    }
-
-    /// The number of texts that were left out, since they are not annotated, or their annotators
-    /// rejected or skipped them.
-    #[must_use]
-    pub fn rejected(&self) -> u64 {
-        self.0.rejected.load(Ordering::Relaxed)
-    }
-
-    /// The number of texts with several annotations, of which the first was read.
-    #[must_use]
-    pub fn alternatives(&self) -> u64 {
-        self.0.alternatives.load(Ordering::Relaxed)
+        self.count(&REPLACED)
     }
 
     /// Sentences that say what was changed, for a user; none if nothing was.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
-        let plural = |n: u64, one: &str, many: &str| match n {
-            1 => format!("1 {one}"),
-            n => format!("{n} {many}"),
+        let notice = |&(repair, count): &(&Repair, u64)| {
+            let Repair { one, many, fate } = repair;
+            let what = if count == 1 { one } else { many };
+            format!("{count} {what}: {fate}")
         };
-        let counts = [
-            (
-                self.replaced(),
-                "place is no text",
-                "places are no text",
-                "U+FFFD stands there",
-            ),
-            (
-                self.expanded(),
-                "span cuts a token",
-                "spans cut tokens",
-                "extended to whole tokens",
-            ),
-            (
-                self.dropped(),
-                "span cuts a token",
-                "spans cut tokens",
-                "left out",
-            ),
-            (
-                self.rejected(),
-                "text is not annotated, or was rejected or skipped",
-                "texts are not annotated, or were rejected or skipped",
-                "left out",
-            ),
-            (
-                self.alternatives(),
-                "text has several annotations",
-                "texts have several annotations",
-                "the first of each is read",
-            ),
-        ];
-        let found = counts.into_iter().filter(|(n, ..)| *n > 0);
-        found
-            .map(|(n, one, many, fate)| format!("{}: {fate}", plural(n, one, many)))
-            .collect()
+        self.counts().iter().map(notice).collect()
     }
 
-    pub(super) fn add_replaced(&self, places: u64) {
-        self.0.replaced.fetch_add(places, Ordering::Relaxed);
-    }
-
-    pub(super) fn add_expanded(&self) {
-        self.0.expanded.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn add_dropped(&self) {
-        self.0.dropped.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn add_rejected(&self) {
-        self.0.rejected.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn add_alternatives(&self) {
-        self.0.alternatives.fetch_add(1, Ordering::Relaxed);
+    fn counts(&self) -> MutexGuard<'_, Vec<(&'static Repair, u64)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,10 +78,16 @@ mod tests {
 
     #[test]
     fn only_what_was_changed_is_said() {
+        const DROPPED: Repair = Repair {
+            one: "span cuts a token",
+            many: "spans cut tokens",
+            fate: "left out",
+        };
         let report = ReadReport::default();
+        report.add_replaced(0);
         assert!(report.notices().is_empty());
         report.clone().add_replaced(2);
-        report.add_dropped();
+        report.add(&DROPPED, 1);
         assert_eq!(
             report.notices(),
             [
@@ -132,5 +95,6 @@ mod tests {
                 "1 span cuts a token: left out"
             ]
         );
+        assert_eq!([report.replaced(), report.count(&DROPPED)], [2, 1]);
     }
 }

@@ -6,16 +6,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::sync::Arc;
 
-use super::annotation::{BratParser, SpansParser, text_files};
-use super::conll::ConllParser;
-use super::conllu::ConlluParser;
-use super::crfsuite::CrfsuiteParser;
 use super::file_part::FilePart;
 use super::format::Format;
-use super::jsonl::JsonlParser;
-use super::lines::{InputStream, LineReader, OutputStream, SentenceMemory};
-use super::parse::{ReadOptions, SentenceParser};
-use super::text::TextParser;
+use super::lines::{InputStream, LineReader, OutputStream};
+use super::parse::{ReadFormat, ReadOptions, SentenceParser};
 use crate::error::{Error, Place, Result};
 use crate::memory::input_over_limit;
 use crate::sentence::{Schema, Sentence, Separation};
@@ -27,9 +21,7 @@ const BUFFER: usize = 64 << 10;
 enum PendingInput {
     /// A path, or `-` for standard input.
     Path(OsString),
-    /// A stream with its name.
-    Stream(InputStream, String),
-    /// A part of a file, or an open file whose first lines have been looked at.
+    /// A stream, a part of a file, or an open file whose first lines have been looked at.
     Lines(LineReader),
 }
 
@@ -89,20 +81,21 @@ impl Reader {
         Ok(Self::new(pending, options))
     }
 
-    /// Like [`Reader::open`], with options that depend on the first lines of the first file.
+    /// Like [`Reader::open`], with options that depend on the first lines of the first file, at
+    /// which they may [peek](LineReader::peek).
     ///
     /// # Errors
     ///
     /// Same as [`Reader::open`]; those of `options`; the first file cannot be read.
     pub fn open_by_content<S: AsRef<OsStr>>(
         sources: &[S],
-        options: impl FnOnce(&mut FirstLines) -> Result<ReadOptions>,
+        options: impl FnOnce(&mut LineReader) -> Result<ReadOptions>,
     ) -> Result<Self> {
         let mut reader = Self::open(sources, &ReadOptions::default())?;
         if let Some(first) = reader.pending.pop_front() {
-            let mut lines = FirstLines(first.open()?);
+            let mut lines = first.open()?;
             reader.options = options(&mut lines)?;
-            reader.pending.push_front(PendingInput::Lines(lines.0));
+            reader.pending.push_front(PendingInput::Lines(lines));
         }
         Ok(reader)
     }
@@ -129,7 +122,7 @@ impl Reader {
         name: &str,
         options: &ReadOptions,
     ) -> Self {
-        let input = PendingInput::Stream(input, name.to_owned());
+        let input = PendingInput::Lines(LineReader::new(input, name.into()));
         Self::new(VecDeque::from([input]), options)
     }
 
@@ -287,41 +280,16 @@ impl Iterator for Reader {
     }
 }
 
-/// The first lines of a file that has not been read ([`Reader::open_by_content`]).
-pub struct FirstLines(LineReader);
-
-impl FirstLines {
-    /// Sets the encoding of the file, before any line is looked at.
-    pub fn decode_as(&mut self, options: &ReadOptions) {
-        options.decode(&mut self.0);
-    }
-
-    /// Returns line `i`, from 0, without its ending; `None` if there are not so many. Bytes that
-    /// are not UTF-8 are replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if the file cannot be read.
-    pub fn get(&mut self, i: usize) -> Result<Option<String>> {
-        self.0.peek(i)
-    }
-
-    /// The name of the file; `-` is standard input.
-    #[must_use]
-    pub fn file(&self) -> &str {
-        self.0.file()
-    }
-}
-
 impl PendingInput {
     /// Opens the input.
     fn open(self) -> Result<LineReader> {
-        let (input, name): (InputStream, String) = match self {
-            Self::Lines(lines) => return Ok(lines),
-            Self::Stream(input, name) => (input, name),
-            Self::Path(name) => (open_stream(&name)?, name.to_string_lossy().into_owned()),
-        };
-        Ok(LineReader::new(input, Arc::from(name)))
+        match self {
+            Self::Lines(lines) => Ok(lines),
+            Self::Path(name) => {
+                let file = name.to_string_lossy();
+                Ok(LineReader::new(open_stream(&name)?, file.into()))
+            }
+        }
     }
 }
 
@@ -343,11 +311,11 @@ pub fn check_sources<S: AsRef<OsStr>>(sources: &[S]) -> Result<()> {
     }
 }
 
-/// Returns the files to read for a source: those of a directory of BRAT, else the source.
+/// Returns the files to read for a source ([`ReadFormat::files`]).
 pub fn files_of(source: &OsStr, options: &ReadOptions) -> Result<Vec<OsString>> {
-    match options.format {
-        Some(Format::Brat) => text_files(source),
-        _ => Ok(vec![source.to_owned()]),
+    match &options.reader {
+        Some(reader) => reader.files(source),
+        None => Ok(vec![source.to_owned()]),
     }
 }
 
@@ -364,25 +332,14 @@ pub fn open_stream(name: &OsStr) -> Result<InputStream> {
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
     let mut lines = input.open()?;
     options.decode(&mut lines);
-    let format = options
-        .format
-        .unwrap_or_else(|| Format::guess(lines.file()));
-    let memory = SentenceMemory {
-        limit: options.memory.bytes(0),
-        per_byte: format.memory_per_byte(),
-        held: 0,
+    let guessed = || Format::guess(lines.file());
+    let parser = match &options.reader {
+        Some(reader) => reader.parser(options)?,
+        None => options.format.unwrap_or_else(guessed).parser(options)?,
     };
-    let parser: Box<dyn SentenceParser> = match format {
-        Format::Text => Box::new(TextParser::new(options)),
-        Format::Conll => Box::new(ConllParser::new(options.clone())),
-        Format::Conllu => Box::new(ConlluParser::new(options.clone())),
-        Format::Crfsuite => Box::new(CrfsuiteParser::new(options.clone())?),
-        Format::Jsonl => Box::new(JsonlParser::new(options.clone())),
-        Format::Spans => Box::new(SpansParser::new(options)?),
-        Format::Brat => Box::new(BratParser::new(options, memory)),
-    };
+    lines.limit_memory(options.memory.bytes(0), parser.memory_per_byte());
     Ok(OpenInput {
-        lines: lines.with_memory(memory),
+        lines,
         parser,
         sentences: 0,
         line: None,

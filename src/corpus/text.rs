@@ -168,6 +168,10 @@ impl TextParser {
 }
 
 impl SentenceParser for TextParser {
+    fn memory_per_byte(&self) -> u64 {
+        60
+    }
+
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         while self.ready.is_empty() {
             let has_more = match self.paragraphs {

@@ -27,7 +27,7 @@ type LabelProbabilities<'a> = Vec<(Cow<'a, str>, f64)>;
 /// let tagging = tagger.tag(&sentence)?;
 /// let named = NamedTagging::new(&tagger, tagging, tagger.model().header().corpus_scheme);
 /// let options = WriteOptions::new(OutputFormat::Jsonl);
-/// let mut writer = Writer::new(Vec::new(), "memory", options)?;
+/// let mut writer = Writer::new(Vec::new(), "memory", &options)?;
 /// writer.write(&named.tagged(&sentence))?;
 /// # Ok(())
 /// # }

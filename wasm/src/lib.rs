@@ -124,7 +124,7 @@ fn tagged_lines(tagger: &dropchain::Tagger, text: String, options: TagOptions) -
         joined: header.joined_names().to_vec(),
         ..WriteOptions::new(OutputFormat::Jsonl)
     };
-    let mut writer = Writer::new(Vec::new(), "output", write)?;
+    let mut writer = Writer::new(Vec::new(), "output", &write)?;
     let documents = TagDocuments::new(tagger, &sentences);
     let mut workspace = Workspace::default();
     for (i, sentence) in sentences.iter().enumerate() {

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Format, OffsetUnit, ReadOptions, annotation_files};
+use dropchain::corpus::{Format, ReadOptions};
 use dropchain::label::{PlainLabels, Scheme};
 use dropchain::memory::available_address_space;
 use dropchain::model::Precision;
 use dropchain::{Error, MemoryLimit, Model, Result};
+use dropchain_formats::{InputFormat, OffsetUnit, annotation_files};
 
 use super::file_name::FileName;
 use super::model_input::guess_format;
@@ -48,8 +49,7 @@ pub struct InputArguments {
 impl InputArguments {
     /// Returns the options for reading labeled corpora.
     pub fn read_options(&self) -> ReadOptions {
-        self.spans.apply(self.text.apply(ReadOptions {
-            format: self.format.map(FormatName::into),
+        let options = self.text.apply(ReadOptions {
             columns: self.columns.clone(),
             label: self.label.clone(),
             unlabeled: false,
@@ -59,7 +59,11 @@ impl InputArguments {
             max_sentence: self.limits.max_sentence(),
             memory: self.limits.memory(),
             ..ReadOptions::default()
-        }))
+        });
+        match self.format {
+            None => options,
+            Some(format) => InputFormat::from(format).apply(self.spans.options(), options),
+        }
     }
 
     /// Returns the files that are read beside those that were named.
@@ -122,14 +126,14 @@ pub enum FormatName {
     Brat,
 }
 
-impl From<FormatName> for Format {
+impl From<FormatName> for InputFormat {
     fn from(name: FormatName) -> Self {
         match name {
-            FormatName::Text => Self::Text,
-            FormatName::Conll => Self::Conll,
-            FormatName::Conllu => Self::Conllu,
-            FormatName::Crfsuite => Self::Crfsuite,
-            FormatName::Jsonl => Self::Jsonl,
+            FormatName::Text => Format::Text.into(),
+            FormatName::Conll => Format::Conll.into(),
+            FormatName::Conllu => Format::Conllu.into(),
+            FormatName::Crfsuite => Format::Crfsuite.into(),
+            FormatName::Jsonl => Format::Jsonl.into(),
             FormatName::Spans => Self::Spans,
             FormatName::Brat => Self::Brat,
         }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::corpus::{Format, ReadOptions};
+use dropchain::corpus::ReadOptions;
 use dropchain::{Error, Result};
+use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
 use dropchain_knowledge::read_cluster_text;
 
@@ -74,15 +75,18 @@ struct ClusterInputArguments {
 
 impl ClusterInputArguments {
     fn read_options(&self) -> ReadOptions {
-        self.text.apply(ReadOptions {
-            format: self.format.map(Format::from),
+        let options = self.text.apply(ReadOptions {
             columns: self.columns.clone(),
             unlabeled: true,
             comments: self.comments,
             max_sentence: self.limits.max_sentence(),
             memory: self.limits.memory(),
             ..ReadOptions::default()
-        })
+        });
+        match self.format {
+            None => options,
+            Some(format) => InputFormat::from(format).apply(SpanOptions::default(), options),
+        }
     }
 }
 

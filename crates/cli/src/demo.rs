@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{
-    Format, OutputFormat, ReadOptions, Reader, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN, Tagged,
-    WriteOptions, Writer,
+    Format, ReadOptions, Reader, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN, Tagged, WriteOptions,
+    Writer,
 };
 use dropchain::eval::Evaluation;
 
@@ -18,6 +18,7 @@ use dropchain::template::Template;
 use dropchain::tokenize::Tokenizer;
 use dropchain::train::{Defaults, TrainOptions, Trainer};
 use dropchain::{Error, Result};
+use dropchain_formats::Inline;
 
 use super::arguments::ThreadArguments;
 use super::outputs::CommandFiles;
@@ -138,9 +139,9 @@ impl DemoCommand {
         }
         let options = WriteOptions {
             spans: self.label == LabelName::Ner,
-            ..WriteOptions::new(OutputFormat::Inline)
+            ..WriteOptions::new(Inline::default())
         };
-        let mut writer = Writer::new(io::stdout(), "standard output", options)?;
+        let mut writer = Writer::new(io::stdout(), "standard output", &options)?;
         let tokenizer = Tokenizer::new(ReadOptions::MAX_SENTENCE);
         let file = Arc::from("-");
         for (number, line) in io::stdin().lock().lines().enumerate() {

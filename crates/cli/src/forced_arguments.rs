@@ -4,6 +4,7 @@ use clap::Args;
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::tag::Condition;
 use dropchain::{Error, Result, Sentence};
+use dropchain_formats::InputFormat;
 
 /// What to keep of the input.
 #[derive(Clone, Debug, Args)]
@@ -24,13 +25,13 @@ pub struct ForcedArguments {
 
 impl ForcedArguments {
     /// Sets how to read input of this format.
-    pub fn apply(&self, options: ReadOptions, format: Format) -> Result<ReadOptions> {
+    pub fn apply(&self, options: ReadOptions, format: InputFormat) -> Result<ReadOptions> {
         match (&self.forced[..], format) {
-            ([], _) | (_, Format::Jsonl) => Ok(options),
-            (_, Format::Text) => Err(Error::parameter(
+            ([], _) | (_, InputFormat::Core(Format::Jsonl)) => Ok(options),
+            (_, InputFormat::Core(Format::Text)) => Err(Error::parameter(
                 "--forced: raw text has no labels; expected columns or JSON lines (--format)",
             )),
-            (_, Format::Spans | Format::Brat) => Err(Error::parameter(
+            (_, InputFormat::Spans | InputFormat::Brat) => Err(Error::parameter(
                 "--forced: annotated spans do not say which other tokens are known; expected \
                  columns or JSON lines (--format)",
             )),
@@ -47,12 +48,12 @@ impl ForcedArguments {
     }
 
     /// Returns what is known about a sentence, if known labels are to be kept.
-    pub fn condition(&self, sentence: &Sentence, format: Format) -> Result<Option<Condition>> {
+    pub fn condition(&self, sentence: &Sentence, format: InputFormat) -> Result<Option<Condition>> {
         if self.forced.is_empty() || sentence.layout.document_start {
             return Ok(None);
         }
         Ok(Some(match format {
-            Format::Jsonl => Condition::from_record(sentence, &self.forced)?,
+            InputFormat::Core(Format::Jsonl) => Condition::from_record(sentence, &self.forced)?,
             _ => Condition::from_labels(sentence),
         }))
     }

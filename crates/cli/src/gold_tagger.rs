@@ -8,6 +8,7 @@ use dropchain::label::{LabelSet, PlainLabels, Scheme};
 use dropchain::sentence::Sentence;
 use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace};
 use dropchain::{Error, Result};
+use dropchain_formats::InputFormat;
 use rayon::prelude::*;
 
 use super::arguments::InputArguments;
@@ -139,21 +140,21 @@ impl GoldTagger {
 /// Reads a gold file for a model.
 fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result<Corpus> {
     let format = match (input.format, Format::guess(gold)) {
-        (Some(format), _) => format.into(),
-        (None, Format::Conll) if header.template.is_none() => Format::Crfsuite,
-        (None, format) => format,
+        (Some(format), _) => InputFormat::from(format),
+        (None, Format::Conll) if header.template.is_none() => Format::Crfsuite.into(),
+        (None, format) => format.into(),
     };
     let model = ModelColumns::new(header);
-    if format == Format::Brat {
+    if format == InputFormat::Brat {
         // A folder has no first lines.
         let corpus = Corpus::read([gold], &input.read_options())?;
         input.text.print_notices();
         return Ok(corpus);
     }
     let reader = Reader::open_by_content(&[gold], |lines| {
-        lines.decode_as(&input.read_options());
+        input.read_options().decode(lines);
         let fewer = match (format, &input.columns, &input.label) {
-            (Format::Conll, None, None) => model.fewer(lines, true)?,
+            (InputFormat::Core(Format::Conll), None, None) => model.fewer(lines, true)?,
             _ => None,
         };
         let columns = fewer.as_deref().or(input.columns.as_deref());
@@ -162,12 +163,12 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
             comments: input.comments,
             max_sentence: input.limits.max_sentence(),
             memory: input.limits.memory(),
-            ..model.read_options(format, columns)
+            ..model.read_options(format, input.spans.options(), columns)
         };
         if input.label.is_some() {
             options.label = input.label.clone();
         }
-        Ok(input.spans.apply(input.text.apply(options)))
+        Ok(input.text.apply(options))
     })?;
     let corpus = Corpus::collect(reader)?;
     input.text.print_notices();

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use dropchain::corpus::{
-    CONLLU_COLUMNS, DOCUMENT_START, FirstLines, Format, ReadOptions, split_cells,
+    CONLLU_COLUMNS, DOCUMENT_START, Format, LineReader, ReadOptions, split_cells,
 };
 use dropchain::tag::Header;
 use dropchain::{Error, Result, Tagger};
+use dropchain_formats::{InputFormat, SpanOptions};
 
 use super::file_name::FileName;
 use super::progress::notice;
@@ -80,14 +81,14 @@ impl<'a> ModelColumns<'a> {
 
     /// Guesses the format of a file to be tagged from its first lines, and says so unless it is
     /// raw text. As few lines are read as possible, for one types them, or a program is waiting.
-    pub fn detect_format(&self, lines: &mut FirstLines) -> Result<Format> {
+    pub fn detect_format(&self, lines: &mut LineReader) -> Result<Format> {
         let Some((number, line)) = first_content(lines)? else {
             return Ok(Format::Text);
         };
         if self.header.template.is_none() && line.contains('\t') {
             return Ok(Format::Crfsuite);
         }
-        let file = match lines.file() {
+        let file = match &**lines.file() {
             "-" => "standard input".to_owned(),
             file => file.to_owned(),
         };
@@ -98,7 +99,7 @@ impl<'a> ModelColumns<'a> {
         } else if self.are_columns(lines, number, &line)? {
             Format::Conll
         } else {
-            if lines.file() != "-" && self.have_width_of_columns(lines, number)? {
+            if &**lines.file() != "-" && self.have_width_of_columns(lines, number)? {
                 notice(&format!(
                     "{file}: read as raw text, but each line has as many words as the training \
                      data had columns; --format conll reads columns"
@@ -132,7 +133,7 @@ impl<'a> ModelColumns<'a> {
     }
 
     /// Returns whether the file has the columns from line `number` on, which is `line`.
-    fn are_columns(&self, lines: &mut FirstLines, number: usize, line: &str) -> Result<bool> {
+    fn are_columns(&self, lines: &mut LineReader, number: usize, line: &str) -> Result<bool> {
         if !self.are_named() {
             return Ok(false);
         }
@@ -142,7 +143,7 @@ impl<'a> ModelColumns<'a> {
         if !self.fits(line) {
             return Ok(false);
         }
-        Ok(match lines.get(number + 1)? {
+        Ok(match lines.peek(number + 1)? {
             Some(next) => next.trim().is_empty() || self.fits(&next),
             None => true,
         })
@@ -174,14 +175,14 @@ impl<'a> ModelColumns<'a> {
 
     /// Returns whether all of the first lines have as many cells as there are columns, the labels
     /// included or not.
-    fn have_width_of_columns(&self, lines: &mut FirstLines, number: usize) -> Result<bool> {
+    fn have_width_of_columns(&self, lines: &mut LineReader, number: usize) -> Result<bool> {
         if !self.are_named() {
             return Ok(false);
         }
         let (width, without_labels) = self.shape();
         let (mut widths, mut count) = ([true; 2], 0);
         for i in number..number + MAX_LINES {
-            let Some(line) = lines.get(i)? else {
+            let Some(line) = lines.peek(i)? else {
                 break;
             };
             let found = cells(&line).len();
@@ -196,10 +197,14 @@ impl<'a> ModelColumns<'a> {
 
     /// Returns the options for reading input in a format: by default with the columns of the
     /// training data, if they fit the format.
-    pub fn read_options(&self, format: Format, columns: Option<&[String]>) -> ReadOptions {
+    pub fn read_options(
+        &self,
+        format: InputFormat,
+        spans: SpanOptions,
+        columns: Option<&[String]>,
+    ) -> ReadOptions {
         let header = self.header;
         let mut options = ReadOptions {
-            format: Some(format),
             columns: columns.map(<[String]>::to_vec),
             label: None,
             unlabeled: true,
@@ -208,11 +213,11 @@ impl<'a> ModelColumns<'a> {
         };
         let label = header.label_name().map(str::to_owned);
         let takes_label = match format {
-            Format::Conllu => !self.are_named() && header.template.is_some(),
-            Format::Jsonl => header.joined.is_some(),
+            InputFormat::Core(Format::Conllu) => !self.are_named() && header.template.is_some(),
+            InputFormat::Core(Format::Jsonl) => header.joined.is_some(),
             _ => false,
         };
-        if format == Format::Conll && self.are_named() {
+        if format == Format::Conll.into() && self.are_named() {
             let columns = options
                 .columns
                 .get_or_insert_with(|| header.columns.clone());
@@ -223,18 +228,18 @@ impl<'a> ModelColumns<'a> {
         } else if takes_label {
             options.label = label;
         }
-        options
+        format.apply(spans, options)
     }
 
     /// Returns the names of the columns of a file that has fewer than the training data: the first
     /// of these, and if they are `labeled` the labels, which must be the last column.
-    pub fn fewer(&self, lines: &mut FirstLines, labeled: bool) -> Result<Option<Vec<String>>> {
+    pub fn fewer(&self, lines: &mut LineReader, labeled: bool) -> Result<Option<Vec<String>>> {
         let (_, Some(label)) = self.shape() else {
             return Ok(None);
         };
         let mut number = 0;
         let found = loop {
-            match lines.get(number)? {
+            match lines.peek(number)? {
                 None => return Ok(None),
                 Some(line) => match cells(&line)[..] {
                     [] | [DOCUMENT_START, ..] => number += 1,
@@ -254,9 +259,9 @@ impl<'a> ModelColumns<'a> {
 }
 
 /// Returns the first line that is neither blank nor a comment of CoNLL-U, and its number.
-fn first_content(lines: &mut FirstLines) -> Result<Option<(usize, String)>> {
+fn first_content(lines: &mut LineReader) -> Result<Option<(usize, String)>> {
     for number in 0..MAX_LINES {
-        let Some(line) = lines.get(number)? else {
+        let Some(line) = lines.peek(number)? else {
             break;
         };
         let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start));

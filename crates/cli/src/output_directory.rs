@@ -7,11 +7,13 @@ use std::io::{self, BufWriter, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use dropchain::atomic_file::{Reservation, resolve_target};
-use dropchain::corpus::{Format, OutputFormat, Reader};
+use dropchain::corpus::{Format, Reader};
 use dropchain::{Error, Result};
+use dropchain_formats::InputFormat;
 
 use super::file_name::FileName;
 use super::outputs::{CommandFiles, Kind};
+use super::tag_output::OutputName;
 use super::tagging_pipeline::OutputStreams;
 
 const FLAG: &str = "--output-dir";
@@ -56,7 +58,7 @@ impl<'a> OutputDirectory<'a> {
     pub fn files<'i>(
         &self,
         inputs: &'i [FileName],
-        format: OutputFormat,
+        format: OutputName,
     ) -> Result<Vec<OutputFiles<'i>>> {
         let mut names: HashMap<OsString, &FileName> = HashMap::new();
         let mut files = Vec::with_capacity(inputs.len());
@@ -85,7 +87,7 @@ impl<'a> OutputDirectory<'a> {
         &self,
         input: &'i FileName,
         name: &OsStr,
-        format: OutputFormat,
+        format: OutputName,
     ) -> Result<OutputFiles<'i>> {
         let path = |extension: &str| {
             let mut name = name.to_owned();
@@ -93,13 +95,13 @@ impl<'a> OutputDirectory<'a> {
             name.push(extension);
             self.directory.join(name)
         };
-        let text = (format == OutputFormat::Brat).then(|| path("txt"));
+        let text = (format == OutputName::Brat).then(|| path("txt"));
         let is_own_text = text
             .as_deref()
             .is_some_and(|text| is_same(text, input.as_ref()));
         let files = OutputFiles {
             input,
-            main: path(extension(format)),
+            main: path(format.extension()),
             text: text.filter(|_| !is_own_text),
             is_own_text,
         };
@@ -140,7 +142,7 @@ impl<'a> OutputDirectory<'a> {
         &self,
         files: &OutputFiles<'_>,
         reader: Reader,
-        format: Format,
+        format: InputFormat,
         run: impl FnOnce(Reader, OutputStreams<&mut File>) -> Result<()>,
     ) -> Result<()> {
         self.check(files)?;
@@ -161,7 +163,7 @@ impl<'a> OutputDirectory<'a> {
         let copy = Box::new(BufWriter::new(spool.writer()?));
         main.commit_with(|out| {
             let (reader, text_output): (_, Option<Box<dyn io::Write + Send>>) = match format {
-                Format::Text => (reader.with_copy(copy), None),
+                InputFormat::Core(Format::Text) => (reader.with_copy(copy), None),
                 _ => (reader, Some(copy)),
             };
             let streams = OutputStreams {
@@ -225,20 +227,4 @@ fn base_name(input: &FileName) -> Result<OsString> {
 fn is_same(a: &Path, b: &Path) -> bool {
     let paths = [a, b].map(fs::canonicalize);
     matches!(paths, [Ok(a), Ok(b)] if a == b)
-}
-
-fn extension(format: OutputFormat) -> &'static str {
-    match format {
-        OutputFormat::Conll => "conll",
-        OutputFormat::Conllu => "conllu",
-        OutputFormat::Jsonl
-        | OutputFormat::Displacy
-        | OutputFormat::Spans
-        | OutputFormat::Doccano => "jsonl",
-        OutputFormat::Inline | OutputFormat::SlashTags => "txt",
-        OutputFormat::InlineXml => "xml",
-        OutputFormat::Html => "html",
-        OutputFormat::LabelStudio => "json",
-        OutputFormat::Brat => "ann",
-    }
 }

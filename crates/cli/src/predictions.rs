@@ -4,6 +4,7 @@ use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, JoinedColumns, ReadOptio
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use dropchain::sentence::Sentence;
 use dropchain::{Error, Place, Result};
+use dropchain_formats::InputFormat;
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;
@@ -38,21 +39,19 @@ impl GoldCorpus {
     /// of CoNLL files (as written by `tag`), but for that of probabilities, or the last columns if
     /// the gold labels join several; in other formats, the same columns as the gold labels.
     pub fn read_predictions(&self, input: &InputArguments, file: &FileName) -> Result<Predictions> {
-        let format = input.format.map_or_else(|| Format::guess(file), Into::into);
+        let guessed = || Format::guess(file).into();
+        let format = input.format.map_or_else(guessed, InputFormat::from);
+        let is_conll = format == Format::Conll.into();
         let options = ReadOptions {
-            format: Some(format),
-            label: match format {
-                // The last columns.
-                Format::Conll => None,
-                _ => input.label.clone(),
-            },
+            // That of CoNLL is the last column.
+            label: input.label.clone().filter(|_| !is_conll),
             columns: None,
             memory: input.limits.memory().beyond(self.sentences.memory()),
             ..input.read_options()
         };
         let mut predicted = Corpus::read([file], &options)?;
         let columns = PredictedColumns::of(&predicted, false);
-        if let Some(joined) = joined(&self.sentences).filter(|_| format == Format::Conll) {
+        if let Some(joined) = joined(&self.sentences).filter(|_| is_conll) {
             predicted = columns.join(&predicted, joined)?;
         }
         for (gold, predicted) in self.sentences.iter().zip(&predicted) {

@@ -1,7 +1,7 @@
 //! How to read spans of characters.
 
 use clap::Args;
-use dropchain::corpus::{Misaligned, OffsetUnit, ReadOptions};
+use dropchain_formats::{Misaligned, OffsetUnit, SpanOptions};
 
 /// How to read spans of characters.
 #[derive(Clone, Debug, Default, Args)]
@@ -18,12 +18,10 @@ pub struct SpanArguments {
 }
 
 impl SpanArguments {
-    /// Sets the corresponding reading options.
-    pub fn apply(&self, options: ReadOptions) -> ReadOptions {
-        ReadOptions {
+    pub fn options(&self) -> SpanOptions {
+        SpanOptions {
             offsets: self.offsets.unwrap_or_default(),
             misaligned: self.misaligned.unwrap_or_default(),
-            ..options
         }
     }
 }

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::corpus::{Format, OutputFormat, Reader, WriteOptions};
+use dropchain::corpus::{Format, Reader, WriteOptions};
 use dropchain::label::Scheme;
 use dropchain::tag::{TagOptions, Tagger};
 use dropchain::{Error, Result};
+use dropchain_formats::InputFormat;
 
 use super::CommandResult;
 use super::arguments::{LimitArguments, SchemeName, Switch, ThreadArguments};
@@ -19,7 +20,7 @@ use super::model_input::open_tagger;
 use super::output_directory::OutputDirectory;
 use super::outputs::CommandFiles;
 use super::tag_input::TagInputArguments;
-use super::tag_output::TagOutputArguments;
+use super::tag_output::{OutputName, TagOutputArguments};
 use super::tagging_pipeline::{OutputStreams, TaggingPipeline};
 use super::uncertain::UncertainArguments;
 
@@ -106,12 +107,12 @@ impl TagCommand {
         tagger: &Tagger,
         inputs: &[FileName],
         directory: &OutputDirectory<'_>,
-        format: OutputFormat,
+        format: OutputName,
     ) -> Result<()> {
         let all = directory.files(inputs, format)?;
         let open = |i: usize| self.open(tagger, &inputs[i..=i]);
         for (i, files) in all.iter().enumerate() {
-            if files.is_own_text && open(i)?.1 != Format::Text {
+            if files.is_own_text && open(i)?.1 != Format::Text.into() {
                 return Err(Error::parameter(format!(
                     "--output-dir: the text of the annotations of {0} would replace {0}; expected \
                      a different directory",
@@ -130,7 +131,7 @@ impl TagCommand {
         Ok(())
     }
 
-    fn open(&self, tagger: &Tagger, inputs: &[FileName]) -> Result<(Reader, Format)> {
+    fn open(&self, tagger: &Tagger, inputs: &[FileName]) -> Result<(Reader, InputFormat)> {
         let header = tagger.model().header();
         self.input
             .open_files(inputs, header, &self.forced, &self.limits)
@@ -141,14 +142,15 @@ impl TagCommand {
         &self,
         tagger: &Tagger,
         reader: Reader,
-        format: Format,
+        format: InputFormat,
         streams: OutputStreams<W>,
     ) -> Result<()> {
         let header = tagger.model().header();
+        let output = self.output.format(format);
         let options = WriteOptions {
             files: self.output.directory().is_none() && self.input.files().len() > 1,
             file_offsets: self.input.has_paragraphs(),
-            ..self.output.write_options(format, &self.model, header)
+            ..self.output.write_options(output, &self.model, header)
         };
         let has_probability = self.output.marginals || self.output.nbest > 1;
         let pipeline = TaggingPipeline {
@@ -157,7 +159,7 @@ impl TagCommand {
                 constrain: self.constrain.is_on(),
                 marginals: self.output.marginals,
                 nbest: self.output.nbest as usize,
-                probability: options.format == OutputFormat::Jsonl && has_probability,
+                probability: output == OutputName::Jsonl && has_probability,
             },
             scheme: match self.scheme {
                 Some(SchemeName::Raw) => header.scheme,
@@ -168,10 +170,7 @@ impl TagCommand {
             format,
             threads: self.threads.count(),
         };
-        match self
-            .uncertain
-            .collector(self.limits.memory(), options.format)?
-        {
+        match self.uncertain.collector(self.limits.memory(), output)? {
             None => pipeline.run(reader, &options, streams),
             Some(uncertain) => uncertain.choose(&pipeline, reader, &options, streams),
         }

@@ -7,6 +7,7 @@ use clap::Args;
 use dropchain::Result;
 use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::tag::Header;
+use dropchain_formats::{InputFormat, SpanOptions};
 
 use super::arguments::{FormatName, LimitArguments, other_files};
 use super::file_name::FileName;
@@ -56,7 +57,7 @@ impl TagInputArguments {
         header: &Header,
         forced: &ForcedArguments,
         limits: &LimitArguments,
-    ) -> Result<(Reader, Format)> {
+    ) -> Result<(Reader, InputFormat)> {
         self.open_files(&self.files(), header, forced, limits)
     }
 
@@ -67,10 +68,10 @@ impl TagInputArguments {
         header: &Header,
         forced: &ForcedArguments,
         limits: &LimitArguments,
-    ) -> Result<(Reader, Format)> {
+    ) -> Result<(Reader, InputFormat)> {
         let named = match self.format {
-            Some(format) => Some(format.into()),
-            None => named_format(files)?,
+            Some(format) => Some(InputFormat::from(format)),
+            None => named_format(files)?.map(InputFormat::from),
         };
         let model = ModelColumns::new(header);
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
@@ -81,24 +82,24 @@ impl TagInputArguments {
                 comments: self.comments,
                 max_sentence: limits.max_sentence(),
                 memory: limits.memory(),
-                ..model.read_options(format, columns)
+                ..model.read_options(format, SpanOptions::default(), columns)
             };
             forced.apply(self.text.apply(options), format)
         };
-        if named == Some(Format::Brat) {
+        if named == Some(InputFormat::Brat) {
             // A folder has no first lines.
-            let reader = Reader::open(files, &read_options(Format::Brat, None)?)?;
-            return Ok((reader, Format::Brat));
+            let reader = Reader::open(files, &read_options(InputFormat::Brat, None)?)?;
+            return Ok((reader, InputFormat::Brat));
         }
-        let mut format = Format::Text;
+        let mut format = Format::Text.into();
         let reader = Reader::open_by_content(files, |lines| {
-            lines.decode_as(&self.text.apply(ReadOptions::default()));
+            self.text.apply(ReadOptions::default()).decode(lines);
             format = match named {
                 Some(format) => format,
-                None => model.detect_format(lines)?,
+                None => model.detect_format(lines)?.into(),
             };
             let fewer = match (format, &self.columns) {
-                (Format::Conll, None) => model.fewer(lines, false)?,
+                (InputFormat::Core(Format::Conll), None) => model.fewer(lines, false)?,
                 _ => None,
             };
             let columns = fewer.as_deref().or(self.columns.as_deref());

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Format, OffsetUnit, OutputFormat, WriteOptions};
+use dropchain::corpus::{Format, OutputFormat, WriteFormat, WriteOptions};
 use dropchain::tag::Header;
 use dropchain::{Error, Result};
+use dropchain_formats::{Inline, InputFormat, OffsetUnit, SlashTags, TextFormat};
 
 use super::arguments::OffsetsName;
 
@@ -40,8 +42,9 @@ pub struct TagOutputArguments {
     pub nbest: u32,
 }
 
+/// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OutputName {
+pub enum OutputName {
     /// The input columns, followed by the label
     Conll,
     /// CoNLL-U with the label in its column
@@ -78,22 +81,47 @@ enum ColorName {
     Never,
 }
 
-impl From<OutputName> for OutputFormat {
-    fn from(name: OutputName) -> Self {
-        match name {
-            OutputName::Conll => Self::Conll,
-            OutputName::Conllu => Self::Conllu,
-            OutputName::Jsonl => Self::Jsonl,
-            OutputName::Inline => Self::Inline,
-            OutputName::SlashTags => Self::SlashTags,
-            OutputName::InlineXml => Self::InlineXml,
-            OutputName::Html => Self::Html,
-            OutputName::Displacy => Self::Displacy,
-            OutputName::Spans => Self::Spans,
-            OutputName::Doccano => Self::Doccano,
-            OutputName::LabelStudio => Self::LabelStudio,
-            OutputName::Brat => Self::Brat,
+impl OutputName {
+    /// Returns whether the format has whole texts ([`WriteFormat::has_texts`]).
+    pub fn has_texts(self) -> bool {
+        !self.has_candidates() && self != Self::SlashTags
+    }
+
+    /// Returns whether the format shows several label sequences.
+    fn has_candidates(self) -> bool {
+        matches!(
+            self,
+            Self::Conll | Self::Conllu | Self::Jsonl | Self::Inline
+        )
+    }
+
+    /// Returns whether the format has the probabilities of marks.
+    fn has_mark_probabilities(self) -> bool {
+        matches!(
+            self,
+            Self::Html | Self::Displacy | Self::Spans | Self::LabelStudio | Self::Brat
+        )
+    }
+
+    /// Returns the extension of files in the format.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Conll => "conll",
+            Self::Conllu => "conllu",
+            Self::Jsonl | Self::Displacy | Self::Spans | Self::Doccano => "jsonl",
+            Self::Inline | Self::SlashTags => "txt",
+            Self::InlineXml => "xml",
+            Self::Html => "html",
+            Self::LabelStudio => "json",
+            Self::Brat => "ann",
         }
+    }
+}
+
+impl fmt::Display for OutputName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
     }
 }
 
@@ -104,27 +132,44 @@ impl TagOutputArguments {
     }
 
     /// Returns the output format if it is given.
-    pub fn chosen_format(&self) -> Option<OutputFormat> {
-        self.output.map(OutputFormat::from)
+    pub fn chosen_format(&self) -> Option<OutputName> {
+        self.output
     }
 
-    /// Returns how to write what a model says about input of this format.
-    pub fn write_options(&self, input: Format, model: &Path, header: &Header) -> WriteOptions {
-        let format = self.format(input);
-        let unit = self.offsets.map(OffsetUnit::from);
-        let model = model.file_stem().unwrap_or_default();
+    /// Returns how to write what a model says.
+    pub fn write_options(&self, output: OutputName, model: &Path, header: &Header) -> WriteOptions {
         WriteOptions {
+            format: self.write_format(output, model),
             spans: header.encodes_spans(),
             label: header.label_name().unwrap_or("label").to_owned(),
             joined: header.joined_names().to_vec(),
-            offsets: unit.unwrap_or(match format {
-                OutputFormat::Doccano => OffsetUnit::Utf16,
-                _ => OffsetUnit::Chars,
-            }),
-            color: format == OutputFormat::Inline && self.has_colors(),
-            model: model.to_string_lossy().into_owned(),
-            ..WriteOptions::new(format)
+            ..WriteOptions::new(OutputFormat::Conll)
         }
+    }
+
+    fn write_format(&self, output: OutputName, model: &Path) -> Arc<dyn WriteFormat> {
+        let unit = self.offsets.map(OffsetUnit::from);
+        Arc::new(match output {
+            OutputName::Conll => return Arc::new(OutputFormat::Conll),
+            OutputName::Conllu => return Arc::new(OutputFormat::Conllu),
+            OutputName::Jsonl => return Arc::new(OutputFormat::Jsonl),
+            OutputName::Inline => {
+                let color = self.has_colors();
+                return Arc::new(Inline { color });
+            }
+            OutputName::SlashTags => return Arc::new(SlashTags),
+            OutputName::InlineXml => TextFormat::InlineXml,
+            OutputName::Html => TextFormat::Html,
+            OutputName::Displacy => TextFormat::Displacy,
+            OutputName::Spans => TextFormat::Spans(unit.unwrap_or(OffsetUnit::Chars)),
+            OutputName::Doccano => TextFormat::Doccano(unit.unwrap_or(OffsetUnit::Utf16)),
+            OutputName::LabelStudio => {
+                let model = model.file_stem().unwrap_or_default();
+                let model = model.to_string_lossy().into_owned();
+                TextFormat::LabelStudio { model }
+            }
+            OutputName::Brat => TextFormat::Brat,
+        })
     }
 
     /// Rejects options that the output format has no place for.
@@ -158,7 +203,7 @@ impl TagOutputArguments {
                 ),
             );
         }
-        if format == OutputFormat::Brat && inputs > 1 && self.output_dir.is_none() {
+        if format == OutputName::Brat && inputs > 1 && self.output_dir.is_none() {
             return error(
                 "--output brat",
                 format_args!(
@@ -170,9 +215,9 @@ impl TagOutputArguments {
         self.check_offsets(Some(format))
     }
 
-    fn check_offsets(&self, format: Option<OutputFormat>) -> Result<()> {
+    fn check_offsets(&self, format: Option<OutputName>) -> Result<()> {
         if self.offsets.is_some()
-            && !matches!(format, Some(OutputFormat::Spans | OutputFormat::Doccano))
+            && !matches!(format, Some(OutputName::Spans | OutputName::Doccano))
         {
             return Err(Error::parameter(
                 "--offsets: only the output formats spans and doccano have a choice; jsonl has \
@@ -182,11 +227,14 @@ impl TagOutputArguments {
         Ok(())
     }
 
-    fn format(&self, input: Format) -> OutputFormat {
-        self.chosen_format().unwrap_or(match input {
-            Format::Text | Format::Conll | Format::Crfsuite => OutputFormat::Conll,
-            Format::Conllu => OutputFormat::Conllu,
-            Format::Jsonl | Format::Spans | Format::Brat => OutputFormat::Jsonl,
+    /// Returns the output format for input of this format.
+    pub fn format(&self, input: InputFormat) -> OutputName {
+        self.output.unwrap_or(match input {
+            InputFormat::Core(Format::Text | Format::Conll | Format::Crfsuite) => OutputName::Conll,
+            InputFormat::Core(Format::Conllu) => OutputName::Conllu,
+            InputFormat::Core(Format::Jsonl) | InputFormat::Spans | InputFormat::Brat => {
+                OutputName::Jsonl
+            }
         })
     }
 

@@ -3,13 +3,14 @@
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
-use dropchain::corpus::{Format, Reader, WriteOptions, Writer};
+use dropchain::corpus::{Reader, WriteOptions, Writer};
 use dropchain::label::Scheme;
 use dropchain::tag::{
     Batch, BatchOutput, Condition, NamedTagging, TagInput, TagOptions, Tagger, Tagging, Workspace,
     stream_documents, stream_in_order,
 };
 use dropchain::{Error, Result, Sentence};
+use dropchain_formats::{InputFormat, TextFormat, TextWriter};
 
 use super::forced_arguments::ForcedArguments;
 
@@ -20,7 +21,7 @@ pub struct TaggingPipeline<'a> {
     /// The scheme of the labels in the output.
     pub scheme: Scheme,
     pub forced: &'a ForcedArguments,
-    pub format: Format,
+    pub format: InputFormat,
     pub threads: usize,
 }
 
@@ -29,7 +30,7 @@ pub struct OutputStreams<W> {
     pub out: W,
     /// The name of `out` in error messages.
     pub name: String,
-    /// The text of annotations ([`Writer::with_text`]).
+    /// The text of annotations ([`TextWriter::with_text`]).
     pub text: Option<Box<dyn Write + Send>>,
 }
 
@@ -55,7 +56,7 @@ impl TaggingPipeline<'_> {
         streams: OutputStreams<W>,
     ) -> Result<()> {
         // Report invalid output options before reading anything.
-        Writer::new(io::sink(), &streams.name, options.clone())?;
+        Writer::new(io::sink(), &streams.name, options)?;
         match options.format.has_texts() {
             true => self.write_texts(reader, options, streams),
             false => self.write_sentences(reader, options, streams),
@@ -73,10 +74,10 @@ impl TaggingPipeline<'_> {
         let tag = |batch: &Batch, workspace: &mut Workspace, text: &mut Vec<u8>| {
             let options = WriteOptions {
                 separator: batch.separator,
+                new_document: batch.new_document,
                 ..options.clone()
             };
-            let mut writer = Writer::new(text, name, options)?;
-            writer.begin_document(batch.new_document);
+            let mut writer = Writer::new(text, name, &options)?;
             let documents = batch.documents();
             for (i, sentence) in batch.sentences.iter().enumerate() {
                 let condition = self.forced.condition(sentence, self.format)?;
@@ -109,10 +110,14 @@ impl TaggingPipeline<'_> {
             Ok(())
         };
         let out = BufWriter::new(streams.out);
-        let mut writer = Writer::new(out, &streams.name, options.clone())?;
-        if let Some(text) = streams.text {
-            writer = writer.with_text(text);
-        }
+        let mut writer = match streams.text {
+            None => Writer::new(out, &streams.name, options)?,
+            Some(text) => {
+                let annotations = TextWriter::new(TextFormat::Brat, options.spans);
+                let annotations = annotations.with_text(text);
+                Writer::with(out, &streams.name, Box::new(annotations))
+            }
+        };
         let documents = self.tagger.context();
         let write = |batch: TaggedBatch<'a>| {
             for (sentence, tagging) in &batch.0 {

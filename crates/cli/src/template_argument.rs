@@ -7,6 +7,7 @@ use dropchain::corpus::{Corpus, Format};
 use dropchain::template::Template;
 use dropchain::train::BaseModels;
 use dropchain::{Error, Result, Sentence};
+use dropchain_formats::InputFormat;
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;
@@ -31,13 +32,13 @@ pub fn load_template(
     input: &InputArguments,
     models: &BaseModels<'_>,
 ) -> Result<Option<Template>> {
-    let format = input.format.map(Format::from);
-    let format_of = |file: &FileName| format.unwrap_or_else(|| Format::guess(file));
+    let format = input.format.map(InputFormat::from);
+    let format_of = |file: &FileName| format.unwrap_or_else(|| Format::guess(file).into());
     // Objects of JSON lines may have attributes, which is known when they are read.
     let may_be_json = name.is_none() && models.template().is_none();
     let is_extracted = |file: &FileName| match format_of(file) {
-        Format::Jsonl => may_be_json,
-        format => format == Format::Crfsuite,
+        InputFormat::Core(Format::Jsonl) => may_be_json,
+        format => format == Format::Crfsuite.into(),
     };
     match (name, files.iter().all(is_extracted)) {
         (Some(name), false) => find_template(name, limits).map(Some),

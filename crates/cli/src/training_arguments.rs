@@ -11,6 +11,7 @@ use dropchain::train::{
     BaseModels, CorpusFiles, Defaults, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
 };
 use dropchain::{Error, Result};
+use dropchain_formats::{InputFormat, SpanOptions};
 
 use super::algorithm_arguments::AlgorithmArguments;
 use super::arguments::{
@@ -196,10 +197,7 @@ impl TrainingArguments {
         let options = self.unlabeled_options(&TrainingCorpora::default(), input);
         let mut files = CorpusFiles::new();
         for (file, format) in self.unlabeled.files() {
-            let options = ReadOptions {
-                format: Some(format),
-                ..options.clone()
-            };
+            let options = format.apply(SpanOptions::default(), options.clone());
             files.add(&[file], &options)?;
         }
         Ok(files)
@@ -263,7 +261,13 @@ impl TrainingArguments {
         input: &InputArguments,
         team: &Team,
     ) -> CommandResult<Option<Corpus>> {
-        let files: Vec<_> = self.unlabeled.files().collect();
+        let mut files = Vec::new();
+        for (file, format) in self.unlabeled.files() {
+            let InputFormat::Core(format) = format else {
+                return Ok(None); // it has no parts
+            };
+            files.push((file, format));
+        }
         let options = self.unlabeled_options(corpora, input);
         read_own_part(&files, &options, SameColumns::OfEachFile, team)
     }
@@ -583,11 +587,11 @@ struct UnlabeledArguments {
 
 impl UnlabeledArguments {
     /// Returns the files with their formats.
-    fn files(&self) -> impl Iterator<Item = (&FileName, Format)> {
-        let format = self.unlabeled_format.map(Format::from);
+    fn files(&self) -> impl Iterator<Item = (&FileName, InputFormat)> {
+        let format = self.unlabeled_format.map(InputFormat::from);
         let files = self.unlabeled.iter();
         files.map(move |file| {
-            let guessed = || Format::guess_unlabeled(file);
+            let guessed = || Format::guess_unlabeled(file).into();
             (file, format.unwrap_or_else(guessed))
         })
     }
@@ -596,10 +600,10 @@ impl UnlabeledArguments {
         let mut corpus = Corpus::new();
         for (file, format) in self.files() {
             let options = ReadOptions {
-                format: Some(format),
                 memory: options.memory.beyond(corpus.memory()),
                 ..options.clone()
             };
+            let options = format.apply(SpanOptions::default(), options);
             corpus.extend(Corpus::read([file], &options)?);
         }
         Ok(corpus)

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{OutputFormat, Reader, WriteOptions, Writer, with_notes};
+use dropchain::corpus::{Reader, WriteOptions, Writer, with_notes};
 use dropchain::tag::{
     Batch, Highest, NamedTagging, TagInput, Tagger, Tagging, UncertaintyMeasure, Workspace,
     stream_documents,
@@ -12,6 +12,7 @@ use dropchain::tag::{
 use dropchain::{Error, MemoryLimit, Result, Sentence};
 use serde_json::Value;
 
+use super::tag_output::OutputName;
 use super::tagging_pipeline::{OutputStreams, TaggingPipeline};
 use super::terminal::printable;
 
@@ -64,7 +65,7 @@ impl UncertainArguments {
     pub fn collector(
         self,
         memory: MemoryLimit,
-        format: OutputFormat,
+        format: OutputName,
     ) -> Result<Option<UncertainSentences>> {
         let Some(limit) = self.uncertain else {
             return Ok(None);
@@ -78,6 +79,7 @@ impl UncertainArguments {
         let limit = limit as usize;
         Ok(Some(UncertainSentences {
             measure: self.uncertain_by.into(),
+            format,
             memory: memory.bytes(0),
             collected: Mutex::new(Collected {
                 highest: Highest::new(limit),
@@ -111,6 +113,7 @@ struct Collected {
 /// Collects the sentences that a model is most uncertain about.
 pub struct UncertainSentences {
     measure: UncertaintyMeasure,
+    format: OutputName,
     memory: u64,
     collected: Mutex<Collected>,
 }
@@ -125,8 +128,8 @@ impl UncertainSentences {
         streams: OutputStreams<W>,
     ) -> Result<()> {
         let OutputStreams { out, name, .. } = streams;
-        let tagger = pipeline.tagger;
-        Writer::new(io::sink(), &name, options.clone())?;
+        let (tagger, format) = (pipeline.tagger, self.format);
+        Writer::new(io::sink(), &name, options)?;
         let add = |batch: &Batch, workspace: &mut Workspace, _: &mut Vec<u8>| {
             let documents = batch.documents();
             for i in 0..batch.sentences.len() {
@@ -152,7 +155,7 @@ impl UncertainSentences {
                 ("file", Value::from(printable(&place.file))),
                 ("line", Value::from(place.line)),
             ];
-            if options.format == OutputFormat::Inline {
+            if format == OutputName::Inline {
                 let place = printable(&place.to_string());
                 writeln!(out, "# {uncertainty:.6} {place}").map_err(error)?;
             }
@@ -162,7 +165,7 @@ impl UncertainSentences {
             };
             let tagging = NamedTagging::new(tagger, tagging, pipeline.scheme);
             let sentence = with_notes(&sentence, &notes);
-            Writer::new(&mut out, &name, options)?.write(&tagging.tagged(&sentence))?;
+            Writer::new(&mut out, &name, &options)?.write(&tagging.tagged(&sentence))?;
         }
         out.flush().map_err(error)
     }

@@ -86,7 +86,7 @@ impl OutputColumn {
                     file_offsets: true,
                     ..WriteOptions::new(OutputFormat::Jsonl)
                 };
-                let writer = Writer::new(Vec::new(), "the column", options);
+                let writer = Writer::new(Vec::new(), "the column", &options);
                 Items::Jsonl {
                     lines: Strings::default(),
                     writer: Box::new(writer.map_err(exception)?),

@@ -12,7 +12,7 @@
 
 use std::fmt::Write;
 
-use super::tagged::{Tagged, source_text, word};
+use super::tagged::Tagged;
 use super::write_options::WriteOptions;
 use crate::corpus::columns::{CONLLU_COLUMNS, find_column};
 use crate::error::{Error, Result};
@@ -90,7 +90,7 @@ pub(super) fn sentence(
                 let cells = sentence.cells(t).take(CONLLU_COLUMNS.len());
                 cells.map(str::to_owned).collect()
             } else {
-                new_row(sentence, t)?
+                new_row(tagged, t)?
             };
             let parts = options.parts(tagged, t, tagged.labels[t])?;
             for (part, field) in parts.into_iter().zip(&fields) {
@@ -108,11 +108,9 @@ pub(super) fn sentence(
 /// Writes the comments that describe the sentence as a whole.
 fn comments(buffer: &mut String, tagged: &Tagged) {
     let offsets = &tagged.sentence.offsets;
-    if let (Some(text), Some(first), Some(last)) = (
-        source_text(tagged.sentence),
-        offsets.first(),
-        offsets.last(),
-    ) && let Some(text) = text.get(first.bytes.start..last.bytes.end)
+    if let (Some(text), Some(first), Some(last)) =
+        (tagged.source_text(), offsets.first(), offsets.last())
+        && let Some(text) = text.get(first.bytes.start..last.bytes.end)
     {
         let text = text.replace(['\n', '\r', '\t'], " ");
         // Writing to a string cannot fail.
@@ -133,12 +131,13 @@ fn comments(buffer: &mut String, tagged: &Tagged) {
 }
 
 /// A new row for a token from another format.
-fn new_row(sentence: &Sentence, t: usize) -> Result<Vec<String>> {
+fn new_row(tagged: &Tagged, t: usize) -> Result<Vec<String>> {
+    let sentence = tagged.sentence;
     let mut row = Vec::with_capacity(CONLLU_COLUMNS.len());
     for name in CONLLU_COLUMNS {
         row.push(match name {
             "id" => (t + 1).to_string(),
-            "form" => form(sentence, t)?,
+            "form" => form(tagged, t)?,
             _ => {
                 let column = sentence.schema().position(name);
                 let cell = column.map_or("", |column| sentence.cell(t, column));
@@ -147,18 +146,18 @@ fn new_row(sentence: &Sentence, t: usize) -> Result<Vec<String>> {
             }
         });
     }
-    if is_joined(sentence, t) {
+    if is_joined(tagged, t) {
         row[MISC] = with_key(&row[MISC], "SpaceAfter", "No");
     }
     Ok(row)
 }
 
 /// The word form of token `t`.
-fn form(sentence: &Sentence, t: usize) -> Result<String> {
-    let form = word(sentence, t);
+fn form(tagged: &Tagged, t: usize) -> Result<String> {
+    let form = tagged.word(t);
     if form.contains(['\t', '\n', '\r']) {
         return Err(Error::input(
-            sentence.place(t),
+            tagged.sentence.place(t),
             format!(
                 "the token {form:?} cannot be written as CoNLL-U: \
                  it contains a tab or a line break; use JSON lines"
@@ -169,9 +168,10 @@ fn form(sentence: &Sentence, t: usize) -> Result<String> {
 }
 
 /// Whether token `t` is followed by text without white space in between.
-fn is_joined(sentence: &Sentence, t: usize) -> bool {
-    let after = source_text(sentence)
-        .zip(sentence.offsets.get(t))
+fn is_joined(tagged: &Tagged, t: usize) -> bool {
+    let after = tagged
+        .source_text()
+        .zip(tagged.sentence.offsets.get(t))
         .and_then(|(text, token)| text.get(token.bytes.end..)?.chars().next());
     after.is_some_and(|c| !c.is_whitespace())
 }

@@ -1,9 +1,57 @@
 //! Output formats.
 
 use std::fmt;
-use std::str::FromStr;
 
+use super::tagged::Tagged;
+use super::write_options::WriteOptions;
+use super::{conll, conllu, jsonl};
 use crate::error::{Error, Result};
+
+/// A format of tagged sentences.
+pub trait WriteFormat: fmt::Debug + Send + Sync {
+    /// Returns whether the format has texts rather than sentences: lines of raw text, or the `text`
+    /// of JSON objects. A [`SentenceWriter`] then writes a text once it has got its last sentence,
+    /// so all sentences have to pass through one writer, in order.
+    fn has_texts(&self) -> bool {
+        false
+    }
+
+    /// A writer of one output.
+    ///
+    /// # Errors
+    ///
+    /// The options do not fit the format.
+    fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>>;
+}
+
+/// Writes the sentences of one output.
+pub trait SentenceWriter: Send {
+    /// Appends what is to be written with a sentence. Labels, marginals and candidates have an
+    /// entry for each token.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the format cannot represent a cell or a label.
+    fn sentence(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()>;
+
+    /// Appends a document boundary; by default nothing.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`SentenceWriter::sentence`].
+    fn boundary(&mut self, _buffer: &mut String, _tagged: &Tagged) -> Result<()> {
+        Ok(())
+    }
+
+    /// Appends what is left after the last sentence, such as the end of a page.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`SentenceWriter::sentence`].
+    fn finish(&mut self, _buffer: &mut String) -> Result<()> {
+        Ok(())
+    }
+}
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,138 +62,54 @@ pub enum OutputFormat {
     Conllu,
     /// JSON lines: one object per sentence.
     Jsonl,
-    /// One sentence per line, with spans in brackets or a tag after each word.
-    Inline,
-    /// One sentence per line, with the label after each word and a slash, as Stanford's taggers
-    /// write them.
-    SlashTags,
-    /// One text per line, with spans as XML elements, as Stanford NER writes them.
-    InlineXml,
-    /// A page with highlighted spans.
-    Html,
-    /// JSON lines for spaCy's displaCy: one object per text.
-    Displacy,
-    /// Spans of characters as JSON lines, as Prodigy has them: one object per text.
-    Spans,
-    /// Spans of characters as JSON lines, as doccano has them: one object per text.
-    Doccano,
-    /// Tasks with predictions for Label Studio: a JSON array with an item per text.
-    LabelStudio,
-    /// BRAT's standoff annotations.
-    Brat,
 }
 
 impl OutputFormat {
     /// Every format.
-    pub const ALL: [Self; 12] = [
-        Self::Conll,
-        Self::Conllu,
-        Self::Jsonl,
-        Self::Inline,
-        Self::SlashTags,
-        Self::InlineXml,
-        Self::Html,
-        Self::Displacy,
-        Self::Spans,
-        Self::Doccano,
-        Self::LabelStudio,
-        Self::Brat,
-    ];
+    pub const ALL: [Self; 3] = [Self::Conll, Self::Conllu, Self::Jsonl];
+}
 
-    /// The name that [`OutputFormat::from_str`] parses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Conll => "conll",
-            Self::Conllu => "conllu",
-            Self::Jsonl => "jsonl",
-            Self::Inline => "inline",
-            Self::SlashTags => "slash-tags",
-            Self::InlineXml => "inline-xml",
-            Self::Html => "html",
-            Self::Displacy => "displacy",
-            Self::Spans => "spans",
-            Self::Doccano => "doccano",
-            Self::LabelStudio => "label-studio",
-            Self::Brat => "brat",
+impl WriteFormat for OutputFormat {
+    fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>> {
+        if !matches!(options.separator, '\t' | ' ') {
+            return Err(Error::parameter(format!(
+                "columns cannot be separated by {:?}: expected a tab or a space",
+                options.separator
+            )));
         }
-    }
-
-    /// Returns whether the format has texts rather than sentences: lines of raw text, or the `text`
-    /// of JSON objects. A [`Writer`](super::Writer) then writes a text once its last sentence has
-    /// been written, so all sentences have to pass through one writer, in order.
-    #[must_use]
-    pub const fn has_texts(self) -> bool {
-        match self {
-            Self::Conll | Self::Conllu | Self::Jsonl | Self::Inline | Self::SlashTags => false,
-            Self::InlineXml
-            | Self::Html
-            | Self::Displacy
-            | Self::Spans
-            | Self::Doccano
-            | Self::LabelStudio
-            | Self::Brat => true,
+        if *self == Self::Conllu {
+            conllu::check_labels(options)?;
         }
-    }
-
-    /// Returns whether the format shows several label sequences ([`Tagged::nbest`]).
-    ///
-    /// [`Tagged::nbest`]: super::Tagged::nbest
-    #[must_use]
-    pub const fn has_candidates(self) -> bool {
-        matches!(
-            self,
-            Self::Conll | Self::Conllu | Self::Jsonl | Self::Inline
-        )
-    }
-
-    /// Returns whether the format has the probabilities of marks
-    /// ([`Tagged::mark_probabilities`]).
-    ///
-    /// [`Tagged::mark_probabilities`]: super::Tagged::mark_probabilities
-    #[must_use]
-    pub const fn has_mark_probabilities(self) -> bool {
-        matches!(
-            self,
-            Self::Html | Self::Displacy | Self::Spans | Self::LabelStudio | Self::Brat
-        )
+        Ok(Box::new(FormatWriter {
+            format: *self,
+            new_document: options.new_document,
+            options: options.clone(),
+        }))
     }
 }
 
-impl fmt::Display for OutputFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
+/// Writes a format whose sentences do not depend on each other.
+struct FormatWriter {
+    format: OutputFormat,
+    options: WriteOptions,
+    new_document: bool, // the next sentence starts a document
 }
 
-impl FromStr for OutputFormat {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
-            Error::parameter(format!(
-                "unknown output format '{name}': expected one of {}",
-                names.join(", ")
-            ))
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_round_trip() {
-        for format in OutputFormat::ALL {
-            assert_eq!(format.to_string().parse::<OutputFormat>().unwrap(), format);
+impl SentenceWriter for FormatWriter {
+    fn sentence(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
+        let first = std::mem::take(&mut self.new_document);
+        match self.format {
+            OutputFormat::Conll => conll::sentence(buffer, tagged, &self.options),
+            OutputFormat::Conllu => conllu::sentence(buffer, tagged, &self.options, first),
+            OutputFormat::Jsonl => jsonl::sentence(buffer, tagged, &self.options),
         }
-        assert_eq!(
-            "xml".parse::<OutputFormat>().unwrap_err().to_string(),
-            "unknown output format 'xml': expected one of conll, conllu, jsonl, inline, \
-             slash-tags, inline-xml, html, displacy, spans, doccano, label-studio, brat"
-        );
+    }
+
+    fn boundary(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
+        self.new_document = true;
+        match self.format {
+            OutputFormat::Conll => conll::boundary(buffer, tagged, &self.options),
+            OutputFormat::Conllu | OutputFormat::Jsonl => Ok(()),
+        }
     }
 }

@@ -8,12 +8,12 @@
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
-use super::tagged::{Candidate, Tagged, source_text, word};
+use super::tagged::{Candidate, Tagged};
 use super::write_options::WriteOptions;
 use crate::corpus::json_object::JsonObject;
 use crate::error::{Error, Result};
 use crate::label::Span;
-use crate::sentence::{Offsets, Sentence, TextPosition};
+use crate::sentence::{Offsets, TextPosition};
 
 /// The keys that are always replaced by the output's.
 const PREDICTION_KEYS: [&str; 6] = [
@@ -51,7 +51,7 @@ impl Serialize for SentenceRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tagged = self.tagged;
         let sentence = tagged.sentence;
-        let text = SentenceText::of(sentence);
+        let text = SentenceText::of(tagged);
         let mut map = serializer.serialize_map(None)?;
         let mut names_file = self.options.files;
         if let Some(record) = &sentence.layout.record {
@@ -70,7 +70,7 @@ impl Serialize for SentenceRecord<'_> {
         if names_file {
             map.serialize_entry(FILE, &**sentence.file())?;
         }
-        map.serialize_entry("tokens", &LazyArray(sentence.len(), |t| word(sentence, t)))?;
+        map.serialize_entry("tokens", &LazyArray(sentence.len(), |t| tagged.word(t)))?;
         map.serialize_entry("labels", &tagged.labels)?;
         if !self.options.joined.is_empty() {
             let parts = (0..sentence.len())
@@ -159,14 +159,15 @@ struct SentenceText<'a> {
 
 impl<'a> SentenceText<'a> {
     /// Returns the text if the sentence was tokenized.
-    fn of(sentence: &'a Sentence) -> Option<Self> {
+    fn of(tagged: &Tagged<'a>) -> Option<Self> {
+        let sentence = tagged.sentence;
         let (first, last) = (sentence.offsets.first()?, sentence.offsets.last()?);
         let offset = Offsets {
             bytes: first.bytes.start..last.bytes.end,
             chars: first.chars.start..last.chars.end,
         };
         Some(Self {
-            text: source_text(sentence)?.get(offset.bytes.clone())?,
+            text: tagged.source_text()?.get(offset.bytes.clone())?,
             offset,
             tokens: &sentence.offsets,
         })

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::label::Scheme;
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::Sentence;
 
 /// The word written for a token without one (CRFsuite's format).
 const NO_WORD: &str = "_";
@@ -22,8 +22,7 @@ pub struct Tagged<'a> {
     /// The probability of the label sequence.
     pub probability: Option<f64>,
     /// The probability of each span that the labels encode, in order; if they encode none, of each
-    /// label, `[T]`. For the formats whose
-    /// [`has_mark_probabilities`](super::OutputFormat::has_mark_probabilities) is true.
+    /// label, `[T]`. For formats that mark spans in texts.
     pub mark_probabilities: Option<Vec<f64>>,
     /// The n best label sequences, best first; empty if not requested.
     pub nbest: Vec<Candidate<'a>>,
@@ -63,6 +62,22 @@ impl<'a> Tagged<'a> {
         found.map(|(_, probability)| *probability)
     }
 
+    /// The word of token `t`; `_` if the input has no words.
+    #[must_use]
+    pub fn word(&self, t: usize) -> &'a str {
+        let schema = self.sentence.schema();
+        let first = (schema.width() > 0 && schema.label() != Some(0)).then_some(0);
+        let column = schema.position("word").or(first);
+        column.map_or(NO_WORD, |column| self.sentence.cell(t, column))
+    }
+
+    /// The text that the offsets of the tokens refer to, if there are both.
+    #[must_use]
+    pub fn source_text(&self) -> Option<&'a str> {
+        let source = self.sentence.layout.source.as_deref();
+        source.filter(|_| !self.sentence.offsets.is_empty())
+    }
+
     /// Checks that labels, marginals and candidates have one entry per token.
     pub(super) fn check(&self) -> Result<()> {
         let tokens = self.sentence.len();
@@ -85,21 +100,4 @@ impl<'a> Tagged<'a> {
             None => Ok(()),
         }
     }
-}
-
-/// The column of the words, if the input has words.
-fn word_column(schema: &Schema) -> Option<usize> {
-    let first = (schema.width() > 0 && schema.label() != Some(0)).then_some(0);
-    schema.position("word").or(first)
-}
-
-/// The word of token `t`.
-pub(super) fn word(sentence: &Sentence, t: usize) -> &str {
-    word_column(sentence.schema()).map_or(NO_WORD, |column| sentence.cell(t, column))
-}
-
-/// The text that the offsets of the tokens refer to, if there are both.
-pub(super) fn source_text(sentence: &Sentence) -> Option<&str> {
-    let source = sentence.layout.source.as_deref();
-    source.filter(|_| !sentence.offsets.is_empty())
 }

@@ -1,8 +1,9 @@
 //! How to write sentences.
 
-use super::format::OutputFormat;
+use std::sync::Arc;
+
+use super::format::WriteFormat;
 use super::tagged::Tagged;
-use crate::corpus::offset_unit::OffsetUnit;
 use crate::error::{Error, Result};
 use crate::sentence::split_label;
 
@@ -10,49 +11,44 @@ use crate::sentence::split_label;
 #[derive(Clone, Debug)]
 pub struct WriteOptions {
     /// The format.
-    pub format: OutputFormat,
+    pub format: Arc<dyn WriteFormat>,
     /// CoNLL: the column separator, a tab or a space. It is the same for the whole output, since a
     /// reader detects it from the first line. That of the input is
     /// [`Reader::separator`](crate::corpus::Reader::separator).
     pub separator: char,
-    /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, inline
-    /// output has brackets, and annotation formats mark spans instead of single tokens.
+    /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, and other
+    /// formats mark spans instead of single tokens.
     pub spans: bool,
     /// CoNLL-U: the column for the label, by name or index; any other name is a key in `MISC`.
     pub label: String,
     /// The names of the columns that the labels join, if they join several: labels are split, and
     /// columns (or keys) of these names hold the parts. In CoNLL-U they replace `label`.
     pub joined: Vec<String>,
-    /// What the positions of spans count in [`OutputFormat::Spans`] and [`OutputFormat::Doccano`].
-    pub offsets: OffsetUnit,
-    /// Inline: whether to color spans and tags with the escape sequences of terminals.
-    pub color: bool,
     /// JSON lines: whether each object names the file of its sentence, as `file`.
     pub files: bool,
     /// JSON lines: whether `offset` is the position in the file, not in the text of the sentence.
     pub file_offsets: bool,
-    /// Label Studio: the name of the model.
-    pub model: String,
+    /// CoNLL-U: whether the first sentence starts a document, for when several writers share the
+    /// sentences of an input.
+    pub new_document: bool,
 }
 
 impl WriteOptions {
-    /// Tab-separated columns, labels that encode spans, `upos` as the label column of CoNLL-U,
-    /// positions in code points, and no colors.
+    /// Tab-separated columns, labels that encode spans, and `upos` as the label column of CoNLL-U.
     #[must_use]
-    pub fn new(format: OutputFormat) -> Self {
+    pub fn new(format: impl WriteFormat + 'static) -> Self {
         Self {
-            format,
+            format: Arc::new(format),
             separator: '\t',
             spans: true,
             label: "upos".to_owned(),
             joined: Vec::new(),
-            offsets: OffsetUnit::default(),
-            color: false,
             files: false,
             file_offsets: false,
-            model: "dropchain".to_owned(),
+            new_document: false,
         }
     }
+
     /// Splits the label of token `t` into the values of the columns that it joins, if it joins any.
     pub(super) fn parts<'a>(
         &self,

@@ -3,6 +3,7 @@
 mod memory;
 
 use std::io::Cursor;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
@@ -38,7 +39,7 @@ fn round_trip(text: &str, format: Format, unlabeled: bool) {
     };
     for sentence in sentences(text, &options).unwrap_or_default() {
         for output in OutputFormat::ALL {
-            let mut writer = Writer::new(Vec::new(), "x", WriteOptions::new(output)).unwrap();
+            let mut writer = Writer::new(Vec::new(), "x", &WriteOptions::new(output)).unwrap();
             let labels = vec!["B-A"; sentence.len()];
             // Some formats cannot represent some cells: that is an error, not a panic.
             let _ = writer.write(&Tagged::new(&sentence, labels));
@@ -66,4 +67,28 @@ proptest! {
             }
         }
     }
+}
+
+/// A buffer that the test can look at.
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_copy_of_the_input_has_its_bytes() {
+    let bytes = "\u{feff}a\r\n\r\n b\nc".as_bytes();
+    let copy = Arc::new(Mutex::new(Vec::new()));
+    let options = options(Format::Text);
+    let reader = Reader::from_read(Box::new(bytes), "x", &options);
+    let reader = reader.with_copy(Box::new(Shared(Arc::clone(&copy))));
+    assert_eq!(reader.count(), 3);
+    assert_eq!(*copy.lock().unwrap(), bytes);
 }

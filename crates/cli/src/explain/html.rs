@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use dropchain::Result;
-use dropchain::html::Escaped;
 use dropchain::tag::Part;
+use dropchain_formats::Escaped;
 
 use super::sentence::{ExplainedSentence, Reasons};
 

@@ -9,13 +9,13 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::Format;
 use dropchain::ids::LabelId;
 use dropchain::sentence::list_names;
 use dropchain::tag::{
     Batch, Condition, Explanation, TagInput, TagOptions, Tagger, Workspace, stream_documents,
 };
 use dropchain::{Error, Result, Sentence};
+use dropchain_formats::InputFormat;
 
 use super::arguments::{LimitArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
@@ -166,7 +166,7 @@ impl ExplainCommand {
 struct Explainer<'a> {
     command: &'a ExplainCommand,
     against: Option<Vec<LabelId>>,
-    format: Format,
+    format: InputFormat,
     tagger: &'a Tagger,
     columns: usize,
 }

@@ -7,6 +7,7 @@ use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::sentence::Separation;
 use dropchain::tag::Header;
 use dropchain::{Error, Result, Sentence};
+use dropchain_formats::SpanOptions;
 use serde_json::value::RawValue;
 
 use super::api_error::ApiError;
@@ -106,7 +107,11 @@ impl<'a> TagRequest<'a> {
         let options = ReadOptions {
             max_sentence: limits.max_sentence,
             memory: limits.memory,
-            ..ModelColumns::new(header).read_options(Format::Jsonl, None)
+            ..ModelColumns::new(header).read_options(
+                Format::Jsonl.into(),
+                SpanOptions::default(),
+                None,
+            )
         };
         let reader = Reader::from_read(Box::new(Cursor::new(lines.into_bytes())), name, &options);
         for sentence in reader {

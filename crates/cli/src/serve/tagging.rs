@@ -127,7 +127,7 @@ impl SentenceOutput<'_> {
             joined: header.joined_names().to_vec(),
             ..WriteOptions::new(OutputFormat::Jsonl)
         };
-        let mut writer = Writer::new(&mut self.lines, "the response", options)?;
+        let mut writer = Writer::new(&mut self.lines, "the response", &options)?;
         writer.write(&tagging.tagged(sentence))?;
         self.ends.push(self.lines.len());
         Ok(())

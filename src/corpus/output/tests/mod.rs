@@ -1,7 +1,5 @@
 //! Tests of the writer, and helpers for the tests of the formats.
 
-mod texts;
-
 use std::io::Write;
 
 use super::*;
@@ -23,7 +21,7 @@ pub fn read(format: Format, text: &str) -> Vec<Sentence> {
 
 /// Writes sentences and returns the output.
 pub fn written(options: &WriteOptions, tagged: &[Tagged]) -> Result<String> {
-    let mut writer = Writer::new(Vec::new(), "out", options.clone())?;
+    let mut writer = Writer::new(Vec::new(), "out", options)?;
     for sentence in tagged {
         writer.write(sentence)?;
     }
@@ -80,7 +78,7 @@ impl Write for WriteCounter {
 #[test]
 fn a_sentence_is_written_with_one_call_and_errors_name_the_stream() {
     for output in OutputFormat::ALL {
-        let mut writer = Writer::new(WriteCounter(0), "out", WriteOptions::new(output)).unwrap();
+        let mut writer = Writer::new(WriteCounter(0), "out", &WriteOptions::new(output)).unwrap();
         let sentences = read(Format::Conll, "a\nb\n\nc\n");
         writer
             .write(&Tagged::new(&sentences[0], vec!["B-X", "O"]))
@@ -129,14 +127,13 @@ fn the_separator_must_be_a_tab_or_a_space() {
 }
 
 #[test]
-fn document_boundaries_are_omitted_in_jsonl_and_inline() {
+fn document_boundaries_are_omitted_in_jsonl() {
     let mut boundary = Sentence::from_words(["-DOCSTART-"]);
     boundary.layout = Layout {
         document_start: true,
         ..Layout::default()
     };
-    for output in [OutputFormat::Jsonl, OutputFormat::Inline] {
-        let tagged = Tagged::new(&boundary, Vec::new());
-        assert_eq!(written(&WriteOptions::new(output), &[tagged]).unwrap(), "");
-    }
+    let options = WriteOptions::new(OutputFormat::Jsonl);
+    let tagged = Tagged::new(&boundary, Vec::new());
+    assert_eq!(written(&options, &[tagged]).unwrap(), "");
 }

@@ -2,21 +2,24 @@
 
 use std::sync::{Arc, Mutex};
 
+use dropchain::Sentence;
+use dropchain::corpus::{Format, Tagged, WriteFormat, WriteOptions, Writer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{one, read};
-use crate::corpus::output::{OutputFormat, Tagged, WriteOptions, Writer};
-use crate::corpus::{Format, OffsetUnit, ReadOptions, Reader};
-use crate::sentence::Sentence;
+use super::{label_studio, one, read};
+use crate::{OffsetUnit, SlashTags, TextFormat, TextWriter};
+
+const PRODIGY: TextFormat = TextFormat::Spans(OffsetUnit::Chars);
+const DOCCANO: TextFormat = TextFormat::Doccano(OffsetUnit::Chars);
 
 /// Options with spans.
-fn spans(format: OutputFormat) -> WriteOptions {
+fn spans(format: impl WriteFormat + 'static) -> WriteOptions {
     WriteOptions::new(format)
 }
 
 /// Options for labels that encode no spans.
-fn tags(format: OutputFormat) -> WriteOptions {
+fn tags(format: TextFormat) -> WriteOptions {
     WriteOptions {
         spans: false,
         ..spans(format)
@@ -53,7 +56,7 @@ fn names(word: &str) -> &'static str {
 #[test]
 fn a_line_of_raw_text_is_one_object_whatever_its_sentences() {
     let text = " Ann  Lee left. Bob stayed.\n\nRome\n";
-    let out = all(&spans(OutputFormat::Spans), Format::Text, text, names);
+    let out = all(&spans(PRODIGY), Format::Text, text, names);
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines.len(), 2);
     assert_eq!(
@@ -75,15 +78,10 @@ fn a_line_of_raw_text_is_one_object_whatever_its_sentences() {
 
 #[test]
 fn words_without_a_text_are_joined_by_spaces() {
-    let out = all(
-        &spans(OutputFormat::Doccano),
-        Format::Conll,
-        "é\nAnn\nLee\n",
-        names,
-    );
+    let out = all(&spans(DOCCANO), Format::Conll, "é\nAnn\nLee\n", names);
     assert_eq!(out, "{\"text\":\"é Ann Lee\",\"label\":[[2,9,\"PER\"]]}\n");
     let json = r#"{"tokens": ["New York", "Rome"]}"#;
-    let out = all(&spans(OutputFormat::Doccano), Format::Jsonl, json, names);
+    let out = all(&spans(DOCCANO), Format::Jsonl, json, names);
     assert_eq!(
         out,
         "{\"text\":\"New York Rome\",\"label\":[[9,13,\"LOC\"]]}\n"
@@ -97,10 +95,7 @@ fn offsets_count_what_is_asked_for() {
         (OffsetUnit::Utf16, [5, 8]),
         (OffsetUnit::Bytes, [8, 11]),
     ] {
-        let options = WriteOptions {
-            offsets: unit,
-            ..spans(OutputFormat::Doccano)
-        };
+        let options = spans(TextFormat::Doccano(unit));
         let out = all(&options, Format::Text, "😀 é Ann", names);
         let out: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(
@@ -116,11 +111,11 @@ fn the_other_members_of_an_object_are_kept() {
     let text = r#"{"id": 7, "text": "Ann left.", "meta": {"a" : 1.50}, "title": "T", "spans": []}"#;
     let written = |format| all(&spans(format), Format::Jsonl, text, names);
     let kept = r#"{"id":7,"meta":{"a" : 1.50},"title":"T","text":"Ann left.","#;
-    assert!(written(OutputFormat::Spans).starts_with(kept));
-    assert!(written(OutputFormat::Doccano).starts_with(kept));
+    assert!(written(PRODIGY).starts_with(kept));
+    assert!(written(DOCCANO).starts_with(kept));
     let data = format!("[\n{{\"data\":{}}}", kept.trim_end_matches(','));
-    assert!(written(OutputFormat::LabelStudio).starts_with(&data));
-    let out: Value = serde_json::from_str(&written(OutputFormat::Displacy)).unwrap();
+    assert!(written(label_studio()).starts_with(&data));
+    let out: Value = serde_json::from_str(&written(TextFormat::Displacy)).unwrap();
     assert_eq!(
         out,
         json!({
@@ -133,10 +128,7 @@ fn the_other_members_of_an_object_are_kept() {
 
 #[test]
 fn tasks_are_an_array_with_different_ids() {
-    let options = WriteOptions {
-        model: "ner".to_owned(),
-        ..spans(OutputFormat::LabelStudio)
-    };
+    let options = spans(label_studio());
     let out = all(&options, Format::Text, "Ann met Bob.\nRome\n", names);
     let tasks: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(tasks.as_array().unwrap().len(), 2);
@@ -157,7 +149,7 @@ fn tasks_are_an_array_with_different_ids() {
 #[test]
 fn annotations_of_raw_text_refer_to_the_file() {
     let text = "\u{feff}é Ann\tLee\r\n \r\n\nBob. Rome\n";
-    let out = all(&spans(OutputFormat::Brat), Format::Text, text, names);
+    let out = all(&spans(TextFormat::Brat), Format::Text, text, names);
     assert_eq!(
         out,
         "T1\tPER 3 10\tAnn\tLee\nT2\tPER 16 19\tBob\nT3\tLOC 21 25\tRome\n"
@@ -175,9 +167,9 @@ fn annotations_of_other_input_refer_to_the_texts_one_after_the_other() {
         r#"{"text": "In Rome. Bob"}"#
     );
     let sentences = read(Format::Jsonl, objects);
-    let options = spans(OutputFormat::Brat);
-    let mut writer = Writer::new(Vec::new(), "out", options).unwrap();
-    writer = writer.with_text(Box::new(Shared(Arc::clone(&text))));
+    let writer = TextWriter::new(TextFormat::Brat, true);
+    let writer = writer.with_text(Box::new(Shared(Arc::clone(&text))));
+    let mut writer = Writer::with(Vec::new(), "out", Box::new(writer));
     for sentence in &sentences {
         let labels = sentence.words().unwrap().map(names).collect();
         writer.write(&Tagged::new(sentence, labels)).unwrap();
@@ -208,7 +200,7 @@ impl std::io::Write for Shared {
 fn a_label_with_white_space_cannot_be_an_annotation_of_brat() {
     let sentences = read(Format::Conll, "Ann\n");
     let tagged = Tagged::new(&sentences[0], vec!["B-A B"]);
-    let error = super::written(&spans(OutputFormat::Brat), &[tagged]).unwrap_err();
+    let error = super::written(&spans(TextFormat::Brat), &[tagged]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "x:1: the label \"A B\" cannot be written as BRAT: it contains ' '; use JSON lines"
@@ -217,18 +209,13 @@ fn a_label_with_white_space_cannot_be_an_annotation_of_brat() {
 
 #[test]
 fn labels_without_spans_mark_every_token() {
-    let out = one(
-        &tags(OutputFormat::Doccano),
-        Format::Text,
-        "I left.",
-        &["O", "VBD", "."],
-    );
+    let out = one(&tags(DOCCANO), Format::Text, "I left.", &["O", "VBD", "."]);
     assert_eq!(
         out,
         "{\"text\":\"I left.\",\"label\":[[0,1,\"O\"],[2,6,\"VBD\"],[6,7,\".\"]]}\n"
     );
     let out = one(
-        &tags(OutputFormat::InlineXml),
+        &tags(TextFormat::InlineXml),
         Format::Text,
         "I left.",
         &["O", "VBD", "."],
@@ -239,7 +226,7 @@ fn labels_without_spans_mark_every_token() {
 #[test]
 fn spans_without_a_type_get_one() {
     let out = one(
-        &spans(OutputFormat::InlineXml),
+        &spans(TextFormat::InlineXml),
         Format::Conll,
         "a\nb\n",
         &["B", "I"],
@@ -251,12 +238,7 @@ fn spans_without_a_type_get_one() {
 fn xml_is_well_formed_whatever_the_text() {
     let json = r#"{"text": "<a>&amp; \"b\" \u0001\r\n\tc"}"#;
     let labels: Vec<&str> = vec!["B-A<b"; read(Format::Jsonl, json)[0].len()];
-    let out = one(
-        &spans(OutputFormat::InlineXml),
-        Format::Jsonl,
-        json,
-        &labels,
-    );
+    let out = one(&spans(TextFormat::InlineXml), Format::Jsonl, json, &labels);
     for part in [
         "<A_x003C_b>&lt;</A_x003C_b>",
         "&amp;amp;",
@@ -273,12 +255,7 @@ fn xml_is_well_formed_whatever_the_text() {
 fn slash_tags_can_be_split() {
     let json = r#"{"tokens": ["1/2", "New York", "a\\b", "\n"]}"#;
     let labels = ["CD", "B-X/Y", "O", "O"];
-    let out = one(
-        &spans(OutputFormat::SlashTags),
-        Format::Jsonl,
-        json,
-        &labels,
-    );
+    let out = one(&spans(SlashTags), Format::Jsonl, json, &labels);
     assert_eq!(out, "1\\/2/CD New\\sYork/B-X\\/Y a\\\\b/O \\n/O\n");
 }
 
@@ -294,24 +271,24 @@ fn probabilities_are_those_of_the_marks() {
         tagged(0, vec!["B-PER", "O", "O"], vec![0.5], 0.5),
         tagged(1, vec!["B-PER", "O", "O"], vec![0.25], 0.25),
     ];
-    let out = super::written(&spans(OutputFormat::LabelStudio), &both).unwrap();
+    let out = super::written(&spans(label_studio()), &both).unwrap();
     let tasks: Value = serde_json::from_str(&out).unwrap();
     let prediction = &tasks[0]["predictions"][0];
     assert_eq!(prediction["score"], 0.125);
     assert_eq!(prediction["result"][1]["score"], 0.25);
-    let out = super::written(&spans(OutputFormat::Html), &both).unwrap();
+    let out = super::written(&spans(TextFormat::Html), &both).unwrap();
     assert!(
         out.contains("title=\"PER: probability 0.250\">Bob<b>"),
         "{out}"
     );
-    let out = super::written(&spans(OutputFormat::Brat), &both).unwrap();
+    let out = super::written(&spans(TextFormat::Brat), &both).unwrap();
     assert!(
         out.ends_with("#2\tAnnotatorNotes T2\tprobability 0.250000\n"),
         "{out}"
     );
     let wrong = tagged(0, vec!["B-PER", "O", "O"], vec![0.5, 0.5], 0.5);
     assert_eq!(
-        super::written(&spans(OutputFormat::Spans), &[wrong])
+        super::written(&spans(PRODIGY), &[wrong])
             .unwrap_err()
             .to_string(),
         "x:1: 2 probabilities for 1 marks"
@@ -326,7 +303,7 @@ fn a_page_has_one_beginning_and_one_end() {
         .iter()
         .map(|sentence| Tagged::new(sentence, vec!["B-LOC"; sentence.len()]))
         .collect();
-    let out = super::written(&spans(OutputFormat::Html), &tagged).unwrap();
+    let out = super::written(&spans(TextFormat::Html), &tagged).unwrap();
     for once in [
         "<!DOCTYPE html>",
         "<title>x</title>",
@@ -338,14 +315,14 @@ fn a_page_has_one_beginning_and_one_end() {
     }
     assert!(out.ends_with("</html>\n"));
     sentences.clear();
-    let nothing = super::written(&spans(OutputFormat::Html), &[]).unwrap();
+    let nothing = super::written(&spans(TextFormat::Html), &[]).unwrap();
     assert!(nothing.contains("<title>Tagged text</title>") && nothing.ends_with("</html>\n"));
 }
 
 #[test]
 fn a_text_is_written_with_its_last_sentence() {
     let sentences = read(Format::Text, "Ann left. Bob stayed.\n");
-    let mut writer = Writer::new(Vec::new(), "out", spans(OutputFormat::Spans)).unwrap();
+    let mut writer = Writer::new(Vec::new(), "out", &spans(PRODIGY)).unwrap();
     let mut write = |i: usize| {
         let labels = vec!["O"; sentences[i].len()];
         writer.write(&Tagged::new(&sentences[i], labels)).unwrap();
@@ -376,8 +353,7 @@ proptest! {
         text in "(\u{feff})?(\\PC|[a-z😀]|e\u{301}|\r\n|[\n\t \r\u{b}\u{2028}]){0,60}"
     ) {
         for unit in OffsetUnit::ALL {
-            let options = WriteOptions { offsets: unit, ..tags(OutputFormat::Spans) };
-            let out = all(&options, Format::Text, &text, |_| "X");
+            let out = all(&tags(TextFormat::Spans(unit)), Format::Text, &text, |_| "X");
             for line in out.lines() {
                 let object: Value = serde_json::from_str(line).unwrap();
                 let own = object["text"].as_str().unwrap();
@@ -392,7 +368,7 @@ proptest! {
             .iter()
             .flat_map(|sentence| sentence.words().unwrap().map(str::to_owned).collect::<Vec<_>>())
             .collect();
-        let out = all(&tags(OutputFormat::Brat), Format::Text, &text, |_| "X");
+        let out = all(&tags(TextFormat::Brat), Format::Text, &text, |_| "X");
         let found: Vec<String> = out
             .lines()
             .map(|line| {
@@ -406,19 +382,4 @@ proptest! {
             .collect();
         prop_assert_eq!(found, words);
     }
-}
-
-#[test]
-fn a_copy_of_the_input_has_its_bytes() {
-    let bytes = "\u{feff}a\r\n\r\n b\nc".as_bytes();
-    let copy = Arc::new(Mutex::new(Vec::new()));
-    let options = ReadOptions {
-        format: Some(Format::Text),
-        unlabeled: true,
-        ..ReadOptions::default()
-    };
-    let reader = Reader::from_read(Box::new(bytes), "x", &options);
-    let reader = reader.with_copy(Box::new(Shared(Arc::clone(&copy))));
-    assert_eq!(reader.count(), 3);
-    assert_eq!(*copy.lock().unwrap(), bytes);
 }

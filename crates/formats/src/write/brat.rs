@@ -6,8 +6,9 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use dropchain::{Error, Result};
+
 use super::annotated_text::{AnnotatedText, Mark};
-use crate::error::{Error, Result};
 
 /// The state of the annotations of a file.
 #[derive(Debug, Default)]

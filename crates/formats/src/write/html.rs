@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::annotated_text::AnnotatedText;
 use super::color::hue;
-use crate::html::Escaped;
+use crate::escaped::Escaped;
 
 /// The page up to its title.
 const BEFORE_TITLE: &str = "\

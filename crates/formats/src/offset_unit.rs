@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::error::Error;
-use crate::sentence::Offsets;
+use dropchain::Error;
+use dropchain::sentence::Offsets;
 
 /// What positions in a text count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ impl OffsetUnit {
 
     /// Returns the positions of tokens of `text` in this unit. Time is linear in the text; tokens
     /// are in order and do not overlap.
-    pub(super) fn positions(self, text: &str, tokens: &[Offsets]) -> Vec<Range<usize>> {
+    pub(crate) fn positions(self, text: &str, tokens: &[Offsets]) -> Vec<Range<usize>> {
         let (mut byte, mut unit) = (0, 0);
         let mut advance = |to: usize| {
             unit += text[byte..to].chars().map(char::len_utf16).sum::<usize>();
@@ -73,7 +73,7 @@ impl FromStr for OffsetUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenize::tokens;
+    use dropchain::tokenize::tokens;
 
     #[test]
     fn names_round_trip() {

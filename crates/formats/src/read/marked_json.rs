@@ -1,12 +1,10 @@
 //! Texts with spans as JSON: the objects of Prodigy, doccano and Label Studio.
 
+use dropchain::corpus::{InputLine, JsonObject, ReadOptions, Repair, parse_object, type_name};
+use dropchain::{Error, Place, Result};
 use serde_json::value::RawValue;
 
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
-use crate::corpus::json_object::{JsonObject, parse_object, type_name};
-use crate::corpus::lines::InputLine;
-use crate::corpus::parse::ReadOptions;
-use crate::error::{Error, Place, Result};
 
 /// Keys of spans: Prodigy's and ours; doccano's, old and new; its and spaCy's.
 const SPAN_KEYS: [&str; 4] = ["spans", "label", "labels", "entities"];
@@ -21,13 +19,27 @@ const READ_KEYS: [&str; 6] = [
     "predictions",
 ];
 
+/// Texts that were left out.
+pub(super) const REJECTED: Repair = Repair {
+    one: "text is not annotated, or was rejected or skipped",
+    many: "texts are not annotated, or were rejected or skipped",
+    fate: "left out",
+};
+
+/// Texts with several annotations.
+const ALTERNATIVES: Repair = Repair {
+    one: "text has several annotations",
+    many: "texts have several annotations",
+    fate: "the first of each is read",
+};
+
 /// The text of an object, or `None` if it is to be left out: it was rejected or skipped, or has not
 /// been annotated yet.
 pub(super) fn marked_text(line: &InputLine, options: &ReadOptions) -> Result<Option<MarkedText>> {
     let object = parse_object(line)?;
     let source = Source { line, options };
     if !options.unlabeled && source.is_rejected(&object)? {
-        options.report.add_rejected();
+        options.report.add(&REJECTED, 1);
         return Ok(None);
     }
     let text = source.text(&object)?;
@@ -36,7 +48,7 @@ pub(super) fn marked_text(line: &InputLine, options: &ReadOptions) -> Result<Opt
         false => source.spans(&object)?,
     };
     let Some(spans) = spans else {
-        options.report.add_rejected();
+        options.report.add(&REJECTED, 1);
         return Ok(None);
     };
     let left_out = [&READ_KEYS[..], &SPAN_KEYS[..]].concat();
@@ -134,7 +146,7 @@ impl Source<'_> {
             }
         }
         if results.len() > 1 {
-            self.options.report.add_alternatives();
+            self.options.report.add(&ALTERNATIVES, 1);
         }
         match results.first() {
             None => Ok(None),

@@ -21,7 +21,10 @@ mod misaligned;
 mod offset_map;
 mod spans;
 
-pub use brat::annotation_files;
-pub(super) use brat::{BratParser, text_files};
-pub use misaligned::Misaligned;
-pub(super) use spans::SpansParser;
+/// The memory that a byte of input takes at most once parsed, in bytes: short tokens need more than
+/// their text, and growing vectors twice of that.
+const MEMORY_PER_BYTE: u64 = 120;
+
+pub use brat::{Brat, annotation_files};
+pub use misaligned::{Misaligned, SpanOptions};
+pub use spans::Spans;

@@ -3,21 +3,21 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use dropchain::corpus::{ReadOptions, is_blank};
+use dropchain::label::{Scheme, Span, encode};
+use dropchain::sentence::{Offsets, Schema, Sentence, TextPosition};
+use dropchain::{Error, Place, Result, tokenize};
+
 use super::faults::Faults;
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
-use super::misaligned::Misaligned;
+use super::misaligned::{DROPPED, EXPANDED, Misaligned, SpanOptions};
 use super::offset_map::{OffsetMap, unit_name};
-use crate::corpus::lines::is_blank;
-use crate::corpus::parse::ReadOptions;
-use crate::error::{Error, Place, Result};
-use crate::label::{Scheme, Span, encode};
-use crate::sentence::{Offsets, Schema, Sentence, TextPosition};
-use crate::tokenize;
 
 /// Splits texts into sentences and tokens, with the labels that their spans give them, in scheme
 /// IOB2. A sentence never ends inside a span.
 pub(super) struct Aligner {
     options: ReadOptions,
+    spans: SpanOptions,
     schema: Arc<Schema>,
     faults: Faults,
 }
@@ -35,13 +35,14 @@ struct TokenSpan<'a> {
 }
 
 impl Aligner {
-    pub fn new(options: ReadOptions) -> Result<Self> {
+    pub fn new(options: ReadOptions, spans: SpanOptions) -> Result<Self> {
         let schema = match options.unlabeled {
             true => Schema::words(),
             false => Schema::new(vec!["word".to_owned(), "label".to_owned()], Some(1))?,
         };
         Ok(Self {
             options,
+            spans,
             schema: Arc::new(schema),
             faults: Faults::default(),
         })
@@ -55,7 +56,7 @@ impl Aligner {
     /// Returns the sentences of a text from `file`.
     pub fn sentences(&mut self, marked: &MarkedText, file: &Arc<str>) -> Result<Vec<Sentence>> {
         let text = &*marked.text;
-        let map = OffsetMap::new(text, self.options.offsets);
+        let map = OffsetMap::new(text, self.spans.offsets);
         let (tokens, mut ends) = match &marked.tokens {
             Some(given) => {
                 let place = Place::line(&**file, marked.line);
@@ -153,7 +154,7 @@ impl Aligner {
                 "has the text '{}', but there is '{}' (offsets count {}; --offsets changes that)",
                 shortened(expected),
                 shortened(found),
-                unit_name(self.options.offsets)
+                unit_name(self.spans.offsets)
             ));
         }
         let start = end - found.trim_start().len();
@@ -213,13 +214,13 @@ impl Aligner {
     /// Decides on a span that does not have whole tokens, but touches some. Returns whether it is
     /// kept, with all of them.
     fn keeps(&mut self, span: &ByteSpan<'_>, text: &str, touched: &[Offsets]) -> bool {
-        match self.options.misaligned {
+        match self.spans.misaligned {
             Misaligned::Expand if !touched.is_empty() => {
-                self.options.report.add_expanded();
+                self.options.report.add(&EXPANDED, 1);
                 true
             }
             Misaligned::Expand | Misaligned::Drop => {
-                self.options.report.add_dropped();
+                self.options.report.add(&DROPPED, 1);
                 false
             }
             Misaligned::Error => {

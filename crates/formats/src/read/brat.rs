@@ -7,32 +7,41 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::vec;
+
+use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
+use dropchain::{Error, Place, Result, Sentence};
 
 use super::alignment::Aligner;
 use super::marked_text::{MarkedSpan, MarkedText};
-use crate::corpus::lines::{InputLine, LineReader, SentenceMemory};
-use crate::corpus::parse::{ReadOptions, SentenceParser};
-use crate::error::{Error, Place, Result};
-use crate::sentence::Sentence;
+use super::misaligned::SpanOptions;
+
+/// BRAT's standoff format: a text `NAME.txt`, its annotations in `NAME.ann`; or a folder of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Brat(pub SpanOptions);
+
+impl ReadFormat for Brat {
+    fn files(&self, source: &OsStr) -> Result<Vec<OsString>> {
+        text_files(source)
+    }
+
+    fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
+        Ok(Box::new(BratParser {
+            options: options.clone(),
+            spans: self.0,
+            ready: None,
+        }))
+    }
+}
 
 /// Parses a text and its annotations. All sentences are read at once.
-pub(in crate::corpus) struct BratParser {
+struct BratParser {
     options: ReadOptions,
-    memory: SentenceMemory,
+    spans: SpanOptions,
     ready: Option<vec::IntoIter<Sentence>>,
 }
 
 impl BratParser {
-    pub fn new(options: &ReadOptions, memory: SentenceMemory) -> Self {
-        Self {
-            options: options.clone(),
-            memory,
-            ready: None,
-        }
-    }
-
     /// Reads a text and its annotations.
     fn read(&self, lines: &mut LineReader) -> Result<Vec<Sentence>> {
         let mut text = String::new();
@@ -48,7 +57,7 @@ impl BratParser {
         let file = lines.file().clone();
         let spans = match self.options.unlabeled {
             true => Vec::new(),
-            false => self.annotations(&file)?,
+            false => annotations(lines)?,
         };
         let marked = MarkedText {
             text: text.into(),
@@ -58,36 +67,38 @@ impl BratParser {
             tokens: None,
             record: None,
         };
-        let mut aligner = Aligner::new(self.options.clone())?;
+        let mut aligner = Aligner::new(self.options.clone(), self.spans)?;
         let sentences = aligner.sentences(&marked, &file)?;
         aligner.finish()?;
         Ok(sentences)
     }
+}
 
-    /// Reads the annotations of a text.
-    fn annotations(&self, text_file: &str) -> Result<Vec<MarkedSpan>> {
-        let path = Path::new(text_file);
-        if path.extension() != Some(OsStr::new("txt")) {
-            return Err(Error::input(
-                Place::file(text_file),
-                "expected a text NAME.txt, which has its annotations in NAME.ann",
-            ));
-        }
-        let path = path.with_extension("ann");
-        let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
-        let name: Arc<str> = path.to_string_lossy().into();
-        let lines = LineReader::new(Box::new(BufReader::new(file)), name);
-        let mut lines = lines.with_memory(self.memory);
-        self.options.decode(&mut lines);
-        let mut spans = Vec::new();
-        while let Some(line) = lines.next_line()? {
-            spans.extend(annotation(&line)?);
-        }
-        Ok(spans)
+/// Reads the annotations of a text.
+fn annotations(text: &LineReader) -> Result<Vec<MarkedSpan>> {
+    let path = Path::new(&**text.file());
+    if path.extension() != Some(OsStr::new("txt")) {
+        return Err(Error::input(
+            Place::file(&**text.file()),
+            "expected a text NAME.txt, which has its annotations in NAME.ann",
+        ));
     }
+    let path = path.with_extension("ann");
+    let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
+    let name = path.to_string_lossy().into();
+    let mut lines = text.like(Box::new(BufReader::new(file)), name);
+    let mut spans = Vec::new();
+    while let Some(line) = lines.next_line()? {
+        spans.extend(annotation(&line)?);
+    }
+    Ok(spans)
 }
 
 impl SentenceParser for BratParser {
+    fn memory_per_byte(&self) -> u64 {
+        super::MEMORY_PER_BYTE
+    }
+
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         let ready = match &mut self.ready {
             Some(ready) => ready,
@@ -150,7 +161,7 @@ fn annotation(line: &InputLine) -> Result<Option<MarkedSpan>> {
 
 /// Returns the texts that a source stands for: those of a folder, sorted by name, or the text of an
 /// annotation file.
-pub(in crate::corpus) fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
+fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
     let path = Path::new(source);
     if source == "-" {
         return Err(Error::parameter(
@@ -196,9 +207,14 @@ pub fn annotation_files(source: &OsStr) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use dropchain::corpus::Reader;
+
     use super::*;
-    use crate::corpus::tests::options;
-    use crate::corpus::{Format, Misaligned, Reader};
+    use crate::{InputFormat, Misaligned};
+
+    fn options(spans: SpanOptions) -> ReadOptions {
+        InputFormat::Brat.apply(spans, ReadOptions::default())
+    }
 
     /// A folder with the text and the annotations of `a`.
     fn folder(text: &str, annotations: &str) -> tempfile::TempDir {
@@ -230,7 +246,10 @@ mod tests {
         let expected = ["Zoë/B-PER Lee/I-PER", "left/O Rome/B-LOC ./O"];
         for source in ["", "a.txt", "a.ann"] {
             let source = folder.path().join(source);
-            assert_eq!(read(&source, &options(Format::Brat)).unwrap(), expected);
+            assert_eq!(
+                read(&source, &options(SpanOptions::default())).unwrap(),
+                expected
+            );
         }
     }
 
@@ -269,7 +288,7 @@ mod tests {
             ),
         ] {
             let folder = folder(TEXT, annotations);
-            let error = read(folder.path(), &options(Format::Brat))
+            let error = read(folder.path(), &options(SpanOptions::default()))
                 .unwrap_err()
                 .to_string();
             assert!(error.contains(expected), "{error}");
@@ -280,10 +299,10 @@ mod tests {
     fn discontinuous_spans_can_be_extended_or_left_out() {
         let folder = folder(TEXT, "T1\tPER 0 3;9 13\tZoë left\n");
         let read = |misaligned| {
-            let options = ReadOptions {
+            let options = options(SpanOptions {
                 misaligned,
-                ..options(Format::Brat)
-            };
+                ..SpanOptions::default()
+            });
             read(folder.path(), &options).unwrap()
         };
         assert_eq!(read(Misaligned::Drop)[0], "Zoë/O Lee/O");
@@ -297,7 +316,7 @@ mod tests {
     fn a_text_needs_annotations_only_to_be_labeled() {
         let folder = folder(TEXT, "");
         fs::remove_file(folder.path().join("a.ann")).unwrap();
-        let labeled = options(Format::Brat);
+        let labeled = options(SpanOptions::default());
         let error = read(folder.path(), &labeled).unwrap_err();
         assert!(
             matches!(&error, Error::Io { path, .. } if path.ends_with("a.ann")),

@@ -2,34 +2,43 @@
 
 use std::collections::VecDeque;
 
+use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
+use dropchain::{Result, Sentence};
+
 use super::alignment::Aligner;
 use super::json_objects::JsonObjects;
 use super::marked_json::marked_text;
-use crate::corpus::lines::{InputLine, LineReader};
-use crate::corpus::parse::{ReadOptions, SentenceParser};
-use crate::error::Result;
-use crate::sentence::Sentence;
+use super::misaligned::SpanOptions;
+
+/// JSON with texts and spans of characters, as Prodigy, doccano and Label Studio write it. The label
+/// of the options is the key of the spans.
+#[derive(Clone, Copy, Debug)]
+pub struct Spans(pub SpanOptions);
+
+impl ReadFormat for Spans {
+    fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
+        Ok(Box::new(SpansParser {
+            options: options.clone(),
+            objects: JsonObjects::default(),
+            aligner: Aligner::new(options.clone(), self.0)?,
+            ready: VecDeque::new(),
+        }))
+    }
+}
 
 /// Parses JSON with spans of characters.
-pub(in crate::corpus) struct SpansParser {
+struct SpansParser {
     options: ReadOptions,
     objects: JsonObjects,
     aligner: Aligner,
     ready: VecDeque<Sentence>,
 }
 
-impl SpansParser {
-    pub fn new(options: &ReadOptions) -> Result<Self> {
-        Ok(Self {
-            options: options.clone(),
-            objects: JsonObjects::default(),
-            aligner: Aligner::new(options.clone())?,
-            ready: VecDeque::new(),
-        })
-    }
-}
-
 impl SentenceParser for SpansParser {
+    fn memory_per_byte(&self) -> u64 {
+        super::MEMORY_PER_BYTE
+    }
+
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         while self.ready.is_empty() {
             let Some((text, number)) = self.objects.next(lines)? else {
@@ -59,17 +68,34 @@ impl SentenceParser for SpansParser {
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::tests::{error, options, sentences};
-    use crate::corpus::{Format, Misaligned, OffsetUnit, ReadOptions};
+    use dropchain::corpus::Reader;
+
+    use super::*;
+    use crate::read::marked_json::REJECTED;
+    use crate::read::misaligned::{DROPPED, EXPANDED};
+    use crate::{InputFormat, Misaligned, OffsetUnit};
 
     fn spans() -> ReadOptions {
-        options(Format::Spans)
+        spans_with(SpanOptions::default())
+    }
+
+    fn spans_with(options: SpanOptions) -> ReadOptions {
+        InputFormat::Spans.apply(options, ReadOptions::default())
+    }
+
+    fn sentences(text: &str, options: &ReadOptions) -> Result<Vec<Sentence>> {
+        let input = std::io::Cursor::new(text.to_owned());
+        Reader::from_read(Box::new(input), "x", options).collect()
+    }
+
+    fn error(text: &str, options: &ReadOptions) -> String {
+        sentences(text, options).unwrap_err().to_string()
     }
 
     /// The words with their labels.
     fn read(text: &str, options: &ReadOptions) -> Vec<String> {
         let read = sentences(text, options).unwrap();
-        let pairs = |s: &crate::Sentence| {
+        let pairs = |s: &Sentence| {
             let cells: Vec<String> = (0..s.len())
                 .map(|t| s.cells(t).collect::<Vec<_>>().join("/"))
                 .collect();
@@ -133,10 +159,10 @@ mod tests {
         ] {
             let span = format!(r#"{{"start":{start},"end":{end},"label":"PER","text":"Zoë"}}"#);
             let text = format!(r#"{{"text":"😀 Zoë","spans":[{span}]}}"#);
-            let options = ReadOptions {
+            let options = spans_with(SpanOptions {
                 offsets: unit,
-                ..spans()
-            };
+                ..SpanOptions::default()
+            });
             assert_eq!(read(&text, &options), ["😀/O Zoë/B-PER"], "{unit}");
         }
         let wrong =
@@ -170,24 +196,24 @@ mod tests {
 
     #[test]
     fn spans_that_cut_tokens_can_be_extended_or_left_out() {
-        let expand = ReadOptions {
+        let expand = spans_with(SpanOptions {
             misaligned: Misaligned::Expand,
-            ..spans()
-        };
+            ..SpanOptions::default()
+        });
         assert_eq!(
             read(CUT, &expand),
             ["in/O London/B-LOC today/O", "Ann/B-PER", "Ann/O Lee/B-PER"]
         );
-        assert_eq!(expand.report.expanded(), 2);
-        let drop = ReadOptions {
+        assert_eq!(expand.report.count(&EXPANDED), 2);
+        let drop = spans_with(SpanOptions {
             misaligned: Misaligned::Drop,
-            ..spans()
-        };
+            ..SpanOptions::default()
+        });
         assert_eq!(
             read(CUT, &drop),
             ["in/O London/O today/O", "Ann/B-PER", "Ann/O Lee/O"]
         );
-        assert_eq!(drop.report.dropped(), 2);
+        assert_eq!(drop.report.count(&DROPPED), 2);
         // Both in one token.
         let both = concat!(
             r#"{"text":"London","spans":[{"start":0,"end":2,"label":"A"},{"start":3,""#,
@@ -288,7 +314,7 @@ mod tests {
             "\n",
         );
         assert_eq!(read(text, &options), ["b/O"]);
-        assert_eq!(options.report.rejected(), 2);
+        assert_eq!(options.report.count(&REJECTED), 2);
         let unlabeled = ReadOptions {
             unlabeled: true,
             ..spans()
@@ -393,10 +419,10 @@ mod tests {
     #[test]
     fn a_span_inside_a_surrogate_pair_is_an_error() {
         let text = r#"{"text":"😀","spans":[[0,1,"X"]]}"#;
-        let options = ReadOptions {
+        let options = spans_with(SpanOptions {
             offsets: OffsetUnit::Utf16,
-            ..spans()
-        };
+            ..SpanOptions::default()
+        });
         assert!(error(text, &options).contains("inside a character"));
     }
 }

@@ -3,7 +3,32 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use dropchain::corpus::Repair;
+use dropchain::{Error, Result};
+
+use crate::offset_unit::OffsetUnit;
+
+/// Spans that [`Misaligned::Expand`] extends.
+pub(super) const EXPANDED: Repair = Repair {
+    one: "span cuts a token",
+    many: "spans cut tokens",
+    fate: "extended to whole tokens",
+};
+
+/// Spans that [`Misaligned::Drop`] leaves out.
+pub(super) const DROPPED: Repair = Repair {
+    fate: "left out",
+    ..EXPANDED
+};
+
+/// How spans of characters are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpanOptions {
+    /// What their offsets count.
+    pub offsets: OffsetUnit,
+    /// What becomes of those that cut tokens.
+    pub misaligned: Misaligned,
+}
 
 /// What to do with annotated spans that begin or end inside a token, or are discontinuous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

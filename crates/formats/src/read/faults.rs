@@ -1,6 +1,6 @@
 //! Faults that are reported together.
 
-use crate::error::{Error, Place, Result};
+use dropchain::{Error, Place, Result};
 
 /// Maximum number of faults that are listed.
 const LISTED: usize = 20;

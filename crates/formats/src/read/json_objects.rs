@@ -1,7 +1,7 @@
 //! JSON objects, one after the other: one per line, or in an array, on any number of lines.
 
-use crate::corpus::lines::LineReader;
-use crate::error::{Error, Place, Result};
+use dropchain::corpus::LineReader;
+use dropchain::{Error, Place, Result};
 
 /// Finds the objects of a stream, without parsing them.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::Place;
+use dropchain::Place;
 
 /// A text with labeled spans.
 #[derive(Debug)]

@@ -7,12 +7,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use dropchain::corpus::{JsonObject, Tagged};
+use dropchain::sentence::{Offsets, TextPosition};
+use dropchain::{Error, Place, Result, Sentence};
 use serde::ser::SerializeMap;
-
-use super::tagged::{Tagged, source_text, word};
-use crate::corpus::json_object::JsonObject;
-use crate::error::{Error, Place, Result};
-use crate::sentence::{Offsets, Sentence, TextPosition};
 
 /// The type of a span without one (the label `B`).
 const UNTYPED: &str = "SPAN";
@@ -63,12 +61,13 @@ pub(super) struct AnnotatedText {
 
 impl AnnotatedText {
     /// The text of a sentence, without its tokens.
-    pub fn of(sentence: &Sentence) -> Self {
-        let source = source_text(sentence).and(sentence.layout.source.clone());
+    pub fn of(tagged: &Tagged) -> Self {
+        let sentence = tagged.sentence;
+        let source = tagged.source_text().and(sentence.layout.source.clone());
         let start = sentence.layout.source_start;
         Self {
             has_source: source.is_some(),
-            text: source.unwrap_or_else(|| joined(sentence).into()),
+            text: source.unwrap_or_else(|| joined(tagged).into()),
             file: sentence.file().clone(),
             start,
             tokens: Vec::new(),
@@ -80,8 +79,8 @@ impl AnnotatedText {
     }
 
     /// Returns whether a sentence belongs to the text.
-    pub fn contains(&self, sentence: &Sentence) -> bool {
-        let source = source_text(sentence).and(sentence.layout.source.as_ref());
+    pub fn contains(&self, tagged: &Tagged) -> bool {
+        let source = (tagged.source_text()).and(tagged.sentence.layout.source.as_ref());
         self.has_source && source.is_some_and(|source| Arc::ptr_eq(source, &self.text))
     }
 
@@ -102,7 +101,7 @@ impl AnnotatedText {
         self.places.push((first, sentence.place(0)));
         match self.has_source {
             true => self.tokens.extend_from_slice(&sentence.offsets),
-            false => self.tokens = joined_offsets(sentence),
+            false => self.tokens = joined_offsets(tagged),
         }
         let probability = |i: usize| {
             let probabilities = tagged.mark_probabilities.as_deref();
@@ -212,16 +211,16 @@ impl AnnotatedText {
 }
 
 /// Joins the words of a sentence by spaces.
-fn joined(sentence: &Sentence) -> String {
-    let words: Vec<&str> = (0..sentence.len()).map(|t| word(sentence, t)).collect();
+fn joined(tagged: &Tagged) -> String {
+    let words: Vec<&str> = (0..tagged.sentence.len()).map(|t| tagged.word(t)).collect();
     words.join(" ")
 }
 
 /// The positions of the words in the joined text.
-fn joined_offsets(sentence: &Sentence) -> Vec<Offsets> {
+fn joined_offsets(tagged: &Tagged) -> Vec<Offsets> {
     let (mut byte, mut char) = (0, 0);
-    let offsets = (0..sentence.len()).map(|t| {
-        let word = word(sentence, t);
+    let offsets = (0..tagged.sentence.len()).map(|t| {
+        let word = tagged.word(t);
         let end = (byte + word.len(), char + word.chars().count());
         let offsets = Offsets {
             bytes: byte..end.0,

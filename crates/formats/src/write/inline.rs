@@ -11,27 +11,53 @@
 
 use std::fmt::Write;
 
-use super::color::ansi;
-use super::tagged::{Tagged, source_text, word};
-use super::write_options::WriteOptions;
+use dropchain::Result;
+use dropchain::corpus::{SentenceWriter, Tagged, WriteFormat, WriteOptions};
 
-/// Writes a sentence.
-pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, options: &WriteOptions) {
-    let line = |buffer: &mut String, labels: &[&str]| {
-        if options.spans {
-            brackets(buffer, tagged, labels, options.color);
-        } else {
-            slashes(buffer, tagged, labels, options.color);
+use super::color::ansi;
+
+/// One sentence per line, with spans in brackets or a tag after each word.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inline {
+    /// Whether to color spans and tags with the escape sequences of terminals.
+    pub color: bool,
+}
+
+impl WriteFormat for Inline {
+    fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>> {
+        Ok(Box::new(InlineWriter {
+            spans: options.spans,
+            color: self.color,
+        }))
+    }
+}
+
+struct InlineWriter {
+    spans: bool,
+    color: bool,
+}
+
+impl SentenceWriter for InlineWriter {
+    fn sentence(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
+        if tagged.nbest.is_empty() {
+            self.line(buffer, tagged, &tagged.labels);
+        }
+        for path in &tagged.nbest {
+            // Writing to a string cannot fail.
+            let _ = write!(buffer, "{:.6}\t", path.probability);
+            self.line(buffer, tagged, &path.labels);
+        }
+        Ok(())
+    }
+}
+
+impl InlineWriter {
+    fn line(&self, buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
+        match self.spans {
+            true => brackets(buffer, tagged, labels, self.color),
+            false => slashes(buffer, tagged, labels, self.color),
         }
         buffer.push('\n');
-    };
-    if tagged.nbest.is_empty() {
-        line(buffer, &tagged.labels);
-    }
-    for path in &tagged.nbest {
-        // Writing to a string cannot fail.
-        let _ = write!(buffer, "{:.6}\t", path.probability);
-        line(buffer, &path.labels);
     }
 }
 
@@ -41,7 +67,7 @@ fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
         if t > 0 {
             buffer.push(' ');
         }
-        let word = word(tagged.sentence, t).chars();
+        let word = tagged.word(t).chars();
         buffer.extend(word.map(|c| displayed(c, color)));
         start_color(buffer, label, color);
         buffer.push('/');
@@ -53,7 +79,7 @@ fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
 /// Writes `[TYPE word word] word`.
 fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
     let sentence = tagged.sentence;
-    let text = source_text(sentence);
+    let text = tagged.source_text();
     let spans = tagged.scheme.spans(labels);
     let mut spans = spans.iter().peekable();
     for t in 0..sentence.len() {
@@ -72,7 +98,7 @@ fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) 
             buffer.push_str(span.kind);
             buffer.push(' ');
         }
-        escape(buffer, word(sentence, t), color);
+        escape(buffer, tagged.word(t), color);
         if spans.next_if(|span| span.end == t + 1).is_some() {
             buffer.push(']');
             end_color(buffer, color);
@@ -115,12 +141,15 @@ fn end_color(buffer: &mut String, color: bool) {
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::Format;
-    use crate::corpus::output::tests::{full, one, read, written};
-    use crate::corpus::output::{OutputFormat, WriteOptions};
+    use std::sync::Arc;
+
+    use dropchain::corpus::{Candidate, Format, Tagged, WriteOptions};
+
+    use super::Inline;
+    use crate::write::tests::{one, read, written};
 
     fn spans() -> WriteOptions {
-        WriteOptions::new(OutputFormat::Inline)
+        WriteOptions::new(Inline::default())
     }
 
     fn tags() -> WriteOptions {
@@ -166,7 +195,7 @@ mod tests {
     #[test]
     fn colors_depend_on_the_type_and_control_characters_cannot_change_them() {
         let color = |options| WriteOptions {
-            color: true,
+            format: Arc::new(Inline { color: true }),
             ..options
         };
         let json = r#"{"tokens": ["Ann", "\u001b[31m", "Rome"]}"#;
@@ -185,7 +214,15 @@ mod tests {
     #[test]
     fn each_candidate_has_a_line() {
         let sentences = read(Format::Conll, "a\n");
-        let tagged = full(&sentences[0], &["B-A"], &["O"]);
+        let candidate = |label, probability| Candidate {
+            labels: vec![label],
+            score: 0.0,
+            probability,
+        };
+        let tagged = Tagged {
+            nbest: vec![candidate("B-A", 0.5), candidate("O", 0.125)],
+            ..Tagged::new(&sentences[0], vec!["B-A"])
+        };
         let expected = "0.500000\t[A a]\n0.125000\ta\n";
         assert_eq!(written(&spans(), &[tagged]).unwrap(), expected);
     }

@@ -1,0 +1,103 @@
+//! All input formats by name.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use dropchain::corpus::{Format, ReadOptions};
+use dropchain::{Error, Result};
+
+use super::read::{Brat, SpanOptions, Spans};
+
+/// An input format: of the library, or of this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputFormat {
+    /// One of the library.
+    Core(Format),
+    /// JSON with texts and spans of characters ([`Spans`]).
+    Spans,
+    /// BRAT's standoff format ([`Brat`]).
+    Brat,
+}
+
+impl InputFormat {
+    /// Every format.
+    pub const ALL: [Self; 7] = [
+        Self::Core(Format::Text),
+        Self::Core(Format::Conll),
+        Self::Core(Format::Conllu),
+        Self::Core(Format::Crfsuite),
+        Self::Core(Format::Jsonl),
+        Self::Spans,
+        Self::Brat,
+    ];
+
+    /// The name that [`InputFormat::from_str`] parses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Core(format) => format.name(),
+            Self::Spans => "spans",
+            Self::Brat => "brat",
+        }
+    }
+
+    /// Returns options that read this format; `spans`: how those of characters are read.
+    #[must_use]
+    pub fn apply(self, spans: SpanOptions, options: ReadOptions) -> ReadOptions {
+        let mut options = ReadOptions {
+            format: None,
+            reader: None,
+            ..options
+        };
+        match self {
+            Self::Core(format) => options.format = Some(format),
+            Self::Spans => options.reader = Some(Arc::new(Spans(spans))),
+            Self::Brat => options.reader = Some(Arc::new(Brat(spans))),
+        }
+        options
+    }
+}
+
+impl From<Format> for InputFormat {
+    fn from(format: Format) -> Self {
+        Self::Core(format)
+    }
+}
+
+impl fmt::Display for InputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for InputFormat {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| {
+            Error::parameter(format!(
+                "unknown input format '{name}': expected text, conll, conllu, crfsuite, jsonl, \
+                 spans or brat"
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for format in InputFormat::ALL {
+            assert_eq!(format.to_string().parse::<InputFormat>().unwrap(), format);
+        }
+        assert_eq!(
+            "xml".parse::<InputFormat>().unwrap_err().to_string(),
+            "unknown input format 'xml': expected text, conll, conllu, crfsuite, jsonl, spans or \
+             brat"
+        );
+    }
+}

@@ -1,0 +1,39 @@
+//! Formats of annotation tools, and markup for people and other programs.
+//!
+//! | format | reads it | writes it |
+//! |---|---|---|
+//! | JSON with spans of characters: Prodigy, doccano, Label Studio, displaCy | [`Spans`] | [`TextFormat`] |
+//! | BRAT's standoff annotations | [`Brat`] | [`TextFormat`] |
+//! | Stanford's inline XML, pages of HTML | | [`TextFormat`] |
+//! | brackets with or without colors, slash tags | | [`Inline`], [`SlashTags`] |
+//!
+//! Readers are a [`ReadOptions::reader`](dropchain::corpus::ReadOptions::reader), writers the format
+//! of [`WriteOptions`](dropchain::corpus::WriteOptions). [`InputFormat`] lists all formats that can be
+//! read by name, those of the library included:
+//!
+//! ```
+//! use dropchain::corpus::{Corpus, ReadOptions};
+//! use dropchain_formats::{InputFormat, SpanOptions};
+//!
+//! # fn main() -> dropchain::Result<()> {
+//! let text = r#"{"text": "Ann left.", "spans": [{"start": 0, "end": 3, "label": "PER"}]}"#;
+//! let format: InputFormat = "spans".parse()?;
+//! let options = format.apply(SpanOptions::default(), ReadOptions::default());
+//! let corpus = Corpus::parse(text, "ann.json", &options)?;
+//! assert_eq!(corpus.sentences()[0].labels().unwrap(), ["B-PER", "O", "O"]);
+//! # Ok(())
+//! # }
+//! ```
+#![deny(missing_docs)]
+
+mod escaped;
+mod input_format;
+mod offset_unit;
+mod read;
+mod write;
+
+pub use escaped::Escaped;
+pub use input_format::InputFormat;
+pub use offset_unit::OffsetUnit;
+pub use read::{Brat, Misaligned, SpanOptions, Spans, annotation_files};
+pub use write::{Inline, SlashTags, TextFormat, TextWriter};

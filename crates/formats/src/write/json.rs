@@ -1,0 +1,159 @@
+//! Texts with marks as JSON objects: for displaCy, Prodigy, doccano and Label Studio.
+
+use std::ops::Range;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value, json};
+
+use super::annotated_text::{AnnotatedText, Mark};
+use crate::offset_unit::OffsetUnit;
+
+/// An object: the other members of the input object, verbatim, and these.
+struct Record<'a> {
+    input: Option<&'a AnnotatedText>,
+    members: Vec<(&'static str, Value)>,
+}
+
+impl Serialize for Record<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(text) = self.input {
+            text.serialize_members(&mut map)?;
+        }
+        for (key, value) in &self.members {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+/// What displaCy renders with `manual=True`.
+pub(super) fn displacy(text: &AnnotatedText) -> impl Serialize + '_ {
+    let entity = |mark: &Mark, Range { start, end }| {
+        let entity = json!({"start": start, "end": end, "label": mark.label});
+        with_score(entity, mark.probability)
+    };
+    Record {
+        input: None,
+        members: vec![
+            ("text", json!(text.text)),
+            ("ents", marks(text, OffsetUnit::Chars, entity)),
+            ("title", json!(text.member("title"))),
+        ],
+    }
+}
+
+/// An object as Prodigy reads and writes them.
+pub(super) fn spans(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize + '_ {
+    let positions = unit.positions(&text.text, &text.tokens).into_iter();
+    let tokens = positions.zip(&text.tokens).enumerate();
+    let tokens = tokens.map(|(id, (Range { start, end }, token))| {
+        let mut object = json!({
+            "text": text.text[token.bytes.clone()],
+            "start": start,
+            "end": end,
+            "id": id,
+            "ws": text.text[token.bytes.end..].starts_with(char::is_whitespace),
+        });
+        if text.starts_sentence(id) {
+            object["sent_start"] = json!(true);
+        }
+        object
+    });
+    let span = |mark: &Mark, Range { start, end }| {
+        let span = json!({
+            "start": start,
+            "end": end,
+            "label": mark.label,
+            "token_start": mark.tokens.start,
+            "token_end": mark.tokens.end - 1, // the last one, as Prodigy counts
+        });
+        with_score(span, mark.probability)
+    };
+    Record {
+        input: Some(text),
+        members: vec![
+            ("text", json!(text.text)),
+            ("tokens", tokens.collect()),
+            ("spans", marks(text, unit, span)),
+        ],
+    }
+}
+
+/// An object as doccano reads and writes them.
+pub(super) fn doccano(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize + '_ {
+    let label = |mark: &Mark, Range { start, end }| json!([start, end, mark.label]);
+    Record {
+        input: Some(text),
+        members: vec![
+            ("text", json!(text.text)),
+            ("label", marks(text, unit, label)),
+        ],
+    }
+}
+
+/// A task of Label Studio with one prediction.
+#[derive(serde::Serialize)]
+struct Task<'a> {
+    data: Record<'a>,
+    predictions: [Value; 1],
+}
+
+/// The task of a text; `number` counts the texts from 1, since ids must differ in all tasks.
+///
+/// Names are those of Label Studio's own template for named entities: the control tag `label` for
+/// the object tag `text`, whose value is `$text`. Offsets count code points, as Label Studio does.
+pub(super) fn task<'a>(
+    text: &'a AnnotatedText,
+    model: &str,
+    number: u64,
+) -> impl Serialize + use<'a> {
+    let mut id = 0;
+    let region = |mark: &Mark, Range { start, end }| {
+        id += 1;
+        let region = json!({
+            "id": format!("{number}-{id}"),
+            "from_name": "label",
+            "to_name": "text",
+            "type": "labels",
+            "value": {
+                "start": start,
+                "end": end,
+                "text": text.covered(mark),
+                "labels": [mark.label],
+            },
+        });
+        with_score(region, mark.probability)
+    };
+    let regions = marks(text, OffsetUnit::Chars, region);
+    let mut prediction = with_score(json!({"model_version": model}), text.probability);
+    prediction["result"] = regions;
+    Task {
+        data: Record {
+            input: Some(text),
+            members: vec![("text", json!(text.text))],
+        },
+        predictions: [prediction],
+    }
+}
+
+/// An array with what `item` makes of each mark and its position.
+fn marks(
+    text: &AnnotatedText,
+    unit: OffsetUnit,
+    mut item: impl FnMut(&Mark, Range<usize>) -> Value,
+) -> Value {
+    let positions = unit.positions(&text.text, &text.tokens);
+    let marks = text.marks.iter().map(|mark| {
+        let Range { start, end } = mark.tokens;
+        item(mark, positions[start].start..positions[end - 1].end)
+    });
+    marks.collect()
+}
+
+fn with_score(mut object: Value, probability: Option<f64>) -> Value {
+    if let Some(probability) = probability {
+        object["score"] = json!(probability);
+    }
+    object
+}
