@@ -146,25 +146,40 @@ runs() {
   run_numbers poisson counts.csv counts.csv "${table[@]}" --loss poisson
   run_numbers insensitive numbers.csv numbers.csv "${table[@]}" --loss insensitive --l2 0.01 \
     --dropout 0.1
-  "$program" "${regress_path[@]}" numbers.csv "${table[@]}" --folds 3 --count 6 --quiet >path.path
+  other path path "${regress_path[@]}" numbers.csv "${table[@]}" --folds 3 --count 6 --quiet
 
   # Searches, explanations, known labels, clusters.
-  "$program" tune names-dev.conll --folds 3 --template minimal --max-iterations 12 --quiet \
-    --model tune.model --json >tune.found
-  "$program" classify tune reviews.tsv --folds 3 --max-iterations 10 --quiet \
-    --model tune-classes.model >/dev/null
+  other tune found tune names-dev.conll --folds 3 --template minimal --max-iterations 12 --quiet \
+    --model tune.model --json
+  other tune-classes table classify tune reviews.tsv --folds 3 --max-iterations 10 --quiet \
+    --model tune-classes.model
   touch tune-classes.classes
-  "$program" explain names.model names-test.conll --output json --all >explain.explain
-  "$program" tag chunks.model partial.txt --forced label "${tag_json[@]}" >forced.lines
-  "$program" cluster text.txt --clusters 20 --output clusters.paths --quiet
+  other explain explain explain names.model names-test.conll --output json --all
+  other forced lines tag chunks.model partial.txt --forced label "${tag_json[@]}"
+  other clusters table cluster text.txt --clusters 20 --output clusters.paths --quiet
 }
 
 # ---- Everything below should stay as it is ----
 
+# Says why a run failed; the others go on.
+fail() {
+  echo "failed: $1: $(tail -n 1 "$1.err")" >&2
+  touch failed
+  return 1
+}
+
+# other NAME KIND [ARGUMENTS]: keeps what another command prints.
+other() {
+  local name=$1 kind=$2
+  shift 2
+  "$program" "$@" >"$name.$kind" 2>"$name.err" || fail "$name" || rm -f "$name.$kind"
+}
+
 run() {
   local name=$1 test=$2
   shift 2
-  "$program" "${train[@]}" "$@" --quiet --model "$name.model" --log "$name.log" 2>"$name.err"
+  "$program" "${train[@]}" "$@" --quiet --model "$name.model" --log "$name.log" \
+    2>"$name.err" || fail "$name" || return 0
   results "$name" "$test"
 }
 
@@ -172,7 +187,7 @@ run_ranks() {
   local ranks=$1 name=$2 test=$3
   shift 3
   "${mpirun[@]}" -n "$ranks" "$mpi" "${train[@]}" "$@" --quiet --model "$name.model" \
-    --log "$name.log" 2>"$name.err"
+    --log "$name.log" 2>"$name.err" || fail "$name" || return 0
   results "$name" "$test"
 }
 
@@ -180,28 +195,35 @@ results() {
   local name=$1 test=$2
   [ "$test" != - ] || return 0
   "$program" "${tag[@]}" "$name.model" "$test" "${tag_columns[@]}" "${tag_marginals[@]}" \
-    >"$out/$name.tags" 2>>"$name.err"
+    >"$out/$name.tags" 2>>"$name.err" || fail "$name" || true
   "$program" "${tag[@]}" "$name.model" "$test" "${tag_json[@]}" "${tag_marginals[@]}" \
-    "${tag_nbest[@]}" >"$name.lines" 2>>"$name.err"
-  "$program" "${eval[@]}" "$name.model" "$test" --json >"$name.eval" 2>>"$name.err"
+    "${tag_nbest[@]}" >"$name.lines" 2>>"$name.err" || fail "$name" || true
+  "$program" "${eval[@]}" "$name.model" "$test" --json >"$name.eval" 2>>"$name.err" ||
+    fail "$name" || true
 }
 
 run_classes() {
   local name=$1 test=$2
   shift 2
-  "$program" "${classify[@]}" "$@" --quiet --model "$name.model" --log "$name.log" 2>"$name.err"
+  "$program" "${classify[@]}" "$@" --quiet --model "$name.model" --log "$name.log" \
+    2>"$name.err" || fail "$name" || return 0
   touch "$name.classes"
   [ "$test" != - ] || return 0
-  "$program" "${classify_predict[@]}" "$name.model" --format labeled "$test" >"$name.lines"
-  "$program" "${classify_eval[@]}" "$name.model" "$test" >"$name.eval"
+  "$program" "${classify_predict[@]}" "$name.model" --format labeled "$test" \
+    >"$name.lines" 2>>"$name.err" || fail "$name" || true
+  "$program" "${classify_eval[@]}" "$name.model" "$test" >"$name.eval" 2>>"$name.err" ||
+    fail "$name" || true
 }
 
 run_numbers() {
   local name=$1 test=$2
   shift 2
-  "$program" "${regress[@]}" "$@" --quiet --model "$name.model" 2>"$name.err"
-  "$program" "${regress_predict[@]}" "$name.model" "$test" >"$name.lines"
-  "$program" "${regress_eval[@]}" "$name.model" "$test" >"$name.eval"
+  "$program" "${regress[@]}" "$@" --quiet --model "$name.model" 2>"$name.err" ||
+    fail "$name" || return 0
+  "$program" "${regress_predict[@]}" "$name.model" "$test" >"$name.lines" 2>>"$name.err" ||
+    fail "$name" || true
+  "$program" "${regress_eval[@]}" "$name.model" "$test" >"$name.eval" 2>>"$name.err" ||
+    fail "$name" || true
   touch "$name.numbers"
 }
 
@@ -419,6 +441,7 @@ PYTHON
 # Writes what is compared of run $1.
 extract() {
   local name=$1
+  trap 'echo "failed: results of $name" >&2; touch failed' EXIT
   local show=("${inspect[@]}")
   if [ -e "$name.model" ]; then
     [ ! -e "$name.numbers" ] || show=("${regress_inspect[@]}")
@@ -434,10 +457,15 @@ extract() {
   [ ! -e "$name.found" ] || python3 canonical.py found "$name.found" "$out/$name.found"
   [ ! -e "$name.explain" ] || cp "$name.explain" "$out/$name.explain"
   [ ! -e "$name.paths" ] || cp "$name.paths" "$out/$name.paths"
+  trap - EXIT
 }
 
 [ "$mpi" = - ] || [ -z "$mpi" ] || mpi=$(realpath "$mpi")
 [ -n "$mpi" ] || mpi=-
+if [ -e "$out" ] && [ ! -d "$out/runs" ]; then
+  echo "$out: exists, and is not the output of this script" >&2
+  exit 2
+fi
 rm -rf "$out"
 mkdir -p "$out/runs"
 cd "$out/runs"
@@ -454,20 +482,22 @@ find . -maxdepth 1 -regex '.*\.\(model\|path\|found\|explain\|paths\|lines\)' -p
     read -ra inspect <<<"$all_inspect"
     read -ra classify_inspect <<<"$all_classify"
     read -ra regress_inspect <<<"$all_regress"
-    extract NAME'
+    extract NAME' || true
 if [ "$python" != - ] && [ -n "$python" ]; then
   python_source >python.py
-  "$python" python.py "$out"
+  "$python" python.py "$out" 2>python.err || fail python || true
 fi
 cd "$out"
 find . -maxdepth 1 -type f ! -name sums.md5 -printf '%f\n' | sort | xargs md5sum >sums.md5
 echo "$(wc -l <sums.md5) results in $out"
 [ -e "$here/oracle.md5" ] || exit 0
-awk -v before="$here/oracle.md5" 'BEGIN { while ((getline line < before) > 0) {
+failed=0
+[ ! -e runs/failed ] || failed=1
+awk -v failed=$failed -v before="$here/oracle.md5" 'BEGIN { while ((getline line < before) > 0) {
     split(line, parts, "  "); sums[parts[2]] = parts[1] } }
   !($2 in sums) { print "new: " $2; next }
   sums[$2] == $1 { same++ }
   sums[$2] != $1 { print "differs: " $2; failed = 1 }
   { delete sums[$2] }
   END { for (name in sums) missing++
-    print same + 0 " are those of oracle.md5, " missing + 0 " of it are missing"; exit failed }' sums.md5
+    print same + 0 " are those of oracle.md5, " missing + 0 " of it are missing"; exit failed + 0 }' sums.md5
