@@ -420,7 +420,7 @@ for name, parameters in native.items():
     for i, (x, y) in enumerate(zip(X, Y)):
         trainer.append(x, y, int(i % 5 == 4))
     trainer.train(f"python-{name}.model", 1)
-    kept = ("num", "loss", "feature_norm", "error_norm", "active_features", "scores", "avg_precision",
+    kept = ("num", "loss", "feature_norm", "error_norm", "active_features", "avg_precision",
             "avg_recall", "avg_f1", "item_accuracy_float", "instance_accuracy_float")
     write(f"python-pycrfsuite-{name}.iterations", (
         repr([(key, iteration[key]) for key in kept if key in iteration])
