@@ -16,7 +16,8 @@ export LC_ALL=C PYTHONHASHSEED=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT
 mpirun=(mpirun --oversubscribe --bind-to none)
 train=(train) classify=(classify train) regress=(regress train)
 tag=(tag) eval=(eval) inspect=(inspect --json --top 100000000)
-tag_nbest=(--nbest 3) tag_marginals=(--marginals) tag_json=(--output jsonl) tag_columns=(--output conll)
+tag_nbest=(--nbest 3) tag_marginals=(--marginals) tag_json=(--output jsonl)
+tag_columns=(--output conll)
 classify_predict=(classify predict --output jsonl) classify_eval=(classify eval --json)
 classify_inspect=(classify inspect --json --top 100000000)
 regress_predict=(regress predict --output jsonl) regress_eval=(regress eval --json)
@@ -304,7 +305,8 @@ def iterations():
             numbers = [event.get(name) for name in names]
             yield " ".join("-" if number is None else repr(number) for number in numbers)
         elif event["event"] == "end":
-            yield f"best {event['best_iteration']} of {event['iterations']}, bias {event['recall_bias']!r}"
+            best, bias = event["best_iteration"], event["recall_bias"]
+            yield f"best {best} of {event['iterations']}, bias {bias!r}"
 
 
 def weights():
@@ -500,4 +502,5 @@ awk -v failed=$failed -v before="$here/oracle.md5" 'BEGIN { while ((getline line
   sums[$2] != $1 { print "differs: " $2; failed = 1 }
   { delete sums[$2] }
   END { for (name in sums) missing++
-    print same + 0 " are those of oracle.md5, " missing + 0 " of it are missing"; exit failed + 0 }' sums.md5
+    print same + 0 " are those of oracle.md5, " missing + 0 " of it are missing"
+    exit failed + 0 }' sums.md5
