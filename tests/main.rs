@@ -65,7 +65,6 @@ mod sharing;
 #[cfg(unix)]
 mod signals;
 mod socket_ranks;
-mod spill;
 mod support;
 mod tagging;
 mod template_files;

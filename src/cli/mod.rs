@@ -46,7 +46,6 @@ mod serve;
 mod short_help;
 mod signals;
 mod span_arguments;
-mod spill_argument;
 mod table;
 mod tag;
 mod tag_input;

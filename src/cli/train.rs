@@ -1,14 +1,14 @@
 //! `dropchain train`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dropchain::internals::report::Log;
 use dropchain::knowledge::Knowledge;
 use dropchain::template::Template;
 use dropchain::train::{
-    BaseModels, Defaults, Ranks, StreamedCorpora, TrainOptions, Trained, Trainer, TrainingCorpora,
-    WarmStart, check_line_options, check_own_sentences,
+    BaseModels, Defaults, Ranks, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
+    check_line_options, check_own_sentences,
 };
 use dropchain::{Corpus, Result};
 
@@ -24,7 +24,6 @@ use super::interrupt;
 use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
-use super::spill_argument::{SpillArguments, Streams, scan};
 use super::team::{Inputs, Team};
 use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
 use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
@@ -128,8 +127,6 @@ pub struct TrainCommand {
     )]
     warm_start: WarmStartName,
     #[command(flatten)]
-    spill: SpillArguments,
-    #[command(flatten)]
     knowledge: KnowledgeArguments,
     /// Weight of an unlabeled sentence, relative to a labeled one
     #[arg(
@@ -192,10 +189,8 @@ impl OwnSentences {
 }
 
 /// What training reads.
-struct TrainingData<'a> {
+struct TrainingData {
     corpora: TrainingCorpora,
-    /// With `--spill`: what it reads several times, besides the development data.
-    streams: Option<Streams<'a>>,
     template: Option<Template>,
     knowledge: Knowledge,
 }
@@ -236,16 +231,9 @@ impl TrainCommand {
         let plan = team.agree(self.plan(&open, team))?;
         let progress = Progress::new(self.quiet || !team.is_first());
         progress.update(format!("reading {}", self.train.join(", ")));
-        let (data, own_sentences) = match self.spill.directory() {
-            Some(directory) => {
-                let data = self.stream(directory, &plan, &progress)?;
-                (data, OwnSentences::None)
-            }
-            None => self.read_all(&plan, &open, &progress, team)?,
-        };
+        let (data, own_sentences) = self.read_all(&plan, &open, &progress, team)?;
         let Plan {
             trainer,
-            input,
             files,
             has_exact_gradient,
             ..
@@ -257,21 +245,7 @@ impl TrainCommand {
             .with_config(self.config.effective());
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
         let trainer = self.attach(trainer, &open, team, own_sentences);
-        let trained = match &data.streams {
-            None => trainer.train(data.corpora, data.template, &mut reporter),
-            Some(streams) => {
-                let corpora = StreamedCorpora {
-                    labeled: &streams.labeled,
-                    dev: data.corpora.dev.as_ref(),
-                    unlabeled: Some(&streams.unlabeled),
-                };
-                let directory = streams.directory;
-                let trained =
-                    trainer.train_streamed(corpora, data.template, directory, &mut reporter);
-                input.text.print_notices(); // the unlabeled text was read just now
-                trained
-            }
-        };
+        let trained = trainer.train(data.corpora, data.template, &mut reporter);
         let trained = trained.map_err(|error| team.shared_error(error))?;
         team.share_signal()?;
         let Some(model_file) = model_file else {
@@ -338,7 +312,6 @@ impl TrainCommand {
         if let Some(template) = &template {
             check_line_options(template, trainer.settings())?;
         }
-        (self.spill).check(&trainer, &models, template.as_ref(), team)?;
         let has_exact_gradient = !has_noise || options.gradient.is_exact();
         let mut files = None;
         if team.is_first() {
@@ -367,7 +340,7 @@ impl TrainCommand {
         open: &OpenModels,
         progress: &Progress,
         team: &Team,
-    ) -> CommandResult<(TrainingData<'static>, OwnSentences)> {
+    ) -> CommandResult<(TrainingData, OwnSentences)> {
         let own = self.read_own_labeled(plan, open, team)?;
         let mut own_sentences = OwnSentences::after_labeled(own.is_some());
         let mut data = team.agree(self.read(own, plan, progress))?;
@@ -377,36 +350,6 @@ impl TrainCommand {
         }
         self.read_unlabeled(plan, open, &mut data, &mut own_sentences, team)?;
         Ok((data, own_sentences))
-    }
-
-    /// Reads the development files, and checks the other corpora.
-    fn stream<'a>(
-        &self,
-        directory: &'a Path,
-        plan: &Plan<'_>,
-        progress: &Progress,
-    ) -> CommandResult<TrainingData<'a>> {
-        let (training, input) = (&self.training, &plan.input);
-        let streams = Streams {
-            labeled: training.labeled_files(&self.train, input)?,
-            unlabeled: training.unlabeled_files(input)?,
-            directory,
-        };
-        let template = plan.template.clone();
-        let documents_are_given = self.document.are_given();
-        let labels = scan(&streams.labeled, template.as_ref(), documents_are_given)?;
-        if let Some(hint) = training.partial_hint(&labels) {
-            progress.println(&hint);
-        }
-        let corpora = training.with_dev(Corpus::new(), &self.dev, input, progress)?;
-        let knowledge = self.knowledge.read(input, progress)?;
-        let template = self.knowledge.attach(&knowledge, template)?;
-        Ok(TrainingData {
-            corpora,
-            streams: Some(streams),
-            template,
-            knowledge,
-        })
     }
 
     /// Reads the part of the training files of this rank; `None` if it must read all of them.
@@ -443,7 +386,7 @@ impl TrainCommand {
         own_labeled: Option<Corpus>,
         plan: &Plan<'_>,
         progress: &Progress,
-    ) -> CommandResult<TrainingData<'static>> {
+    ) -> CommandResult<TrainingData> {
         let (training, input) = (&self.training, &plan.input);
         let labeled = own_labeled.map_or_else(|| training.read_labeled(&self.train, input), Ok)?;
         let corpora = training.with_dev(labeled, &self.dev, input, progress)?;
@@ -459,7 +402,6 @@ impl TrainCommand {
         let template = self.knowledge.attach(&knowledge, template)?;
         Ok(TrainingData {
             corpora,
-            streams: None,
             template,
             knowledge,
         })
@@ -470,7 +412,7 @@ impl TrainCommand {
         &self,
         plan: &Plan<'_>,
         open: &OpenModels,
-        data: &mut TrainingData<'_>,
+        data: &mut TrainingData,
         own: &mut OwnSentences,
         team: &Team,
     ) -> CommandResult {
@@ -511,7 +453,7 @@ impl TrainCommand {
     fn inputs(
         &self,
         open: &OpenModels,
-        data: &TrainingData<'_>,
+        data: &TrainingData,
         own: OwnSentences,
     ) -> Result<Inputs> {
         let TrainingCorpora { labeled, dev, .. } = &data.corpora;

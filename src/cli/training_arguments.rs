@@ -8,7 +8,7 @@ use dropchain::internals::chain::Order;
 use dropchain::internals::model::Precision;
 use dropchain::internals::score::{Boundary, States};
 use dropchain::train::{
-    BaseModels, CorpusFiles, Defaults, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
+    BaseModels, Defaults, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
 };
 use dropchain::{Error, Result};
 
@@ -18,7 +18,7 @@ use super::arguments::{
 };
 use super::exit::CommandResult;
 use super::file_name::FileName;
-use super::partial_label_arguments::{LabelScan, PartialLabelArguments};
+use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
 use super::team::{SameColumns, Team, read_own_part};
 
@@ -182,32 +182,6 @@ impl TrainingArguments {
     /// Reads the training files.
     pub fn read_labeled(&self, train: &[FileName], input: &InputArguments) -> Result<Corpus> {
         Corpus::read(train, &self.read_options(input))
-    }
-
-    /// Returns the training files, to be read several times.
-    pub fn labeled_files(&self, train: &[FileName], input: &InputArguments) -> Result<CorpusFiles> {
-        let mut files = CorpusFiles::new();
-        files.add(train, &self.read_options(input))?;
-        Ok(files)
-    }
-
-    /// Returns the files of unlabeled text, to be read several times.
-    pub fn unlabeled_files(&self, input: &InputArguments) -> Result<CorpusFiles> {
-        let options = self.unlabeled_options(&TrainingCorpora::default(), input);
-        let mut files = CorpusFiles::new();
-        for (file, format) in self.unlabeled.files() {
-            let options = ReadOptions {
-                format: Some(format),
-                ..options.clone()
-            };
-            files.add(&[file], &options)?;
-        }
-        Ok(files)
-    }
-
-    /// Returns a hint if labels look partial, but are read as ordinary labels.
-    pub fn partial_hint(&self, labels: &LabelScan) -> Option<String> {
-        labels.hint(&self.partial)
     }
 
     /// Reads the part of the training files of this rank; `None` if it must read all of them.

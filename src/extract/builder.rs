@@ -178,18 +178,6 @@ impl DatasetBuilder {
         self.data.memory() + self.alphabets.nodes.memory() + self.alphabets.edges.memory()
     }
 
-    /// Returns the memory usage in bytes of the data set so far.
-    #[cfg(feature = "train")]
-    pub(crate) fn data_memory(&self) -> usize {
-        self.data.memory()
-    }
-
-    /// Takes the data set so far; more sentences may follow, the numbers of which begin at 0 again.
-    #[cfg(feature = "train")]
-    pub(crate) fn take_data(&mut self) -> Dataset {
-        std::mem::take(&mut self.data)
-    }
-
     /// Returns the data set and its alphabets, without the attributes that occur at fewer than
     /// `min_count` tokens, except those that are kept. Only labeled tokens count, if there are any;
     /// each counts with the weight of its sentence.

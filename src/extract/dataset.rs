@@ -220,17 +220,6 @@ impl Dataset {
         sentences: impl IntoIterator<Item = usize>,
     ) -> Vec<ColumnCount> {
         let mut counts = vec![ColumnCount::default(); columns];
-        self.add_column_counts(matrix, sentences, &mut counts);
-        counts
-    }
-
-    /// Adds to [`column_counts`](Self::column_counts).
-    pub(crate) fn add_column_counts(
-        &self,
-        matrix: &SparseRows,
-        sentences: impl IntoIterator<Item = usize>,
-        counts: &mut [ColumnCount],
-    ) {
         for i in sentences {
             let weight = self.weight(i);
             for row in self.sentence(i) {
@@ -239,17 +228,7 @@ impl Dataset {
                 }
             }
         }
-    }
-
-    /// Appends sentences of another data set without their attributes.
-    #[cfg(feature = "train")]
-    pub(crate) fn append_without_attributes(&mut self, other: &Self, sentences: Range<usize>) {
-        let mut tokens = self.tokens();
-        for i in sentences {
-            self.push_target(other.target(i));
-            tokens += other.sentence(i).len();
-            self.end_sentence(tokens, other.weight(i));
-        }
+        counts
     }
 
     /// Returns the sentences without their labels, to be labeled again.

@@ -3,11 +3,6 @@
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-#[cfg(feature = "train")]
-use crate::error::Result;
-#[cfg(feature = "train")]
-use crate::spill::{Spill, SpillFile, Spilled};
-
 /// A sparse matrix in CSR form (compressed sparse rows): tokens × columns.
 ///
 /// Within a row, columns are distinct and ascending. Most attributes are indicators, so values are
@@ -206,25 +201,6 @@ impl SparseRows {
     pub fn memory(&self) -> usize {
         let values = self.values.as_ref().map_or(0, Vec::capacity);
         8 * self.ends.capacity() + 4 * self.columns.capacity() + 8 * values
-    }
-}
-
-#[cfg(feature = "train")]
-impl Spill for SparseRows {
-    type Arrays = (Spilled<u64>, Spilled<u32>, Option<Spilled<f64>>);
-
-    fn spill(&self, file: &SpillFile) -> Result<Self::Arrays> {
-        Ok((
-            self.ends.spill(file)?,
-            self.columns.spill(file)?,
-            self.values.spill(file)?,
-        ))
-    }
-
-    fn load(&mut self, (ends, columns, values): &Self::Arrays, file: &SpillFile) -> Result<()> {
-        self.ends.load(ends, file)?;
-        self.columns.load(columns, file)?;
-        self.values.load(values, file)
     }
 }
 

@@ -26,9 +26,7 @@ pub(crate) use builder::retain;
 pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
 #[cfg(feature = "train")]
-pub(crate) use collapse::{Refinement, numbered};
-#[cfg(feature = "train")]
-pub(crate) use dataset::ColumnCount;
+pub(crate) use collapse::numbered;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;
 pub use source::{AttributeSource, TokenSink};

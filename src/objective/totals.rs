@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::parts::Parts;
 use crate::chain::Transitions;
 use crate::error::Result;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
@@ -57,42 +56,6 @@ impl Totals {
             ColumnTotals::new(entries, squares.map(SquareSums::finish))
         });
         Self::of(&counts, columns, label_pairs(data))
-    }
-
-    /// Counts sentences whose attributes come from `parts`; `data` are the sentences without them.
-    ///
-    /// # Errors
-    ///
-    /// Those of `parts`.
-    pub fn of_parts(data: &Dataset, space: &ParameterSpace, parts: &dyn Parts) -> Result<Self> {
-        let counts = SentenceCounts::new(data, 0..data.len());
-        let mut entries = space
-            .blocks()
-            .map(|block| EntryCounts::new(block.columns()));
-        parts.for_each(&mut |part| {
-            for (entries, matrix) in entries.iter_mut().zip([&part.nodes, &part.edges]) {
-                entries.add(part, matrix, 0..part.len());
-            }
-            Ok(())
-        })?;
-        let mut squares = entries.each_ref().map(|entries| entries.squares(&counts));
-        if squares.iter().any(Option::is_some) {
-            parts.for_each(&mut |part| {
-                for (squares, matrix) in squares.iter_mut().zip([&part.nodes, &part.edges]) {
-                    if let Some(squares) = squares {
-                        squares.add(part, matrix, 0..part.len());
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        let [node_squares, edge_squares] = squares.map(|s| s.map(SquareSums::finish));
-        let [nodes, edges] = entries;
-        let columns = [
-            ColumnTotals::new(nodes, node_squares),
-            ColumnTotals::new(edges, edge_squares),
-        ];
-        Ok(Self::of(&counts, columns, label_pairs(data)))
     }
 
     /// Counts the sentences of all ranks. Unlabeled ones are those of each rank alone; all ranks

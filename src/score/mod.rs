@@ -36,7 +36,6 @@ mod transpose;
 
 pub use block::FeatureBlock;
 pub(crate) use columns::{ColumnBlock, TASK_ENTRIES, split_by_owner};
-pub(crate) use forward::SpilledForward;
 pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
 pub(crate) use partition::divide;
@@ -45,5 +44,4 @@ pub use rates::ColumnRates;
 pub use shared::SharedMasks;
 pub use shared_transpose::SharedDerivatives;
 pub use targets::{ColumnForm, Targets};
-pub(crate) use transpose::SpilledTranspose;
 pub use transpose::{TransposeProduct, VarianceDerivatives};

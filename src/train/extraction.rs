@@ -13,7 +13,6 @@ use super::labels::{LabelIds, TrainingLabels};
 use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use crate::chain::Order;
-use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
 use crate::memory::{MemoryLimit, input_over_limit};
@@ -67,13 +66,6 @@ impl ExtractedCorpora {
         let alphabets = Arc::make_mut(&mut self.alphabets);
         alphabets.nodes.drop_index();
         alphabets.edges.drop_index();
-    }
-
-    /// Adds development data.
-    pub(super) fn add_development_corpus(&mut self, dev: &Corpus, order: Order) -> Result<()> {
-        let mut sentences = dev.sentences().to_vec();
-        retain_content(&mut sentences);
-        self.add_development(&sentences, order)
     }
 
     /// Extracts the attributes of the training sentences and of the unlabeled ones. With `ranks`

@@ -4,7 +4,6 @@ use super::base_models::BaseModels;
 use super::labeled_sentence::LabeledSentence;
 use super::options::TrainOptions;
 use super::partial_labels::{check_legality, converted_labels};
-use super::streamed::{SentenceSource, content};
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
@@ -116,36 +115,6 @@ impl TrainingLabels {
         }
         if let Some(label) = labels.set.names().get(MAX_LABELS) {
             return Err(Error::parameter(one_too_many(label)));
-        }
-        labels.check_not_empty()?;
-        Ok(labels)
-    }
-
-    /// Collects the labels of sentences that are read twice, which join the columns `joined` if
-    /// there are any.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`new`](Self::new) and of reading.
-    pub fn of_stream(
-        sentences: &dyn SentenceSource,
-        joined: Option<&JoinedColumns>,
-        options: &TrainOptions,
-    ) -> Result<Self> {
-        let mut labels = match joined {
-            Some(joined) => Self::joined(joined, options)?,
-            None => {
-                let mut evidence = SchemeEvidence::with_plain(options.plain_labels);
-                for sentence in content(sentences)? {
-                    evidence.add(&sentence?)?;
-                }
-                Self::of_scheme(&evidence, options)?
-            }
-        };
-        for sentence in content(sentences)? {
-            let sentence = sentence?;
-            labels.insert(&sentence)?;
-            labels.check_legality(std::slice::from_ref(&sentence))?;
         }
         labels.check_not_empty()?;
         Ok(labels)

@@ -60,13 +60,9 @@ mod predicted_corpus;
 mod recall_bias;
 mod segment;
 mod settings;
-mod shards;
-mod spill;
 mod storage;
-mod streamed;
 #[cfg(test)]
 mod tests;
-mod train_streamed;
 mod trained;
 mod trainer;
 mod training_set;
@@ -112,8 +108,6 @@ pub use options::{Defaults, DevUse, NoiseKind, TrainOptions, WarmStart};
 #[doc(hidden)]
 pub use segment::{Segment, SegmentEnd};
 pub use settings::TrainSettings;
-pub use shards::{Shard, ShardedObjective};
-pub use streamed::{CorpusFiles, SentenceSource, StreamedCorpora};
 pub use trained::Trained;
 pub use trainer::Trainer;
 #[doc(hidden)]

@@ -333,9 +333,6 @@ impl<'a> Trainer<'a> {
         if let Some(failure) = self.ranks.as_ref().and_then(Ranks::take_failure) {
             return Err(failure);
         }
-        if let Some(failure) = set.storage.take_failure() {
-            return Err(failure);
-        }
         let outcome = outcome?;
         let (theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
