@@ -64,7 +64,6 @@ mod serve_models;
 mod sharing;
 #[cfg(unix)]
 mod signals;
-mod socket_ranks;
 mod support;
 mod tagging;
 mod template_files;

@@ -1,10 +1,8 @@
 //! Ranks: the processes of a distributed training run, and what they exchange.
 //!
 //! A rank has a part of the training data. What depends on all data is agreed by two operations
-//! ([`Reduce`]), which every rank calls in the same order. MPI has both; another engine is another
-//! implementation, and engines that move no numbers can use [`sockets`].
+//! ([`Reduce`]), which every rank calls in the same order. MPI has both.
 
-pub mod sockets;
 #[cfg(test)]
 pub(crate) mod tests;
 

@@ -80,7 +80,6 @@ pub use crate::online::{
     Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,
     SgdOptions, StepRule,
 };
-pub use crate::ranks::sockets::{SocketListener, SocketRanks};
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 #[doc(hidden)]
