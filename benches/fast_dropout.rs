@@ -53,7 +53,7 @@ fn read(files: &[String]) -> (Dataset, usize) {
             builder.add(&document, &[LabelId(class as u16)]).unwrap();
         }
     }
-    let (data, alphabets) = builder.unwrap().finish(1);
+    let (data, alphabets, _) = builder.unwrap().finish();
     (data, alphabets.nodes.len())
 }
 

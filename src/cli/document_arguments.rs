@@ -121,11 +121,6 @@ pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) ->
     }
 }
 
-/// Returns whether [`template_for`] returns another template than this one.
-pub fn has_template_for(template: &Template, corpus: &Corpus) -> bool {
-    in_documents(template).is_some() && marks_documents(corpus)
-}
-
 fn marks_documents(corpus: &Corpus) -> bool {
     let mut sentences = corpus.iter();
     sentences.any(|sentence| sentence.layout.separation.contains(Separation::MARK))

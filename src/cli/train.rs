@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use dropchain::Result;
 use dropchain::internals::report::Log;
 use dropchain::knowledge::Knowledge;
 use dropchain::template::Template;
 use dropchain::train::{
-    BaseModels, Defaults, Ranks, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
-    check_line_options, check_own_sentences,
+    BaseModels, Defaults, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
+    check_line_options,
 };
-use dropchain::{Corpus, Result};
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
 use super::config::ConfigArguments;
-use super::document_arguments::{DocumentArguments, has_template_for, template_for};
+use super::document_arguments::{DocumentArguments, template_for};
 use super::exit::{CommandError, training_result};
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, OpenModels};
@@ -165,29 +165,6 @@ struct Plan<'m> {
     files: Option<(ResultFile, Option<Log>)>, // of the model and the log, on rank 0
 }
 
-/// The sentences that this rank alone has read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OwnSentences {
-    None,
-    Unlabeled,
-    All,
-}
-
-impl OwnSentences {
-    fn after_labeled(is_own: bool) -> Self {
-        match is_own {
-            true => Self::All,
-            false => Self::None,
-        }
-    }
-
-    fn add_unlabeled(&mut self) {
-        if *self == Self::None {
-            *self = Self::Unlabeled;
-        }
-    }
-}
-
 /// What training reads.
 struct TrainingData {
     corpora: TrainingCorpora,
@@ -231,7 +208,11 @@ impl TrainCommand {
         let plan = team.agree(self.plan(&open, team))?;
         let progress = Progress::new(self.quiet || !team.is_first());
         progress.update(format!("reading {}", self.train.join(", ")));
-        let (data, own_sentences) = self.read_all(&plan, &open, &progress, team)?;
+        let data = team.agree(self.read(&plan, &progress))?;
+        if team.ranks().is_some() {
+            let inputs = self.inputs(&open, &data).map_err(CommandError::from);
+            team.check_same(&team.agree(inputs)?)?;
+        }
         let Plan {
             trainer,
             files,
@@ -244,7 +225,7 @@ impl TrainCommand {
             .with_knowledge(&data.knowledge)
             .with_config(self.config.effective());
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
-        let trainer = self.attach(trainer, &open, team, own_sentences);
+        let trainer = self.attach(trainer, &open, team);
         let trained = trainer.train(data.corpora, data.template, &mut reporter);
         let trained = trained.map_err(|error| team.shared_error(error))?;
         team.share_signal()?;
@@ -333,63 +314,11 @@ impl TrainCommand {
         })
     }
 
-    /// Reads all corpora, each rank its part of those that can be divided.
-    fn read_all(
-        &self,
-        plan: &Plan<'_>,
-        open: &OpenModels,
-        progress: &Progress,
-        team: &Team,
-    ) -> CommandResult<(TrainingData, OwnSentences)> {
-        let own = self.read_own_labeled(plan, open, team)?;
-        let mut own_sentences = OwnSentences::after_labeled(own.is_some());
-        let mut data = team.agree(self.read(own, plan, progress))?;
-        if team.ranks().is_some() {
-            let inputs = self.inputs(open, &data, own_sentences);
-            team.check_same(&team.agree(inputs.map_err(CommandError::from))?)?;
-        }
-        self.read_unlabeled(plan, open, &mut data, &mut own_sentences, team)?;
-        Ok((data, own_sentences))
-    }
-
-    /// Reads the part of the training files of this rank; `None` if it must read all of them.
-    fn read_own_labeled(
-        &self,
-        plan: &Plan<'_>,
-        open: &OpenModels,
-        team: &Team,
-    ) -> CommandResult<Option<Corpus>> {
-        let Some(ranks) = team.ranks() else {
-            return Ok(None);
-        };
-        let options = plan.trainer.settings().options();
-        let template = plan.template.as_ref();
-        let own = ranks.clone().with_own_labeled();
-        if check_own_sentences(&own, options, &open.models(), template).is_err() {
-            return Ok(None);
-        }
-        let own = (self.training).read_own_labeled(&self.train, &plan.input, team)?;
-        let needs_documents = match (&own, template) {
-            (Some(own), Some(template)) if !self.document.are_given() => {
-                has_template_for(template, own)
-            }
-            _ => false,
-        };
-        let needs_documents = ranks.sum_counts([u64::from(needs_documents)])? != [0];
-        Ok(own.filter(|_| !needs_documents))
-    }
-
-    /// Reads the corpora, given the training sentences if they are those of this rank, and what is
-    /// added to the template.
-    fn read(
-        &self,
-        own_labeled: Option<Corpus>,
-        plan: &Plan<'_>,
-        progress: &Progress,
-    ) -> CommandResult<TrainingData> {
-        let (training, input) = (&self.training, &plan.input);
-        let labeled = own_labeled.map_or_else(|| training.read_labeled(&self.train, input), Ok)?;
-        let corpora = training.with_dev(labeled, &self.dev, input, progress)?;
+    /// Reads the corpora, and what is added to the template.
+    fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
+        let input = &plan.input;
+        let corpora = (self.training).read_corpora(&self.train, &self.dev, input, progress)?;
+        input.text.print_notices();
         let template = plan.template.clone();
         check_attributes(template.as_ref(), &corpora.labeled)?;
         let template = match template {
@@ -407,67 +336,22 @@ impl TrainCommand {
         })
     }
 
-    /// Reads the unlabeled text: of this rank, if its own sentences are enough to train with.
-    fn read_unlabeled(
-        &self,
-        plan: &Plan<'_>,
-        open: &OpenModels,
-        data: &mut TrainingData,
-        own: &mut OwnSentences,
-        team: &Team,
-    ) -> CommandResult {
-        let (training, input) = (&self.training, &plan.input);
-        let options = plan.trainer.settings().options();
-        let is_enough = |ranks: &Ranks| {
-            let own = ranks.clone().with_own_unlabeled();
-            check_own_sentences(&own, options, &open.models(), data.template.as_ref()).is_ok()
-        };
-        let is_divided =
-            options.has_noise() && training.has_unlabeled() && team.ranks().is_some_and(is_enough);
-        let part = match is_divided {
-            true => training.read_own_unlabeled(&data.corpora, input, team)?,
-            false => None,
-        };
-        data.corpora.unlabeled = match part {
-            Some(part) => {
-                own.add_unlabeled();
-                part
-            }
-            None => {
-                let all = training.read_unlabeled(&data.corpora, input);
-                let all = team.agree(all.map_err(CommandError::from))?;
-                if team.ranks().is_some() {
-                    team.check_same(&Inputs::default().corpus(&all))?;
-                }
-                match own {
-                    OwnSentences::All => team.share(all),
-                    _ => all,
-                }
-            }
-        };
-        input.text.print_notices();
-        Ok(())
-    }
-
-    /// Returns what must be the same on all ranks, besides text of which each has a part.
-    fn inputs(
-        &self,
-        open: &OpenModels,
-        data: &TrainingData,
-        own: OwnSentences,
-    ) -> Result<Inputs> {
-        let TrainingCorpora { labeled, dev, .. } = &data.corpora;
+    /// Returns what must be the same on all ranks.
+    fn inputs(&self, open: &OpenModels, data: &TrainingData) -> Result<Inputs> {
+        let TrainingCorpora {
+            labeled,
+            dev,
+            unlabeled,
+        } = &data.corpora;
         let mut inputs = Inputs::default()
             .options(&self.config.effective().to_json())
             .template(data.template.as_ref())
-            .models(&open.models())?;
-        if own == OwnSentences::None {
-            inputs = inputs.corpus(labeled);
-        }
+            .models(&open.models())?
+            .corpus(labeled);
         if let Some(dev) = dev {
             inputs = inputs.corpus(dev);
         }
-        Ok(inputs)
+        Ok(inputs.corpus(unlabeled))
     }
 
     /// Says which parts of the template have no effect.
@@ -496,23 +380,13 @@ impl TrainCommand {
     }
 
     /// Attaches to a trainer all that it works with.
-    fn attach<'m>(
-        &self,
-        trainer: Trainer<'m>,
-        open: &'m OpenModels,
-        team: &Team,
-        own: OwnSentences,
-    ) -> Trainer<'m> {
+    fn attach<'m>(&self, trainer: Trainer<'m>, open: &'m OpenModels, team: &Team) -> Trainer<'m> {
         let models = open.models();
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
         if let Some(ranks) = team.ranks().cloned() {
-            trainer = trainer.ranks(match own {
-                OwnSentences::None => ranks,
-                OwnSentences::Unlabeled => ranks.with_own_unlabeled(),
-                OwnSentences::All => ranks.with_own_labeled(),
-            });
+            trainer = trainer.ranks(ranks);
         }
         if let Some(model) = models.init {
             trainer = trainer.init(model);

@@ -16,11 +16,9 @@ use super::algorithm_arguments::AlgorithmArguments;
 use super::arguments::{
     FormatName, InputArguments, PlainLabelArguments, PrecisionName, SchemeName, Switch,
 };
-use super::exit::CommandResult;
 use super::file_name::FileName;
 use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
-use super::team::{SameColumns, Team, read_own_part};
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
@@ -184,19 +182,6 @@ impl TrainingArguments {
         Corpus::read(train, &self.read_options(input))
     }
 
-    /// Reads the part of the training files of this rank; `None` if it must read all of them.
-    pub fn read_own_labeled(
-        &self,
-        train: &[FileName],
-        input: &InputArguments,
-        team: &Team,
-    ) -> CommandResult<Option<Corpus>> {
-        let options = self.read_options(input);
-        let format = |file| options.format.unwrap_or_else(|| Format::guess(file));
-        let files: Vec<_> = train.iter().map(|file| (file, format(file))).collect();
-        read_own_part(&files, &options, SameColumns::OfAllFiles, team)
-    }
-
     /// Adds the development files to the training sentences; `None` without any.
     pub fn with_dev(
         &self,
@@ -228,18 +213,6 @@ impl TrainingArguments {
         input: &InputArguments,
     ) -> Result<Corpus> {
         self.unlabeled.read(&self.unlabeled_options(corpora, input))
-    }
-
-    /// Reads the part of the unlabeled text of this rank; `None` if it must read all of it.
-    pub fn read_own_unlabeled(
-        &self,
-        corpora: &TrainingCorpora,
-        input: &InputArguments,
-        team: &Team,
-    ) -> CommandResult<Option<Corpus>> {
-        let files: Vec<_> = self.unlabeled.files().collect();
-        let options = self.unlabeled_options(corpora, input);
-        read_own_part(&files, &options, SameColumns::OfEachFile, team)
     }
 
     fn read_options(&self, input: &InputArguments) -> ReadOptions {

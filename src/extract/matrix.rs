@@ -83,17 +83,6 @@ impl SparseRows {
             .map(move |(i, &column)| (column, values.map_or(1.0, |values| values[i])))
     }
 
-    /// Hashes a row, alike whether or not the values 1 are stored.
-    pub(super) fn hash_row<H: Hasher>(&self, row: usize, state: &mut H) {
-        let (columns, values) = self.row(row);
-        columns.hash(state);
-        for (i, value) in values.into_iter().flatten().enumerate() {
-            if *value != 1.0 {
-                (i, value.to_bits()).hash(state);
-            }
-        }
-    }
-
     /// Appends a row, after sorting `entries` by column and summing those of the same column, in
     /// order.
     pub fn push_row(&mut self, entries: &mut Vec<(u32, f64)>) {

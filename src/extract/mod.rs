@@ -10,8 +10,6 @@ mod builder;
 mod collapse;
 mod dataset;
 mod matrix;
-#[cfg(feature = "train")]
-mod over_ranks;
 #[cfg(test)]
 pub(crate) mod random;
 mod source;
@@ -21,8 +19,6 @@ mod tests;
 
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
-#[cfg(feature = "train")]
-pub(crate) use builder::retain;
 pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
 #[cfg(feature = "train")]

@@ -58,7 +58,6 @@ mod shared_gradient;
 pub(crate) mod tests;
 mod totals;
 
-
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +82,6 @@ pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseSharing};
-pub use part::RankPart;
 pub use penalty::Penalty;
 use reweighting::Reweighting;
 pub(crate) use sentence::{
@@ -434,12 +432,7 @@ impl PenalizedLikelihood {
     ///
     /// While the gradient of one block is gathered, the sentences of the next are already being
     /// evaluated, so that no thread waits for the last sentences of a block.
-    fn add_blocks(
-        &mut self,
-        pass: Pass<'_>,
-        limit: f64,
-        gradient: &mut [f64],
-    ) -> SentenceSums {
+    fn add_blocks(&mut self, pass: Pass<'_>, limit: f64, gradient: &mut [f64]) -> SentenceSums {
         let [mut current, mut next] = std::mem::take(&mut self.buffers);
         let mut workers = std::mem::take(&mut self.workers);
         let mut sums = SentenceSums::default();

@@ -38,7 +38,6 @@ pub use block::FeatureBlock;
 pub(crate) use columns::{ColumnBlock, TASK_ENTRIES, split_by_owner};
 pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
-pub(crate) use partition::divide;
 pub use partition::{Block, BlockPartition};
 pub use rates::ColumnRates;
 pub use shared::SharedMasks;

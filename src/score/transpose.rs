@@ -37,7 +37,7 @@ pub struct VarianceDerivatives<'a> {
 #[derive(Clone, Debug)]
 pub struct TransposeProduct {
     pub(super) block: Arc<FeatureBlock>,
-    slices: Vec<Slice>, // of each block of tokens
+    slices: Vec<Slice>,     // of each block of tokens
     coefficients: Vec<f64>, // √m of each weight, if there are sparse columns
 }
 

@@ -18,7 +18,6 @@ use rayon::prelude::*;
 use super::memory::{RETURNED, scorer_memory};
 use super::optimize::Watch;
 use super::settings::{NoiseTerm, TrainSettings};
-use super::storage::Storage;
 use super::training_set::TrainingSet;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
@@ -137,8 +136,7 @@ impl TrainingSet {
         if data.unlabeled() > 0 {
             return Err(fault(loss, "unlabeled documents", "labeled ones"));
         }
-        let is_in_memory = matches!(self.storage, Storage::Memory);
-        if !is_in_memory || data.tokens() != data.len() || self.space().edges.columns() > 0 {
+        if data.tokens() != data.len() || self.space().edges.columns() > 0 {
             return Err(fault(loss, "sentences", "documents: one token each"));
         }
         if self.has_line_options() {

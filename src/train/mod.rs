@@ -27,7 +27,6 @@ mod corpora;
 mod corpus_info;
 mod data_counts;
 mod development;
-mod division;
 mod events;
 mod expand;
 mod extracted;
@@ -60,7 +59,6 @@ mod predicted_corpus;
 mod recall_bias;
 mod segment;
 mod settings;
-mod storage;
 #[cfg(test)]
 mod tests;
 mod trained;
@@ -83,7 +81,7 @@ pub use crate::online::{
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 #[doc(hidden)]
-pub use agreement::{check_own_sentences, check_ranks};
+pub use agreement::check_ranks;
 pub use base_models::{BaseModels, BaseRole};
 #[doc(hidden)]
 pub use best::{BestScore, BestWeights};

@@ -272,8 +272,7 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits_with_gaussian_scores() 
         let sums = objective.add_blocks(Pass::evaluation(&theta), LIMITS[0], &mut gradient);
         assert!(!sums.exceeds_limit);
         let ranks = run_ranks(2, |ranks| {
-            let part = RankPart::new(&data, &space, ranks).unwrap();
-            bits(PenalizedLikelihood::of_part(&part, &space, 0.1))
+            bits(PenalizedLikelihood::divided(&data, &space, 0.1, &ranks))
         });
         assert!(ranks.iter().all(|bits| *bits == one));
     }
