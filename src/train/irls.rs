@@ -25,7 +25,7 @@ use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::irls::{
     CONCURRENT, Documents, InputNoise, IrlsIteration, IrlsOptions, IrlsOutcome, Loss, Minimization,
-    Model, Problem, Solver, Value, irls_memory,
+    Problem, Value, irls_memory,
 };
 use crate::objective::{NoiseDistribution, Terms};
 use crate::optim::{Iteration, Outcome, StateObserver, StopReason};
@@ -95,8 +95,6 @@ impl TrainingSet {
             improvement_tolerance: lbfgs.improvement_tolerance,
             period: lbfgs.period,
             gradient_tolerance: lbfgs.gradient_tolerance,
-            model: Model::Expansion,
-            solver: Solver::Auto,
         };
         let problems = std::iter::once(&problem).chain(&others);
         let own: Vec<(&Problem<'_>, usize)> = problems.zip(self.own_labels()).collect();
