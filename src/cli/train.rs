@@ -266,8 +266,7 @@ impl TrainCommand {
         models.check(trainer.settings().options())?;
         // A warm start visits the sentences in an order that depends on the seed.
         let is_warm = self.warm_start == WarmStartName::Online;
-        let is_sampled = trainer.settings().options().gradient.is_sampled();
-        let seed = self.regularization.seed.filter(|_| !is_warm && !is_sampled);
+        let seed = self.regularization.seed.filter(|_| !is_warm);
         self.training.check_sampling_options(seed)?;
         let options = trainer.settings().options();
         let has_noise = options.has_noise();

@@ -395,8 +395,8 @@ pub struct CourseArguments {
     /// every N iterations (20 if there is no N): faster, and slightly different. `window=R` and
     /// `local` are approximations.
     ///
-    /// With --order 0 also `gaussian`, `unscented` and `sampling=N` (even; 100 if there is no N):
-    /// not the second-order penalty but the expectation over Gaussian scores (fast dropout).
+    /// With --order 0 also `gaussian` and `unscented`: not the second-order penalty but the
+    /// expectation over Gaussian scores (fast dropout).
     #[arg(long, value_name = "ENGINE")]
     pub gradient: Option<String>,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]

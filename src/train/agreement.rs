@@ -27,9 +27,6 @@ pub fn check_ranks(options: &TrainOptions) -> Result<()> {
         (option, "updates weights by sentence")
     } else if options.has_noise() && options.noise == NoiseKind::MonteCarlo {
         ("--noise monte-carlo".to_owned(), "is for comparison only")
-    } else if options.has_noise() && options.gradient.is_sampled() {
-        let option = format!("--gradient {}", options.gradient);
-        (option, "draws by the number of a token in all data")
     } else {
         return Ok(());
     };
