@@ -96,11 +96,6 @@ impl LineReader {
         Self::with_limit(input, file, MAX_LINE)
     }
 
-    /// Numbers lines as if there were others before the input.
-    pub fn after_lines(self, number: u64) -> Self {
-        Self { number, ..self }
-    }
-
     /// Limits the memory of a sentence.
     pub fn with_memory(self, memory: SentenceMemory) -> Self {
         Self { memory, ..self }
@@ -395,12 +390,6 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
         }
     }
     places
-}
-
-/// Whether a line separates sentences. White space beyond ASCII can be a token.
-/// Returns whether a file with these first bytes is compressed, or has another encoding than UTF-8.
-pub(super) fn is_encoded(first: &[u8]) -> bool {
-    first.starts_with(&MAGIC) || UTF16_MARKS.iter().any(|mark| first.starts_with(mark))
 }
 
 pub(super) fn is_blank(line: &str) -> bool {
