@@ -8,8 +8,8 @@ use std::time::Duration;
 use dropchain::optim::StopReason;
 use dropchain::train::{
     AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End, EndReason,
-    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Ranks, Rounded, Start,
-    TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
+    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainOptions,
+    TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
 use pyo3::exceptions::PyValueError;

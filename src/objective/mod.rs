@@ -178,14 +178,6 @@ impl PenalizedLikelihood {
         }
     }
 
-    /// Sets the total weights of labeled and of unlabeled sentences that determine the factor λ of
-    /// the noise term, if the data are a part of all sentences.
-    #[must_use]
-    pub fn with_total_weights(mut self, totals: [f64; 2]) -> Self {
-        self.totals.weights = totals;
-        self
-    }
-
     /// Adds a noise term.
     #[must_use]
     pub fn with_noise(self, noise: Noise) -> Self {

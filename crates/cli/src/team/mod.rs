@@ -1,8 +1,9 @@
 //! The processes that run a command together: the ranks of `dropchain-mpi`.
 //!
-//! Each rank reads all files and prepares the training by itself. What one of them finds wrong ends all: errors are agreed upon before
-//! training ([`Team::agree`]), and so is that all have read the same ([`Team::check_same`]). After
-//! training rank 0 saves the model, and the others end as it does ([`Team::follow_first`]).
+//! Each rank reads all files and prepares the training by itself. What one of them finds wrong ends
+//! all: errors are agreed upon before training ([`Team::agree`]), and so is that all have read the
+//! same ([`Team::check_same`]). After training rank 0 saves the model, and the others end as it
+//! does ([`Team::follow_first`]).
 
 mod inputs;
 
