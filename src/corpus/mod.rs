@@ -15,7 +15,6 @@ mod corpus;
 mod crfsuite;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
-mod file_part;
 mod format;
 mod instances;
 mod json_attributes;
@@ -43,7 +42,6 @@ pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
-pub use file_part::FilePart;
 pub use format::Format;
 pub use instances::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,

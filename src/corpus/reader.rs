@@ -6,7 +6,6 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::sync::Arc;
 
-use super::file_part::FilePart;
 use super::format::Format;
 use super::lines::{InputStream, LineReader, OutputStream};
 use super::parse::{ReadFormat, ReadOptions, SentenceParser};
@@ -98,21 +97,6 @@ impl Reader {
             reader.pending.push_front(PendingInput::Lines(lines));
         }
         Ok(reader)
-    }
-
-    /// Reads a part of a file. Places are those in the file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if the file cannot be read.
-    pub fn open_part(part: &FilePart, options: &ReadOptions) -> Result<Self> {
-        let (input, lines) = part.open()?;
-        let name = part.path().to_string_lossy();
-        let lines = LineReader::new(input, Arc::from(name)).after_lines(lines);
-        Ok(Self::new(
-            VecDeque::from([PendingInput::Lines(lines)]),
-            options,
-        ))
     }
 
     /// Reads an open stream; `name` identifies it in error messages.

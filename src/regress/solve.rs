@@ -11,7 +11,7 @@ use super::options::{RegressionOptions, Solver};
 use super::record::RegressionLoss;
 use crate::error::{Error, Result};
 use crate::extract::SparseRows;
-use crate::irls::{self, Documents, InputNoise, IrlsOptions, Model, irls_memory};
+use crate::irls::{self, Documents, InputNoise, IrlsOptions, irls_memory};
 use crate::math::dot;
 use crate::optim::{self, LbfgsOptions, LbfgsSettings, StopReason};
 
@@ -319,8 +319,6 @@ impl<'a> Fit<'a> {
             improvement_tolerance: self.options.tolerance,
             period: 10,
             gradient_tolerance: 1e-9,
-            model: Model::Expansion,
-            solver: irls::Solver::Auto,
         };
         let start = vec![0.0; problem.dimension()];
         let mut observe = |i: &irls::IrlsIteration<'_>| {

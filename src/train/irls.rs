@@ -18,7 +18,6 @@ use rayon::prelude::*;
 use super::memory::{RETURNED, scorer_memory};
 use super::optimize::Watch;
 use super::settings::{NoiseTerm, TrainSettings};
-use super::storage::Storage;
 use super::training_set::TrainingSet;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
@@ -26,7 +25,7 @@ use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::irls::{
     CONCURRENT, Documents, InputNoise, IrlsIteration, IrlsOptions, IrlsOutcome, Loss, Minimization,
-    Model, Problem, Solver, Value, irls_memory,
+    Problem, Value, irls_memory,
 };
 use crate::objective::{NoiseDistribution, Terms};
 use crate::optim::{Iteration, Outcome, StateObserver, StopReason};
@@ -96,8 +95,6 @@ impl TrainingSet {
             improvement_tolerance: lbfgs.improvement_tolerance,
             period: lbfgs.period,
             gradient_tolerance: lbfgs.gradient_tolerance,
-            model: Model::Expansion,
-            solver: Solver::Auto,
         };
         let problems = std::iter::once(&problem).chain(&others);
         let own: Vec<(&Problem<'_>, usize)> = problems.zip(self.own_labels()).collect();
@@ -137,8 +134,7 @@ impl TrainingSet {
         if data.unlabeled() > 0 {
             return Err(fault(loss, "unlabeled documents", "labeled ones"));
         }
-        let is_in_memory = matches!(self.storage, Storage::Memory);
-        if !is_in_memory || data.tokens() != data.len() || self.space().edges.columns() > 0 {
+        if data.tokens() != data.len() || self.space().edges.columns() > 0 {
             return Err(fault(loss, "sentences", "documents: one token each"));
         }
         if self.has_line_options() {

@@ -1,7 +1,6 @@
 //! The training set: matrices, the layout of the parameters, and the conversion of weights to a
 //! model.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -13,33 +12,22 @@ use super::data_counts::{DataCounts, entries};
 use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned, Rounded};
 use super::expand::ClassWeights;
-use super::extracted::ExtractedCorpora;
+use super::extracted::{ExtractedCorpora, base_fingerprints, fingerprint};
 use super::hidden_units::HiddenUnits;
 use super::informativeness::divisors;
 use super::labels::TrainingLabels;
-use super::line_options::ClassOptions;
-use super::model_match::Occurrences;
+use super::line_options::{ClassOptions, line_options_key};
 use super::origin::{Origin, extra_weights};
 use super::settings::{NoiseTerm, TrainSettings};
-use super::storage::Storage;
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
 use crate::model::{
     APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TableBuilder, TrainingRecord,
 };
-use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty, RankPart};
+use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
-
-/// Corpora with one column per class of attributes.
-pub(super) struct CollapsedCorpora {
-    pub extracted: ExtractedCorpora,
-    pub classes: [Classes; 2],
-    pub counts: DataCounts,
-    /// Of attributes in the training data, if training continues from a model.
-    pub occurrences: Option<Occurrences>,
-}
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
 /// are any.
@@ -63,9 +51,7 @@ pub struct TrainingSet {
     line_options: Option<ClassOptions>,
     informativeness: Option<f64>, // ε of L2 strengths
     hidden: Option<HiddenUnits>,
-    /// Of all ranks.
     pub(super) counts: DataCounts,
-    pub(super) storage: Storage,
 }
 
 impl TrainingSet {
@@ -84,13 +70,8 @@ impl TrainingSet {
         Ok(extracted.into_training_set(settings))
     }
 
-    /// Converts all sentences. `more` returns weights that exist, given the layout of those that
-    /// exist by the sentences.
-    pub(super) fn from_extracted<E>(
-        mut extracted: ExtractedCorpora,
-        settings: &TrainSettings,
-        more: impl FnOnce(&ParameterSpace) -> Result<Option<ExtraWeights>, E>,
-    ) -> Result<Self, E> {
+    /// Collapses the attributes, and lays out the parameters.
+    fn from_extracted(mut extracted: ExtractedCorpora, settings: &TrainSettings) -> Self {
         let occurrences = extracted.base.is_some().then(|| extracted.occurrences());
         let attributes = entries(&extracted.data);
         let classes = extracted.class_groups(settings).map(|[nodes, edges]| {
@@ -101,31 +82,8 @@ impl TrainingSet {
             data.edges = Arc::new(edges.collapsed(&data.edges));
             [nodes, edges]
         });
-        let collapsed = CollapsedCorpora {
-            counts: DataCounts::new(&extracted.data, attributes, entries(&extracted.data)),
-            classes: classes.unwrap_or_else(|| extracted.single_classes()),
-            extracted,
-            occurrences,
-        };
-        Self::lay_out(collapsed, settings, |space, _| more(space))
-    }
-
-    /// Lays out the parameters. `more` returns weights that exist, given the layout of those that
-    /// exist by the sentences, and a function that lays them out for other sentences.
-    pub(super) fn lay_out<E>(
-        corpora: CollapsedCorpora,
-        settings: &TrainSettings,
-        more: impl FnOnce(
-            &ParameterSpace,
-            &dyn Fn(&Dataset) -> ParameterSpace,
-        ) -> Result<Option<ExtraWeights>, E>,
-    ) -> Result<Self, E> {
-        let CollapsedCorpora {
-            extracted,
-            classes: [node_classes, edge_classes],
-            counts,
-            occurrences,
-        } = corpora;
+        let counts = DataCounts::new(&extracted.data, attributes, entries(&extracted.data));
+        let [node_classes, edge_classes] = classes.unwrap_or_else(|| extracted.single_classes());
         let ExtractedCorpora {
             labels,
             alphabets,
@@ -164,22 +122,16 @@ impl TrainingSet {
             label_pairs: options.transitions.unwrap_or(states),
             min_frequency: options.min_frequency,
         };
-        let layout =
-            |data: &_, extra| ParameterSpace::including(k, data, classes, space_options, extra);
-        let mut space = match hidden {
-            None => layout(&data, extra),
-            // Hidden units do not occur in the data.
-            Some(_) => layout(&Dataset::default(), extra),
-        };
-        if let Some(extra) = more(&space, &|data| layout(data, ExtraWeights::default()))? {
-            space = layout(&data, extra);
-        }
+        // Hidden units do not occur in the data.
+        let nothing = Dataset::default();
+        let observed = if hidden.is_some() { &nothing } else { &data };
+        let space = ParameterSpace::including(k, observed, classes, space_options, extra);
         let line_options = groups.as_ref().zip(template.as_ref());
         let line_options = line_options
             .map(|(groups, template)| ClassOptions::new(groups, classes, template.groups()));
         let origin = base.as_ref().zip(occurrences.as_ref());
         let origin = origin.map(|(base, found)| Origin::new(base, &space, classes, found));
-        Ok(Self {
+        Self {
             labels,
             alphabets,
             node_classes,
@@ -197,24 +149,13 @@ impl TrainingSet {
             informativeness: settings.options().l2_informativeness,
             hidden,
             counts,
-            storage: Storage::Memory,
-        })
+        }
     }
 
-    /// Returns the design matrices and labels: with ranks of the sentences of this one, and without
-    /// the matrices if these are in a file.
+    /// Returns the design matrices and labels.
     #[must_use]
     pub fn data(&self) -> &Dataset {
         &self.data
-    }
-
-    /// Keeps the sentences of a rank only.
-    pub(super) fn divide(&mut self, part: RankPart, fingerprint: u64) {
-        self.data = part.data().clone();
-        self.storage = Storage::Ranks {
-            part: Box::new(part),
-            fingerprint,
-        };
     }
 
     /// Returns the layout of the parameters θ.
@@ -237,8 +178,18 @@ impl TrainingSet {
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
-        let penalty = self.penalty(l2);
-        self.storage.likelihood(&self.data, &self.space, penalty)
+        PenalizedLikelihood::new(&self.data, &self.space, self.penalty(l2))
+    }
+
+    /// Returns a fingerprint of all labels and attributes.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let data = (&self.labels, &self.alphabets, &self.data);
+        let origin = (
+            base_fingerprints(&self.base),
+            line_options_key(self.template.as_ref(), self.groups.as_deref()),
+        );
+        fingerprint(&(data, &self.development, origin))
     }
 
     /// Creates the objective with a noise term.
@@ -531,7 +482,6 @@ impl TrainingSet {
     ) -> Result<(Header, [TableBuilder; 2])> {
         let output_layer = self.hidden.map(|_| self.output_layer(theta));
         self.data = Dataset::default();
-        self.storage = Storage::Memory;
         let options = settings.options();
         let names = Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets));
         let weights = self.class_weights();
@@ -598,8 +548,7 @@ impl ExtractedCorpora {
     /// occur together are collapsed into classes.
     #[must_use]
     pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
-        let Ok(set) = TrainingSet::from_extracted(self, settings, |_| Ok::<_, Infallible>(None));
-        set
+        TrainingSet::from_extracted(self, settings)
     }
 
     /// Creates a training set without the held-out sentences, which become its development data.
