@@ -1,11 +1,15 @@
 //! The readers of all formats, and the writers, which write what can be read again.
 
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
+use std::sync::Arc;
 
 use dropchain::corpus::{
-    Format, Misaligned, OffsetUnit, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer,
+    Format, OutputFormat, ReadOptions, Reader, Tagged, WriteFormat, WriteOptions, Writer,
 };
 use dropchain::{MemoryLimit, Result, Sentence};
+use dropchain_formats::{
+    Inline, InputFormat, Misaligned, OffsetUnit, SlashTags, SpanOptions, TextFormat,
+};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::de::IgnoredAny;
@@ -111,12 +115,12 @@ fn comparable(read: &[Result<Sentence>]) -> Vec<Result<&Sentence, String>> {
 }
 
 /// The ways to read a format that are checked.
-fn variants(format: Format) -> Vec<ReadOptions> {
+fn variants(format: InputFormat) -> Vec<ReadOptions> {
     let plain = ReadOptions {
-        format: Some(format),
         memory: MemoryLimit::Bytes(1 << 30), // asking the system takes longer than an input
         ..ReadOptions::default()
     };
+    let plain = format.apply(SpanOptions::default(), plain);
     let unlabeled = ReadOptions {
         unlabeled: true,
         comments: true,
@@ -132,14 +136,17 @@ fn variants(format: Format) -> Vec<ReadOptions> {
         paragraphs: true,
         ..unlabeled.clone()
     });
-    if format == Format::Spans {
-        variants.extend(OffsetUnit::ALL.map(|offsets| ReadOptions {
-            offsets,
-            misaligned: Misaligned::Expand,
-            ..plain.clone()
+    if format == InputFormat::Spans {
+        variants.extend(OffsetUnit::ALL.map(|offsets| {
+            let misaligned = Misaligned::Expand;
+            let spans = SpanOptions {
+                offsets,
+                misaligned,
+            };
+            format.apply(spans, plain.clone())
         }));
     }
-    if format == Format::Text {
+    if format == Format::Text.into() {
         variants.push(ReadOptions {
             encoding: Some("shift_jis".parse().unwrap()),
             lossy: true,
@@ -150,8 +157,8 @@ fn variants(format: Format) -> Vec<ReadOptions> {
 }
 
 /// Checks that an input has the same sentences in pieces of any size, and compressed.
-fn check_reader(format: Format, input: &[u8]) {
-    for options in variants(format) {
+fn check_reader(format: impl Into<InputFormat>, input: &[u8]) {
+    for options in variants(format.into()) {
         let whole = read(Box::new(Cursor::new(input.to_vec())), &options);
         for size in [1, 3, 4096] {
             let pieces = Pieces(Cursor::new(input.to_vec()), size);
@@ -194,7 +201,7 @@ fn label(t: usize) -> &'static str {
 
 /// Writes sentences in a format; `None` if it cannot represent them.
 fn write(sentences: &[&Sentence], options: WriteOptions) -> Option<Vec<u8>> {
-    let mut writer = Writer::new(Vec::new(), "out", options).unwrap();
+    let mut writer = Writer::new(Vec::new(), "out", &options).unwrap();
     for sentence in sentences {
         let labels = (0..sentence.len()).map(label).collect();
         writer.write(&Tagged::new(sentence, labels)).ok()?;
@@ -243,13 +250,13 @@ fn check_writers(sentences: &[&Sentence]) {
         };
         let again: Vec<Sentence> = read(Box::new(Cursor::new(written)), &options)
             .into_iter()
-            .map(|sentence| sentence.unwrap_or_else(|e| panic!("{output}: {e}")))
+            .map(|sentence| sentence.unwrap_or_else(|e| panic!("{output:?}: {e}")))
             .collect();
         let mut again = again.iter().filter(|s| !s.layout.document_start);
         for sentence in sentences.iter().filter(|s| !s.layout.document_start) {
             let found = again
                 .next()
-                .unwrap_or_else(|| panic!("{output}: a sentence is missing"));
+                .unwrap_or_else(|| panic!("{output:?}: a sentence is missing"));
             let labels: Vec<&str> = (0..sentence.len()).map(label).collect();
             if output == OutputFormat::Conll {
                 for (t, label) in labels.iter().enumerate() {
@@ -257,26 +264,32 @@ fn check_writers(sentences: &[&Sentence]) {
                     assert!(found.cells(t).eq(cells), "token {t} of {found:?}");
                 }
             } else if let Some(expected) = words(sentence, output) {
-                assert_eq!(words(found, output), Some(expected), "{output}");
+                assert_eq!(words(found, output), Some(expected), "{output:?}");
             }
-            assert_eq!(found.labels().unwrap(), labels, "{output}");
+            assert_eq!(found.labels().unwrap(), labels, "{output:?}");
         }
-        assert_eq!(again.count(), 0, "{output}: there are more sentences");
+        assert_eq!(again.count(), 0, "{output:?}: there are more sentences");
     }
-    for output in OutputFormat::ALL {
-        let is_known = formats.iter().any(|(known, ..)| *known == output);
-        let written = write(sentences, WriteOptions::new(output));
+    let model = "m".to_owned();
+    let others: [(Arc<dyn WriteFormat>, bool); 9] = [
+        (Arc::new(Inline::default()), false),
+        (Arc::new(SlashTags), false),
+        (Arc::new(TextFormat::InlineXml), false),
+        (Arc::new(TextFormat::Html), false),
+        (Arc::new(TextFormat::LabelStudio { model }), false),
+        (Arc::new(TextFormat::Brat), false),
+        (Arc::new(TextFormat::Displacy), true),
+        (Arc::new(TextFormat::Spans(OffsetUnit::Chars)), true),
+        (Arc::new(TextFormat::Doccano(OffsetUnit::Utf16)), true),
+    ];
+    for (format, is_json) in others {
+        let options = WriteOptions {
+            format,
+            ..WriteOptions::new(SlashTags)
+        };
         // The labels have no white space, so BRAT has a place for all of them.
-        assert!(is_known || written.is_some(), "{output}");
-        let is_json = matches!(
-            output,
-            OutputFormat::Displacy | OutputFormat::Spans | OutputFormat::Doccano
-        );
-        for line in written
-            .iter()
-            .flat_map(|bytes| bytes.lines())
-            .filter(|_| is_json)
-        {
+        let written = write(sentences, options).unwrap();
+        for line in written.lines().filter(|_| is_json) {
             // Not a `Value`: numbers are copied, and f64 may not hold them.
             let _: IgnoredAny = serde_json::from_str(&line.unwrap()).unwrap();
         }
@@ -317,7 +330,7 @@ fn json_lines_are_read_alike_in_any_pieces_and_written_as_they_can_be_read() {
 
 #[test]
 fn spans_of_characters_are_read_alike_in_any_pieces() {
-    Target::new("spans", SPANS).run(|input| check_reader(Format::Spans, input));
+    Target::new("spans", SPANS).run(|input| check_reader(InputFormat::Spans, input));
 }
 
 #[test]
@@ -325,7 +338,7 @@ fn annotations_of_brat_never_crash() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("a.txt");
     std::fs::write(&text, "Zoë Lee left\r\nRome. 😀 Bob\n").unwrap();
-    let options = variants(Format::Brat);
+    let options = variants(InputFormat::Brat);
     let words = ["T1\tX 0 3\tZoë", ";", " ", "\t", "\n", "9", "#"];
     Target::new("brat", &words).run(|input| {
         std::fs::write(folder.path().join("a.ann"), input).unwrap();
@@ -345,7 +358,7 @@ fn text_is_read_alike_in_any_pieces_and_written_as_it_can_be_read() {
 #[test]
 fn damaged_gzip_is_an_error_in_any_pieces() {
     Target::new("gzip", &[]).run(|input| {
-        let options = &variants(Format::Conll)[0];
+        let options = &variants(Format::Conll.into())[0];
         let whole = read(Box::new(Cursor::new(input.to_vec())), options);
         let pieces = BufReader::with_capacity(5, Pieces(Cursor::new(input.to_vec()), 5));
         let pieces = read(Box::new(pieces), options);
