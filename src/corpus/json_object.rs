@@ -1,11 +1,9 @@
 //! JSON objects with ordered keys and unparsed values.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -32,25 +30,22 @@ impl<'a> JsonObject<'a> {
     /// the member `doc` before the others.
     #[must_use]
     pub fn without(&self, keys: &[&str], document: Option<u64>) -> Arc<str> {
-        let rest = OtherMembers {
-            members: &self.members,
-            keys,
-            document,
-        };
-        // Keys are strings and values are JSON, so nothing can fail; line breaks are white space.
-        let json = serde_json::to_string(&rest).unwrap_or_default();
-        match json.contains(['\n', '\r']) {
-            true => json.replace(['\n', '\r'], " ").into(),
-            false => json.into(),
-        }
+        let document = document.map(|number| format!("\"doc\":{number}"));
+        let kept = self.members.iter();
+        let kept = kept.filter(|(key, _)| !keys.contains(&key.as_str()));
+        let kept = kept.map(|(key, value)| member(key, value));
+        // Line breaks between values are white space.
+        let json = object(document.into_iter().chain(kept));
+        json.replace(['\n', '\r'], " ").into()
     }
 
-    /// A key that occurs more than once.
+    /// The first key that has occurred before.
     #[must_use]
     pub fn repeated_key(&self) -> Option<&str> {
-        let mut known = HashSet::with_capacity(self.members.len());
-        let mut keys = self.members.iter().map(|(key, _)| key.as_str());
-        keys.find(|key| !known.insert(*key))
+        let name = |i: u32| self.members[i as usize].0.as_str();
+        let repeated = self.by_key.windows(2);
+        let repeated = repeated.filter(|pair| name(pair[0]) == name(pair[1]));
+        repeated.map(|pair| pair[1]).min().map(name)
     }
 }
 
@@ -84,25 +79,14 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 }
 
-/// The members of an object but for some.
-struct OtherMembers<'a, 'b> {
-    members: &'b [(String, &'a RawValue)],
-    keys: &'b [&'b str],
-    document: Option<u64>,
+/// A member of an object as JSON.
+pub(super) fn member(key: &str, value: impl fmt::Display) -> String {
+    format!("{}:{value}", Value::from(key))
 }
 
-impl Serialize for OtherMembers<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(document) = self.document {
-            map.serialize_entry("doc", &document)?;
-        }
-        let kept = self.members.iter();
-        for (key, value) in kept.filter(|(key, _)| !self.keys.contains(&key.as_str())) {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
+/// An object with these members.
+pub(super) fn object(members: impl Iterator<Item = String>) -> String {
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
 /// Parses the object on `line`, whose keys must be unique.

@@ -15,7 +15,7 @@ use crate::memory::input_over_limit;
 
 /// Maximum length of a line in bytes, including its ending. Text has no longer lines, but a binary
 /// file may.
-pub(super) const MAX_LINE: usize = 64 << 20;
+pub const MAX_LINE: usize = 64 << 20;
 
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;

@@ -47,7 +47,7 @@ pub use instances::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
 };
 pub use json_object::{JsonObject, parse_object, type_name};
-pub use lines::{InputLine, InputStream, LineReader, is_blank};
+pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};
 pub use output::{
     Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
 };

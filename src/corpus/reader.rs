@@ -20,7 +20,7 @@ const BUFFER: usize = 64 << 10;
 enum PendingInput {
     /// A path, or `-` for standard input.
     Path(OsString),
-    /// A stream, a part of a file, or an open file whose first lines have been looked at.
+    /// A stream, or an open file whose first lines have been looked at.
     Lines(LineReader),
 }
 

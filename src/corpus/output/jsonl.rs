@@ -6,9 +6,10 @@
 //! (for tokenized text), and `probability`, `marginals` and `nbest` (if requested), always in this
 //! order.
 
-use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
+use serde::Serialize;
+use serde::ser::{Error as _, SerializeMap, Serializer};
 
-use super::tagged::{Candidate, Tagged};
+use super::tagged::Tagged;
 use super::write_options::WriteOptions;
 use crate::corpus::json_object::JsonObject;
 use crate::error::{Error, Result};
@@ -70,7 +71,7 @@ impl Serialize for SentenceRecord<'_> {
         if names_file {
             map.serialize_entry(FILE, &**sentence.file())?;
         }
-        map.serialize_entry("tokens", &LazyArray(sentence.len(), |t| tagged.word(t)))?;
+        map.serialize_entry("tokens", &array(sentence.len(), |t| tagged.word(t)))?;
         map.serialize_entry("labels", &tagged.labels)?;
         if !self.options.joined.is_empty() {
             let parts = (0..sentence.len())
@@ -81,38 +82,39 @@ impl Serialize for SentenceRecord<'_> {
                 if is_own_key(name) {
                     continue; // the joined labels have it
                 }
-                map.serialize_entry(name, &LazyArray(parts.len(), |t: usize| parts[t][i]))?;
+                map.serialize_entry(name, &array(parts.len(), |t| parts[t][i]))?;
             }
         }
         if self.options.spans {
             let spans = tagged.scheme.spans(&tagged.labels);
             let span = |i: usize| SpanRecord {
-                span: &spans[i],
+                start: spans[i].start,
+                end: spans[i].end,
+                kind: spans[i].kind,
                 text: text.as_ref().and_then(|text| text.covered(&spans[i])),
             };
-            map.serialize_entry("spans", &LazyArray(spans.len(), span))?;
+            map.serialize_entry("spans", &array(spans.len(), span))?;
         }
         if let Some(text) = text {
-            let token = |t: usize| OffsetsRecord(text.token(t));
-            map.serialize_entry("offsets", &LazyArray(sentence.len(), token))?;
+            let token = |t: usize| OffsetsRecord::new(&text.token(t));
+            map.serialize_entry("offsets", &array(sentence.len(), token))?;
             map.serialize_entry("text", text.text)?;
             let start = sentence
                 .layout
                 .source_start
                 .filter(|_| self.options.file_offsets);
             let offset = text.offset_from(start.unwrap_or_default());
-            map.serialize_entry("offset", &OffsetsRecord(offset))?;
+            map.serialize_entry("offset", &OffsetsRecord::new(&offset))?;
         }
         if let Some(probability) = tagged.probability {
             map.serialize_entry("probability", &probability)?;
         }
         if let Some(marginals) = &tagged.marginals {
             let token = |t: usize| LabelProbabilities(&marginals[t]);
-            map.serialize_entry("marginals", &LazyArray(marginals.len(), token))?;
+            map.serialize_entry("marginals", &array(marginals.len(), token))?;
         }
         if !tagged.nbest.is_empty() {
-            let path = |n: usize| CandidateRecord(&tagged.nbest[n]);
-            map.serialize_entry("nbest", &LazyArray(tagged.nbest.len(), path))?;
+            map.serialize_entry("nbest", &tagged.nbest)?;
         }
         map.end()
     }
@@ -123,31 +125,19 @@ fn is_own_key(key: &str) -> bool {
     key == FILE || PREDICTION_KEYS.contains(&key) || TEXT_KEYS.contains(&key)
 }
 
-/// An array whose items are computed during serialization: its length, and the function.
-struct LazyArray<F>(usize, F);
-
-impl<T: Serialize, F: Fn(usize) -> T> Serialize for LazyArray<F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((0..self.0).map(&self.1))
-    }
+/// The items that a function returns for the numbers below `length`.
+fn array<T>(length: usize, item: impl Fn(usize) -> T) -> Vec<T> {
+    (0..length).map(item).collect()
 }
 
+#[derive(Serialize)]
 struct SpanRecord<'a> {
-    span: &'a Span<'a>,
+    start: usize,
+    end: usize,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
-}
-
-impl Serialize for SpanRecord<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("start", &self.span.start)?;
-        map.serialize_entry("end", &self.span.end)?;
-        map.serialize_entry("type", self.span.kind)?;
-        if let Some(text) = self.text {
-            map.serialize_entry("text", text)?;
-        }
-        map.end()
-    }
 }
 
 /// The text of a sentence, from its first token to its last.
@@ -199,14 +189,18 @@ impl<'a> SentenceText<'a> {
     }
 }
 
-struct OffsetsRecord(Offsets);
+#[derive(Serialize)]
+struct OffsetsRecord {
+    bytes: [usize; 2],
+    chars: [usize; 2],
+}
 
-impl Serialize for OffsetsRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("bytes", &[self.0.bytes.start, self.0.bytes.end])?;
-        map.serialize_entry("chars", &[self.0.chars.start, self.0.chars.end])?;
-        map.end()
+impl OffsetsRecord {
+    fn new(Offsets { bytes, chars }: &Offsets) -> Self {
+        Self {
+            bytes: [bytes.start, bytes.end],
+            chars: [chars.start, chars.end],
+        }
     }
 }
 
@@ -216,18 +210,6 @@ struct LabelProbabilities<'a>(&'a [(&'a str, f64)]);
 impl Serialize for LabelProbabilities<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().copied())
-    }
-}
-
-struct CandidateRecord<'a>(&'a Candidate<'a>);
-
-impl Serialize for CandidateRecord<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("labels", &self.0.labels)?;
-        map.serialize_entry("score", &self.0.score)?;
-        map.serialize_entry("probability", &self.0.probability)?;
-        map.end()
     }
 }
 

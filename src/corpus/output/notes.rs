@@ -1,9 +1,8 @@
 //! Notes about a sentence, which are written with it.
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::corpus::json_object::JsonObject;
+use crate::corpus::json_object::{JsonObject, member, object};
 use crate::sentence::Sentence;
 
 /// Returns a copy of a sentence with notes: comments before it in CoNLL and CoNLL-U
@@ -22,17 +21,13 @@ pub fn with_notes(sentence: &Sentence, notes: &[(&str, Value)]) -> Sentence {
         .map(|(key, value)| member(key, value))
         .collect();
     let record = noted.layout.record.as_deref().unwrap_or("{}");
-    if let Ok(object) = serde_json::from_str::<JsonObject<'_>>(record) {
-        let kept = |(key, _): &&(String, &RawValue)| notes.iter().all(|(name, _)| name != key);
-        let kept = object.members.iter().filter(kept);
-        members.extend(kept.map(|(key, value)| format!("{}:{}", Value::from(&**key), value.get())));
+    if let Ok(input) = serde_json::from_str::<JsonObject<'_>>(record) {
+        let others = input.members.iter();
+        let others = others.filter(|(key, _)| notes.iter().all(|(name, _)| name != key));
+        members.extend(others.map(|(key, value)| member(key, value)));
     }
-    noted.layout.record = Some(format!("{{{}}}", members.join(",")).into());
+    noted.layout.record = Some(object(members.into_iter()).into());
     noted
-}
-
-fn member(key: &str, value: &Value) -> String {
-    format!("{}:{value}", Value::from(key))
 }
 
 #[cfg(test)]

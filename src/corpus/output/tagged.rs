@@ -1,5 +1,7 @@
 //! Sentences with predicted labels.
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 use crate::label::Scheme;
 use crate::sentence::Sentence;
@@ -29,7 +31,7 @@ pub struct Tagged<'a> {
 }
 
 /// One of the n best label sequences of a sentence.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Candidate<'a> {
     /// Its labels, `[T]`.
     pub labels: Vec<&'a str>,
