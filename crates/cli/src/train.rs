@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dropchain::template::Template;
+use dropchain::train::log::Log;
 use dropchain::train::{
     BaseModels, Defaults, Ranks, StreamedCorpora, TrainOptions, Trained, Trainer, TrainingCorpora,
     WarmStart, check_line_options, check_own_sentences,
 };
 use dropchain::{Corpus, Result};
 use dropchain_knowledge::Knowledge;
-use dropchain_report::Log;
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
@@ -21,14 +21,14 @@ use super::exit::{CommandError, training_result};
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, OpenModels};
 use super::interrupt;
-use super::knowledge_arguments::KnowledgeArguments;
+use super::knowledge_arguments::{KnowledgeArguments, sources};
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::spill_argument::{SpillArguments, Streams, scan};
 use super::team::{Inputs, Team};
 use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
 use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
-use super::training_reporter::TrainingReporter;
+use super::training_reporter::{TrainingReporter, header};
 
 /// Train a model on labeled sentences
 #[derive(Debug, Args)]
@@ -251,10 +251,10 @@ impl TrainCommand {
             ..
         } = plan;
         let (model_file, log) = files.map_or((None, None), |(model, log)| (Some(model), log));
-        let mut reporter = TrainingReporter::new(&progress, &self.train, log)
-            .with_free_space(ResultFile::free_space(&self.model))
-            .with_knowledge(&data.knowledge)
-            .with_config(self.config.effective());
+        let config = self.config.effective();
+        let header = header(&self.train, sources(&data.knowledge), Some(config));
+        let mut reporter = TrainingReporter::new(&progress, log, header)
+            .with_free_space(ResultFile::free_space(&self.model));
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
         let trainer = self.attach(trainer, &open, team, own_sentences);
         let trained = match &data.streams {

@@ -1,13 +1,14 @@
 //! The section on errors: sentences with gold labels beside predicted ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dropchain::Sentence;
 use dropchain::eval::{ErrorKind, SpanError};
 use dropchain::label::Span;
 use serde::Serialize;
 
-use super::views::letter;
+use crate::evaluated::words_of;
+use crate::views::{Section, count, count_of, letter};
 
 /// Number of tokens that are shown to either side of an error.
 const CONTEXT: usize = 15;
@@ -19,17 +20,26 @@ const MAX_SPAN: usize = 60;
 const MAX_WORD: usize = 120;
 
 /// Sentences with errors, up to a number of errors.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SentenceList {
     sentences: Vec<SentenceView>,
+    /// Letters and names of the systems.
+    systems: Vec<(String, String)>,
+    has_spans: bool,
+    /// What can be chosen: kinds of errors with their names, and types.
+    kinds: BTreeMap<ErrorKind, &'static str>,
+    types: BTreeSet<String>,
     /// Number of errors in these.
-    shown: usize,
+    #[serde(skip)]
+    shown: u64,
+    #[serde(skip)]
+    total: u64,
     #[serde(skip)]
     max: usize,
 }
 
 /// A sentence with errors.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct SentenceView {
     place: String,
     gold: Vec<Piece>,
@@ -37,7 +47,7 @@ struct SentenceView {
 }
 
 /// What a system predicts for a sentence.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct SystemView {
     letter: String,
     pieces: Vec<Piece>,
@@ -45,7 +55,7 @@ struct SystemView {
 }
 
 /// An error of a system.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct ErrorView {
     kind: ErrorKind,
     name: &'static str,
@@ -55,7 +65,7 @@ struct ErrorView {
 }
 
 /// A part of a sentence: words without a span, or a span.
-#[derive(Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Piece {
     text: String,
     /// The type of the span, or of labels without spans the label.
@@ -67,28 +77,42 @@ struct Piece {
 type SentenceSpans<'a> = (&'a [Span<'a>], &'a [Vec<Span<'a>>]);
 
 impl SentenceList {
-    /// Creates a list of up to `max` errors.
-    pub fn new(max: usize) -> Self {
+    /// Creates a list of up to `max` errors of systems.
+    pub fn new(max: usize, systems: Vec<&str>, has_spans: bool) -> Self {
+        let systems = systems.into_iter().enumerate();
         Self {
             sentences: Vec::new(),
+            systems: systems
+                .map(|(i, name)| (letter(i), name.to_owned()))
+                .collect(),
+            has_spans,
+            kinds: BTreeMap::new(),
+            types: BTreeSet::new(),
             shown: 0,
+            total: 0,
             max,
         }
     }
 
-    /// Number of errors in the list.
-    pub fn shown(&self) -> usize {
-        self.shown
-    }
-
-    /// Returns the types in the errors of the list, sorted.
-    pub fn types(&self) -> Vec<String> {
-        let systems = self.sentences.iter().flat_map(|sentence| &sentence.systems);
-        let errors = systems.flat_map(|system| &system.errors);
-        let types: BTreeSet<&String> = errors
-            .flat_map(|e| e.gold.iter().chain(&e.predicted))
-            .collect();
-        types.into_iter().cloned().collect()
+    /// Returns the section on errors.
+    pub fn section(self) -> Section {
+        let mut section = Section::new("errors", "Errors");
+        let total = count_of(self.total, "error");
+        let summary = match self.shown < self.total {
+            true => format!(
+                "The first {} of {total}; --max-errors shows more.",
+                count(self.shown)
+            ),
+            false => format!("{total}."),
+        };
+        section.text(
+            summary
+                + " The first row of a sentence is gold; what is wrong or missing is underlined.",
+        );
+        let names: Vec<&str> = self.systems.iter().map(|(_, name)| name.as_str()).collect();
+        section.legend(&names);
+        section.errors(self);
+        section
     }
 
     /// Adds a sentence, if a system has errors in it, with as many of them as there is room for.
@@ -97,9 +121,14 @@ impl SentenceList {
         sentence: &Sentence,
         spans: SentenceSpans<'_>,
         errors: &[Vec<SpanError<'_>>],
-        has_spans: bool,
     ) {
-        let mut room = self.max - self.shown;
+        for error in errors.iter().flatten() {
+            self.total += 1;
+            if self.has_spans {
+                self.kinds.insert(error.kind, error.kind.name());
+            }
+        }
+        let mut room = self.max - self.shown as usize;
         let errors = errors.iter().map(|errors| {
             let kept = &errors[..errors.len().min(room)];
             room -= kept.len();
@@ -110,13 +139,15 @@ impl SentenceList {
         if all().next().is_none() {
             return;
         }
-        self.shown += all().count();
+        self.shown += all().count() as u64;
+        let both = all().flat_map(|error| error.gold.iter().chain(&error.predicted));
+        self.types.extend(both.map(|span| shorten(span.kind)));
         let words = words(sentence);
         let page = SentencePage {
             sentence,
             words: &words,
             visible: visible_tokens(sentence.len(), all()),
-            has_spans,
+            has_spans: self.has_spans,
         };
         let (gold, predicted) = spans;
         let wrong = all().filter_map(|error| error.gold.as_ref());
@@ -133,7 +164,7 @@ impl SentenceList {
 
 /// The words of a sentence, shortened.
 fn words(sentence: &Sentence) -> Vec<String> {
-    match super::words_of(sentence) {
+    match words_of(sentence) {
         Some(words) => words.map(shorten).collect(),
         None => (1..=sentence.len()).map(|t| format!("({t})")).collect(),
     }
@@ -269,10 +300,10 @@ mod tests {
     fn list(gold: &[&str], predicted: &[&str], max: usize) -> SentenceList {
         let words: Vec<String> = (0..gold.len()).map(|t| format!("w{t}")).collect();
         let sentence = Sentence::from_words(&words);
-        let mut list = SentenceList::new(max);
+        let mut list = SentenceList::new(max, vec!["a"], true);
         let errors = [span_errors(gold, predicted)];
         let spans = (spans(gold), [spans(predicted)]);
-        list.add(&sentence, (&spans.0, &spans.1), &errors, true);
+        list.add(&sentence, (&spans.0, &spans.1), &errors);
         list
     }
 
@@ -313,10 +344,8 @@ mod tests {
     fn the_number_of_errors_is_bounded() {
         let (gold, predicted) = (["B-X", "O", "B-X", "O", "B-X"], ["O"; 5]);
         let two = list(&gold, &predicted, 2);
-        assert_eq!(
-            (two.shown(), two.sentences[0].systems[0].errors.len()),
-            (2, 2)
-        );
+        assert_eq!((two.shown, two.total), (2, 3));
+        assert_eq!(two.sentences[0].systems[0].errors.len(), 2);
         assert!(list(&gold, &predicted, 0).sentences.is_empty());
     }
 
