@@ -4,7 +4,7 @@ use dropchain::eval::Calibration;
 
 use crate::evaluated::{Evaluated, System};
 use crate::plot::{Axis, Plot, Scale};
-use crate::views::{Figure, Section, Table, count, curve, letter};
+use crate::views::{Figure, Section, Table, count, curve, heads, letter};
 
 /// Which predictions a calibration is of.
 type Choice = fn(&System) -> &Calibration;
@@ -20,15 +20,8 @@ pub fn calibration(all: &Evaluated, has_spans: bool) -> Option<Section> {
     if systems.iter().all(|system| system.tokens.count() == 0) {
         return None;
     }
-    let head = [
-        "",
-        "system",
-        "predictions",
-        "tokens",
-        "calibration error",
-        "Brier score",
-    ];
-    let mut errors = Table::new("Calibration", &head);
+    let head = heads(", system, predictions, tokens, calibration error, Brier score");
+    let mut errors = Table::new("Calibration", head);
     let (mut figures, mut bins) = (Vec::new(), Vec::new());
     for (name, choose) in CHOICES.iter().take(1 + usize::from(has_spans)) {
         for (i, system) in systems.iter().enumerate() {
@@ -62,8 +55,8 @@ pub fn calibration(all: &Evaluated, has_spans: bool) -> Option<Section> {
 }
 
 fn bin_table(caption: &str, calibration: &Calibration) -> Table {
-    let head = ["probability", "tokens", "mean probability", "accuracy"];
-    let mut table = Table::new(caption, &head);
+    let head = heads("probability, tokens, mean probability, accuracy");
+    let mut table = Table::new(caption, head);
     for bin in calibration.bins().iter().filter(|bin| bin.count > 0) {
         table.row([
             format!("{:.1}–{:.1}", bin.low, bin.high),
@@ -84,12 +77,8 @@ fn reliability(name: &str, systems: &[System], choose: Choice) -> Option<Figure>
         curve(i, systems.len(), points.collect())
     });
     let axis = |label| Axis::new(label, Scale::Linear).range(0.0, 1.04);
-    let plot = Plot {
-        x: axis("mean probability"),
-        y: axis("accuracy"),
-        series: series.collect(),
-        diagonal: true,
-    };
+    let mut plot = Plot::new(axis("mean probability"), axis("accuracy"), series.collect());
+    plot.diagonal = true;
     let description = "On the diagonal, probabilities are right; below it, they are too high. The \
                        table has the same numbers.";
     Figure::draw(name, description, &plot)

@@ -121,10 +121,8 @@ impl Evaluated {
                  for the same text"
             )));
         }
-        let sentences = self
-            .sentences()
-            .filter_map(|(sentence, i)| Some((sentence, i?)));
-        for (sentence, i) in sentences {
+        let sentences = self.corpus.iter().filter(|s| !s.layout.document_start);
+        for (sentence, i) in sentences.zip(0..) {
             let [expected, found] = [&self.gold[i], &other.gold[i]];
             if let Some(t) = (0..expected.len()).find(|&t| found.get(t) != Some(&expected[t])) {
                 let found = found.get(t).map_or("", String::as_str);
@@ -144,10 +142,7 @@ impl Evaluated {
 
     /// Returns the names of the systems.
     pub(crate) fn names(&self) -> Vec<&str> {
-        self.systems
-            .iter()
-            .map(|system| system.name.as_str())
-            .collect()
+        self.systems.iter().map(|one| one.name.as_str()).collect()
     }
 
     /// Returns the sentences with the numbers of their labels; document boundaries have none.

@@ -51,7 +51,7 @@ pub fn frequency(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Se
     for (name, _) in scores {
         head.extend((0..systems.len()).map(|i| format!("{}: {name}", letter(i))));
     }
-    let mut table = Table::new("Scores by frequency, in percent", &head);
+    let mut table = Table::new("Scores by frequency, in percent", head);
     for (i, name) in names.into_iter().enumerate() {
         let band = &systems[0][i];
         let mut cells = vec![name, count(band.tokens)];
@@ -84,11 +84,8 @@ fn figure(
         true => ("F1 of spans by their rarest word", "F1, in percent"),
         false => ("Accuracy by frequency of the word", "accuracy, in percent"),
     };
-    let plot = Plot {
-        x: Axis::new("occurrences in the training data", Scale::Linear).names(names),
-        y: Axis::new(y, Scale::Linear).range(0.0, 105.0),
-        series: series.collect(),
-        diagonal: false,
-    };
+    let x = Axis::new("occurrences in the training data", Scale::Linear).names(names);
+    let y = Axis::new(y, Scale::Linear).range(0.0, 105.0);
+    let plot = Plot::new(x, y, series.collect());
     Figure::draw(title, IN_TABLE, &plot)
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::plot::{Axis, Mark, Plot, Scale, Series};
 use crate::training::score;
-use crate::views::{Figure, IN_TABLE, Section, Table, count_of, letter, or_empty};
+use crate::views::{Figure, IN_TABLE, Section, Table, count_of, heads, letter, or_empty};
 
 /// Errors below are rounding errors, and drawn as this one.
 const ROUNDING: f64 = 1e-16;
@@ -105,31 +105,18 @@ pub fn display_name(engine: &str, collapsed: bool) -> String {
 impl Gradients {
     /// Adds the measurements to their section.
     pub(crate) fn show(&self, name: &str, section: &mut Section) {
-        let names = self
-            .engines
-            .iter()
-            .map(|row| display_name(&row.engine, row.collapsed));
-        let names: Vec<String> = names.collect();
+        let name_of = |row: &Measurement| display_name(&row.engine, row.collapsed);
+        let names: Vec<String> = self.engines.iter().map(name_of).collect();
         section.heading(name);
-        section.text(format!(
-            "{}; {}; {}",
-            self.files.join(", "),
-            count_of(self.sentences, "sentence"),
-            count_of(self.tokens, "token")
-        ));
+        let (sentences, tokens) = (self.sentences, self.tokens);
+        let sizes = [count_of(sentences, "sentence"), count_of(tokens, "token")];
+        section.text(format!("{}; {}", self.files.join(", "), sizes.join("; ")));
         section.legend(&names.iter().map(String::as_str).collect::<Vec<_>>());
         section.figures([self.figure()]);
-        let head = [
-            "gradient",
-            "seconds",
-            "× likelihood",
-            "error",
-            "of all",
-            "cosine",
-            "memory",
-        ];
-        let mut table = Table::named("Cost and accuracy", &head);
+        let head = heads("gradient, seconds, × likelihood, error, of all, cosine, memory");
+        let mut table = Table::named("Cost and accuracy", head);
         let error = |error| or_empty(error, |error: f64| format!("{error:.1e}"));
+        let megabytes = |bytes| format!("{:.1} MB", bytes as f64 / 1e6);
         for (row, name) in self.engines.iter().zip(names) {
             table.row([
                 name,
@@ -138,14 +125,12 @@ impl Gradients {
                 error(row.relative_error),
                 error(row.relative_error_whole),
                 or_empty(row.cosine, |cosine| format!("{cosine:.6}")),
-                or_empty(row.peak_bytes, |bytes| {
-                    format!("{:.1} MB", bytes as f64 / 1e6)
-                }),
+                or_empty(row.peak_bytes, megabytes),
             ]);
         }
         section.table(table);
-        let head = ["gradient", "dev score", "iterations", "best at", "seconds"];
-        let mut table = Table::new("Training with each", &head);
+        let head = heads("gradient, dev score, iterations, best at, seconds");
+        let mut table = Table::new("Training with each", head);
         for run in self.training.iter().flatten() {
             table.row([
                 display_name(&run.engine, run.collapsed),
@@ -161,20 +146,12 @@ impl Gradients {
     /// Plots the error of each engine by its cost.
     fn figure(&self) -> Option<Figure> {
         let series = self.engines.iter().enumerate().filter_map(|(i, row)| {
-            Some(Series {
-                color: i,
-                letter: letter(i),
-                mark: Mark::Points,
-                points: vec![(row.ratio_to_likelihood, row.relative_error?.max(ROUNDING))],
-                ..Series::default()
-            })
+            let point = (row.ratio_to_likelihood, row.relative_error?.max(ROUNDING));
+            Some(Series::new(i, Mark::Points, vec![point]).letter(letter(i)))
         });
-        let plot = Plot {
-            x: Axis::new("time, as a multiple of the likelihood's", Scale::Log),
-            y: Axis::new("relative error", Scale::Log),
-            series: series.collect(),
-            diagonal: false,
-        };
+        let x = Axis::new("time, as a multiple of the likelihood's", Scale::Log);
+        let y = Axis::new("relative error", Scale::Log);
+        let plot = Plot::new(x, y, series.collect());
         Figure::draw("Error by cost", IN_TABLE, &plot)
     }
 }

@@ -42,6 +42,15 @@ const MAX_FILE: usize = 512 << 20;
 /// What a file is expected to be, in error messages.
 const EXPECTED: &str = "a log of train or tune (--log), or the results of bench gradients (--json)";
 
+/// The sections that are named if there are no inputs for them.
+const SECTIONS: [&str; 5] = [
+    "training",
+    "scores",
+    "frequency",
+    "calibration",
+    "gradients",
+];
+
 /// The name of the template; MiniJinja escapes all text in those that end in `.html`.
 const TEMPLATE: &str = "page.html";
 
@@ -69,7 +78,7 @@ struct Page<'a> {
     style: String,
     script: &'static str,
     sections: Vec<Section>,
-    missing: Vec<[&'static str; 2]>,
+    missing: Vec<&'static str>,
 }
 
 impl Report {
@@ -88,9 +97,9 @@ impl Report {
 
     /// Adds the text of a file.
     fn add(&mut self, text: &str, file: &str) -> Result<()> {
-        let unexpected = |found: &str| {
+        let unexpected = |line, found: &str| {
             let message = format!("found {found}; expected {EXPECTED}");
-            Err(Error::input(Place::file(file), message))
+            Err(Error::input(Place::line(file, line), message))
         };
         let first = text.lines().next().unwrap_or_default();
         let first: Option<Map<String, Value>> = serde_json::from_str(first).ok();
@@ -102,7 +111,7 @@ impl Report {
             Some(line) if line.contains_key("event") => {
                 let runs = read_runs(text, file)?;
                 if runs.is_empty() {
-                    return unexpected("no run");
+                    return unexpected(0, "no run");
                 }
                 self.runs.extend(runs.into_iter().map(|run| NamedRun {
                     name: match run.pass {
@@ -115,20 +124,12 @@ impl Report {
                 }));
             }
             _ if !text.starts_with('{') => {
-                let quoted: String = text
-                    .lines()
-                    .next()
-                    .unwrap_or_default()
-                    .chars()
-                    .take(60)
-                    .collect();
-                let place = Place::line(file, 1);
-                let message = format!("found {quoted:?}; expected {EXPECTED}");
-                return Err(Error::input(place, message));
+                let quoted: String = text.chars().take_while(|c| *c != '\n').take(60).collect();
+                return unexpected(1, &format!("{quoted:?}"));
             }
             _ => match serde_json::from_str(text) {
                 Ok(gradients) => self.gradients.push((file.to_owned(), gradients)),
-                Err(e) => return unexpected(&format!("a JSON object ({e})")),
+                Err(e) => return unexpected(0, &format!("a JSON object ({e})")),
             },
         }
         Ok(())
@@ -179,12 +180,15 @@ impl Report {
         environment.add_template(TEMPLATE, source).map_err(failed)?;
         let template = environment.get_template(TEMPLATE).map_err(failed)?;
         let sections = self.sections();
+        let has = |id: &str| sections.iter().any(|section| section.id == id);
+        let missing = SECTIONS.into_iter().filter(|id| !has(id));
+        let missing = missing.filter(|id| *id != "training" || !has("search"));
         let page = Page {
             title,
             version: env!("CARGO_PKG_VERSION"),
             style: [plot::STYLE, include_str!("style.css")].concat(),
             script: include_str!("filter.js"),
-            missing: missing(&sections),
+            missing: missing.collect(),
             sections,
         };
         template.render(Serde(&page)).map_err(failed)
@@ -215,50 +219,4 @@ impl Report {
         }
         sections
     }
-}
-
-/// Returns the names of sections without inputs, and what they need.
-fn missing(sections: &[Section]) -> Vec<[&'static str; 2]> {
-    let has = |id: &str| sections.iter().any(|section| section.id == id);
-    let given = |with: &'static str, without: &'static str| match has("scores") {
-        true => with,
-        false => without,
-    };
-    let all = [
-        (
-            has("training") || has("search"),
-            "Training",
-            "a log, written by train --log or tune --log",
-        ),
-        (
-            has("scores"),
-            "Scores, confusions and errors",
-            "--gold FILE with --model MODEL or --predictions PRED",
-        ),
-        (
-            has("frequency"),
-            "Scores by frequency of the words",
-            given(
-                "--train TRAIN, the training data",
-                "--train TRAIN, the training data, and --gold and --model",
-            ),
-        ),
-        (
-            has("calibration"),
-            "Calibration",
-            given(
-                "--model MODEL, or predictions of tag --marginals",
-                "--gold FILE with --model MODEL, or predictions of tag --marginals",
-            ),
-        ),
-        (
-            has("gradients"),
-            "Gradient engines",
-            "results of bench gradients --json",
-        ),
-    ];
-    let missing = all.into_iter().filter(|(is_there, ..)| !is_there);
-    missing
-        .map(|(_, section, needs)| [section, needs])
-        .collect()
 }

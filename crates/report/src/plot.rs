@@ -3,8 +3,6 @@
 //! A plot has classes instead of colors. [`STYLE`] has them for light and dark pages, and gives each
 //! series a color and dashes of its own.
 
-use std::fmt::{self, Write};
-
 use dropchain::html::Escaped;
 
 /// The style sheet of plots.
@@ -57,8 +55,9 @@ impl Axis {
     /// Creates an axis from the lowest to the highest value.
     #[must_use]
     pub fn new(label: &str, scale: Scale) -> Self {
+        let label = label.to_owned();
         Self {
-            label: label.to_owned(),
+            label,
             scale,
             ..Self::default()
         }
@@ -111,6 +110,33 @@ pub struct Series {
     pub band: Vec<(f64, f64, f64)>,
 }
 
+impl Series {
+    /// Creates a series in the style of a number.
+    #[must_use]
+    pub fn new(color: usize, mark: Mark, points: Vec<(f64, f64)>) -> Self {
+        Self {
+            color,
+            mark,
+            points,
+            ..Self::default()
+        }
+    }
+
+    /// Sets what is written at the curve.
+    #[must_use]
+    pub fn letter(mut self, letter: impl Into<String>) -> Self {
+        self.letter = letter.into();
+        self
+    }
+
+    /// Emphasizes a point.
+    #[must_use]
+    pub fn best(mut self, best: Option<(f64, f64)>) -> Self {
+        self.best = best;
+        self
+    }
+}
+
 /// A plot of one or more series.
 #[derive(Clone, Debug, Default)]
 pub struct Plot {
@@ -125,6 +151,17 @@ pub struct Plot {
 }
 
 impl Plot {
+    /// Creates a plot.
+    #[must_use]
+    pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Self {
+            x,
+            y,
+            series,
+            diagonal: false,
+        }
+    }
+
     /// Draws the plot as an element of a page that has [`STYLE`]; `None` if no point has finite
     /// coordinates.
     #[must_use]
@@ -140,45 +177,41 @@ impl Plot {
 
     fn draw(&self, style: &str) -> Option<String> {
         let series: Vec<Series> = self.series.iter().map(thin).collect();
-        let points = || series.iter().flat_map(|series| &series.points);
-        points().next()?;
-        let bands = || series.iter().flat_map(|series| &series.band);
-        let x = points().map(|p| p.0).chain(bands().map(|b| b.0));
-        let y = points().map(|p| p.1);
-        let y = y.chain(bands().flat_map(|b| [b.1, b.2]));
-        let canvas = Canvas {
-            x: Interval::new(&self.x, x, X),
-            y: Interval::new(&self.y, y, Y),
-        };
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" viewBox=\"0 0 {} {}\">\n{style}",
-            SIZE[0], SIZE[1]
+        series.iter().find(|series| !series.points.is_empty())?;
+        let points = series.iter().flat_map(|series| {
+            let ends = |&(x, low, high): &(f64, f64, f64)| [(x, low), (x, high)];
+            series
+                .points
+                .iter()
+                .copied()
+                .chain(series.band.iter().flat_map(ends))
+        });
+        let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
+        let (x, y) = (Interval::new(&self.x, &x, X), Interval::new(&self.y, &y, Y));
+        let [width, height] = SIZE;
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" \
+             viewBox=\"0 0 {width} {height}\">\n{style}"
         );
-        // Writing to a string cannot fail.
-        let _ = canvas.draw(&mut svg, self, &series);
-        Some(svg + "</svg>\n")
+        let mut canvas = Canvas { x, y, svg };
+        canvas.draw(self, &series);
+        Some(canvas.svg + "</svg>\n")
     }
 }
 
 /// Keeps the finite points, and of many only some: every k-th and the last.
 fn thin(series: &Series) -> Series {
-    let bounded = |value: f64| value.clamp(-LARGEST, LARGEST);
-    let point =
-        |(x, y): (f64, f64)| (x.is_finite() && y.is_finite()).then(|| (bounded(x), bounded(y)));
+    let bounded = |value: f64| value.is_finite().then(|| value.clamp(-LARGEST, LARGEST));
+    let point = |(x, y)| Some((bounded(x)?, bounded(y)?));
     let points: Vec<_> = series.points.iter().copied().filter_map(point).collect();
-    let step = points.len().div_ceil(MAX_POINTS).max(1);
-    let last = points.len().saturating_sub(1);
+    let (step, len) = (points.len().div_ceil(MAX_POINTS).max(1), points.len());
     let kept = points.into_iter().enumerate();
-    let kept = kept.filter(|(i, _)| i % step == 0 || *i == last);
-    let mut band = series.band.clone();
-    band.retain(|(x, low, high)| [x, low, high].iter().all(|value| value.is_finite()));
+    let kept = kept.filter(|(i, _)| i % step == 0 || i + 1 == len);
+    let band = |&(x, low, high): &_| Some((bounded(x)?, bounded(low)?, bounded(high)?));
     Series {
         points: kept.map(|(_, point)| point).collect(),
         best: series.best.and_then(point),
-        band: band
-            .iter()
-            .map(|b| (bounded(b.0), bounded(b.1), bounded(b.2)))
-            .collect(),
+        band: series.band.iter().filter_map(band).collect(),
         ..series.clone()
     }
 }
@@ -192,10 +225,9 @@ struct Interval {
 }
 
 impl Interval {
-    fn new(axis: &Axis, values: impl Iterator<Item = f64>, ends: [f64; 2]) -> Self {
-        let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+    fn new(axis: &Axis, values: &[f64], ends: [f64; 2]) -> Self {
+        let low = values.iter().copied().fold(f64::MAX, f64::min);
+        let high = values.iter().copied().fold(f64::MIN, f64::max);
         let scale = match low > 1.0 / LARGEST {
             true => axis.scale,
             false => Scale::Linear,
@@ -268,108 +300,102 @@ impl Interval {
 struct Canvas {
     x: Interval,
     y: Interval,
+    svg: String,
 }
 
 impl Canvas {
-    fn draw(&self, svg: &mut String, plot: &Plot, series: &[Series]) -> fmt::Result {
+    fn draw(&mut self, plot: &Plot, series: &[Series]) {
         let ([left, right], [bottom, top]) = (X, Y);
         for (value, label) in self.x.ticks(&plot.x) {
-            let (x, label) = (self.x.place(value), Escaped(&label));
-            writeln!(svg, "<path class=\"grid\" d=\"M{x:.1} {bottom}V{top}\"/>")?;
-            writeln!(
-                svg,
-                "<text x=\"{x:.1}\" y=\"{}\" class=\"x\">{label}</text>",
-                bottom + 15.0
-            )?;
+            let x = self.x.place(value);
+            self.path("grid", &format!("M{x:.1} {bottom}V{top}"));
+            self.text("x", (x, bottom + 15.0), &label);
         }
         for (value, label) in self.y.ticks(&plot.y) {
-            let (y, label) = (self.y.place(value), Escaped(&label));
-            writeln!(svg, "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>")?;
-            writeln!(
-                svg,
-                "<text x=\"{}\" y=\"{:.1}\" class=\"y\">{label}</text>",
-                left - 6.0,
-                y + 4.0
-            )?;
+            let y = self.y.place(value);
+            self.path("grid", &format!("M{left} {y:.1}H{right}"));
+            self.text("y", (left - 6.0, y + 4.0), &label);
         }
-        writeln!(
-            svg,
-            "<path class=\"axis\" d=\"M{left} {top}V{bottom}H{right}\"/>"
-        )?;
-        let middle = [(left + right) / 2.0, (bottom + top) / 2.0];
-        let [x, y] = [&plot.x.label, &plot.y.label].map(|label| Escaped(label));
-        writeln!(
-            svg,
-            "<text x=\"{}\" y=\"{}\" class=\"x\">{x}</text>",
-            middle[0],
-            SIZE[1] - 8.0
-        )?;
-        let turned = format!("rotate(-90 12 {})", middle[1]);
-        writeln!(
-            svg,
-            "<text x=\"12\" y=\"{}\" class=\"x\" transform=\"{turned}\">{y}</text>",
-            middle[1]
-        )?;
+        self.path("axis", &format!("M{left} {top}V{bottom}H{right}"));
+        self.text("x", ((left + right) / 2.0, SIZE[1] - 8.0), &plot.x.label);
+        let middle = (bottom + top) / 2.0;
+        self.svg += &format!("<g transform=\"rotate(-90 12 {middle})\" class=\"turned\">");
+        self.text("x", (12.0, middle), &plot.y.label);
+        self.svg += "</g>\n";
         if plot.diagonal {
             let line = self.line([(0.0, 0.0), (1.0, 1.0)].into_iter());
-            writeln!(svg, "<polyline class=\"axis\" points=\"{line}\"/>")?;
+            self.path("axis", &line);
         }
         for (i, series) in series.iter().enumerate() {
-            writeln!(svg, "<g class=\"s{}\">", series.color % COLORS)?;
+            self.svg += &format!("<g class=\"s{}\">\n", series.color % COLORS);
             // Letters at different places, since curves often end in the same one.
             let letter_at = (i + 1) * series.points.len() / (plot.series.len() + 1);
-            self.draw_series(svg, series, letter_at)?;
-            writeln!(svg, "</g>")?;
+            self.series(series, letter_at);
+            self.svg += "</g>\n";
         }
-        Ok(())
     }
 
-    fn draw_series(&self, svg: &mut String, series: &Series, letter_at: usize) -> fmt::Result {
-        let (band, points) = (&series.band, &series.points);
-        if !band.is_empty() {
-            let upper = band.iter().map(|&(x, _, high)| (x, high));
-            let line = self.line(upper.chain(band.iter().rev().map(|&(x, low, _)| (x, low))));
-            writeln!(svg, "<polygon class=\"band\" points=\"{line}\"/>")?;
+    fn series(&mut self, series: &Series, letter_at: usize) {
+        let points = || series.points.iter().copied();
+        if !series.band.is_empty() {
+            let upper = series.band.iter().map(|&(x, _, high)| (x, high));
+            let lower = series.band.iter().rev().map(|&(x, low, _)| (x, low));
+            let line = self.line(upper.chain(lower));
+            self.path("band", &line);
         }
         let is_line = matches!(series.mark, Mark::Line | Mark::LineAndPoints);
-        if is_line && points.len() > 1 {
-            let line = self.line(points.iter().copied());
-            writeln!(svg, "<polyline class=\"line\" points=\"{line}\"/>")?;
+        if is_line && points().len() > 1 {
+            let line = self.line(points());
+            self.path("line", &line);
+        } else if series.mark == Mark::Line {
+            points().for_each(|point| self.circle(point, 3));
         }
-        let mut circle = |point: (f64, f64), radius: u32| {
-            let (x, y) = self.place(point);
-            writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>")
-        };
-        if matches!(series.mark, Mark::Points | Mark::LineAndPoints) || points.len() == 1 {
-            points.iter().try_for_each(|&point| circle(point, 3))?;
-        }
-        series.best.map_or(Ok(()), |best| circle(best, 4))?;
-        if series.mark == Mark::Bars {
-            for &point in points {
-                let (x, y) = self.place(point);
-                writeln!(svg, "<path class=\"bar\" d=\"M{x:.1} {}V{y:.1}\"/>", Y[0])?;
+        match series.mark {
+            Mark::Line => {}
+            Mark::Points | Mark::LineAndPoints => points().for_each(|point| self.circle(point, 3)),
+            Mark::Bars => {
+                for point in points() {
+                    let (x, y) = self.place(point);
+                    self.path("bar", &format!("M{x:.1} {}V{y:.1}", Y[0]));
+                }
             }
         }
-        if let Some(&point) = points.get(letter_at).filter(|_| !series.letter.is_empty()) {
-            let ((x, y), letter) = (self.place(point), Escaped(&series.letter));
-            writeln!(
-                svg,
-                "<text x=\"{:.1}\" y=\"{:.1}\">{letter}</text>",
-                x + 4.0,
-                y.max(20.0) - 6.0
-            )?;
+        series
+            .best
+            .into_iter()
+            .for_each(|best| self.circle(best, 4));
+        if let Some(point) = points()
+            .nth(letter_at)
+            .filter(|_| !series.letter.is_empty())
+        {
+            let (x, y) = self.place(point);
+            self.text("letter", (x + 4.0, y.max(20.0) - 6.0), &series.letter);
         }
-        Ok(())
+    }
+
+    fn circle(&mut self, point: (f64, f64), radius: u32) {
+        let (x, y) = self.place(point);
+        self.svg += &format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>\n");
+    }
+
+    fn path(&mut self, class: &str, d: &str) {
+        self.svg += &format!("<path class=\"{class}\" d=\"{d}\"/>\n");
+    }
+
+    fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
+        let text = Escaped(text);
+        self.svg += &format!("<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>\n");
     }
 
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.x.place(x), self.y.place(y))
     }
 
+    /// Returns the path through points.
     fn line(&self, points: impl Iterator<Item = (f64, f64)>) -> String {
         let places = points.map(|point| self.place(point));
-        let places: Vec<String> = places.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        places.join(" ")
+        let places: Vec<String> = places.map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+        format!("M{}", places.join("L"))
     }
 }
 
@@ -393,19 +419,10 @@ mod tests {
     use super::*;
 
     fn plot(scale: Scale, points: &[(f64, f64)]) -> Plot {
-        Plot {
-            x: Axis::new("x", Scale::Linear),
-            y: Axis::new("<y>", scale),
-            series: vec![Series {
-                color: 7,
-                letter: "A&B".to_owned(),
-                mark: Mark::LineAndPoints,
-                points: points.to_vec(),
-                best: points.last().copied(),
-                band: Vec::new(),
-            }],
-            diagonal: false,
-        }
+        let series = Series::new(7, Mark::LineAndPoints, points.to_vec());
+        let series = series.letter("A&B").best(points.last().copied());
+        let (x, y) = (Axis::new("x", Scale::Linear), Axis::new("<y>", scale));
+        Plot::new(x, y, vec![series])
     }
 
     #[test]
@@ -466,7 +483,7 @@ mod tests {
     fn grid_lines_are_at_round_values() {
         let labels = |low: f64, high: f64, scale| {
             let axis = Axis::new("", scale).range(low, high);
-            let ticks = Interval::new(&axis, [low, high].into_iter(), X).ticks(&axis);
+            let ticks = Interval::new(&axis, &[low, high], X).ticks(&axis);
             let labels: Vec<String> = ticks.into_iter().map(|(_, label)| label).collect();
             labels.join(" ")
         };
@@ -498,6 +515,6 @@ mod tests {
             "{svg}"
         );
         assert_eq!(svg.matches("<path class=\"bar\"").count(), 2);
-        assert_eq!(svg.matches("<polygon class=\"band\"").count(), 1);
+        assert_eq!(svg.matches("<path class=\"band\"").count(), 1);
     }
 }

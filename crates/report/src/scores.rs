@@ -7,7 +7,7 @@ use dropchain::Result;
 use dropchain::eval::{Counts, ErrorKind};
 
 use crate::evaluated::{Analysis, Evaluated, SystemAnalysis};
-use crate::views::{Cell, Section, Table, count, count_of, letter, percent};
+use crate::views::{Cell, Section, Table, count, count_of, heads, letter, percent, with_letters};
 
 /// Maximum number of types or labels in a table.
 const MAX_TYPES: usize = 150;
@@ -45,11 +45,11 @@ pub fn scores(all: &Evaluated, analysis: &Analysis) -> Result<Section> {
 }
 
 fn overall(all: &Evaluated, analysis: &Analysis) -> Table {
-    let head = ["system", "precision", "recall", "F1", "accuracy"];
-    let mut table = Table::named("Scores, in percent", &head);
-    if !analysis.has_spans {
-        table.head.drain(2..5);
-    }
+    let head = match analysis.has_spans {
+        true => "system, precision, recall, F1, accuracy",
+        false => "system, accuracy",
+    };
+    let mut table = Table::named("Scores, in percent", heads(head));
     for (name, counts) in all.names().into_iter().zip(&analysis.systems) {
         let evaluation = &counts.evaluation;
         let spans = [evaluation.precision(), evaluation.recall(), evaluation.f1()];
@@ -112,20 +112,16 @@ fn types(analysis: &Analysis) -> (Table, usize) {
         head.extend(["precision", "recall", "F1"].map(|name| format!("{prefix}{name}")));
     }
     let caption = "Precision, recall and F1 in percent; support is the number in gold";
-    let mut table = Table::new(caption, &head);
+    let mut table = Table::new(caption, head);
     for (name, counts) in types {
         let row = table.row([name_of(name), count(support(&counts))]);
         for counts in counts {
             let metrics = counts.metrics();
             let f1 = percent(metrics.f1);
-            row.cells.extend(
-                [metrics.precision, metrics.recall].map(|score| Cell::from(percent(score))),
-            );
-            row.cells.push(Cell {
-                share: f1.clone(),
-                text: f1,
-                class: "bar",
-            });
+            let others = [metrics.precision, metrics.recall].map(percent);
+            row.cells
+                .extend(others.map(|score| Cell::new(score, "", "")));
+            row.cells.push(Cell::new(f1.as_str(), "bar", f1.as_str()));
         }
     }
     (table, left_off)
@@ -136,23 +132,17 @@ pub fn confusions(all: &Evaluated, analysis: &Analysis) -> Section {
     if analysis.has_spans {
         section.table(kinds(analysis));
     }
-    section.text(
-        "Rows are gold, columns predicted; shades are shares of the row.".to_owned()
-            + match analysis.has_spans {
-                true => {
-                    " On the diagonal, “12 + 3” are 12 correct spans and 3 of the right type with \
-                     wrong boundaries. “(none)” stands for no span: missed in its column, spurious \
-                     in its row."
-                }
-                false => "",
-            },
-    );
+    section.text("Rows are gold, columns predicted; shades are shares of the row.");
+    if analysis.has_spans {
+        section.text(
+            "On the diagonal, “12 + 3” are 12 correct spans and 3 of the right type with wrong \
+             boundaries. “(none)” stands for no span: missed in its column, spurious in its row.",
+        );
+    }
     for (i, (name, counts)) in all.names().into_iter().zip(&analysis.systems).enumerate() {
-        let (matrix, left_off) = matrix(&pairs(counts, analysis.has_spans));
-        section.table(Table {
-            caption: format!("{}: {name}", letter(i)),
-            ..matrix
-        });
+        let pairs = pairs(counts, analysis.has_spans);
+        let (matrix, left_off) = matrix(format!("{}: {name}", letter(i)), &pairs);
+        section.table(matrix);
         if left_off > 0 {
             section.note(format!("{left_off} more with fewer errors are not shown."));
         }
@@ -163,10 +153,7 @@ pub fn confusions(all: &Evaluated, analysis: &Analysis) -> Section {
 /// Counts errors by kind.
 fn kinds(analysis: &Analysis) -> Table {
     let systems = analysis.systems.iter().map(|system| &system.errors);
-    let head = ["error".to_owned()]
-        .into_iter()
-        .chain((0..systems.len()).map(letter));
-    let mut table = Table::new("Errors by kind", &head.collect::<Vec<_>>());
+    let mut table = Table::new("Errors by kind", with_letters("error", systems.len()));
     for kind in ErrorKind::ALL {
         let counts = systems.clone().map(|errors| count(errors.count(kind)));
         table.row([kind.name().to_owned()].into_iter().chain(counts));
@@ -202,7 +189,7 @@ fn pairs(counts: &SystemAnalysis, has_spans: bool) -> Pairs {
 }
 
 /// Returns the matrix of the names with the most errors, and how many others there are.
-fn matrix(pairs: &Pairs) -> (Table, usize) {
+fn matrix(caption: String, pairs: &Pairs) -> (Table, usize) {
     let mut errors: BTreeMap<&str, u64> = BTreeMap::new();
     for ((gold, predicted), [_, wrong]) in pairs {
         for name in [gold, predicted] {
@@ -217,11 +204,8 @@ fn matrix(pairs: &Pairs) -> (Table, usize) {
     names.sort_unstable();
     let mut names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
     names.extend(has_none.then_some(NONE));
-    let head: Vec<&str> = ["gold \\ predicted"]
-        .into_iter()
-        .chain(names.iter().copied())
-        .collect();
-    let mut table = Table::new("", &head);
+    let mut table = Table::new(caption, heads("gold \\ predicted"));
+    table.head.extend(names.iter().map(|&name| name.to_owned()));
     table.class = "matrix";
     for gold in &names {
         let pair = |predicted: &&str| {
@@ -232,15 +216,13 @@ fn matrix(pairs: &Pairs) -> (Table, usize) {
         let cells = names.iter().map(|predicted| {
             let [correct, wrong] = pair(predicted);
             let numbers = [correct, wrong].into_iter().filter(|&n| n > 0).map(count);
-            Cell {
-                text: numbers.collect::<Vec<_>>().join(" + "),
-                class: if gold == predicted {
-                    "correct"
-                } else {
-                    "wrong"
-                },
-                share: (100 * (correct + wrong) / sum.max(1)).to_string(),
-            }
+            let class = ["wrong", "correct"][usize::from(gold == predicted)];
+            let share = 100 * (correct + wrong) / sum.max(1);
+            Cell::new(
+                numbers.collect::<Vec<_>>().join(" + "),
+                class,
+                share.to_string(),
+            )
         });
         table.row([*gold]).cells.extend(cells);
     }

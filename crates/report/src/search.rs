@@ -1,22 +1,16 @@
 //! The section on searches of hyperparameters.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::plot::{Axis, Mark, Plot, Scale, Series};
 use crate::training::{plain, score};
 use crate::views::{Figure, IN_TABLE, Section, Table, count_of, or_empty};
 
-/// The settings that a search may vary, and whether they spread over orders of magnitude.
-const AXES: [(&str, Scale); 8] = [
-    ("template", Scale::Linear),
-    ("dropout", Scale::Linear),
-    ("edge_dropout", Scale::Linear),
-    ("l2", Scale::Log),
-    ("l1", Scale::Log),
-    ("unlabeled_weight", Scale::Linear),
-    ("warm_up", Scale::Linear),
-    ("gradient", Scale::Linear),
-];
+/// The settings that a search may vary, and those that spread over orders of magnitude.
+const AXES: &str = "template dropout edge_dropout l2 l1 unlabeled_weight warm_up gradient";
+const LOG_AXES: [&str; 2] = ["l2", "l1"];
 
 /// The names of the score of a configuration.
 const SCORES: [&str; 4] = ["dev_f1", "mean_f1", "dev_accuracy", "mean_accuracy"];
@@ -68,12 +62,8 @@ impl Search {
     /// Adds the search to its section.
     pub fn show(&self, section: &mut Section) {
         let trials = &self.trials;
-        let varied = AXES.into_iter().filter(|(axis, _)| {
-            trials
-                .iter()
-                .any(|trial| trial.get(*axis) != trials[0].get(*axis))
-        });
-        let varied: Vec<(&str, Scale)> = varied.collect();
+        let is_varied = |axis: &&str| trials.iter().any(|t| t.get(*axis) != trials[0].get(*axis));
+        let varied: Vec<&str> = AXES.split(' ').filter(is_varied).collect();
         let state = match &self.end {
             None => "; the search was killed or is still running",
             Some(end) if end.get("interrupted") == Some(&Value::Bool(true)) => "; interrupted",
@@ -85,25 +75,19 @@ impl Search {
         if trials.len() > MAX_ROWS {
             section.note(format!("The best {MAX_ROWS} of {}.", trials.len()));
         }
-        section.figures(
-            varied
-                .into_iter()
-                .map(|(axis, scale)| self.plot(axis, scale)),
-        );
+        section.figures(varied.iter().map(|axis| self.plot(axis)));
     }
 
-    fn results(&self, varied: &[(&str, Scale)]) -> Table {
-        let has_folds = self
-            .trials
-            .iter()
-            .any(|trial| trial.contains_key("standard_error"));
+    fn results(&self, varied: &[&str]) -> Table {
         let mut head = vec!["number"];
-        head.extend(varied.iter().map(|(axis, _)| *axis));
+        head.extend(varied);
         head.push("score");
-        head.extend(has_folds.then_some("standard_error"));
+        if self.trials.iter().any(|t| t.contains_key("standard_error")) {
+            head.push("standard_error");
+        }
         head.extend(["best_iteration", "iterations", "rung"]);
-        let names: Vec<String> = head.iter().map(|name| name.replace('_', " ")).collect();
-        let mut table = Table::new("Configurations, best first", &names);
+        let names = head.iter().map(|name| name.replace('_', " ")).collect();
+        let mut table = Table::new("Configurations, best first", names);
         let best = self.end.as_ref().and_then(|end| end.get("best"));
         for trial in self.trials.iter().take(MAX_ROWS) {
             let row = table.row(head.iter().map(|&name| match name {
@@ -117,42 +101,29 @@ impl Search {
     }
 
     /// Plots scores by the values of a setting.
-    fn plot(&self, name: &str, scale: Scale) -> Option<Figure> {
+    fn plot(&self, name: &str) -> Option<Figure> {
         let value = |trial: &Fields| trial.get(name).cloned().unwrap_or_default();
-        let scored = self
-            .trials
-            .iter()
-            .filter_map(|trial| Some((value(trial), score_of(trial)?)));
-        let scored: Vec<(Value, f64)> = scored.collect();
-        let mut axis = Axis::new(name, scale);
+        let scored = |trial| Some((value(trial), score_of(trial)?));
+        let scored: Vec<(Value, f64)> = self.trials.iter().filter_map(scored).collect();
+        let is_log = LOG_AXES.contains(&name);
+        let mut axis = Axis::new(name, if is_log { Scale::Log } else { Scale::Linear });
         if scored.iter().any(|(value, _)| value.is_string()) {
-            let mut names: Vec<String> = scored.iter().map(|(value, _)| plain(value)).collect();
-            names.sort();
-            names.dedup();
-            axis = axis.names(names);
+            let names: BTreeSet<String> = scored.iter().map(|(value, _)| plain(value)).collect();
+            axis = axis.names(names.into_iter().collect());
         }
         let x = |value: &Value| match axis.names.is_empty() {
             true => value.as_f64(),
-            false => {
-                let place = axis.names.iter().position(|name| *name == plain(value));
-                place.map(|place| place as f64)
-            }
+            false => Some(axis.names.iter().position(|name| *name == plain(value))? as f64),
         };
-        let points = scored
-            .iter()
-            .filter_map(|(value, score)| Some((x(value)?, 100.0 * score)));
-        let points: Vec<_> = points.collect();
-        let plot = Plot {
-            series: vec![Series {
-                mark: Mark::Points,
-                best: points.first().copied(),
-                points,
-                ..Series::default()
-            }],
-            x: axis,
-            y: Axis::new("score, in percent", Scale::Linear),
-            diagonal: false,
-        };
+        let point = |(value, score): &(Value, f64)| Some((x(value)?, 100.0 * score));
+        let points: Vec<_> = scored.iter().filter_map(point).collect();
+        let best = points.first().copied();
+        let series = Series::new(0, Mark::Points, points).best(best);
+        let plot = Plot::new(
+            axis,
+            Axis::new("score, in percent", Scale::Linear),
+            vec![series],
+        );
         Figure::draw(format!("Score by {name}"), IN_TABLE, &plot)
     }
 }

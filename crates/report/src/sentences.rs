@@ -16,6 +16,9 @@ const CONTEXT: usize = 15;
 /// Maximum number of tokens of a span that are shown.
 const MAX_SPAN: usize = 60;
 
+/// What stands for tokens that are not shown.
+const HIDDEN: &str = "…";
+
 /// Maximum number of characters of a word or a label that are shown.
 const MAX_WORD: usize = 120;
 
@@ -65,7 +68,7 @@ struct ErrorView {
 }
 
 /// A part of a sentence: words without a span, or a span.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Piece {
     text: String,
     /// The type of the span, or of labels without spans the label.
@@ -142,11 +145,9 @@ impl SentenceList {
         self.shown += all().count() as u64;
         let both = all().flat_map(|error| error.gold.iter().chain(&error.predicted));
         self.types.extend(both.map(|span| shorten(span.kind)));
-        let words = words(sentence);
         let page = SentencePage {
             sentence,
-            words: &words,
-            visible: visible_tokens(sentence.len(), all()),
+            words: words(sentence, all()),
             has_spans: self.has_spans,
         };
         let (gold, predicted) = spans;
@@ -162,12 +163,16 @@ impl SentenceList {
     }
 }
 
-/// The words of a sentence, shortened.
-fn words(sentence: &Sentence) -> Vec<String> {
-    match words_of(sentence) {
+/// The words of a sentence, shortened; those that are not shown are ellipses.
+fn words<'a>(sentence: &Sentence, errors: impl Iterator<Item = &'a SpanError<'a>>) -> Vec<String> {
+    let visible = visible_tokens(sentence.len(), errors);
+    let words: Vec<String> = match words_of(sentence) {
         Some(words) => words.map(shorten).collect(),
         None => (1..=sentence.len()).map(|t| format!("({t})")).collect(),
-    }
+    };
+    let words = words.into_iter().zip(visible);
+    let shown = |(word, is_visible)| if is_visible { word } else { HIDDEN.to_owned() };
+    words.map(shown).collect()
 }
 
 fn shorten(text: &str) -> String {
@@ -193,8 +198,7 @@ fn visible_tokens<'a>(len: usize, errors: impl Iterator<Item = &'a SpanError<'a>
 /// A sentence as it is shown.
 struct SentencePage<'a> {
     sentence: &'a Sentence,
-    words: &'a [String],
-    visible: Vec<bool>,
+    words: Vec<String>,
     has_spans: bool,
 }
 
@@ -230,48 +234,27 @@ impl SentencePage<'_> {
         let mut t = 0;
         for span in &spans {
             self.add(&mut pieces, t, span.start, None);
-            let is_wrong = wrong.contains(&span);
-            self.add(
-                &mut pieces,
-                span.start,
-                span.end,
-                Some((span.kind, is_wrong)),
-            );
+            let shown = Some((span.kind, wrong.contains(&span)));
+            self.add(&mut pieces, span.start, span.end, shown);
             t = span.end;
         }
         self.add(&mut pieces, t, self.sentence.len(), None);
         pieces
     }
 
-    /// Adds the visible ones of the tokens `start..end`; an ellipsis stands for the others.
+    /// Adds the tokens `start..end`.
     fn add(&self, pieces: &mut Vec<Piece>, start: usize, end: usize, span: Option<(&str, bool)>) {
-        let visible = &self.visible[start..end];
-        if !visible.contains(&true) {
-            let is_cut = pieces
-                .last()
-                .is_some_and(|p| p.label.is_none() && p.text.ends_with('…'));
-            if start < end && !is_cut {
-                pieces.push(Piece {
-                    text: "…".to_owned(),
-                    ..Piece::default()
-                });
-            }
+        let mut words: Vec<&str> = self.words[start..end].iter().map(String::as_str).collect();
+        words.dedup_by(|a, b| *a == HIDDEN && *b == HIDDEN);
+        let is_hidden = words == [HIDDEN];
+        let last = pieces.last().filter(|_| is_hidden);
+        let is_said = last.is_some_and(|p| p.label.is_none() && p.text.ends_with(HIDDEN));
+        if words.is_empty() || is_said {
             return;
         }
-        let mut text = String::new();
-        for t in start..end {
-            let word = match self.visible[t] {
-                true => self.words[t].as_str(),
-                false if text.ends_with('…') => continue,
-                false => "…",
-            };
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text.push_str(word);
-        }
+        let span = span.filter(|_| !is_hidden);
         pieces.push(Piece {
-            text,
+            text: words.join(" "),
             label: span.map(|(kind, _)| shorten(kind)),
             is_wrong: span.is_some_and(|(_, is_wrong)| is_wrong),
         });

@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 
 use crate::NamedRun;
 use crate::plot::{Axis, Mark, Plot, Scale, Series};
-use crate::views::{Figure, Section, Table, count, curve, letter, or_empty, percent};
+use crate::views::{
+    Figure, Section, Table, count, curve, heads, letter, or_empty, percent, with_letters,
+};
 
 /// Maximum number of runs whose objective is shown in parts.
 const PARTS: usize = 8;
@@ -87,28 +89,20 @@ fn course(
     (by, label, x): (&str, &str, IterationValue),
 ) -> Option<Figure> {
     let is_score = name == DEV_SCORE;
-    let series = runs.iter().enumerate().map(|(i, run)| {
+    let (mut series, mut description) = (Vec::new(), Vec::new());
+    for (i, run) in runs.iter().enumerate() {
         let points = points(run, x, y);
-        Series {
-            mark: Mark::Line,
-            best: best(points.iter().copied()).filter(|_| is_score),
-            ..curve(i, runs.len(), points)
+        if let (Some((_, first)), Some((_, last))) = (points.first(), points.last()) {
+            description.push(format!("{}: from {first:.4} to {last:.4}", run.name));
         }
-    });
-    let series: Vec<Series> = series.collect();
-    let description = series.iter().zip(runs).filter_map(|(series, run)| {
-        let ((_, first), (_, last)) = (series.points.first()?, series.points.last()?);
-        Some(format!("{}: from {first:.4} to {last:.4}", run.name))
-    });
-    let description: Vec<String> = description.collect();
+        let best = best(points.iter().copied()).filter(|_| is_score);
+        let mut curve = curve(i, runs.len(), points).best(best);
+        curve.mark = Mark::Line;
+        series.push(curve);
+    }
     let mut y = Axis::new("", scale);
     y.range = score_range(&series).filter(|_| is_score);
-    let plot = Plot {
-        x: Axis::new(label, Scale::Linear),
-        y,
-        series,
-        diagonal: false,
-    };
+    let plot = Plot::new(Axis::new(label, Scale::Linear), y, series);
     Figure::draw(format!("{name}, by {by}"), &description.join("; "), &plot)
 }
 
@@ -139,22 +133,16 @@ fn score_range(series: &[Series]) -> Option<(f64, f64)> {
 
 /// Plots the parts of the objective of a run.
 fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
-    let series = OBJECTIVE.iter().enumerate().map(|(color, &(name, value))| {
+    let parts = OBJECTIVE.iter().enumerate().map(|(color, &(name, value))| {
         let mut points = points(run, BY[0].2, value);
         points.retain(|point| point.1 > 0.0);
-        Series {
-            color,
-            letter: name.to_owned(),
-            points,
-            ..Series::default()
-        }
+        Series::new(color, Mark::Line, points).letter(name)
     });
-    let plot = Plot {
-        x: Axis::new("iteration", Scale::Linear),
-        y: Axis::new("", Scale::Log),
-        series: series.collect(),
-        diagonal: false,
-    };
+    let (x, y) = (
+        Axis::new("iteration", Scale::Linear),
+        Axis::new("", Scale::Log),
+    );
+    let plot = Plot::new(x, y, parts.collect());
     let last = run.run.iterations.last()?;
     let values = OBJECTIVE.map(|(name, value)| format!("{name} {:.4}", value(last)));
     let title = format!("Parts of the objective of {}, {}", letter(i), run.name);
@@ -163,15 +151,8 @@ fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
 
 /// Lists the runs with their results.
 fn table_of(runs: &[NamedRun]) -> Table {
-    let head = [
-        "run",
-        "best score",
-        "at iteration",
-        "iterations",
-        "seconds",
-        "ended by",
-    ];
-    let mut table = Table::named("Runs", &head);
+    let head = heads("run, best score, at iteration, iterations, seconds, ended by");
+    let mut table = Table::named("Runs", head);
     let scores = runs.iter().map(|run| {
         let scored = run.run.iterations.iter().filter_map(|i| Some((i, i.dev?)));
         best(scored.map(|(i, score)| ((i.number, score), score.value())))
@@ -180,20 +161,18 @@ fn table_of(runs: &[NamedRun]) -> Table {
     let highest = best(scores.iter().flatten().copied()).map(|(_, score)| score);
     for (run, score) in runs.iter().zip(scores) {
         let (end, last) = (run.run.end.as_ref(), run.run.iterations.last());
-        let best_iteration = end.map(|end| end.best_iteration);
+        let best_at = end
+            .map(|end| end.best_iteration)
+            .or(score.map(|((i, _), _)| i));
+        let shown = or_empty(score, |((_, score), _)| score.to_string());
+        let reason = end.map_or("not ended", |end| end.reason.name());
         let row = table.row([
             run.name.clone(),
-            or_empty(score, |((_, score), _)| {
-                score.to_string().replace("accuracy", "acc.")
-            }),
-            or_empty(best_iteration.or(score.map(|((i, _), _)| i)), |i| {
-                i.to_string()
-            }),
-            last.map_or("0".to_owned(), |last| count(last.number as u64)),
+            shown.replace("accuracy", "acc."),
+            or_empty(best_at, |i| i.to_string()),
+            count(last.map_or(0, |last| last.number) as u64),
             or_empty(last, |last| format!("{:.1}", last.time.as_secs_f64())),
-            end.map_or("not ended".to_owned(), |end| {
-                end.reason.name().replace('_', " ")
-            }),
+            reason.replace('_', " "),
         ]);
         row.is_best = runs.len() > 1 && score.is_some() && score.map(|(_, score)| score) == highest;
     }
@@ -203,30 +182,26 @@ fn table_of(runs: &[NamedRun]) -> Table {
 /// Returns tables of the settings that differ between runs and of those that are the same.
 fn compare_settings(runs: &[NamedRun]) -> (Table, Table) {
     let all: Vec<Map<String, Value>> = runs.iter().map(settings_of).collect();
-    let mut names: Vec<&String> = Vec::new();
+    let mut different = Table::new("Settings that differ", with_letters("setting", runs.len()));
+    let caption = if runs.len() == 1 {
+        "Settings"
+    } else {
+        "Settings that are the same"
+    };
+    let mut same = Table::new(caption, heads("setting, value"));
+    let mut names = Vec::new();
     for name in all.iter().flat_map(Map::keys) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let head = ["setting".to_owned()]
-        .into_iter()
-        .chain((0..runs.len()).map(letter));
-    let mut different = Table::new("Settings that differ", &head.collect::<Vec<_>>());
-    let caption = match runs.len() {
-        1 => "Settings",
-        _ => "Settings that are the same",
-    };
-    let mut same = Table::new(caption, &["setting", "value"]);
     for name in names {
         let mut values: Vec<Option<&Value>> = all.iter().map(|one| one.get(name)).collect();
-        let table = match values.iter().all(|value| *value == values[0]) {
-            true => {
-                values.truncate(1);
-                &mut same
-            }
-            false => &mut different,
-        };
+        let is_same = values.iter().all(|value| *value == values[0]);
+        if is_same {
+            values.truncate(1);
+        }
+        let table = if is_same { &mut same } else { &mut different };
         let values = values.into_iter().map(|value| or_empty(value, plain));
         table.row([name.clone()].into_iter().chain(values));
     }
@@ -269,17 +244,11 @@ pub fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(plain).collect();
-            items.join(", ")
-        }
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
         // Rounded, unless nothing would be left of it.
-        Value::Number(number) => match number.as_f64() {
-            Some(value) if value.fract().abs() >= 1e-6 => {
-                let text = format!("{value:.6}");
-                text.trim_end_matches('0').to_owned()
-            }
-            _ => number.to_string(),
+        Value::Number(number) => match number.as_f64().filter(|x| x.fract().abs() >= 1e-6) {
+            Some(value) => format!("{value:.6}").trim_end_matches('0').to_owned(),
+            None => number.to_string(),
         },
         other => other.to_string(),
     }

@@ -20,10 +20,10 @@ enum Block {
     Heading(String),
     Text(String),
     Note(String),
-    Legend(Vec<LegendEntry>),
+    Legend(Vec<(usize, String, String)>),
     Figures(Vec<Figure>),
     Table(Table),
-    Details { summary: String, tables: Vec<Table> },
+    Details(String, Vec<Table>),
     Errors(SentenceList),
 }
 
@@ -47,15 +47,13 @@ impl Section {
 
     /// Adds a table, unless it is empty.
     pub fn table(&mut self, table: Table) {
-        if !table.rows.is_empty() {
-            self.blocks.push(Block::Table(table));
-        }
+        let table = Some(table).filter(|table| !table.rows.is_empty());
+        self.blocks.extend(table.map(Block::Table));
     }
 
     /// Adds tables that are folded.
     pub fn details(&mut self, summary: &str, tables: Vec<Table>) {
-        let summary = summary.to_owned();
-        self.blocks.push(Block::Details { summary, tables });
+        self.blocks.push(Block::Details(summary.to_owned(), tables));
     }
 
     /// Adds plots side by side.
@@ -70,23 +68,12 @@ impl Section {
 
     /// Names the things of a list by letters and colors, if there are several.
     pub fn legend(&mut self, names: &[&str]) {
-        let names = names.iter().enumerate().map(|(i, name)| LegendEntry {
-            letter: letter(i),
-            color: i % COLORS,
-            name: (*name).to_owned(),
-        });
-        if names.len() > 1 {
-            self.blocks.push(Block::Legend(names.collect()));
+        let names = names.iter().enumerate();
+        let entries = names.map(|(i, name)| (i % COLORS, letter(i), (*name).to_owned()));
+        if entries.len() > 1 {
+            self.blocks.push(Block::Legend(entries.collect()));
         }
     }
-}
-
-/// What a letter and a color stand for.
-#[derive(Clone, Debug, Serialize)]
-struct LegendEntry {
-    letter: String,
-    color: usize,
-    name: String,
 }
 
 /// A table.
@@ -115,54 +102,61 @@ pub struct Cell {
     pub share: String,
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        let text = if text.is_empty() {
-            "–".to_owned()
-        } else {
-            text
-        };
-        Self {
-            text,
-            ..Self::default()
-        }
+impl Cell {
+    pub fn new(text: impl Into<String>, class: &'static str, share: impl Into<String>) -> Self {
+        let (text, share) = (text.into(), share.into());
+        Self { text, class, share }
     }
 }
 
 impl Table {
-    pub fn new<S: AsRef<str>>(caption: &str, head: &[S]) -> Self {
+    /// Creates a table with the heads of its columns.
+    pub fn new(caption: impl Into<String>, head: Vec<String>) -> Self {
+        let (caption, class, rows) = (caption.into(), "", Vec::new());
         Self {
-            caption: caption.to_owned(),
-            head: head.iter().map(|cell| cell.as_ref().to_owned()).collect(),
-            ..Self::default()
+            caption,
+            class,
+            head,
+            rows,
         }
     }
 
     /// Creates a table whose first two columns are a letter and what it names.
-    pub fn named<S: AsRef<str>>(caption: &str, head: &[S]) -> Self {
-        let mut table = Self::new(caption, head);
-        table.head.insert(0, String::new());
-        table.class = "named";
-        table
+    pub fn named(caption: &str, mut head: Vec<String>) -> Self {
+        head.insert(0, String::new());
+        let class = "named";
+        Self {
+            class,
+            ..Self::new(caption, head)
+        }
     }
 
-    /// Adds a row of texts; a dash stands for empty ones.
+    /// Adds a row of texts; a dash stands for empty ones. Named rows get the next letter.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Row {
-        let cells = cells.into_iter().map(|cell| Cell::from(cell.into()));
-        let cells: Vec<Cell> = match self.class {
-            "named" => [Cell::from(letter(self.rows.len()))]
-                .into_iter()
-                .chain(cells)
-                .collect(),
-            _ => cells.collect(),
-        };
-        let i = self.rows.len();
-        self.rows.push(Row {
-            cells,
-            is_best: false,
-        });
-        &mut self.rows[i]
+        let mut row = Row::default();
+        if self.class == "named" {
+            row.cells.push(Cell::new(letter(self.rows.len()), "", ""));
+        }
+        for text in cells {
+            let text = Some(text.into()).filter(|text| !text.is_empty());
+            row.cells
+                .push(Cell::new(text.unwrap_or("–".to_owned()), "", ""));
+        }
+        self.rows.push(row);
+        let last = self.rows.len() - 1;
+        &mut self.rows[last]
     }
+}
+
+/// Splits the heads of columns at commas.
+pub fn heads(text: &str) -> Vec<String> {
+    text.split(", ").map(str::to_owned).collect()
+}
+
+/// Returns a head, and one for each letter of `count` things.
+pub fn with_letters(head: &str, count: usize) -> Vec<String> {
+    let letters = (0..count).map(letter);
+    [head.to_owned()].into_iter().chain(letters).collect()
 }
 
 /// A plot with its title and a description for those who do not see it.
@@ -179,10 +173,11 @@ pub const IN_TABLE: &str = "The table has the same numbers.";
 impl Figure {
     /// Draws a plot; `None` if there is nothing to draw.
     pub fn draw(title: impl Into<String>, description: &str, plot: &Plot) -> Option<Self> {
+        let (title, description, svg) = (title.into(), description.to_owned(), plot.svg()?);
         Some(Self {
-            title: title.into(),
-            description: description.to_owned(),
-            svg: plot.svg()?,
+            title,
+            description,
+            svg,
         })
     }
 }
@@ -198,16 +193,9 @@ pub fn letter(number: usize) -> String {
 
 /// Returns the curve of one of `count` things, with its letter if there are several.
 pub fn curve(number: usize, count: usize, points: Vec<(f64, f64)>) -> Series {
-    Series {
-        color: number,
-        letter: match count {
-            1 => String::new(),
-            _ => letter(number),
-        },
-        mark: Mark::LineAndPoints,
-        points,
-        ..Series::default()
-    }
+    let letter = Some(letter(number)).filter(|_| count > 1);
+    let series = Series::new(number, Mark::LineAndPoints, points);
+    series.letter(letter.unwrap_or_default())
 }
 
 /// Formats a fraction in percent, with two digits.
@@ -222,15 +210,10 @@ pub fn or_empty<T>(value: Option<T>, format: impl Fn(T) -> String) -> String {
 
 /// Formats a number of things with a thin space between thousands.
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push('\u{202f}');
-        }
-        text.push(digit);
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{}\u{202f}{:03}", count(number / 1000), number % 1000),
     }
-    text
 }
 
 /// Formats a number of things with the word for them, whose plural ends in s.
