@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::options::{TrainOptions, WarmStart};
 use crate::chain::Order;
@@ -26,7 +26,7 @@ pub struct BaseModels<'a> {
 }
 
 /// What training uses a model for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BaseRole {
     /// Its weights are where training starts.

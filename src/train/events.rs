@@ -1,13 +1,15 @@
-//! Training events, as observers receive them and as run records store them.
+//! Training events, as observers receive them and as logs store them.
 //!
-//! Each event serializes to the fields of its line in a run record ([`crate::report`]): their names
-//! and their order are a contract that scripts rely on.
+//! Each event serializes to the fields of its line in a log ([`log`](super::log)): their names are
+//! a contract that scripts rely on.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
@@ -18,11 +20,11 @@ use crate::online::Calibration;
 use crate::optim::StopReason;
 
 /// The state before the first iteration.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Start<'a> {
     /// The training parameters, defaults resolved.
-    #[serde(skip)]
-    pub options: &'a TrainOptions,
+    #[serde(rename = "parameters")]
+    pub options: Cow<'a, TrainOptions>,
     /// Number of training sentences.
     pub sentences: usize,
     /// Number of training tokens.
@@ -31,7 +33,7 @@ pub struct Start<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_weight: Option<f64>,
     /// Number of training tokens that have several labels or none.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub partial_tokens: usize,
     /// Number of unlabeled sentences.
     pub unlabeled_sentences: usize,
@@ -40,7 +42,7 @@ pub struct Start<'a> {
     /// Number of labels.
     pub labels: usize,
     /// Whether labels without prefixes are types of spans.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plain_labels: bool,
     /// Number of distinct attributes, node and edge.
     pub attributes: usize,
@@ -60,33 +62,39 @@ pub struct Start<'a> {
     pub estimated_memory: usize,
 }
 
-/// One iteration of the optimizer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One iteration of the optimizer. A log has null for a value that is NaN or infinite; read back, it
+/// is NaN.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Iteration {
     /// Iteration number; 0 is the starting point.
     #[serde(rename = "iteration")]
     pub number: usize,
     /// Value of the objective, all terms included. Of an online algorithm: the sum of the losses of
     /// the sentences, each before the weights learn from it, and the penalty after the epoch.
+    #[serde(deserialize_with = "number")]
     pub objective: f64,
     /// Σ log p(y|x). NaN, in logs null, for an algorithm without likelihood.
+    #[serde(deserialize_with = "number")]
     pub log_likelihood: f64,
     /// Value of the noise term.
-    #[serde(rename = "dropout")]
+    #[serde(rename = "dropout", deserialize_with = "number")]
     pub noise: f64,
     /// Value of the L2 penalty.
+    #[serde(deserialize_with = "number")]
     pub l2: f64,
     /// Value of the L1 penalty.
+    #[serde(deserialize_with = "number")]
     pub l1: f64,
     /// Norm of the gradient; with L1, of the pseudo-gradient. NaN, in logs null, for an online
     /// algorithm.
+    #[serde(deserialize_with = "number")]
     pub gradient_norm: f64,
     /// Evaluations of the objective so far.
     pub evaluations: usize,
     /// Number of nonzero parameters.
     pub nonzero: usize,
     /// Time since extraction ended, excluding the time for scoring development data.
-    #[serde(rename = "seconds", serialize_with = "seconds")]
+    #[serde(rename = "seconds", with = "seconds")]
     pub time: Duration,
     /// Score on development data.
     #[serde(flatten)]
@@ -159,10 +167,10 @@ impl DevScore {
 }
 
 /// The result of training.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
     /// Why training stopped.
-    #[serde(rename = "stop_reason", serialize_with = "name")]
+    #[serde(rename = "stop_reason", with = "reason")]
     pub reason: EndReason,
     /// Number of iterations. If it is 0, nothing was learned: the weights are those where training
     /// starts.
@@ -171,7 +179,7 @@ pub struct End {
     #[serde(skip)]
     pub warm_up: usize,
     /// Total time, measured as [`Iteration::time`].
-    #[serde(rename = "seconds", serialize_with = "seconds")]
+    #[serde(rename = "seconds", with = "seconds")]
     pub time: Duration,
     /// The iteration whose weights the model has; 0 is where training starts.
     pub best_iteration: usize,
@@ -228,6 +236,17 @@ pub enum EndReason {
 }
 
 impl EndReason {
+    pub(super) const ALL: [Self; 8] = [
+        Self::Patience,
+        Self::Optimizer(StopReason::Improvement),
+        Self::Optimizer(StopReason::Gradient),
+        Self::Optimizer(StopReason::MaxIterations),
+        Self::Optimizer(StopReason::LineSearch),
+        Self::Optimizer(StopReason::Interrupted),
+        Self::Optimizer(StopReason::NonFinite),
+        Self::Optimizer(StopReason::Loss),
+    ];
+
     /// Returns the name in logs, such as `improvement` or `patience`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -287,7 +306,7 @@ impl fmt::Display for Rounded {
 pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A part of training in two passes over the documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "pass", rename_all = "snake_case")]
 pub enum Pass {
     /// The model of the first pass.
@@ -349,10 +368,35 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
+/// Reads a number that is null if it was not finite.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
-fn name<S: Serializer>(reason: &EndReason, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(reason.name())
+/// Durations in seconds.
+mod seconds {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(time.as_secs_f64())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Reasons by their names.
+mod reason {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(reason: &EndReason, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(reason.name())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EndReason, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let reason = EndReason::ALL.into_iter().find(|r| r.name() == name);
+        reason.ok_or_else(|| D::Error::custom(format!("unknown reason '{name}'")))
+    }
 }

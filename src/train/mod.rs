@@ -44,6 +44,7 @@ mod label_scores;
 mod labeled_sentence;
 mod labels;
 mod line_options;
+pub mod log;
 mod loss_options;
 mod memory;
 mod model_match;

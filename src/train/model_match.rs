@@ -1,6 +1,6 @@
 //! What a model that training continues from and the training data have in common.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::base_models::BaseRole;
 use super::base_weights::BaseWeights;
@@ -9,8 +9,8 @@ use crate::ids::LabelId;
 
 /// What a model that training continues from and the training data have in common.
 ///
-/// Serializes to the fields of its line in a run record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// Serializes to the fields of its line in a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelMatch {
     /// What training uses the model for.
     pub role: BaseRole,
@@ -27,7 +27,7 @@ pub struct ModelMatch {
 }
 
 /// How many of one kind are in the model and in the training data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatchCounts {
     /// In both.
     pub matched: usize,

@@ -1,5 +1,6 @@
 //! The trainer: from corpora to a model.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -426,7 +427,7 @@ impl<'a> Trainer<'a> {
         let counts = &set.counts;
         let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
         Start {
-            options: self.settings.options(),
+            options: Cow::Borrowed(self.settings.options()),
             sentences: counts.labeled.sentences as usize,
             tokens: counts.labeled.tokens as usize,
             total_weight: counts.total_weight,

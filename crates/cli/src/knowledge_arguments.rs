@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use dropchain::corpus::Format;
 use dropchain::template::Template;
+use dropchain::train::log::Source;
 use dropchain::{Error, Result};
 use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
+use serde_json::json;
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;
@@ -86,4 +88,12 @@ impl KnowledgeArguments {
             )),
         }
     }
+}
+
+/// Returns what a log says of knowledge: its parts serialize to the fields of sources.
+pub fn sources(knowledge: &Knowledge) -> Vec<Source> {
+    let parts = knowledge.parts().iter();
+    parts
+        .filter_map(|part| serde_json::from_value(json!(part)).ok())
+        .collect()
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dropchain::Result;
 use dropchain::template::Template;
+use dropchain::train::log::Log;
 use dropchain::train::{
     BaseModels, Defaults, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
     check_line_options,
 };
 use dropchain_knowledge::Knowledge;
-use dropchain_report::Log;
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
@@ -21,13 +21,13 @@ use super::exit::{CommandError, training_result};
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, OpenModels};
 use super::interrupt;
-use super::knowledge_arguments::KnowledgeArguments;
+use super::knowledge_arguments::{KnowledgeArguments, sources};
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::team::{Inputs, Team};
 use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
 use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
-use super::training_reporter::TrainingReporter;
+use super::training_reporter::{TrainingReporter, header};
 
 /// Train a model on labeled sentences
 #[derive(Debug, Args)]
@@ -220,10 +220,10 @@ impl TrainCommand {
             ..
         } = plan;
         let (model_file, log) = files.map_or((None, None), |(model, log)| (Some(model), log));
-        let mut reporter = TrainingReporter::new(&progress, &self.train, log)
-            .with_free_space(ResultFile::free_space(&self.model))
-            .with_knowledge(&data.knowledge)
-            .with_config(self.config.effective());
+        let config = self.config.effective();
+        let header = header(&self.train, sources(&data.knowledge), Some(config));
+        let mut reporter = TrainingReporter::new(&progress, log, header)
+            .with_free_space(ResultFile::free_space(&self.model));
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
         let trainer = self.attach(trainer, &open, team);
         let trained = trainer.train(data.corpora, data.template, &mut reporter);

@@ -3,11 +3,9 @@
 use std::ops::ControlFlow;
 
 use dropchain::label::PlainLabels;
+use dropchain::train::log::{Header, Log, Source};
 use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
-use dropchain_knowledge::{Knowledge, KnowledgePart};
-use dropchain_report::{Log, Record};
-use serde_json::Value;
 
 use super::config::EffectiveConfig;
 use super::file_name::FileName;
@@ -18,26 +16,20 @@ use super::progress::{Progress, notice};
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {
     progress: &'a Progress,
-    files: Vec<String>,
-    log: Option<Log>,
-    log_error: Option<Error>,
+    log: Log,
     free_space: Option<u64>,
-    knowledge: Vec<KnowledgePart>,
-    config: Option<Value>,
     of_documents: bool,
 }
 
 impl<'a> TrainingReporter<'a> {
-    /// Creates a reporter for training on `files`.
-    pub fn new(progress: &'a Progress, files: &[FileName], log: Option<Log>) -> Self {
+    /// Creates a reporter; the log begins with `header`.
+    pub fn new(progress: &'a Progress, log: Option<Log>, header: Header) -> Self {
+        let mut log = log.unwrap_or_default();
+        log.set_header(header);
         Self {
             progress,
-            files: files.iter().map(ToString::to_string).collect(),
             log,
-            log_error: None,
             free_space: None,
-            knowledge: Vec::new(),
-            config: None,
             of_documents: false,
         }
     }
@@ -45,18 +37,6 @@ impl<'a> TrainingReporter<'a> {
     /// Sets the number of bytes that the model may have; a larger one gets a warning at the start.
     pub fn with_free_space(mut self, bytes: Option<u64>) -> Self {
         self.free_space = bytes;
-        self
-    }
-
-    /// Sets what was added to the template, for the log.
-    pub fn with_knowledge(mut self, knowledge: &Knowledge) -> Self {
-        self.knowledge = knowledge.parts().to_vec();
-        self
-    }
-
-    /// Sets the options of the run, for the log.
-    pub fn with_config(mut self, config: &EffectiveConfig) -> Self {
-        self.config = Some(config.to_json());
         self
     }
 
@@ -68,21 +48,20 @@ impl<'a> TrainingReporter<'a> {
 
     /// Returns the error that ended the log early, if any.
     pub fn finish(self) -> Result<()> {
-        self.log_error.map_or(Ok(()), Err)
+        self.log.finish()
     }
+}
 
-    fn log(&mut self, record: &Record<'_>) {
-        if let Some(log) = &mut self.log
-            && let Err(error) = log.write(record)
-        {
-            self.log_failed(error);
-        }
-    }
-
-    /// Ends the log. The model matters more than the log: training continues, and fails at the end.
-    fn log_failed(&mut self, error: Error) {
-        self.log = None;
-        self.log_error = Some(error);
+/// Returns the header of the log of training on `files`.
+pub fn header(
+    files: &[FileName],
+    sources: Vec<Source>,
+    config: Option<&EffectiveConfig>,
+) -> Header {
+    Header {
+        sources,
+        config: config.map(EffectiveConfig::to_json),
+        ..Header::new(files.iter().map(ToString::to_string).collect())
     }
 }
 
@@ -95,7 +74,7 @@ impl Observer for TrainingReporter<'_> {
             }
             train::Pass::Second => "second pass, with the predictions of the first".to_owned(),
         });
-        self.log(&Record::Pass(pass));
+        self.log.pass(pass);
     }
 
     fn start(&mut self, start: &train::Start<'_>) {
@@ -116,19 +95,12 @@ impl Observer for TrainingReporter<'_> {
                 format_megabytes(usize::try_from(size).unwrap_or(usize::MAX))
             ));
         }
-        let (files, config) = (self.files.clone(), self.config.clone());
-        self.log(&Record::Start(dropchain_report::Start {
-            config: config.as_ref(),
-            ..dropchain_report::Start::new(&files, start)
-        }));
-        for part in std::mem::take(&mut self.knowledge) {
-            self.log(&Record::Knowledge(&part));
-        }
+        self.log.start(start);
     }
 
     fn matched(&mut self, found: &train::ModelMatch) {
         self.progress.println(&format_match(found));
-        self.log(&Record::Match(found));
+        self.log.matched(found);
     }
 
     fn resumed(&mut self, iterations: usize) {
@@ -137,20 +109,11 @@ impl Observer for TrainingReporter<'_> {
             0 => "resuming with this pass".to_owned(),
             _ => format!("resuming after iteration {iterations}"),
         });
-        match self.log.as_mut().map(|log| log.resume(iterations)) {
-            None | Some(Ok(true)) => {}
-            Some(Ok(false)) => self.progress.println(&match iterations {
-                0 => "the log has no earlier passes; it begins with this one".to_owned(),
-                _ => format!("the log has no iteration {iterations}; it begins with the next one"),
-            }),
-            Some(Err(error)) => self.log_failed(error),
-        }
+        self.log.resumed(iterations);
     }
 
     fn checkpoint(&mut self) {
-        if let Some(Err(error)) = self.log.as_mut().map(Log::sync) {
-            self.log_failed(error);
-        }
+        self.log.checkpoint();
     }
 
     fn checkpoint_failed(&mut self, error: &Error) {
@@ -177,8 +140,7 @@ impl Observer for TrainingReporter<'_> {
             line.push_str(&format!("  dev {score}"));
         }
         self.progress.update(line);
-        self.log(&Record::Iteration(iteration));
-        Ok(ControlFlow::Continue(()))
+        self.log.iteration(iteration)
     }
 
     fn end(&mut self, end: &train::End) {
@@ -199,7 +161,7 @@ impl Observer for TrainingReporter<'_> {
             }
         }
         self.progress.println(&line);
-        self.log(&Record::End(end));
+        self.log.end(end);
     }
 
     fn pruned(&mut self, pruned: &train::Pruned) {

@@ -4,7 +4,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use dropchain::train::log::read_runs;
+use serde_json::{Value, json};
 
 use crate::support::{TestDir, wait};
 #[cfg(unix)]
@@ -35,15 +36,17 @@ fn train(options: &str) -> String {
     )
 }
 
-/// Returns the lines of the log without times and thread counts.
-pub fn log(dir: &TestDir) -> Vec<Value> {
-    let mut lines = dir.json_lines("log");
-    for line in &mut lines {
-        let line = line.as_object_mut().unwrap();
-        line.remove("seconds");
-        line.remove("threads");
+/// Returns the runs in the log without times and thread counts.
+pub fn log(dir: &TestDir) -> Value {
+    let mut runs = read_runs(&dir.text("log"), "log").unwrap();
+    for run in &mut runs {
+        run.header.threads = 0;
+        run.iterations
+            .iter_mut()
+            .for_each(|iteration| iteration.time = Duration::ZERO);
+        run.end.iter_mut().for_each(|end| end.time = Duration::ZERO);
     }
-    lines
+    json!(runs) // NaN is not equal to itself
 }
 
 /// A generator of pseudorandom numbers in [0, 1).

@@ -48,14 +48,10 @@ fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
     let bytes = dir.text("paths.txt").len();
     let stored = format!("the template reads raw.txt ({bytes} bytes, in the model)");
     assert!(shown.contains(&stored), "{shown}");
-    let log = dir.text("log");
-    let events: Vec<Value> = log
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .filter(|line: &Value| line["event"] == "knowledge")
-        .collect();
-    assert_eq!(events.len(), 3, "{log}");
-    assert_eq!(events[0]["kind"], "clusters");
+    let start = dir.json_lines("log").swap_remove(0);
+    let events = start["sources"].as_array().unwrap();
+    assert_eq!(events.len(), 3, "{start}");
+    assert_eq!(events[0]["role"], "clusters");
     assert_eq!(
         events[0]["files"],
         serde_json::json!(["raw.txt", "train.conll"])
@@ -99,7 +95,7 @@ fn tune_adds_knowledge_to_every_template() {
     .success();
     assert!(template(&dir, "m").contains("cluster(\"raw.txt\", 4, 6, 10, 20)\n"));
     let start: Value = serde_json::from_str(dir.text("log").lines().next().unwrap()).unwrap();
-    assert_eq!(start["knowledge"][0]["name"], "raw.txt");
+    assert_eq!(start["sources"][0]["name"], "raw.txt");
 }
 
 #[cfg(unix)]
@@ -123,7 +119,7 @@ fn an_interrupted_training_with_clusters_resumes_to_the_same_model() {
     assert!(error.contains("or another template"), "{error}");
     dir.run(&format!("{line} --resume")).success();
     assert!(dir.bytes("m") == model);
-    assert!(dir.text("log").contains("\"event\":\"knowledge\""));
+    assert!(dir.text("log").contains("\"role\":\"clusters\""));
 }
 
 #[test]

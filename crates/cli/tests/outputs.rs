@@ -442,10 +442,8 @@ fn a_model_that_cannot_be_saved_goes_to_a_second_place() {
     for place in ["./new.saved", "./new.saved-2"] {
         fs::create_dir_all(dir.path("out")).unwrap();
         let child = dir.command(line).spawn().unwrap();
-        // The log is reserved after the model.
-        wait_until("the temporary file of the log", || {
-            dir.path(".log.dropchain-tmp").exists()
-        });
+        // The log is opened after the model.
+        wait_until("the log", || dir.path("log").exists());
         fs::remove_dir_all(dir.path("out")).unwrap();
         let output = feed(child, line);
         assert_eq!(output.status.code(), Some(1), "{output:?}");

@@ -45,6 +45,7 @@ impl KnowledgeKind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KnowledgePart {
     /// What it is.
+    #[serde(rename = "role")]
     pub kind: KnowledgeKind,
     /// Its name in the template and in the names of attributes.
     pub name: String,

@@ -1,81 +1,222 @@
-//! Run records: training events as JSON lines.
+//! Reports: logs of training and of searches, scores and errors in one HTML page.
 //!
-//! Each line is an object whose `event` field names its kind: one `start`, a `match` for each model
-//! that training continues from, an `iteration` for each
-//! iteration of the optimizer (number 0 is the starting point), one `end`. The other fields are
-//! those of the training events ([`train::Start`], [`train::Iteration`], [`train::End`]). Training
-//! in two passes over the documents has such a sequence for each model, after a line `pass`
-//! ([`train::Pass`]).
-//!
-//! [`read_recorded`] reads them back, for `dropchain report`.
+//! [`Report`] takes what there is and returns the page, one file that needs no network. Its plots
+//! ([`plot`]) are of use to other pages as well.
 
-mod log;
-mod recorded;
-
-use serde::Serialize;
-use serde_json::Value;
-
-pub use log::Log;
-pub use recorded::{
-    Recorded, RecordedEngine, RecordedGradients, RecordedIteration, RecordedRun, RecordedSearch,
-    RecordedTraining, read_recorded,
-};
-
-use dropchain::train::{self, TrainOptions};
-use dropchain_knowledge::KnowledgePart;
-
-/// A line of a run record.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-pub enum Record<'a> {
-    /// The part of training in two passes that follows.
-    Pass(train::Pass),
-    /// The state before the first iteration.
-    Start(Start<'a>),
-    /// What a model that training continues from has in common with the data.
-    Match(&'a train::ModelMatch),
-    /// Clusters, vectors or a gazetteer that were added to the template.
-    Knowledge(&'a KnowledgePart),
-    /// An iteration.
-    Iteration(&'a train::Iteration),
-    /// The result of training.
-    End(&'a train::End),
-}
-
-/// The first line: the run and its first training event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Start<'a> {
-    /// Version of dropchain.
-    pub version: &'a str,
-    /// Every training parameter.
-    pub parameters: &'a TrainOptions,
-    /// Training files.
-    pub files: &'a [String],
-    /// Number of threads.
-    pub threads: usize,
-    /// What the user asked for, if the program says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config: Option<&'a Value>,
-    /// The training event.
-    #[serde(flatten)]
-    pub event: &'a train::Start<'a>,
-}
-
-impl<'a> Start<'a> {
-    /// Creates the first line of the record of a training run on `files`, by this version of
-    /// dropchain in the current thread pool.
-    #[must_use]
-    pub fn new(files: &'a [String], event: &'a train::Start<'a>) -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION"),
-            parameters: event.options,
-            files,
-            threads: rayon::current_num_threads(),
-            config: None,
-            event,
-        }
-    }
-}
-
+mod calibration;
+mod evaluated;
+mod frequency;
+mod gradients;
+pub mod plot;
+mod scores;
+mod search;
+mod sentences;
 #[cfg(test)]
 mod tests;
+mod training;
+mod views;
+
+use std::path::Path;
+
+use dropchain::error::{Error, Place, Result};
+use dropchain::eval::WordCounts;
+use dropchain::input_file::read_text;
+use dropchain::train::Pass;
+use dropchain::train::log::{Run, read_lines, read_runs};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use evaluated::{Evaluated, words_of};
+pub use gradients::{Gradients, Measurement, TrainingRun, display_name};
+
+use evaluated::Analysis;
+use search::Search;
+use views::Section;
+
+/// Maximum number of bytes of a log.
+const MAX_FILE: usize = 512 << 20;
+
+/// What a file is expected to be, in error messages.
+const EXPECTED: &str = "a log of train or tune (--log), or the results of bench gradients (--json)";
+
+/// The sections that are named if there are no inputs for them.
+const SECTIONS: [&str; 5] = [
+    "training",
+    "scores",
+    "frequency",
+    "calibration",
+    "gradients",
+];
+
+/// The name of the template; MiniJinja escapes all text in those that end in `.html`.
+const TEMPLATE: &str = "page.html";
+
+/// What there is to report.
+#[derive(Debug, Default)]
+pub struct Report {
+    runs: Vec<NamedRun>,
+    searches: Vec<Search>,
+    gradients: Vec<(String, Gradients)>,
+    evaluated: Vec<Section>,
+}
+
+/// A run and where it was recorded.
+#[derive(Debug)]
+struct NamedRun {
+    name: String,
+    run: Run,
+}
+
+/// The page.
+#[derive(Serialize)]
+struct Page<'a> {
+    title: &'a str,
+    version: &'static str,
+    style: String,
+    script: &'static str,
+    sections: Vec<Section>,
+    missing: Vec<&'static str>,
+}
+
+impl Report {
+    /// Adds a file: a log with one run or more, the log of a search, or measurements of gradients.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read or is too large; [`Error::Input`] with the line if
+    /// it is none of these.
+    pub fn add_file(&mut self, path: &Path) -> Result<()> {
+        self.add(
+            &read_text(path, MAX_FILE, EXPECTED)?,
+            &path.display().to_string(),
+        )
+    }
+
+    /// Adds the text of a file.
+    fn add(&mut self, text: &str, file: &str) -> Result<()> {
+        let unexpected = |line, found: &str| {
+            let message = format!("found {found}; expected {EXPECTED}");
+            Err(Error::input(Place::line(file, line), message))
+        };
+        let first = text.lines().next().unwrap_or_default();
+        let first: Option<Map<String, Value>> = serde_json::from_str(first).ok();
+        match &first {
+            Some(line) if line.contains_key("configurations") => {
+                let lines = read_lines(text, file)?.into_iter().map(|(_, line)| line);
+                self.searches.push(Search::new(file, lines));
+            }
+            Some(line) if line.contains_key("event") => {
+                let runs = read_runs(text, file)?;
+                if runs.is_empty() {
+                    return unexpected(0, "no run");
+                }
+                self.runs.extend(runs.into_iter().map(|run| NamedRun {
+                    name: match run.pass {
+                        None => file.to_owned(),
+                        Some(Pass::First) => format!("{file}, first pass"),
+                        Some(Pass::Fold { number, of }) => format!("{file}, fold {number} of {of}"),
+                        Some(Pass::Second) => format!("{file}, second pass"),
+                    },
+                    run,
+                }));
+            }
+            _ if !text.starts_with('{') => {
+                let quoted: String = text.chars().take_while(|c| *c != '\n').take(60).collect();
+                return unexpected(1, &format!("{quoted:?}"));
+            }
+            _ => match serde_json::from_str(text) {
+                Ok(gradients) => self.gradients.push((file.to_owned(), gradients)),
+                Err(e) => return unexpected(0, &format!("a JSON object ({e})")),
+            },
+        }
+        Ok(())
+    }
+
+    /// Adds scores and errors of systems: with words of the training data, by their frequency; of
+    /// errors, at most `max_errors` are listed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if sentences are too many or too long to be counted.
+    pub fn evaluate(
+        &mut self,
+        all: &Evaluated,
+        words: Option<&WordCounts>,
+        max_errors: usize,
+    ) -> Result<()> {
+        let analysis = Analysis::new(all, words, max_errors)?;
+        let has_words = all
+            .corpus
+            .iter()
+            .any(|sentence| words_of(sentence).is_some());
+        let words = words.filter(|_| has_words);
+        self.evaluated.push(scores::scores(all, &analysis)?);
+        self.evaluated.push(scores::confusions(all, &analysis));
+        let frequency = words.map(|words| frequency::frequency(all, &analysis, words));
+        self.evaluated.extend(frequency);
+        self.evaluated
+            .extend(calibration::calibration(all, analysis.has_spans));
+        self.evaluated.push(analysis.sentences.section());
+        Ok(())
+    }
+
+    /// Returns the page. It allows no network access and no scripts but its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it cannot be rendered.
+    pub fn html(self, title: &str) -> Result<String> {
+        let failed =
+            |e: minijinja::Error| Error::parameter(format!("the page cannot be rendered: {e:#}"));
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        let mut syntax = SyntaxConfig::builder();
+        syntax.trim_blocks(true).lstrip_blocks(true);
+        environment.set_syntax(syntax.build().map_err(failed)?);
+        let source = include_str!("page.html");
+        environment.add_template(TEMPLATE, source).map_err(failed)?;
+        let template = environment.get_template(TEMPLATE).map_err(failed)?;
+        let sections = self.sections();
+        let has = |id: &str| sections.iter().any(|section| section.id == id);
+        let missing = SECTIONS.into_iter().filter(|id| !has(id));
+        let missing = missing.filter(|id| *id != "training" || !has("search"));
+        let page = Page {
+            title,
+            version: env!("CARGO_PKG_VERSION"),
+            style: [plot::STYLE, include_str!("style.css")].concat(),
+            script: include_str!("filter.js"),
+            missing: missing.collect(),
+            sections,
+        };
+        template.render(Serde(&page)).map_err(failed)
+    }
+
+    fn sections(self) -> Vec<Section> {
+        let mut sections = Vec::new();
+        if !self.runs.is_empty() {
+            sections.push(training::training(&self.runs));
+        }
+        if !self.searches.is_empty() {
+            let mut section = Section::new("search", "Search");
+            self.searches
+                .iter()
+                .for_each(|search| search.show(&mut section));
+            sections.push(section);
+        }
+        sections.extend(self.evaluated);
+        if !self.gradients.is_empty() {
+            let mut section = Section::new("gradients", "Gradient engines");
+            section.text(
+                "Lower is more accurate, left is faster. Errors below 1e-16 are drawn there.",
+            );
+            for (name, gradients) in &self.gradients {
+                gradients.show(name, &mut section);
+            }
+            sections.push(section);
+        }
+        sections
+    }
+}

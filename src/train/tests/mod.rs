@@ -9,6 +9,7 @@ mod crfsuite;
 mod early_stopping;
 mod informativeness;
 mod line_options;
+mod log;
 mod pruning;
 mod ranks;
 mod segments;

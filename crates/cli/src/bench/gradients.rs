@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::bench::measurement::{
-    self, EvaluationPoint, Measurement, TrainingRun, Variant, parse_variants,
-};
+use crate::bench::measurement::{self, EvaluationPoint, Variant, parse_variants};
 use clap::Args;
 use dropchain::corpus::Corpus;
 use dropchain::template::Template;
@@ -13,9 +11,10 @@ use dropchain::train::{
     BaseModels, Defaults, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet,
 };
 use dropchain::{Error, Result};
-use serde_json::{Value, json};
+use dropchain_report::{Gradients, Measurement, TrainingRun, display_name};
+use serde_json::json;
 
-use super::tables::{display_name, gradient_table, training_table};
+use super::tables::{gradient_table, training_table};
 use crate::arguments::{InputArguments, OutputArguments, Switch, ThreadArguments};
 use crate::file_name::FileName;
 use crate::interrupt;
@@ -170,24 +169,20 @@ impl GradientsCommand {
             progress.println("--dev is ignored without --train");
         }
         let rows = self.measure(&settings, &set, &progress)?;
-        let mut report = self.report(&settings, &set, &rows);
+        let mut report = self.report(&settings, &set, rows);
         drop(set);
-        let runs = if self.measurement.train {
-            train(&settings, &corpora, &progress)?
-        } else {
-            Vec::new()
-        };
-        progress.clear();
         if self.measurement.train {
-            report["training"] = json!(runs);
+            report.training = Some(train(&settings, &corpora, &progress)?);
         }
-        let text = format!("{report:#}\n");
+        progress.clear();
+        let text = format!("{:#}\n", json!(report));
         if let Some(file) = file {
             file.save(text.as_bytes())?;
         } else if self.json.is_some() {
             return print(&text);
         }
-        print(&(gradient_table(&rows) + &training_table(&runs)))
+        let runs = report.training.unwrap_or_default();
+        print(&(gradient_table(&report.engines) + &training_table(&runs)))
     }
 
     /// Validates the arguments before any corpus is read.
@@ -327,23 +322,24 @@ impl GradientsCommand {
         &self,
         settings: &BenchmarkSettings,
         set: &TrainingSet,
-        rows: &[Measurement],
-    ) -> Value {
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "files": self.files,
-            "template": self.template,
-            "sentences": set.data().len(),
-            "tokens": set.data().tokens(),
-            "labels": set.space().labels(),
-            "parameters": set.space().dimension(),
-            "options": settings.training,
-            "weights": settings.point.to_string(),
-            "seed": self.measurement.seed,
-            "repeat": self.measurement.repeat,
-            "threads": rayon::current_num_threads(),
-            "engines": rows,
-        })
+        engines: Vec<Measurement>,
+    ) -> Gradients {
+        Gradients {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            files: self.files.iter().map(ToString::to_string).collect(),
+            template: self.template.as_ref().map(ToString::to_string),
+            sentences: set.data().len() as u64,
+            tokens: set.data().tokens() as u64,
+            labels: set.space().labels(),
+            parameters: set.space().dimension(),
+            options: json!(settings.training),
+            weights: settings.point.to_string(),
+            seed: self.measurement.seed,
+            repeat: self.measurement.repeat,
+            threads: rayon::current_num_threads(),
+            engines,
+            training: None,
+        }
     }
 }
 

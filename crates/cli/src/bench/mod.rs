@@ -7,7 +7,6 @@ mod tables;
 use clap::{Args, Subcommand};
 
 use super::CommandResult;
-pub use tables::display_name;
 
 /// Benchmark dropchain itself (for researchers)
 #[derive(Debug, Args)]

@@ -1,17 +1,8 @@
 //! The tables of `dropchain bench`.
 
-use crate::bench::measurement::{Measurement, TrainingRun};
+use dropchain_report::{Measurement, TrainingRun, display_name};
 
 use crate::table::format_table;
-
-/// Returns the display name of a variant.
-pub fn display_name(engine: &str, collapsed: bool) -> String {
-    match engine {
-        "message" if collapsed => "message, collapsed".to_owned(),
-        "message" => "message, plain".to_owned(),
-        name => name.to_owned(),
-    }
-}
 
 /// Formats the cost and the accuracy of each variant.
 pub fn gradient_table(rows: &[Measurement]) -> String {

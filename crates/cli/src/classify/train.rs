@@ -3,8 +3,8 @@
 use clap::Args;
 use dropchain::Result;
 use dropchain::classify::{ClassifierOptions, ClassifierTrainer};
+use dropchain::train::log::Log;
 use dropchain::train::{Defaults, End};
-use dropchain_report::Log;
 
 use super::files::TrainingFiles;
 use super::learning::{self, LearningArguments};
@@ -14,7 +14,7 @@ use crate::file_name::FileName;
 use crate::interrupt;
 use crate::outputs::ResultFile;
 use crate::progress::Progress;
-use crate::training_reporter::TrainingReporter;
+use crate::training_reporter::{TrainingReporter, header};
 
 /// Train a classifier on documents with classes
 #[derive(Debug, Args)]
@@ -101,9 +101,10 @@ impl TrainCommand {
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpus, dev) = learning::read(&trainer, files, &self.dev, &progress)?;
         let trainer = trainer.with_trainer(|trainer| trainer.interrupt(interrupt::flag()));
-        let mut reporter = TrainingReporter::new(&progress, &files.train, log)
-            .with_free_space(ResultFile::free_space(&files.model))
-            .of_documents();
+        let mut reporter =
+            TrainingReporter::new(&progress, log, header(&files.train, Vec::new(), None))
+                .with_free_space(ResultFile::free_space(&files.model))
+                .of_documents();
         let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;
         progress.clear();
         let model = files.model.display();

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use clap::Args;
 use dropchain::classify::{ClassifierTrainer, InstanceCorpus};
+use dropchain::train::log::Log;
 use dropchain::train::{Folds, TrainingCorpora};
 use dropchain::{Error, Result};
 use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
@@ -18,9 +19,7 @@ use crate::interrupt;
 use crate::outputs::ResultFile;
 use crate::print;
 use crate::progress::Progress;
-use crate::tune::{
-    Results, ResumeArguments, SearchDescription, SearchLog, SearchReporter, StrategyArguments,
-};
+use crate::tune::{Results, ResumeArguments, SearchDescription, SearchReporter, StrategyArguments};
 
 /// The rates of dropout that are searched by default.
 const RATES: [f64; 5] = [0.0, 0.3, 0.5, 0.7, 0.9];
@@ -120,7 +119,7 @@ impl TuneCommand {
         declared.write_checkpoint(file, resume).check()?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&files.model)?;
-        let log = files.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let log = files.log.as_deref().map(Log::create).transpose()?;
         let checkpoint = self.checkpoint.open()?;
         files.threads.start_pool()?;
         let started = Instant::now();

@@ -52,7 +52,7 @@ impl SearchDescription<'_> {
             "config": self.config.to_json(),
         });
         if !self.knowledge.is_empty() {
-            line["knowledge"] = json!(self.knowledge);
+            line["sources"] = json!(self.knowledge);
         }
         self.add_models(&mut line);
         line

@@ -4,7 +4,6 @@ mod arguments;
 mod description;
 mod results;
 mod resume_arguments;
-mod search_log;
 mod search_reporter;
 mod winner;
 
@@ -13,6 +12,7 @@ use std::time::Instant;
 
 use clap::Args;
 use dropchain::template::Template;
+use dropchain::train::log::Log;
 use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
 use dropchain::{Error, Result};
 use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
@@ -34,7 +34,6 @@ pub use arguments::StrategyArguments;
 pub use description::SearchDescription;
 pub use results::Results;
 pub use resume_arguments::ResumeArguments;
-pub use search_log::SearchLog;
 pub use search_reporter::SearchReporter;
 use winner::Winner;
 
@@ -149,7 +148,7 @@ impl TuneCommand {
         let mut settings = self.validate(&models)?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;
-        let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let log = self.log.as_deref().map(Log::create).transpose()?;
         let checkpoint = self.checkpoint.open()?;
         self.threads.start_pool()?;
         let started = Instant::now();

@@ -1,13 +1,13 @@
 //! Reports the progress of a search to the terminal and the log.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use dropchain::Result;
+use dropchain::train::log::Log;
 use dropchain_tune::{Phase, ResourcePlan, Resumed, Rung, RungResult, TrialResult, TuneObserver};
 use serde_json::Value;
 
 use super::description::SearchDescription;
-use super::search_log::SearchLog;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::training_reporter::format_megabytes;
@@ -19,7 +19,7 @@ const REPORTS_PER_RUNG: usize = 12;
 pub struct SearchReporter<'a> {
     progress: &'a Progress,
     description: &'a SearchDescription<'a>,
-    log: Option<SearchLog>,
+    log: Mutex<Log>,
     advice: Option<String>,
     rungs: OnceLock<usize>,
 }
@@ -29,13 +29,13 @@ impl<'a> SearchReporter<'a> {
     pub fn new(
         progress: &'a Progress,
         description: &'a SearchDescription<'a>,
-        log: Option<SearchLog>,
+        log: Option<Log>,
         advice: Option<String>,
     ) -> Self {
         Self {
             progress,
             description,
-            log,
+            log: Mutex::new(log.unwrap_or_default()),
             advice,
             rungs: OnceLock::new(),
         }
@@ -52,13 +52,15 @@ impl<'a> SearchReporter<'a> {
     ///
     /// A line of the log could not be written.
     pub fn finish(self, line: &Value) -> Result<()> {
-        self.log.map_or(Ok(()), |log| log.finish(line))
+        self.log(line);
+        let log = self.log.into_inner();
+        log.unwrap_or_else(PoisonError::into_inner).finish()
     }
 
-    fn log(&self, line: impl FnOnce() -> Value) {
-        if let Some(log) = &self.log {
-            log.write(&line());
-        }
+    /// Writes a line of the log; an older one is replaced with the first, when the search starts.
+    fn log(&self, line: &Value) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.write(line, true);
     }
 }
 
@@ -79,7 +81,7 @@ impl TuneObserver for SearchReporter<'_> {
         if let Some(advice) = &self.advice {
             interrupt::set_advice(advice.clone());
         }
-        self.log(|| self.description.start_line(plan, rungs));
+        self.log(&self.description.start_line(plan, rungs));
     }
 
     fn resumed(&self, resumed: &Resumed) {
@@ -94,7 +96,7 @@ impl TuneObserver for SearchReporter<'_> {
     }
 
     fn trial(&self, rung: usize, result: &TrialResult) {
-        self.log(|| self.description.configuration_line(rung, result));
+        self.log(&self.description.configuration_line(rung, result));
     }
 
     fn progress(&self, phase: Phase, done: usize, total: usize) {

@@ -1,157 +1,79 @@
-//! The lines of a run record.
-
-use std::time::Duration;
+//! Files that are no logs, or logs of several runs.
 
 use super::*;
-use dropchain::error::Error;
-use dropchain::optim::StopReason;
-use dropchain::train::{DevScore, EndReason};
 
-fn options() -> TrainOptions {
-    TrainOptions::default()
-}
+const START: &str = r#"{"event":"start","version":"1","files":["a.conll"],"threads":1,"parameters":{"l2":0.1},"sentences":3,"tokens":9,"unlabeled_sentences":0,"dev_sentences":1,"labels":2,"attributes":9,"collapsed_attributes":8,"weights":20,"active_per_token":4.5,"collapsed_active_per_token":4.0,"estimated_memory":1000}
+"#;
+const ITERATION: &str = r#"{"event":"iteration","iteration":1,"objective":2.5,"log_likelihood":null,"dropout":0.0,"l2":0.0,"l1":0.0,"gradient_norm":null,"evaluations":1,"nonzero":2,"seconds":0.5,"dev_f1":0.25}
+"#;
 
-fn files() -> Vec<String> {
-    vec!["a.conll".to_owned(), "b \"c\".conll".to_owned()]
-}
-
-fn start_event(options: &TrainOptions) -> train::Start<'_> {
-    train::Start {
-        options,
-        sentences: 10,
-        tokens: 100,
-        total_weight: None,
-        partial_tokens: 0,
-        unlabeled_sentences: 5,
-        dev_sentences: 3,
-        plain_labels: false,
-        labels: 9,
-        attributes: 1000,
-        collapsed_attributes: 700,
-        parameters: 6300,
-        weights: 7000,
-        active_per_token: 19.25,
-        collapsed_active_per_token: 15.5,
-        estimated_memory: 1 << 40,
-    }
-}
-
-fn iteration(dev: Option<DevScore>) -> train::Iteration {
-    train::Iteration {
-        number: 3,
-        objective: 12.5,
-        log_likelihood: -12.0,
-        noise: 0.0,
-        l2: 0.5,
-        l1: 0.0,
-        gradient_norm: 0.25,
-        evaluations: 4,
-        nonzero: 7,
-        time: Duration::from_millis(1500),
-        dev,
-        recall_bias: dev.map(|_| -0.25),
-        learning_rate: None,
-        weight_norm: 1.5,
-        step: 1.0,
-        nonzero_weights: 9,
-        label_scores: None,
-    }
-}
-
-fn end() -> train::End {
-    train::End {
-        reason: EndReason::Optimizer(StopReason::MaxIterations),
-        iterations: 30,
-        warm_up: 0,
-        time: Duration::from_millis(250),
-        best_iteration: 10,
-        recall_bias: 0.5,
-        dev: Some(DevScore::F1(0.5)),
-    }
-}
-
-fn json(record: &Record<'_>) -> String {
-    serde_json::to_string(record).unwrap()
+fn report(text: &str) -> Result<Report> {
+    let mut report = Report::default();
+    report.add(text, "a.log").map(|()| report)
 }
 
 #[test]
-fn the_first_line_has_all_parameters_and_sizes() {
-    let (options, files) = (options(), files());
-    let event = start_event(&options);
-    let line = json(&Record::Start(Start::new(&files, &event)));
-    let parameters = serde_json::to_string(&options).unwrap();
-    let expected = format!(
-        "{{\"event\":\"start\",\"version\":\"{}\",\"parameters\":{parameters},\
-         \"files\":[\"a.conll\",\"b \\\"c\\\".conll\"],\"threads\":{},\"sentences\":10,\
-         \"tokens\":100,\"unlabeled_sentences\":5,\"dev_sentences\":3,\"labels\":9,\
-         \"attributes\":1000,\"collapsed_attributes\":700,\"weights\":6300,\
-         \"active_per_token\":19.25,\"collapsed_active_per_token\":15.5,\
-         \"estimated_memory\":1099511627776}}",
-        env!("CARGO_PKG_VERSION"),
-        rayon::current_num_threads()
+fn runs_of_two_passes_have_names() {
+    let pass = "{\"event\":\"pass\",\"pass\":\"fold\",\"number\":2,\"of\":5}\n";
+    let report = report(&[START, ITERATION, pass, START, ITERATION].concat()).unwrap();
+    let names = report.runs.iter().map(|run| run.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["a.log", "a.log, fold 2 of 5"]);
+    let page = report.html("t").unwrap();
+    assert!(
+        page.contains("from 2.5000 to 2.5000") && !page.contains("NaN"),
+        "{page}"
     );
-    assert_eq!(line, expected);
 }
 
 #[test]
-fn an_iteration_has_the_score_on_development_data_under_the_name_of_its_metric() {
-    let expected = "{\"event\":\"iteration\",\"iteration\":3,\"objective\":12.5,\
-                    \"log_likelihood\":-12.0,\"dropout\":0.0,\"l2\":0.5,\"l1\":0.0,\
-                    \"gradient_norm\":0.25,\"evaluations\":4,\"nonzero\":7,\"seconds\":1.5";
-    for (dev, rest) in [
-        (None, "}"),
+fn a_search_has_the_last_result_of_each_configuration() {
+    let text = "{\"event\":\"start\",\"configurations\":2}\n\
+                {\"event\":\"configuration\",\"number\":1,\"l2\":1.0,\"rung\":1,\"dev_f1\":0.2}\n\
+                {\"event\":\"configuration\",\"number\":2,\"l2\":0.1,\"rung\":1,\"dev_f1\":0.5}\n\
+                {\"event\":\"configuration\",\"number\":1,\"l2\":1.0,\"rung\":2,\"dev_f1\":0.7}\n\
+                {\"event\":\"end\",\"best\":1}\n";
+    let page = report(text).unwrap().html("t").unwrap();
+    assert!(page.contains("<p>2 configurations.</p>"), "{page}");
+    let [better, worse] = ["70.00", "50.00"].map(|score| page.find(score).unwrap());
+    assert!(better < worse && !page.contains("20.00</td>"), "{page}");
+    assert!(page.contains("Score by l2"), "{page}");
+}
+
+#[test]
+fn measurements_of_gradients_are_one_object_on_one_line_or_many() {
+    let text = r#"{"version": "0.1.0", "files": ["a"], "template": null, "sentences": 1,
+        "tokens": 2, "labels": 2, "parameters": 9, "options": {}, "weights": "zero", "seed": 1,
+        "repeat": 1, "threads": 1, "engines": [{"engine": "local", "collapsed": false,
+        "seconds": 0.5, "ratio_to_likelihood": 2.0, "active_per_token": 1.5}]}"#;
+    for text in [text, &text.replace('\n', ""), &text.replacen('{', "{\n", 1)] {
+        let report = report(text).unwrap();
+        assert_eq!(report.gradients[0].1.engines[0].engine, "local");
+    }
+}
+
+#[test]
+fn foreign_files_are_errors() {
+    for (text, expected) in [
         (
-            Some(DevScore::F1(0.75)),
-            ",\"dev_f1\":0.75,\"recall_bias\":-0.25}",
+            "Ann B-PER\n",
+            "a.log:1: found \"Ann B-PER\"; expected a log of train or tune",
         ),
         (
-            Some(DevScore::Accuracy(0.5)),
-            ",\"dev_accuracy\":0.5,\"recall_bias\":-0.25}",
+            "{\"a\": 1}\n{\"b\": 2}\n",
+            "a.log: found a JSON object (missing field `version`",
+        ),
+        ("{\n \"a\": 1\n", "a.log: found a JSON object (EOF"),
+        (
+            ITERATION,
+            "a.log:1: expected the line \"start\" before this event",
+        ),
+        ("", "a.log:1: found \"\"; expected a log"),
+        (
+            "{\"event\":\"other\"}\n{\"event\":\"x\"}\n",
+            "a.log: found no run",
         ),
     ] {
-        let line = json(&Record::Iteration(&iteration(dev)));
-        assert_eq!(line, format!("{expected}{rest}"));
+        let message = report(text).unwrap_err().to_string();
+        assert!(message.starts_with(expected), "{message}");
     }
-}
-
-#[test]
-fn the_last_line_names_the_stop_reason() {
-    assert_eq!(
-        json(&Record::End(&end())),
-        "{\"event\":\"end\",\"stop_reason\":\"max_iterations\",\"iterations\":30,\
-         \"seconds\":0.25,\"best_iteration\":10,\"recall_bias\":0.5}"
-    );
-}
-
-#[test]
-fn an_old_log_is_replaced_with_the_first_iteration_and_every_line_written_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.jsonl");
-    std::fs::write(&path, "an older log\n").unwrap();
-    let mut log = Log::create(&path).unwrap();
-    let (options, files, iteration, end) = (options(), files(), iteration(None), end());
-    let event = start_event(&options);
-    let records = [
-        Record::Start(Start::new(&files, &event)),
-        Record::Iteration(&iteration),
-        Record::End(&end),
-    ];
-    let mut expected = String::new();
-    for record in &records {
-        log.write(record).unwrap();
-        expected += &format!("{}\n", json(record));
-        let found = std::fs::read_to_string(&path).unwrap();
-        match record {
-            Record::Start(_) => assert_eq!(found, "an older log\n"),
-            _ => assert_eq!(found, expected),
-        }
-    }
-}
-
-#[test]
-fn a_log_that_cannot_be_created_names_its_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("none/run.jsonl");
-    let error = Log::create(&path).unwrap_err();
-    assert!(matches!(error, Error::Io { path: named, .. } if named == path));
 }

@@ -20,8 +20,6 @@
 
 use std::time::Instant;
 
-use serde::Serialize;
-
 use super::Variant;
 use super::memory;
 use dropchain::error::{Error, Result};
@@ -29,34 +27,10 @@ use dropchain::noise::Engine;
 use dropchain::objective::{PenalizedLikelihood, active_counts};
 use dropchain::optim::Objective;
 use dropchain::train::{TrainSettings, TrainingSet};
+use dropchain_report::Measurement;
 
 /// ‖g*‖ / ‖∇L‖ below which g* is lost in rounding errors.
 const ROUNDING: f64 = 1e-12;
-
-/// The measurements of a variant.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Measurement {
-    /// [`Variant::name`].
-    pub engine: String,
-    /// [`Variant::is_collapsed`].
-    pub collapsed: bool,
-    /// Seconds per evaluation of value and gradient: the minimum over all repeats.
-    pub seconds: f64,
-    /// `seconds` divided by that of the likelihood.
-    pub ratio_to_likelihood: f64,
-    /// ‖g − g*‖ / ‖g*‖ of the gradient of the noise term alone. `None` for the likelihood, and if
-    /// g* is lost in rounding errors.
-    pub relative_error: Option<f64>,
-    /// ‖g − g*‖ / ‖∇J*‖: the error relative to the whole gradient, of likelihood and noise term.
-    pub relative_error_whole: Option<f64>,
-    /// Cosine of the angle between g and g*, likewise.
-    pub cosine: Option<f64>,
-    /// The paper's q/T: distinct attributes of a sentence per token, averaged over tokens; after
-    /// collapsing if `collapsed`, otherwise before. Only `message` computes anything per attribute.
-    pub active_per_token: f64,
-    /// [`peak_memory`], which needs a process of its own; [`measure`] leaves it `None`.
-    pub peak_bytes: Option<u64>,
-}
 
 /// An evaluation that is about to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

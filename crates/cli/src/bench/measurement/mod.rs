@@ -15,6 +15,6 @@ mod training_run;
 mod variant;
 
 pub use evaluation_point::EvaluationPoint;
-pub use gradients::{Measurement, Step, measure, peak_memory};
-pub use training_run::{TrainingRun, train};
+pub use gradients::{Step, measure, peak_memory};
+pub use training_run::train;
 pub use variant::{Variant, parse_variants};

@@ -1,34 +1,10 @@
 //! Complete training runs with a variant of the objective.
 
-use serde::Serialize;
-
 use super::Variant;
 use dropchain::error::Result;
 use dropchain::template::Template;
 use dropchain::train::{DevScore, TrainOptions, TrainSettings, Trainer, TrainingCorpora};
-
-/// The outcome of a training run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TrainingRun {
-    /// [`Variant::name`].
-    pub engine: String,
-    /// [`Variant::is_collapsed`].
-    pub collapsed: bool,
-    /// Best span F1 on development data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dev_f1: Option<f64>,
-    /// Best accuracy on development data, if labels encode no spans.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dev_accuracy: Option<f64>,
-    /// Number of iterations.
-    pub iterations: usize,
-    /// Iteration with the best score.
-    pub best_iteration: usize,
-    /// Why training stopped, as in run records: `patience`, `line_search`, …
-    pub stop_reason: String,
-    /// Training time in seconds, excluding the scoring of development data.
-    pub seconds: f64,
-}
+use dropchain_report::TrainingRun;
 
 /// Trains a model with a variant of the objective, without noise for [`Variant::Likelihood`]; all
 /// other settings are the same.

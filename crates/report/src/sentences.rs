@@ -1,13 +1,14 @@
 //! The section on errors: sentences with gold labels beside predicted ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dropchain::Sentence;
 use dropchain::eval::{ErrorKind, SpanError};
 use dropchain::label::Span;
 use serde::Serialize;
 
-use super::views::letter;
+use crate::evaluated::words_of;
+use crate::views::{Section, count, count_of, letter};
 
 /// Number of tokens that are shown to either side of an error.
 const CONTEXT: usize = 15;
@@ -15,21 +16,33 @@ const CONTEXT: usize = 15;
 /// Maximum number of tokens of a span that are shown.
 const MAX_SPAN: usize = 60;
 
+/// What stands for tokens that are not shown.
+const HIDDEN: &str = "…";
+
 /// Maximum number of characters of a word or a label that are shown.
 const MAX_WORD: usize = 120;
 
 /// Sentences with errors, up to a number of errors.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SentenceList {
     sentences: Vec<SentenceView>,
+    /// Letters and names of the systems.
+    systems: Vec<(String, String)>,
+    has_spans: bool,
+    /// What can be chosen: kinds of errors with their names, and types.
+    kinds: BTreeMap<ErrorKind, &'static str>,
+    types: BTreeSet<String>,
     /// Number of errors in these.
-    shown: usize,
+    #[serde(skip)]
+    shown: u64,
+    #[serde(skip)]
+    total: u64,
     #[serde(skip)]
     max: usize,
 }
 
 /// A sentence with errors.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct SentenceView {
     place: String,
     gold: Vec<Piece>,
@@ -37,7 +50,7 @@ struct SentenceView {
 }
 
 /// What a system predicts for a sentence.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct SystemView {
     letter: String,
     pieces: Vec<Piece>,
@@ -45,7 +58,7 @@ struct SystemView {
 }
 
 /// An error of a system.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct ErrorView {
     kind: ErrorKind,
     name: &'static str,
@@ -55,7 +68,7 @@ struct ErrorView {
 }
 
 /// A part of a sentence: words without a span, or a span.
-#[derive(Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Piece {
     text: String,
     /// The type of the span, or of labels without spans the label.
@@ -67,28 +80,42 @@ struct Piece {
 type SentenceSpans<'a> = (&'a [Span<'a>], &'a [Vec<Span<'a>>]);
 
 impl SentenceList {
-    /// Creates a list of up to `max` errors.
-    pub fn new(max: usize) -> Self {
+    /// Creates a list of up to `max` errors of systems.
+    pub fn new(max: usize, systems: Vec<&str>, has_spans: bool) -> Self {
+        let systems = systems.into_iter().enumerate();
         Self {
             sentences: Vec::new(),
+            systems: systems
+                .map(|(i, name)| (letter(i), name.to_owned()))
+                .collect(),
+            has_spans,
+            kinds: BTreeMap::new(),
+            types: BTreeSet::new(),
             shown: 0,
+            total: 0,
             max,
         }
     }
 
-    /// Number of errors in the list.
-    pub fn shown(&self) -> usize {
-        self.shown
-    }
-
-    /// Returns the types in the errors of the list, sorted.
-    pub fn types(&self) -> Vec<String> {
-        let systems = self.sentences.iter().flat_map(|sentence| &sentence.systems);
-        let errors = systems.flat_map(|system| &system.errors);
-        let types: BTreeSet<&String> = errors
-            .flat_map(|e| e.gold.iter().chain(&e.predicted))
-            .collect();
-        types.into_iter().cloned().collect()
+    /// Returns the section on errors.
+    pub fn section(self) -> Section {
+        let mut section = Section::new("errors", "Errors");
+        let total = count_of(self.total, "error");
+        let summary = match self.shown < self.total {
+            true => format!(
+                "The first {} of {total}; --max-errors shows more.",
+                count(self.shown)
+            ),
+            false => format!("{total}."),
+        };
+        section.text(
+            summary
+                + " The first row of a sentence is gold; what is wrong or missing is underlined.",
+        );
+        let names: Vec<&str> = self.systems.iter().map(|(_, name)| name.as_str()).collect();
+        section.legend(&names);
+        section.errors(self);
+        section
     }
 
     /// Adds a sentence, if a system has errors in it, with as many of them as there is room for.
@@ -97,9 +124,14 @@ impl SentenceList {
         sentence: &Sentence,
         spans: SentenceSpans<'_>,
         errors: &[Vec<SpanError<'_>>],
-        has_spans: bool,
     ) {
-        let mut room = self.max - self.shown;
+        for error in errors.iter().flatten() {
+            self.total += 1;
+            if self.has_spans {
+                self.kinds.insert(error.kind, error.kind.name());
+            }
+        }
+        let mut room = self.max - self.shown as usize;
         let errors = errors.iter().map(|errors| {
             let kept = &errors[..errors.len().min(room)];
             room -= kept.len();
@@ -110,13 +142,13 @@ impl SentenceList {
         if all().next().is_none() {
             return;
         }
-        self.shown += all().count();
-        let words = words(sentence);
+        self.shown += all().count() as u64;
+        let both = all().flat_map(|error| error.gold.iter().chain(&error.predicted));
+        self.types.extend(both.map(|span| shorten(span.kind)));
         let page = SentencePage {
             sentence,
-            words: &words,
-            visible: visible_tokens(sentence.len(), all()),
-            has_spans,
+            words: words(sentence, all()),
+            has_spans: self.has_spans,
         };
         let (gold, predicted) = spans;
         let wrong = all().filter_map(|error| error.gold.as_ref());
@@ -131,12 +163,16 @@ impl SentenceList {
     }
 }
 
-/// The words of a sentence, shortened.
-fn words(sentence: &Sentence) -> Vec<String> {
-    match super::words_of(sentence) {
+/// The words of a sentence, shortened; those that are not shown are ellipses.
+fn words<'a>(sentence: &Sentence, errors: impl Iterator<Item = &'a SpanError<'a>>) -> Vec<String> {
+    let visible = visible_tokens(sentence.len(), errors);
+    let words: Vec<String> = match words_of(sentence) {
         Some(words) => words.map(shorten).collect(),
         None => (1..=sentence.len()).map(|t| format!("({t})")).collect(),
-    }
+    };
+    let words = words.into_iter().zip(visible);
+    let shown = |(word, is_visible)| if is_visible { word } else { HIDDEN.to_owned() };
+    words.map(shown).collect()
 }
 
 fn shorten(text: &str) -> String {
@@ -162,8 +198,7 @@ fn visible_tokens<'a>(len: usize, errors: impl Iterator<Item = &'a SpanError<'a>
 /// A sentence as it is shown.
 struct SentencePage<'a> {
     sentence: &'a Sentence,
-    words: &'a [String],
-    visible: Vec<bool>,
+    words: Vec<String>,
     has_spans: bool,
 }
 
@@ -199,48 +234,27 @@ impl SentencePage<'_> {
         let mut t = 0;
         for span in &spans {
             self.add(&mut pieces, t, span.start, None);
-            let is_wrong = wrong.contains(&span);
-            self.add(
-                &mut pieces,
-                span.start,
-                span.end,
-                Some((span.kind, is_wrong)),
-            );
+            let shown = Some((span.kind, wrong.contains(&span)));
+            self.add(&mut pieces, span.start, span.end, shown);
             t = span.end;
         }
         self.add(&mut pieces, t, self.sentence.len(), None);
         pieces
     }
 
-    /// Adds the visible ones of the tokens `start..end`; an ellipsis stands for the others.
+    /// Adds the tokens `start..end`.
     fn add(&self, pieces: &mut Vec<Piece>, start: usize, end: usize, span: Option<(&str, bool)>) {
-        let visible = &self.visible[start..end];
-        if !visible.contains(&true) {
-            let is_cut = pieces
-                .last()
-                .is_some_and(|p| p.label.is_none() && p.text.ends_with('…'));
-            if start < end && !is_cut {
-                pieces.push(Piece {
-                    text: "…".to_owned(),
-                    ..Piece::default()
-                });
-            }
+        let mut words: Vec<&str> = self.words[start..end].iter().map(String::as_str).collect();
+        words.dedup_by(|a, b| *a == HIDDEN && *b == HIDDEN);
+        let is_hidden = words == [HIDDEN];
+        let last = pieces.last().filter(|_| is_hidden);
+        let is_said = last.is_some_and(|p| p.label.is_none() && p.text.ends_with(HIDDEN));
+        if words.is_empty() || is_said {
             return;
         }
-        let mut text = String::new();
-        for t in start..end {
-            let word = match self.visible[t] {
-                true => self.words[t].as_str(),
-                false if text.ends_with('…') => continue,
-                false => "…",
-            };
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text.push_str(word);
-        }
+        let span = span.filter(|_| !is_hidden);
         pieces.push(Piece {
-            text,
+            text: words.join(" "),
             label: span.map(|(kind, _)| shorten(kind)),
             is_wrong: span.is_some_and(|(_, is_wrong)| is_wrong),
         });
@@ -269,10 +283,10 @@ mod tests {
     fn list(gold: &[&str], predicted: &[&str], max: usize) -> SentenceList {
         let words: Vec<String> = (0..gold.len()).map(|t| format!("w{t}")).collect();
         let sentence = Sentence::from_words(&words);
-        let mut list = SentenceList::new(max);
+        let mut list = SentenceList::new(max, vec!["a"], true);
         let errors = [span_errors(gold, predicted)];
         let spans = (spans(gold), [spans(predicted)]);
-        list.add(&sentence, (&spans.0, &spans.1), &errors, true);
+        list.add(&sentence, (&spans.0, &spans.1), &errors);
         list
     }
 
@@ -313,10 +327,8 @@ mod tests {
     fn the_number_of_errors_is_bounded() {
         let (gold, predicted) = (["B-X", "O", "B-X", "O", "B-X"], ["O"; 5]);
         let two = list(&gold, &predicted, 2);
-        assert_eq!(
-            (two.shown(), two.sentences[0].systems[0].errors.len()),
-            (2, 2)
-        );
+        assert_eq!((two.shown, two.total), (2, 3));
+        assert_eq!(two.sentences[0].systems[0].errors.len(), 2);
         assert!(list(&gold, &predicted, 0).sentences.is_empty());
     }
 

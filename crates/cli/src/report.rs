@@ -1,45 +1,27 @@
 //! `dropchain report`
 
-mod analysis;
-mod calibration;
-mod evaluated;
-mod frequency;
-mod gradients;
-mod matrix;
-mod page;
-mod plot;
-mod scores;
-mod search;
-mod sentences;
-mod training;
-mod views;
-
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{ReadOptions, Reader};
+use dropchain::corpus::{Corpus, ReadOptions, Reader};
 use dropchain::eval::WordCounts;
-use dropchain::{Result, Sentence};
-use dropchain_report::{Recorded, read_recorded};
+use dropchain::tag::TagOptions;
+use dropchain::{Error, Place, Result};
+use dropchain_report::{Evaluated, Report, words_of};
 
 use super::arguments::{
     InputArguments, OutputArguments, PlainLabelArguments, Switch, ThreadArguments,
 };
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
+use super::gold_tagger::GoldTagger;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::predicted_columns::PredictedColumns;
+use super::predictions::{GoldCorpus, joined, labels};
 use super::progress::Progress;
 use super::{CommandError, CommandResult, check_stdin_once, print};
-use analysis::Analysis;
-use calibration::CalibrationView;
-use evaluated::{Evaluated, EvaluatedFiles};
-use frequency::Frequency;
-use gradients::Gradients;
-use page::Page;
-use scores::Scores;
-use search::Search;
-use training::{NamedRun, Training};
 
 /// Show training and errors in one HTML page
 #[derive(Debug, Args)]
@@ -111,13 +93,8 @@ pub struct ReportCommand {
     document: DocumentArguments,
 }
 
-/// What the files record.
-#[derive(Default)]
-struct Records {
-    runs: Vec<NamedRun>,
-    searches: Vec<Search>,
-    gradients: Vec<Gradients>,
-}
+/// What is evaluated, and the columns of the training data of the first model, if it names them.
+type Evaluation = Option<(Evaluated, Option<Vec<String>>)>;
 
 impl ReportCommand {
     pub fn run(&self) -> CommandResult {
@@ -127,17 +104,18 @@ impl ReportCommand {
         let file = self.file().map(ResultFile::reserve).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        let mut page = Page::new(&self.title);
-        let records = self.read_logs()?;
-        if !records.runs.is_empty() {
-            page.training = Some(Training::new(&records.runs)?);
+        let mut report = Report::default();
+        for log in &self.logs {
+            report.add_file(Path::new(AsRef::<OsStr>::as_ref(log)))?;
         }
-        page.searches = records.searches;
-        page.gradients = records.gradients;
-        if let Some(evaluated) = Evaluated::read(&self.evaluated_files())? {
-            self.evaluate(&evaluated, &mut page)?;
+        if let Some((evaluated, columns)) = self.evaluated()? {
+            let words = match self.train.is_empty() {
+                true => None,
+                false => Some(self.count_words(columns)?),
+            };
+            report.evaluate(&evaluated, words.as_ref(), self.max_errors as usize)?;
         }
-        let page = page.render()?;
+        let page = report.html(&self.title)?;
         let Some(file) = file else {
             return print(&page);
         };
@@ -189,67 +167,120 @@ impl ReportCommand {
         Ok(())
     }
 
-    fn evaluated_files(&self) -> EvaluatedFiles<'_> {
-        EvaluatedFiles {
-            gold: self.gold.as_ref(),
-            models: &self.model,
-            predictions: &self.predictions,
-            input: &self.input,
-            plain: self.plain.plain_labels(),
-            documents: self.document,
-            constrain: self.constrain.is_on(),
-        }
-    }
-
-    fn read_logs(&self) -> Result<Records> {
-        let mut records = Records::default();
-        for log in &self.logs {
-            for recorded in read_recorded(Path::new(AsRef::<std::ffi::OsStr>::as_ref(log)))? {
-                match recorded {
-                    Recorded::Run(run) => {
-                        let name = match &run.pass {
-                            Some(pass) => format!("{log}, {pass}"),
-                            None => log.to_string(),
-                        };
-                        records.runs.push(NamedRun { name, run });
-                    }
-                    Recorded::Search(search) => {
-                        records.searches.push(Search::new(log, &search)?);
-                    }
-                    Recorded::Gradients(gradients) => {
-                        records.gradients.push(Gradients::new(log, &gradients)?);
-                    }
-                }
+    /// Reads and tags the files to evaluate; `None` without any.
+    fn evaluated(&self) -> Result<Evaluation> {
+        let mut all: Evaluation = None;
+        let mut add = |one: Evaluated, columns| match &mut all {
+            Some((all, _)) => all.join(one),
+            None => {
+                all = Some((one, columns));
+                Ok(())
+            }
+        };
+        if let Some(gold) = &self.gold {
+            for model in &self.model {
+                let (tagged, columns) = self.tag(model, gold)?;
+                add(tagged, columns)?;
             }
         }
-        Ok(records)
+        for predictions in &self.predictions {
+            let read = match &self.gold {
+                Some(gold) => self.read_predictions(predictions, gold)?,
+                None => self.read_both(predictions)?,
+            };
+            add(read, None)?;
+        }
+        Ok(all)
     }
 
-    fn evaluate(&self, evaluated: &Evaluated, page: &mut Page) -> Result<()> {
-        let words = match self.train.is_empty() {
-            true => None,
-            false => Some(self.count_words(evaluated)?),
+    /// Tags a gold file with a model.
+    fn tag(&self, model: &FileName, gold: &FileName) -> Result<(Evaluated, Option<Vec<String>>)> {
+        let tagger = GoldTagger::open(model, gold, &self.input, self.document)?;
+        let options = TagOptions {
+            constrain: self.constrain.is_on(),
+            marginals: true,
+            ..TagOptions::default()
         };
-        let max_errors = self.max_errors as usize;
-        let analysis = Analysis::new(evaluated, words.as_ref(), max_errors)?;
-        page.scores = Some(Scores::new(evaluated, &analysis)?);
-        page.calibration = CalibrationView::new(evaluated, analysis.has_spans)?;
-        let has_words = evaluated.corpus.iter().any(|s| words_of(s).is_some());
-        if let Some(words) = words.filter(|_| has_words) {
-            page.frequency = Some(Frequency::new(evaluated, &analysis, &words)?);
+        let mut evaluated = Evaluated::new(model);
+        tagger.tag(options, &mut |labels, tagged| {
+            evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
+            Ok(())
+        })?;
+        let columns = tagger.columns().map(<[String]>::to_vec);
+        let schemes = tagger.joined().is_none();
+        let schemes = schemes.then(|| tagger.schemes(self.plain.plain_labels()));
+        Ok((
+            evaluated.with_corpus(tagger.into_corpus(), schemes),
+            columns,
+        ))
+    }
+
+    /// Reads predictions and gold labels from two files.
+    fn read_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Evaluated> {
+        let gold = GoldCorpus::read(&self.input, gold)?;
+        let predicted = gold.read_predictions(&self.input, predictions)?;
+        let mut evaluated = Evaluated::new(predictions);
+        for (sentence, own) in gold.sentences.iter().zip(&predicted.sentences) {
+            if !sentence.layout.document_start {
+                let probabilities = predicted.columns.probabilities(own);
+                evaluated.add(&labels(sentence)?, &predicted.labels(own)?, probabilities);
+            }
         }
-        page.set_errors(evaluated, analysis);
-        Ok(())
+        Ok(self.with_corpus(evaluated, gold.sentences))
+    }
+
+    /// Reads predictions and gold labels from the last columns of one file, as conlleval does.
+    fn read_both(&self, file: &FileName) -> Result<Evaluated> {
+        if let Some(label) = self.input.label.as_deref().filter(|l| l.contains('+')) {
+            return Err(Error::parameter(format!(
+                "--label {label}: labels that join columns are in several columns of {file}; \
+                 expected a file with gold labels (--gold)"
+            )));
+        }
+        let options = ReadOptions {
+            label: None,
+            columns: None,
+            ..self.input.read_options()
+        };
+        let corpus = Corpus::read([file], &options)?;
+        let columns = PredictedColumns::of(&corpus, true);
+        let mut evaluated = Evaluated::new(file);
+        let mut sentences = corpus
+            .iter()
+            .filter(|s| !s.layout.document_start)
+            .peekable();
+        if sentences.peek().is_none() {
+            return Err(Error::input(Place::file(&**file), "found no sentences"));
+        }
+        for sentence in sentences {
+            let column = columns.gold(sentence).ok_or_else(|| {
+                Error::input(
+                    sentence.place(0),
+                    "found no column for gold labels; expected columns of which the last two are \
+                     the gold and the predicted label, or a file with gold labels (--gold)",
+                )
+            })?;
+            let gold = (0..sentence.len()).map(|t| sentence.cell(t, column));
+            let gold: Vec<&str> = gold.collect();
+            let probabilities = columns.probabilities(sentence);
+            evaluated.add(&gold, &columns.labels(sentence)?, probabilities);
+        }
+        Ok(self.with_corpus(evaluated, corpus))
+    }
+
+    fn with_corpus(&self, evaluated: Evaluated, corpus: Corpus) -> Evaluated {
+        let has_schemes = joined(&corpus).is_none();
+        let plain = self.plain.plain_labels();
+        let schemes = has_schemes.then(|| evaluated.detect_schemes(plain));
+        evaluated.with_corpus(corpus, schemes)
     }
 
     /// Counts the words of the training data, in the columns of the model if it has names for them.
-    fn count_words(&self, evaluated: &Evaluated) -> Result<WordCounts> {
-        let input = &self.input;
-        let columns = input.columns.clone().or_else(|| evaluated.columns.clone());
+    fn count_words(&self, columns: Option<Vec<String>>) -> Result<WordCounts> {
         let options = ReadOptions {
-            columns,
+            columns: self.input.columns.clone().or(columns),
             unlabeled: true,
-            ..input.read_options()
+            ..self.input.read_options()
         };
         let mut words = WordCounts::default();
         for sentence in Reader::open(&self.train, &options)? {
@@ -261,10 +292,4 @@ impl ReportCommand {
         }
         Ok(words)
     }
-}
-
-/// Returns the words of a sentence; ready-made attributes have none.
-fn words_of(sentence: &Sentence) -> Option<impl Iterator<Item = &str>> {
-    let only_labels = sentence.schema().width() == 1 && sentence.schema().label() == Some(0);
-    sentence.words().filter(|_| !only_labels)
 }

@@ -1,0 +1,256 @@
+//! Gold labels and the predictions of systems, evaluated sentence by sentence.
+
+use dropchain::corpus::Corpus;
+use dropchain::eval::{
+    Calibration, ErrorCounts, Evaluation, FrequencyEvaluation, PairedBootstrap, SpanError,
+    WordCounts, compare_spans, label_errors,
+};
+use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
+use dropchain::{Error, Result, Sentence};
+
+use crate::sentences::SentenceList;
+
+/// The labels of sentences, document boundaries left out: `[sentences][tokens]`.
+type Labels = Vec<Vec<String>>;
+
+/// Gold labels, and the predictions of one or more systems for the same sentences.
+#[derive(Debug)]
+pub struct Evaluated {
+    pub(crate) corpus: Corpus,
+    pub(crate) gold: Labels,
+    pub(crate) gold_scheme: Scheme,
+    pub(crate) systems: Vec<System>,
+    are_joined: bool,
+}
+
+/// What a system predicts.
+#[derive(Debug)]
+pub(crate) struct System {
+    pub name: String,
+    pub labels: Labels,
+    pub scheme: Scheme,
+    /// Of all tokens whose probability is known.
+    pub tokens: Calibration,
+    /// Of those in predicted spans.
+    pub in_spans: Calibration,
+}
+
+impl Evaluated {
+    /// Creates the predictions of a system, none yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let system = System {
+            name: name.to_owned(),
+            labels: Vec::new(),
+            scheme: Scheme::Raw,
+            tokens: Calibration::default(),
+            in_spans: Calibration::default(),
+        };
+        Self {
+            corpus: Corpus::default(),
+            gold: Vec::new(),
+            gold_scheme: Scheme::Raw,
+            systems: vec![system],
+            are_joined: false,
+        }
+    }
+
+    /// Adds the labels of the next sentence, and returns how probable the predicted ones are.
+    pub fn add<S: AsRef<str>>(
+        &mut self,
+        gold: &[&str],
+        predicted: &[S],
+        probability: impl Fn(usize, &str) -> Option<f64>,
+    ) {
+        if gold.is_empty() {
+            return; // a document boundary
+        }
+        let system = &mut self.systems[0];
+        for (t, (gold, predicted)) in gold.iter().zip(predicted).enumerate() {
+            let predicted = predicted.as_ref();
+            if let Some(probability) = probability(t, predicted) {
+                system.tokens.add(probability, *gold == predicted);
+                if predicted != "O" {
+                    system.in_spans.add(probability, *gold == predicted);
+                }
+            }
+        }
+        self.gold
+            .push(gold.iter().map(|&label| label.to_owned()).collect());
+        let predicted = predicted.iter().map(|label| label.as_ref().to_owned());
+        system.labels.push(predicted.collect());
+    }
+
+    /// Sets the sentences, document boundaries among them, whose labels were added, and the schemes
+    /// of gold and predicted labels; `None` if labels join columns, so that they encode no spans.
+    #[must_use]
+    pub fn with_corpus(mut self, corpus: Corpus, schemes: Option<[Scheme; 2]>) -> Self {
+        self.corpus = corpus;
+        self.are_joined = schemes.is_none();
+        [self.gold_scheme, self.systems[0].scheme] = schemes.unwrap_or([Scheme::Raw; 2]);
+        self
+    }
+
+    /// Detects the schemes of the labels that were added.
+    #[must_use]
+    pub fn detect_schemes(&self, plain: PlainLabels) -> [Scheme; 2] {
+        let detect = |labels: &Labels, plain| {
+            let mut detector = SchemeDetector::new().with_plain_labels(plain);
+            labels.iter().for_each(|labels| detector.observe(labels));
+            detector.prevailing().0
+        };
+        let gold = detect(&self.gold, plain);
+        [
+            gold,
+            detect(&self.systems[0].labels, plain.of_predictions(gold)),
+        ]
+    }
+
+    /// Adds the systems of `other`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] or [`Error::Input`] if its gold labels are not the same.
+    pub fn join(&mut self, mut other: Self) -> Result<()> {
+        let [first, name] = [&self, &&mut other].map(|one| one.systems[0].name.clone());
+        let [expected, found] =
+            [&self.gold, &other.gold].map(|gold| gold.iter().map(Vec::len).sum::<usize>());
+        if expected != found || self.gold.len() != other.gold.len() {
+            return Err(Error::parameter(format!(
+                "{name} has labels for {found} tokens, {first} for {expected}; expected systems \
+                 for the same text"
+            )));
+        }
+        let sentences = self.corpus.iter().filter(|s| !s.layout.document_start);
+        for (sentence, i) in sentences.zip(0..) {
+            let [expected, found] = [&self.gold[i], &other.gold[i]];
+            if let Some(t) = (0..expected.len()).find(|&t| found.get(t) != Some(&expected[t])) {
+                let found = found.get(t).map_or("", String::as_str);
+                return Err(Error::input(
+                    sentence.place(t),
+                    format!(
+                        "the gold label is '{}' for {first}, but '{found}' for {name}; expected \
+                         systems for the same labels",
+                        expected[t]
+                    ),
+                ));
+            }
+        }
+        self.systems.append(&mut other.systems);
+        Ok(())
+    }
+
+    /// Returns the names of the systems.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.systems.iter().map(|one| one.name.as_str()).collect()
+    }
+
+    /// Returns the sentences with the numbers of their labels; document boundaries have none.
+    fn sentences(&self) -> impl Iterator<Item = (&Sentence, Option<usize>)> {
+        let mut numbers = 0..self.gold.len();
+        self.corpus
+            .iter()
+            .map(move |sentence| match sentence.layout.document_start {
+                true => (sentence, None),
+                false => (sentence, numbers.next()),
+            })
+    }
+}
+
+/// Returns the words of a sentence; ready-made attributes have none.
+pub fn words_of(sentence: &Sentence) -> Option<impl Iterator<Item = &str>> {
+    let only_labels = sentence.schema().width() == 1 && sentence.schema().label() == Some(0);
+    sentence.words().filter(|_| !only_labels)
+}
+
+/// What is counted for each system, and the sentences with errors.
+pub(crate) struct Analysis {
+    pub has_spans: bool,
+    pub systems: Vec<SystemAnalysis>,
+    pub bootstrap: PairedBootstrap,
+    pub sentences: SentenceList,
+}
+
+/// The counts of a system.
+pub(crate) struct SystemAnalysis {
+    pub evaluation: Evaluation,
+    pub errors: ErrorCounts,
+    pub by_frequency: FrequencyEvaluation,
+}
+
+impl Analysis {
+    /// Evaluates all systems. `words` are those of the training data, if these are known.
+    pub fn new(all: &Evaluated, words: Option<&WordCounts>, max_errors: usize) -> Result<Self> {
+        let gold_scheme = all.gold_scheme;
+        let mut gold = Evaluation::new().with_schemes(gold_scheme, gold_scheme);
+        for labels in all.gold.iter().filter(|_| !all.are_joined) {
+            gold.add(labels, labels)?;
+        }
+        let mut bootstrap = PairedBootstrap::new();
+        if all.are_joined {
+            bootstrap = bootstrap.without_spans();
+        }
+        if let [a, b] = all.systems.as_slice() {
+            bootstrap = bootstrap.with_schemes(gold_scheme, [a.scheme, b.scheme]);
+        }
+        let systems = all.systems.iter().map(|system| SystemAnalysis {
+            evaluation: Evaluation::with_confusions().with_schemes(gold_scheme, system.scheme),
+            errors: ErrorCounts::default(),
+            by_frequency: FrequencyEvaluation::new().with_schemes(gold_scheme, system.scheme),
+        });
+        let mut analysis = Self {
+            has_spans: gold.has_spans(),
+            systems: systems.collect(),
+            bootstrap,
+            sentences: SentenceList::new(max_errors, all.names(), gold.has_spans()),
+        };
+        for (sentence, number) in all.sentences() {
+            if let Some(number) = number {
+                analysis.add(all, sentence, number, words)?;
+            } else {
+                analysis.bootstrap.add_document_start();
+                let evaluations = analysis.systems.iter_mut().map(|s| &mut s.evaluation);
+                evaluations.for_each(Evaluation::add_document_start);
+            }
+        }
+        Ok(analysis)
+    }
+
+    fn add(
+        &mut self,
+        all: &Evaluated,
+        sentence: &Sentence,
+        number: usize,
+        words: Option<&WordCounts>,
+    ) -> Result<()> {
+        let gold = &all.gold[number];
+        if let [a, b] = all.systems.as_slice() {
+            self.bootstrap
+                .add(gold, [&a.labels[number], &b.labels[number]])?;
+        }
+        let frequencies: Option<Vec<u64>> = words.and_then(|words| {
+            let own = words_of(sentence)?;
+            Some(own.map(|word| words.count(word)).collect())
+        });
+        let gold_spans = all.gold_scheme.spans(gold);
+        let mut errors: Vec<Vec<SpanError<'_>>> = Vec::new();
+        let mut spans = Vec::new();
+        for (counts, system) in self.systems.iter_mut().zip(&all.systems) {
+            let predicted = &system.labels[number];
+            counts.evaluation.add(gold, predicted)?;
+            if let Some(frequencies) = &frequencies {
+                counts.by_frequency.add(frequencies, gold, predicted)?;
+            }
+            let own = system.scheme.spans(predicted);
+            let found = match self.has_spans {
+                true => compare_spans(&gold_spans, &own),
+                false => label_errors(gold, predicted),
+            };
+            found.iter().for_each(|error| counts.errors.add(error));
+            errors.push(found);
+            spans.push(own);
+        }
+        self.sentences.add(sentence, (&gold_spans, &spans), &errors);
+        Ok(())
+    }
+}

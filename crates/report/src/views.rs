@@ -1,0 +1,248 @@
+//! What the template of the page shows: sections of blocks.
+
+use serde::Serialize;
+
+use crate::plot::{COLORS, Mark, Plot, Series};
+use crate::sentences::SentenceList;
+
+/// A section of the page.
+#[derive(Clone, Debug, Serialize)]
+pub struct Section {
+    pub id: &'static str,
+    title: &'static str,
+    blocks: Vec<Block>,
+}
+
+/// A part of a section.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind", content = "of", rename_all = "snake_case")]
+enum Block {
+    Heading(String),
+    Text(String),
+    Note(String),
+    Legend(Vec<(usize, String, String)>),
+    Figures(Vec<Figure>),
+    Table(Table),
+    Details(String, Vec<Table>),
+    Errors(SentenceList),
+}
+
+impl Section {
+    pub fn new(id: &'static str, title: &'static str) -> Self {
+        let blocks = Vec::new();
+        Self { id, title, blocks }
+    }
+
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Heading(text.into()));
+    }
+
+    pub fn text(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Text(text.into()));
+    }
+
+    pub fn note(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Note(text.into()));
+    }
+
+    /// Adds a table, unless it is empty.
+    pub fn table(&mut self, table: Table) {
+        let table = Some(table).filter(|table| !table.rows.is_empty());
+        self.blocks.extend(table.map(Block::Table));
+    }
+
+    /// Adds tables that are folded.
+    pub fn details(&mut self, summary: &str, tables: Vec<Table>) {
+        self.blocks.push(Block::Details(summary.to_owned(), tables));
+    }
+
+    /// Adds plots side by side.
+    pub fn figures(&mut self, figures: impl IntoIterator<Item = Option<Figure>>) {
+        let figures = figures.into_iter().flatten().collect();
+        self.blocks.push(Block::Figures(figures));
+    }
+
+    pub fn errors(&mut self, errors: SentenceList) {
+        self.blocks.push(Block::Errors(errors));
+    }
+
+    /// Names the things of a list by letters and colors, if there are several.
+    pub fn legend(&mut self, names: &[&str]) {
+        let names = names.iter().enumerate();
+        let entries = names.map(|(i, name)| (i % COLORS, letter(i), (*name).to_owned()));
+        if entries.len() > 1 {
+            self.blocks.push(Block::Legend(entries.collect()));
+        }
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Table {
+    pub caption: String,
+    pub class: &'static str,
+    pub head: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Row {
+    pub cells: Vec<Cell>,
+    /// Whether to emphasize it.
+    pub is_best: bool,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Cell {
+    pub text: String,
+    pub class: &'static str,
+    /// How much of it is shaded, in percent.
+    pub share: String,
+}
+
+impl Cell {
+    pub fn new(text: impl Into<String>, class: &'static str, share: impl Into<String>) -> Self {
+        let (text, share) = (text.into(), share.into());
+        Self { text, class, share }
+    }
+}
+
+impl Table {
+    /// Creates a table with the heads of its columns.
+    pub fn new(caption: impl Into<String>, head: Vec<String>) -> Self {
+        let (caption, class, rows) = (caption.into(), "", Vec::new());
+        Self {
+            caption,
+            class,
+            head,
+            rows,
+        }
+    }
+
+    /// Creates a table whose first two columns are a letter and what it names.
+    pub fn named(caption: &str, mut head: Vec<String>) -> Self {
+        head.insert(0, String::new());
+        let class = "named";
+        Self {
+            class,
+            ..Self::new(caption, head)
+        }
+    }
+
+    /// Adds a row of texts; a dash stands for empty ones. Named rows get the next letter.
+    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Row {
+        let mut row = Row::default();
+        if self.class == "named" {
+            row.cells.push(Cell::new(letter(self.rows.len()), "", ""));
+        }
+        for text in cells {
+            let text = Some(text.into()).filter(|text| !text.is_empty());
+            row.cells
+                .push(Cell::new(text.unwrap_or("–".to_owned()), "", ""));
+        }
+        self.rows.push(row);
+        let last = self.rows.len() - 1;
+        &mut self.rows[last]
+    }
+}
+
+/// Splits the heads of columns at commas.
+pub fn heads(text: &str) -> Vec<String> {
+    text.split(", ").map(str::to_owned).collect()
+}
+
+/// Returns a head, and one for each letter of `count` things.
+pub fn with_letters(head: &str, count: usize) -> Vec<String> {
+    let letters = (0..count).map(letter);
+    [head.to_owned()].into_iter().chain(letters).collect()
+}
+
+/// A plot with its title and a description for those who do not see it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    title: String,
+    description: String,
+    svg: String,
+}
+
+/// What describes plots beside a table.
+pub const IN_TABLE: &str = "The table has the same numbers.";
+
+impl Figure {
+    /// Draws a plot; `None` if there is nothing to draw.
+    pub fn draw(title: impl Into<String>, description: &str, plot: &Plot) -> Option<Self> {
+        let (title, description, svg) = (title.into(), description.to_owned(), plot.svg()?);
+        Some(Self {
+            title,
+            description,
+            svg,
+        })
+    }
+}
+
+/// Returns a letter for the number of a thing: A, B, …, Z, A2, B2, …
+pub fn letter(number: usize) -> String {
+    let letter = char::from(b'A' + (number % 26) as u8);
+    match number / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{}", round + 1),
+    }
+}
+
+/// Returns the curve of one of `count` things, with its letter if there are several.
+pub fn curve(number: usize, count: usize, points: Vec<(f64, f64)>) -> Series {
+    let letter = Some(letter(number)).filter(|_| count > 1);
+    let series = Series::new(number, Mark::LineAndPoints, points);
+    series.letter(letter.unwrap_or_default())
+}
+
+/// Formats a fraction in percent, with two digits.
+pub fn percent(fraction: f64) -> String {
+    format!("{:.2}", 100.0 * fraction)
+}
+
+/// Formats what may be absent.
+pub fn or_empty<T>(value: Option<T>, format: impl Fn(T) -> String) -> String {
+    value.map(format).unwrap_or_default()
+}
+
+/// Formats a number of things with a thin space between thousands.
+pub fn count(number: u64) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{}\u{202f}{:03}", count(number / 1000), number % 1000),
+    }
+}
+
+/// Formats a number of things with the word for them, whose plural ends in s.
+pub fn count_of(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", count(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn things_have_different_letters() {
+        assert_eq!([0, 25, 26, 53].map(letter), ["A", "Z", "A2", "B3"]);
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        let texts = [0, 999, 1000, 1_234_567].map(|n| count_of(n, "error"));
+        assert_eq!(
+            texts,
+            [
+                "0 errors",
+                "999 errors",
+                "1\u{202f}000 errors",
+                "1\u{202f}234\u{202f}567 errors"
+            ]
+        );
+        assert_eq!(count_of(1, "error"), "1 error");
+    }
+}
