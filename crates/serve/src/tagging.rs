@@ -2,27 +2,17 @@
 
 use std::ops::Range;
 
-use dropchain::corpus::{OutputFormat, ReadOptions, WriteOptions, Writer};
+use axum::http::StatusCode;
+use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
 use dropchain::label::Scheme;
 use dropchain::tag::{Condition, NamedTagging, TagDocuments, Tagger, Workspace};
-use dropchain::{MemoryLimit, Result, Sentence};
-use hyper::StatusCode;
+use dropchain::{Result, Sentence};
 use serde_json::Value;
 
-use super::api_error::ApiError;
-use super::options::{MAX_NBEST_TOKENS, RequestOptions};
-use super::request::TagRequest;
-
-/// Limits on what is tagged.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Maximum number of tokens of a sentence.
-    pub max_sentence: usize,
-    /// Limits the memory of a sentence.
-    pub memory: MemoryLimit,
-    /// Maximum number of bytes of a response.
-    pub max_response: usize,
-}
+use crate::api_error::ApiError;
+use crate::options::ServeOptions;
+use crate::query::{MAX_NBEST_TOKENS, RequestOptions};
+use crate::request::TagRequest;
 
 /// The answer to a request to tag.
 #[derive(Debug, Default)]
@@ -41,21 +31,14 @@ pub fn answer(
     body: &[u8],
     (name, tagger): (&str, &Tagger),
     options: &RequestOptions,
-    limits: &Limits,
+    limits: &ServeOptions,
     workspace: &mut Workspace,
-    is_abandoned: impl Fn() -> bool,
+    is_abandoned: &dyn Fn() -> bool,
 ) -> Result<Answer, ApiError> {
     let request = TagRequest::parse(body)?;
     let header = tagger.model().header();
-    let read_options = ReadOptions {
-        max_sentence: limits.max_sentence,
-        memory: limits.memory,
-        ..ReadOptions::default()
-    };
-    let (items, sentences): (Vec<usize>, Vec<Sentence>) = request
-        .sentences(header, &read_options)?
-        .into_iter()
-        .unzip();
+    let sentences = request.sentences(header, limits)?;
+    let (items, sentences): (Vec<usize>, Vec<Sentence>) = sentences.into_iter().unzip();
     let documents = TagDocuments::new(tagger, &sentences);
     let mut output = SentenceOutput {
         tagger,
@@ -82,14 +65,11 @@ pub fn answer(
             }
         };
         output.write(sentence, &NamedTagging::new(tagger, tagging, output.scheme))?;
-        if output.lines.len() > limits.max_response {
-            return Err(ApiError::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                format!(
-                    "the response would have more than {} bytes; send less at once",
-                    limits.max_response
-                ),
-            ));
+        let limit = limits.max_response();
+        if output.lines.len() > limit {
+            let message =
+                format!("the response would have more than {limit} bytes; send less at once");
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
         }
         answer.sentences += 1;
         answer.tokens += sentence.len() as u64;

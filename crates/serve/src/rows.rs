@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use dropchain::corpus::JsonObject;
-use dropchain::corpus::ReadOptions;
 use dropchain::sentence::Schema;
 use dropchain::tag::Header;
 use dropchain::{Error, Place, Result, Sentence};
@@ -20,7 +19,7 @@ const COLUMNS: &str = "columns";
 pub fn rows_sentence(
     object: &JsonObject<'_>,
     header: &Header,
-    limits: &ReadOptions,
+    max_sentence: usize,
     place: (&str, u64),
 ) -> Result<Option<Sentence>> {
     let error = |message: String| Error::input(Place::line(place.0, place.1), message);
@@ -42,11 +41,10 @@ pub fn rows_sentence(
     let schema = schema.map_err(|fault| error(fault.to_string()))?;
     let width = schema.width();
     let mut sentence = Sentence::new(Arc::new(schema), Arc::from(place.0));
-    if rows.len() > limits.max_sentence {
+    if rows.len() > max_sentence {
         return Err(error(format!(
-            "the sentence has {} tokens; expected at most {} (--max-sentence)",
-            rows.len(),
-            limits.max_sentence
+            "the sentence has {} tokens; expected at most {max_sentence} (--max-sentence)",
+            rows.len()
         )));
     }
     for (t, row) in rows.iter().enumerate() {

@@ -2,16 +2,15 @@
 
 use std::io::Cursor;
 
-use dropchain::corpus::JsonObject;
-use dropchain::corpus::{Format, ReadOptions, Reader};
+use dropchain::corpus::{Format, JsonObject, ReadOptions, Reader};
 use dropchain::sentence::Separation;
 use dropchain::tag::Header;
 use dropchain::{Error, Result, Sentence};
 use serde_json::value::RawValue;
 
-use super::api_error::ApiError;
-use super::rows::{ROWS, rows_sentence};
-use crate::model_input::ModelColumns;
+use crate::api_error::ApiError;
+use crate::options::ServeOptions;
+use crate::rows::{ROWS, rows_sentence};
 
 /// What to send.
 const EXPECTED: &str = "expected a JSON object with one of the keys \"text\", \"tokens\", \
@@ -75,7 +74,7 @@ impl<'a> TagRequest<'a> {
     }
 
     /// Returns the sentences of all inputs, with the indices of their inputs.
-    pub fn sentences(&self, header: &Header, limits: &ReadOptions) -> Result<Vec<InputSentence>> {
+    pub fn sentences(&self, header: &Header, limits: &ServeOptions) -> Result<Vec<InputSentence>> {
         let sentences = self.read(header, limits);
         sentences.map_err(|error| match (error, self.list) {
             (Error::Input { message, .. }, None) => Error::Parameter(message),
@@ -83,14 +82,15 @@ impl<'a> TagRequest<'a> {
         })
     }
 
-    fn read(&self, header: &Header, limits: &ReadOptions) -> Result<Vec<InputSentence>> {
+    fn read(&self, header: &Header, limits: &ServeOptions) -> Result<Vec<InputSentence>> {
         let name = self.list.unwrap_or("request");
         let mut lines = String::new();
         let mut sentences = Vec::new();
         for (i, item) in self.items.iter().enumerate() {
             match item {
                 Item::Object(_, object) if object.get(ROWS).is_some() => {
-                    let sentence = rows_sentence(object, header, limits, (name, i as u64 + 1))?;
+                    let sentence =
+                        rows_sentence(object, header, limits.max_sentence, (name, i as u64 + 1))?;
                     sentences.extend(sentence.map(|sentence| (i, sentence)));
                 }
                 // Line breaks are white space: inside of strings they are escaped.
@@ -103,10 +103,14 @@ impl<'a> TagRequest<'a> {
             }
             lines.push('\n');
         }
+        let joined = header.label_name().filter(|_| header.joined.is_some());
         let options = ReadOptions {
+            format: Some(Format::Jsonl),
+            label: joined.map(str::to_owned),
+            unlabeled: true,
             max_sentence: limits.max_sentence,
             memory: limits.memory,
-            ..ModelColumns::new(header).read_options(Format::Jsonl, None)
+            ..ReadOptions::default()
         };
         let reader = Reader::from_read(Box::new(Cursor::new(lines.into_bytes())), name, &options);
         for sentence in reader {
