@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use dropchain_serve::{Event, ModelFile, ServeOptions, Server, ServerHandle};
+use dropchain_serve::{ModelFile, ServeOptions, Server, ServerHandle};
 
 use super::arguments::{ByteSize, LimitArguments, ThreadArguments};
 use super::document_arguments::DocumentArguments;
@@ -112,10 +112,7 @@ impl ServeCommand {
         let server = Server::open(self.models.clone(), open, self.options())?;
         watch_signals(server.handle());
         print(&format!("listening on http://{}\n", server.address()))?;
-        server.run(|event| match event {
-            Event::Loaded(_) => notice(&event.to_string()),
-            _ => notice(&format!("dropchain: {event}")),
-        })?;
+        server.run(|message| notice(&format!("dropchain: {message}")))?;
         Ok(())
     }
 

@@ -49,10 +49,9 @@ impl From<Error> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let object = json!({"status": self.status.as_u16(), "error": self.message});
-        let response = (self.status, json_response(format!("{object}\n")));
-        match self.status {
-            StatusCode::SERVICE_UNAVAILABLE => ([(RETRY_AFTER, "1")], response).into_response(),
-            _ => response.into_response(),
-        }
+        let body = json_response(format!("{object}\n"));
+        let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        let retry = is_busy.then_some([(RETRY_AFTER, "1")]);
+        (self.status, retry, body).into_response()
     }
 }

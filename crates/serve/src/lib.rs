@@ -22,4 +22,4 @@ mod workers;
 
 pub use models::ModelFile;
 pub use options::ServeOptions;
-pub use server::{Event, Server, ServerHandle};
+pub use server::{Server, ServerHandle};

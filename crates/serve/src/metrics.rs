@@ -1,22 +1,22 @@
 //! Metrics in the text format of Prometheus.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::StatusCode;
 
-use crate::models::{Models, ServedModel, lock};
+use crate::models::{ModelState, Models, lock};
 use crate::workers::Workers;
 
-/// Upper ends of the buckets of durations, in seconds.
-const BUCKETS: [f64; 16] = [
-    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
-    5.0, 10.0,
+/// Upper ends of the buckets of durations, in seconds, before that of all.
+const BUCKETS: [&str; 17] = [
+    "0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1",
+    "0.25", "0.5", "1", "2.5", "5", "10", "+Inf",
 ];
 
-/// What happens once at a time, counted by its references.
+/// What happens several times at once, counted by its references.
 #[derive(Debug, Default)]
 pub struct Gauge(Arc<()>);
 
@@ -35,7 +35,6 @@ impl Gauge {
 #[derive(Debug, Default)]
 struct Histogram {
     counts: [u64; BUCKETS.len()], // [bucket] requests that took at most as long
-    total: u64,
     seconds: f64,
 }
 
@@ -57,86 +56,55 @@ impl Metrics {
         *lock(&self.requests).entry(key).or_default() += 1;
         let (seconds, mut durations) = (duration.as_secs_f64(), lock(&self.durations));
         let histogram = durations.entry(endpoint).or_default();
-        for (count, _) in histogram
-            .counts
-            .iter_mut()
-            .zip(BUCKETS)
-            .filter(|(_, end)| seconds <= *end)
-        {
-            *count += 1;
-        }
-        histogram.total += 1;
         histogram.seconds += seconds;
+        for (count, end) in histogram.counts.iter_mut().zip(BUCKETS) {
+            *count += u64::from(end.parse().is_ok_and(|end: f64| seconds <= end));
+        }
     }
 
     /// Returns all counts.
     pub fn text(&self, models: &Models, workers: &Workers) -> String {
         let mut text = Text(String::new());
-        text.family(
-            "requests_total",
-            "counter",
-            "Requests by endpoint and status",
-        );
+        text.family("requests_total", "counter");
         for ((endpoint, status), count) in lock(&self.requests).iter() {
             let labels = format!("{{endpoint=\"{endpoint}\",status=\"{status}\"}}");
-            text.sample("requests_total", &labels, count);
+            text.sample("requests_total", &labels, *count as f64);
         }
         let name = "request_duration_seconds";
-        text.family(
-            name,
-            "histogram",
-            "Time from the headers of a request to its answer",
-        );
-        for (endpoint, histogram) in lock(&self.durations).iter() {
-            let ends = BUCKETS
-                .iter()
-                .map(ToString::to_string)
-                .chain(["+Inf".to_owned()]);
-            for (end, count) in ends.zip(histogram.counts.iter().chain([&histogram.total])) {
+        text.family(name, "histogram");
+        for (endpoint, Histogram { counts, seconds }) in lock(&self.durations).iter() {
+            for (end, count) in BUCKETS.iter().zip(counts) {
                 let labels = format!("_bucket{{endpoint=\"{endpoint}\",le=\"{end}\"}}");
-                text.sample(name, &labels, count);
+                text.sample(name, &labels, *count as f64);
             }
-            let labels = format!("{{endpoint=\"{endpoint}\"}}");
-            text.sample(name, &format!("_sum{labels}"), histogram.seconds);
-            text.sample(name, &format!("_count{labels}"), histogram.total);
+            let count = counts[BUCKETS.len() - 1] as f64;
+            for (suffix, value) in [("_sum", *seconds), ("_count", count)] {
+                text.sample(name, &format!("{suffix}{{endpoint=\"{endpoint}\"}}"), value);
+            }
         }
         let (waiting, busy) = workers.load();
-        let (requests, connections) = (self.in_progress.value(), self.connections.value());
-        for (name, help, value) in [
-            ("requests_in_progress", "Requests being answered", requests),
-            (
-                "requests_waiting",
-                "Requests that wait for a thread",
-                waiting,
-            ),
-            ("threads_busy", "Threads that tag", busy),
-            ("connections", "Open connections", connections),
+        for (name, value) in [
+            ("requests_in_progress", self.in_progress.value()),
+            ("requests_waiting", waiting),
+            ("threads_busy", busy),
+            ("connections", self.connections.value()),
         ] {
-            text.family(name, "gauge", help);
-            text.sample(name, "", value);
+            text.family(name, "gauge");
+            text.sample(name, "", value as f64);
         }
-        let mut of_models = |name, kind, help, value: &dyn Fn(&ServedModel) -> u64| {
-            text.family(name, kind, help);
+        let mut of_models = |name, kind, value: fn(&ModelState) -> u64| {
+            text.family(name, kind);
             for model in models.all() {
-                let escaped = model.name().replace('\\', "\\\\").replace('"', "\\\"");
-                let escaped = escaped.replace('\n', "\\n");
-                text.sample(name, &format!("{{model=\"{escaped}\"}}"), value(model));
+                let escaped = model.file.name.replace('\\', "\\\\").replace('"', "\\\"");
+                let labels = format!("{{model=\"{}\"}}", escaped.replace('\n', "\\n"));
+                text.sample(name, &labels, value(&model.state()) as f64);
             }
         };
-        of_models("sentences_total", "counter", "Tagged sentences", &|m| {
-            m.counts().sentences
-        });
-        of_models("tokens_total", "counter", "Tagged tokens", &|m| {
-            m.counts().tokens
-        });
-        let help = "Replaced model files that could not be loaded";
-        of_models("model_load_failures_total", "counter", help, &|m| {
-            m.counts().failures
-        });
-        let help = "When the model was loaded, in seconds since 1970";
-        of_models("model_loaded_timestamp_seconds", "gauge", help, &|m| {
-            m.current().seconds()
-        });
+        of_models("sentences_total", "counter", |m| m.sentences);
+        of_models("tokens_total", "counter", |m| m.tokens);
+        of_models("model_load_failures_total", "counter", |m| m.failures);
+        let loaded = "model_loaded_timestamp_seconds";
+        of_models(loaded, "gauge", |m| m.current.loaded);
         text.0
     }
 }
@@ -146,16 +114,13 @@ struct Text(String);
 
 impl Text {
     /// Begins the samples of a metric.
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
+    fn family(&mut self, name: &str, kind: &str) {
         // Writing to a string cannot fail.
-        let _ = write!(
-            self.0,
-            "# HELP dropchain_{name} {help}\n# TYPE dropchain_{name} {kind}\n"
-        );
+        let _ = writeln!(self.0, "# TYPE dropchain_{name} {kind}");
     }
 
     /// Writes a sample. `labels` may begin with the suffix of the name.
-    fn sample(&mut self, name: &str, labels: &str, value: impl Display) {
+    fn sample(&mut self, name: &str, labels: &str, value: f64) {
         let _ = writeln!(self.0, "dropchain_{name}{labels} {value}");
     }
 }

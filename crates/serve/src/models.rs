@@ -12,7 +12,7 @@ use dropchain::tag::{Tagger, Workspace};
 use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
-use crate::server::{Event, Report};
+use crate::server::Report;
 
 /// Opens the model of a tagger.
 pub type OpenModel = dyn Fn(&Path) -> Result<Tagger> + Send + Sync;
@@ -47,176 +47,135 @@ impl From<OsString> for ModelFile {
     }
 }
 
-/// What tells a file from the one that replaces it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FileState {
-    identity: [u64; 2], // device and inode, where there are such
-    length: u64,
-    modified: Option<SystemTime>,
-}
+/// What tells a file from the one that replaces it: its size, when it was changed and, where there
+/// are such, its inode; `None` if there is no file.
+type FileState = Option<(u64, Option<SystemTime>, u64)>;
 
-impl FileState {
-    /// Returns the state of a model file; `None` if there is none.
-    fn of(path: &Path) -> Option<Self> {
-        let metadata = fs::metadata(path).ok()?;
-        #[cfg(unix)]
-        let identity = {
-            use std::os::unix::fs::MetadataExt;
-            [metadata.dev(), metadata.ino()]
-        };
-        #[cfg(not(unix))]
-        let identity = [0; 2];
-        Some(Self {
-            identity,
-            length: metadata.len(),
-            modified: metadata.modified().ok(),
-        })
-    }
+fn file_state(path: &Path) -> FileState {
+    let metadata = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Some((metadata.len(), metadata.modified().ok(), inode))
 }
 
 /// A model in memory. Requests keep the one that they began with.
 #[derive(Debug)]
 pub struct LoadedModel {
+    /// The model.
     pub tagger: Tagger,
-    loaded: SystemTime,
+    /// When it was loaded, in seconds since 1970.
+    pub loaded: u64,
     workspaces: Mutex<Vec<Workspace>>,
 }
 
 impl LoadedModel {
     /// Loads a model and verifies all of it: what is served does not turn out to be damaged later.
-    fn load(path: &Path, open: &OpenModel) -> Result<Self> {
+    fn load(path: &Path, open: &OpenModel) -> Result<Arc<Self>> {
         let tagger = open(path)?;
         tagger.model().verify()?;
-        Ok(Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Ok(Arc::new(Self {
             tagger,
-            loaded: SystemTime::now(),
+            loaded: now.unwrap_or_default().as_secs(),
             workspaces: Mutex::default(),
-        })
+        }))
     }
 
     /// Calls `work` with a workspace of a request that has ended, or a new one.
     pub fn with_workspace<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
-        let workspace = lock(&self.workspaces).pop();
-        let mut workspace = workspace.unwrap_or_default();
+        let mut workspace = lock(&self.workspaces).pop().unwrap_or_default();
         let result = work(&mut workspace);
         lock(&self.workspaces).push(workspace);
         result
     }
-
-    /// When it was loaded, in seconds since 1970.
-    pub fn seconds(&self) -> u64 {
-        let time = self.loaded.duration_since(UNIX_EPOCH);
-        time.unwrap_or_default().as_secs()
-    }
-}
-
-/// What was done with a model.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ModelCounts {
-    pub sentences: u64,
-    pub tokens: u64,
-    /// Replacements that failed.
-    pub failures: u64,
 }
 
 /// A model that is served.
 pub struct ServedModel {
-    file: ModelFile,
-    current: Mutex<Arc<LoadedModel>>,
-    failure: Mutex<Option<String>>, // why the file is not what is served
-    counts: Mutex<ModelCounts>,
-    watched: Mutex<WatchedFile>,
+    /// Its name and its file.
+    pub file: ModelFile,
+    state: Mutex<ModelState>,
 }
 
-/// States of a model file.
-#[derive(Debug)]
-struct WatchedFile {
-    tried: Option<FileState>, // when it was last loaded, successfully or not
-    seen: Option<FileState>,  // when it was last looked at
+/// What becomes of a model that is served.
+pub struct ModelState {
+    /// The model as it is now.
+    pub current: Arc<LoadedModel>,
+    /// Number of sentences that were tagged.
+    pub sentences: u64,
+    /// Number of tokens that were tagged.
+    pub tokens: u64,
+    /// Number of replacements that failed.
+    pub failures: u64,
+    failure: Option<String>, // why the file is not what is served
+    tried: FileState,        // when it was last loaded, successfully or not
+    seen: FileState,         // when it was last looked at
 }
 
 impl ServedModel {
     fn open(file: ModelFile, open: &OpenModel) -> Result<Self> {
-        let state = FileState::of(&file.path);
-        let model = LoadedModel::load(&file.path, open)?;
-        let (tried, seen) = (state.clone(), state);
-        Ok(Self {
-            file,
-            current: Mutex::new(Arc::new(model)),
-            failure: Mutex::default(),
-            counts: Mutex::default(),
-            watched: Mutex::new(WatchedFile { tried, seen }),
-        })
+        let seen = file_state(&file.path);
+        let state = Mutex::new(ModelState {
+            current: LoadedModel::load(&file.path, open)?,
+            sentences: 0,
+            tokens: 0,
+            failures: 0,
+            failure: None,
+            tried: seen,
+            seen,
+        });
+        Ok(Self { file, state })
     }
 
-    /// Returns the name of the model.
-    pub fn name(&self) -> &str {
-        &self.file.name
+    /// Returns the state of the model, which waits for nothing long.
+    pub fn state(&self) -> MutexGuard<'_, ModelState> {
+        lock(&self.state)
     }
 
-    /// Returns the model as it is now.
-    pub fn current(&self) -> Arc<LoadedModel> {
-        Arc::clone(&lock(&self.current))
-    }
-
-    /// Returns what was done with it.
-    pub fn counts(&self) -> ModelCounts {
-        *lock(&self.counts)
-    }
-
-    /// Counts what was tagged.
-    pub fn count(&self, sentences: u64, tokens: u64) {
-        let mut counts = lock(&self.counts);
-        counts.sentences += sentences;
-        counts.tokens += tokens;
-    }
-
-    /// Looks at the file, and returns whether to load it. One that is being written has to wait
-    /// until it stays the same; one that was put in its place is complete.
-    fn should_load(&self, is_forced: bool) -> bool {
-        let state = FileState::of(&self.file.path);
-        let mut watched = lock(&self.watched);
-        let is_being_written = match (&state, &watched.seen) {
-            (Some(state), Some(seen)) => state.identity == seen.identity && state != seen,
-            _ => false,
-        };
-        let should_load = is_forced || (state != watched.tried && !is_being_written);
-        if should_load {
-            watched.tried.clone_from(&state);
+    /// Loads the file again if it was replaced. If that fails, the old model stays.
+    fn refresh(&self, is_forced: bool, open: &OpenModel, report: &Report) {
+        let ModelFile { name, path } = &self.file;
+        let found = file_state(path);
+        let mut state = self.state();
+        let before = std::mem::replace(&mut state.seen, found);
+        // A file that changes is still being written.
+        if !is_forced && (found == state.tried || found != before) {
+            return;
         }
-        watched.seen = state;
-        should_load
-    }
-
-    /// Loads the file again. If that fails, the old model stays.
-    fn reload(&self, open: &OpenModel, report: &Report) {
-        let loaded = LoadedModel::load(&self.file.path, open);
-        *lock(&self.failure) = loaded.as_ref().err().map(ToString::to_string);
-        match loaded {
+        state.tried = found;
+        drop(state);
+        let loaded = LoadedModel::load(path, open);
+        let mut state = self.state();
+        state.failure = loaded.as_ref().err().map(ToString::to_string);
+        let message = match loaded {
             Ok(model) => {
-                *lock(&self.current) = Arc::new(model);
-                report(Event::Loaded(&self.file));
+                state.current = model;
+                format!("{name}: loaded {}", path.display())
             }
             Err(error) => {
-                lock(&self.counts).failures += 1;
-                report(Event::NotLoaded(&self.file, &error));
+                state.failures += 1;
+                format!("{name}: {error}; the model loaded before serves on")
             }
-        }
+        };
+        drop(state);
+        report(&message);
     }
 
     /// Describes the model for clients.
     fn description(&self, is_default: bool) -> Value {
-        let model = self.current();
+        let model = Arc::clone(&self.state().current);
         let header = model.tagger.model().header();
         let mut description = json!({
-            "name": self.name(),
+            "name": self.file.name,
             "default": is_default,
             "labels": header.labels.names(),
             "spans": header.encodes_spans(),
             "columns": header.columns,
             "label": header.label_name(),
             "documents": model.tagger.documents().is_some(),
-            "loaded": model.seconds(),
+            "loaded": model.loaded,
         });
         if header.joined.is_some() {
             description["joined_columns"] = json!(header.joined_names());
@@ -226,8 +185,9 @@ impl ServedModel {
 
     /// Describes whether all is well with the model.
     fn health(&self) -> Value {
-        let mut health = json!({"name": self.name(), "loaded": self.current().seconds()});
-        if let Some(failure) = &*lock(&self.failure) {
+        let state = self.state();
+        let mut health = json!({"name": self.file.name, "loaded": state.current.loaded});
+        if let Some(failure) = &state.failure {
             health["error"] = failure.as_str().into();
         }
         health
@@ -256,9 +216,9 @@ impl Models {
     /// Finds a model; without a name the first.
     pub fn find(&self, name: Option<&str>) -> Result<&ServedModel, ApiError> {
         let mut models = self.models.iter();
-        let found = models.find(|model| name.is_none_or(|name| model.name() == name));
+        let found = models.find(|model| name.is_none_or(|name| model.file.name == name));
         found.ok_or_else(|| {
-            let names: Vec<&str> = self.models.iter().map(ServedModel::name).collect();
+            let names: Vec<&str> = self.models.iter().map(|m| m.file.name.as_str()).collect();
             let (name, names) = (name.unwrap_or_default(), names.join(", "));
             let message = format!("no model {name:?}; the models are {names}");
             ApiError::new(StatusCode::NOT_FOUND, message)
@@ -267,8 +227,8 @@ impl Models {
 
     /// Loads those models again whose files were replaced, or all of them.
     pub fn refresh(&self, all: bool, report: &Report) {
-        for model in self.models.iter().filter(|model| model.should_load(all)) {
-            model.reload(&self.open, report);
+        for model in &self.models {
+            model.refresh(all, &self.open, report);
         }
     }
 
@@ -281,11 +241,8 @@ impl Models {
 
     /// Describes whether all is well: the answer to `/health`.
     pub fn health(&self) -> Value {
-        let is_well = self
-            .models
-            .iter()
-            .all(|model| lock(&model.failure).is_none());
         let models: Vec<Value> = self.models.iter().map(ServedModel::health).collect();
+        let is_well = models.iter().all(|model| model.get("error").is_none());
         json!({"status": if is_well { "ok" } else { "degraded" }, "models": models})
     }
 }

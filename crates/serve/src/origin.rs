@@ -68,13 +68,12 @@ impl OriginRules {
         let Some(hosts) = &self.hosts else {
             return true;
         };
-        let Ok(authority) = host.parse::<Authority>() else {
-            return false;
-        };
-        let name = authority.host().to_ascii_lowercase();
-        let address = name.trim_start_matches('[').trim_end_matches(']').parse();
-        let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
-        is_local || hosts.contains(&name)
+        host.parse::<Authority>().is_ok_and(|authority| {
+            let name = authority.host().to_ascii_lowercase();
+            let address = name.trim_start_matches('[').trim_end_matches(']').parse();
+            let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
+            is_local || hosts.contains(&name)
+        })
     }
 }
 

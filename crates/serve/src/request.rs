@@ -25,17 +25,19 @@ const INPUTS: &str = "inputs";
 /// The key of the document that an input belongs to.
 const DOCUMENT: &str = "doc";
 
+/// Options that are not read from a body.
+const OPTIONS: [&str; 3] = ["marginals", "nbest", "constrain"];
+
 /// One input of a request.
-enum Item<'a> {
-    /// An object as in JSON lines, or with rows of columns.
-    Object(&'a RawValue, JsonObject<'a>),
-    /// A string.
-    Text(&'a RawValue),
+struct Input<'a> {
+    raw: &'a RawValue,
+    /// An object as in JSON lines, or with rows of columns; `None`: a string of raw text.
+    object: Option<JsonObject<'a>>,
 }
 
 /// The inputs of a request.
 pub struct TagRequest<'a> {
-    items: Vec<Item<'a>>,
+    inputs: Vec<Input<'a>>,
     /// The key of the inputs, unless the request is a single one.
     list: Option<&'static str>,
 }
@@ -46,31 +48,39 @@ pub type InputSentence = (usize, Sentence);
 impl<'a> TagRequest<'a> {
     /// Parses a body.
     pub fn parse(body: &'a [u8]) -> Result<Self, ApiError> {
-        let whole: &RawValue = serde_json::from_slice(body)
+        let raw: &RawValue = serde_json::from_slice(body)
             .map_err(|error| ApiError::bad_request(format!("not valid JSON: {error}")))?;
-        let object = object(whole)
-            .map_err(|found| ApiError::unprocessable(format!("{EXPECTED}; {found}")))?;
-        check_options(&object)?;
+        Self::of_json(raw).map_err(ApiError::unprocessable)
+    }
+
+    fn of_json(raw: &'a RawValue) -> Result<Self, String> {
+        let object = object(raw, EXPECTED)?;
         let list = [TEXTS, INPUTS]
             .into_iter()
             .find(|key| object.get(key).is_some());
-        let items = match list {
-            None => vec![Item::Object(whole, object)],
-            Some(key) => {
-                if let Some((other, _)) = object.members.iter().find(|(name, _)| name != key) {
-                    return Err(ApiError::unprocessable(format!(
-                        "expected no other key beside {key:?}, found {other:?}"
-                    )));
-                }
-                items(key, object.members[0].1)?
-            }
+        let Some(key) = list else {
+            let object = Some(object);
+            let inputs = vec![Input { raw, object }];
+            return Ok(Self { inputs, list });
         };
-        Ok(Self { items, list })
+        if let Some((other, _)) = object.members.iter().find(|(name, _)| name != key) {
+            return Err(format!(
+                "expected no other key beside {key:?}, found {other:?}"
+            ));
+        }
+        let inputs: Vec<&RawValue> = serde_json::from_str(object.members[0].1.get())
+            .map_err(|_| format!("key {key:?}: expected an array"))?;
+        let inputs = inputs.into_iter().enumerate().map(|(i, raw)| {
+            let input = Input::of_list(key, raw);
+            input.map_err(|message| format!("{key}:{}: {message}", i + 1))
+        });
+        let inputs = inputs.collect::<Result<_, _>>()?;
+        Ok(Self { inputs, list })
     }
 
     /// Returns the number of inputs, if the request is a list of them.
     pub fn list_length(&self) -> Option<usize> {
-        self.list.map(|_| self.items.len())
+        self.list.map(|_| self.inputs.len())
     }
 
     /// Returns the sentences of all inputs, with the indices of their inputs.
@@ -84,22 +94,17 @@ impl<'a> TagRequest<'a> {
 
     fn read(&self, header: &Header, limits: &ServeOptions) -> Result<Vec<InputSentence>> {
         let name = self.list.unwrap_or("request");
-        let mut lines = String::new();
-        let mut sentences = Vec::new();
-        for (i, item) in self.items.iter().enumerate() {
-            match item {
-                Item::Object(_, object) if object.get(ROWS).is_some() => {
-                    let sentence =
-                        rows_sentence(object, header, limits.max_sentence, (name, i as u64 + 1))?;
+        let (mut lines, mut sentences) = (String::new(), Vec::new());
+        for (i, Input { raw, object }) in self.inputs.iter().enumerate() {
+            match object {
+                Some(object) if object.get(ROWS).is_some() => {
+                    let place = (name, i as u64 + 1);
+                    let sentence = rows_sentence(object, header, limits.max_sentence, place)?;
                     sentences.extend(sentence.map(|sentence| (i, sentence)));
                 }
                 // Line breaks are white space: inside of strings they are escaped.
-                Item::Object(raw, _) => lines.push_str(&raw.get().replace(['\n', '\r'], " ")),
-                Item::Text(raw) => {
-                    lines.push_str("{\"text\":");
-                    lines.push_str(raw.get());
-                    lines.push('}');
-                }
+                Some(_) => lines.push_str(&raw.get().replace(['\n', '\r'], " ")),
+                None => lines.extend(["{\"text\":", raw.get(), "}"]),
             }
             lines.push('\n');
         }
@@ -117,7 +122,7 @@ impl<'a> TagRequest<'a> {
             let sentence = sentence?;
             sentences.push((sentence.place(0).line.saturating_sub(1) as usize, sentence));
         }
-        sentences.sort_by_key(|(item, _)| *item);
+        sentences.sort_by_key(|(input, _)| *input);
         self.separate(&mut sentences);
         Ok(sentences)
     }
@@ -125,79 +130,59 @@ impl<'a> TagRequest<'a> {
     /// Marks where documents begin: with each input, unless it has the same value under `doc` as
     /// the one before it.
     fn separate(&self, sentences: &mut [InputSentence]) {
-        let document = |i: usize| match &self.items[i] {
-            Item::Object(_, object) => object
-                .get(DOCUMENT)
-                .map(RawValue::get)
-                .filter(|value| *value != "null" && !value.starts_with('[')),
-            Item::Text(_) => None,
-        };
         let mut before = None;
-        for (item, sentence) in sentences {
-            let begins = match before {
-                Some(before) if before == *item => false,
-                Some(before) => document(*item).is_none() || document(*item) != document(before),
-                None => true,
-            };
-            if begins {
+        for (input, sentence) in sentences {
+            let document = self.inputs[*input].document();
+            let goes_on = before.is_some_and(|(other, other_document)| {
+                other == *input || (document.is_some() && document == other_document)
+            });
+            if !goes_on {
                 sentence.layout.separation.add(Separation::MARK);
             }
-            before = Some(*item);
+            before = Some((*input, document));
         }
     }
 }
 
-/// Parses an object, or says what was found instead.
-fn object(value: &RawValue) -> Result<JsonObject<'_>, String> {
-    if !value.get().starts_with('{') {
-        let start: String = value.get().chars().take(20).collect();
-        return Err(format!("found {start}"));
+impl<'a> Input<'a> {
+    /// Parses an input of the list `key`.
+    fn of_list(key: &str, raw: &'a RawValue) -> Result<Self, String> {
+        let object = match key {
+            INPUTS => Some(object(raw, "expected an object")?),
+            _ if raw.get().starts_with('"') => None,
+            _ => return Err("expected a string".to_owned()),
+        };
+        Ok(Self { raw, object })
+    }
+
+    /// The value that names the document of the input.
+    fn document(&self) -> Option<&'a str> {
+        let document = self.object.as_ref()?.get(DOCUMENT)?.get();
+        (document != "null" && !document.starts_with('[')).then_some(document)
+    }
+}
+
+/// Parses an object, or says what was `expected`. Options among its keys, where they would have no
+/// effect, are errors.
+fn object<'a>(raw: &'a RawValue, expected: &str) -> Result<JsonObject<'a>, String> {
+    if !raw.get().starts_with('{') {
+        let start: String = raw.get().chars().take(20).collect();
+        return Err(format!("{expected}; found {start}"));
     }
     let object: JsonObject<'_> =
-        serde_json::from_str(value.get()).map_err(|error| error.to_string())?;
-    match object.repeated_key() {
-        Some(key) => Err(format!("found the key {key:?} twice")),
-        None => Ok(object),
+        serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
+    if let Some(key) = object.repeated_key() {
+        return Err(format!("found the key {key:?} twice"));
     }
-}
-
-/// Parses the inputs of a list.
-fn items<'a>(key: &'static str, value: &'a RawValue) -> Result<Vec<Item<'a>>, ApiError> {
-    let values: Vec<&RawValue> = serde_json::from_str(value.get())
-        .map_err(|_| ApiError::unprocessable(format!("key {key:?}: expected an array")))?;
-    let item = |(i, value): (usize, &'a RawValue)| {
-        let error =
-            |message: String| ApiError::unprocessable(format!("{key}:{}: {message}", i + 1));
-        if key == TEXTS {
-            return match value.get().starts_with('"') {
-                true => Ok(Item::Text(value)),
-                false => Err(error("expected a string".to_owned())),
-            };
-        }
-        let object =
-            object(value).map_err(|found| error(format!("expected an object; {found}")))?;
-        check_options(&object)?;
-        Ok(Item::Object(value, object))
-    };
-    values.into_iter().enumerate().map(item).collect()
-}
-
-/// Rejects options among the keys, where they would have no effect.
-fn check_options(object: &JsonObject<'_>) -> Result<(), ApiError> {
-    let is_option = |key: &str| {
-        let value = object.get(key).map(RawValue::get);
-        value.is_some_and(|value| {
-            value.starts_with(|c: char| c.is_ascii_digit() || "tf".contains(c))
-        })
-    };
-    match ["marginals", "nbest", "constrain"]
+    for (key, value) in OPTIONS
         .into_iter()
-        .find(|key| is_option(key))
+        .filter_map(|key| Some((key, object.get(key)?.get())))
     {
-        Some(key) => Err(ApiError::unprocessable(format!(
-            "{key:?} is an option; expected it in the address, as in /tag?{key}={}",
-            object.get(key).map_or("", RawValue::get)
-        ))),
-        None => Ok(()),
+        if value.starts_with(|c: char| c.is_ascii_digit() || "tf".contains(c)) {
+            return Err(format!(
+                "{key:?} is an option; expected it in the address, as in /tag?{key}={value}"
+            ));
+        }
     }
+    Ok(object)
 }

@@ -97,24 +97,26 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
     let allowed = app
         .origins
         .check(request.headers(), request.uri().authority());
-    let (mut response, origin) = match allowed {
+    let (response, origin) = match allowed {
         Err(error) => (error.into_response(), None),
         Ok(Some(origin)) if request.method() == Method::OPTIONS => (preflight(), Some(origin)),
         Ok(origin) => (next.run(request).await, origin),
     };
-    let headers = response.headers_mut();
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Some(origin) = origin {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::VARY, HeaderValue::from_static("Origin"));
-    }
+    let endpoint = path.unwrap_or("other");
     app.metrics
-        .count(path.unwrap_or("other"), response.status(), began.elapsed());
-    response
+        .count(endpoint, response.status(), began.elapsed());
+    let headers = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    let vary = HeaderValue::from_static("Origin");
+    let cross_origin = origin.map(|origin| {
+        [
+            (header::ACCESS_CONTROL_ALLOW_ORIGIN, origin),
+            (header::VARY, vary),
+        ]
+    });
+    (headers, cross_origin, response).into_response()
 }
 
 /// The answer to a browser that asks what a page of an allowed origin may send.
@@ -132,7 +134,10 @@ async fn tag(State(app): State<Arc<App>>, request: Request) -> Result<Response, 
     let deadline = Instant::now() + app.options.timeout;
     let options = RequestOptions::parse(request.uri().query().unwrap_or_default())?;
     let served = app.models.find(options.model.as_deref())?;
-    let (name, model) = (served.name().to_owned(), served.current());
+    let (name, model) = (
+        served.file.name.clone(),
+        Arc::clone(&served.state().current),
+    );
     check_content_type(request.headers())?;
     let body = body::read(request.into_body(), app.options.max_body);
     let body = timeout_at(deadline, body).await.map_err(|_| {
@@ -152,7 +157,10 @@ async fn tag(State(app): State<Arc<App>>, request: Request) -> Result<Response, 
             "the request took more than {seconds} seconds; send less at once (--timeout)"
         ))
     })??;
-    served.count(answer.sentences, answer.tokens);
+    let mut state = served.state();
+    state.sentences += answer.sentences;
+    state.tokens += answer.tokens;
+    drop(state);
     Ok(json_response(app.responses.admit(answer.body)?))
 }
 

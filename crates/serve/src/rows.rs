@@ -23,39 +23,29 @@ pub fn rows_sentence(
     place: (&str, u64),
 ) -> Result<Option<Sentence>> {
     let error = |message: String| Error::input(Place::line(place.0, place.1), message);
-    let rows: Vec<Vec<String>> = value(object, ROWS)
-        .and_then(|rows| rows.ok_or_else(|| "expected an array".to_owned()))
-        .map_err(|fault| error(format!("key {ROWS:?}: expected arrays of strings; {fault}")))?;
+    let rows: Vec<Vec<String>> = value(object, ROWS, "arrays of strings")
+        .map_err(error)?
+        .unwrap_or_default();
+    let names = value(object, COLUMNS, "an array of strings").map_err(error)?;
     let Some(first) = rows.first() else {
         return Ok(None);
     };
-    let names: Option<Vec<String>> = value(object, COLUMNS).map_err(|fault| {
-        error(format!(
-            "key {COLUMNS:?}: expected an array of strings; {fault}"
-        ))
-    })?;
-    let schema = match names {
-        Some(names) => named_schema(names, header),
-        None => model_schema(first.len(), header),
-    };
-    let schema = schema.map_err(|fault| error(fault.to_string()))?;
-    let width = schema.width();
-    let mut sentence = Sentence::new(Arc::new(schema), Arc::from(place.0));
-    if rows.len() > max_sentence {
+    let schema = schema(names, first.len(), header).map_err(|fault| error(fault.to_string()))?;
+    let (width, tokens) = (schema.width(), rows.len());
+    if tokens > max_sentence {
         return Err(error(format!(
-            "the sentence has {} tokens; expected at most {max_sentence} (--max-sentence)",
-            rows.len()
+            "the sentence has {tokens} tokens; expected at most {max_sentence} (--max-sentence)"
         )));
     }
-    for (t, row) in rows.iter().enumerate() {
-        if row.len() != width {
-            return Err(error(format!(
-                "row {}: expected {width} columns ({}), found {}",
-                t + 1,
-                sentence.schema().list(),
-                row.len()
-            )));
-        }
+    if let Some(t) = rows.iter().position(|row| row.len() != width) {
+        let (names, found) = (schema.list(), rows[t].len());
+        return Err(error(format!(
+            "row {}: expected {width} columns ({names}), found {found}",
+            t + 1
+        )));
+    }
+    let mut sentence = Sentence::new(Arc::new(schema), Arc::from(place.0));
+    for row in &rows {
         sentence.push(row, place.1)?;
     }
     sentence.layout.record = Some(object.without(&[ROWS, COLUMNS], None));
@@ -63,43 +53,41 @@ pub fn rows_sentence(
 }
 
 /// Parses the value of a key, if there is one.
-fn value<T: DeserializeOwned>(object: &JsonObject<'_>, key: &str) -> Result<Option<T>, String> {
+fn value<T: DeserializeOwned>(
+    object: &JsonObject<'_>,
+    key: &str,
+    expected: &str,
+) -> Result<Option<T>, String> {
     let value = object
         .get(key)
         .map(|value| serde_json::from_str(value.get()));
-    value.transpose().map_err(|fault: serde_json::Error| {
-        let text = fault.to_string();
-        text.split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned()
+    value.transpose().map_err(|fault| {
+        let fault = fault.to_string();
+        // The place is one in the value alone.
+        let fault = fault.split(" at line ").next().unwrap_or_default();
+        format!("key {key:?}: expected {expected}; {fault}")
     })
 }
 
-/// The schema of columns with names. That of the labels of the training data is the label column.
-fn named_schema(names: Vec<String>, header: &Header) -> Result<Schema> {
+/// Returns the schema of rows: of the columns with these names, or of the `width` columns of the
+/// training data, where the label may be missing, or of the first ones before it.
+fn schema(names: Option<Vec<String>>, width: usize, header: &Header) -> Result<Schema> {
+    let columns = &header.columns;
+    let before_label = header.columns_before_label().unwrap_or(0);
+    let names = match names {
+        Some(names) => names,
+        None if (1..=before_label).contains(&width) || width == columns.len() && width > 0 => {
+            columns[..width].to_vec()
+        }
+        None => {
+            let columns = columns.join(" ");
+            return Err(Error::parameter(format!(
+                "expected rows of the columns of the training data ({columns}), or the key \
+                 {COLUMNS:?} with the names of the columns; found {width} columns"
+            )));
+        }
+    };
     let label = header.label_name();
     let label = names.iter().position(|name| Some(name.as_str()) == label);
     Schema::new(names, label)
-}
-
-/// The schema of `width` columns: those of the training data, without the labels if these are the
-/// last, or only the first ones of them.
-fn model_schema(width: usize, header: &Header) -> Result<Schema> {
-    let columns = &header.columns;
-    let label = header.label_column.map(|label| label as usize);
-    if width == columns.len() && width > 0 {
-        return Schema::new(columns.clone(), label);
-    }
-    let is_prefix = header
-        .columns_before_label()
-        .is_some_and(|first| width <= first);
-    if is_prefix && width > 0 {
-        return Schema::new(columns[..width].to_vec(), None);
-    }
-    Err(Error::parameter(format!(
-        "expected rows of the columns of the training data ({}), or the key {COLUMNS:?} with the \
-         names of the columns; found {width} columns",
-        columns.join(" ")
-    )))
 }

@@ -1,6 +1,5 @@
 //! Connections.
 
-use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -35,41 +34,8 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How often to look at the files of the models.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What happens to a server, to be told to whoever runs it.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// A model was replaced.
-    Loaded(&'a ModelFile),
-    /// A file could not replace the model loaded before.
-    NotLoaded(&'a ModelFile, &'a Error),
-    /// A connection was not accepted.
-    NotAccepted(io::Error),
-    /// Some of so many connections were closed before their last answers were read.
-    Unread(usize),
-}
-
-impl fmt::Display for Event<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Loaded(file) => write!(f, "{}: loaded {}", file.name, file.path.display()),
-            Self::NotLoaded(file, error) => {
-                write!(
-                    f,
-                    "{}: {error}; the model loaded before serves on",
-                    file.name
-                )
-            }
-            Self::NotAccepted(error) => write!(f, "a connection was not accepted: {error}"),
-            Self::Unread(open) => write!(
-                f,
-                "some of {open} connections were closed before their answers were read"
-            ),
-        }
-    }
-}
-
-/// Takes events.
-pub type Report = dyn Fn(Event<'_>) + Send + Sync;
+/// Takes messages for whoever runs the server.
+pub type Report = dyn Fn(&str) + Send + Sync;
 
 /// What can be asked of a server that runs, from any thread.
 #[derive(Clone, Debug, Default)]
@@ -137,12 +103,14 @@ impl Server {
         self.handle.clone()
     }
 
-    /// Answers requests until the server is stopped, and then those in progress.
+    /// Answers requests until the server is stopped, and then those in progress. `report` is called
+    /// with messages for whoever runs the server: which models were replaced, or could not be, and
+    /// what is wrong with the network.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if the operating system has no resources for it.
-    pub fn run(self, report: impl Fn(Event<'_>) + Send + Sync + 'static) -> Result<()> {
+    pub fn run(self, report: impl Fn(&str) + Send + Sync + 'static) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -157,18 +125,11 @@ impl Server {
     }
 
     async fn serve(self, report: Arc<Report>) -> Result<()> {
-        let Self {
-            listener,
-            app,
-            handle,
-        } = self;
-        let listener =
-            AsyncListener::from_std(listener).map_err(|error| Error::io("the network", error))?;
-        tokio::spawn(watch_files(
-            Arc::clone(&app),
-            handle.clone(),
-            Arc::clone(&report),
-        ));
+        let (app, handle) = (self.app, self.handle);
+        let listener = AsyncListener::from_std(self.listener);
+        let listener = listener.map_err(|error| Error::io("the network", error))?;
+        let files = watch_files(Arc::clone(&app), handle.clone(), Arc::clone(&report));
+        tokio::spawn(files);
         let slots = app.options.max_connections.min(Semaphore::MAX_PERMITS);
         let slots = Arc::new(Semaphore::new(slots));
         let graceful = GracefulShutdown::new();
@@ -181,7 +142,7 @@ impl Server {
             match accepted {
                 Ok((stream, slot)) => talk(stream, slot, &app, &router, &graceful),
                 Err(error) => {
-                    report(Event::NotAccepted(error));
+                    report(&format!("a connection was not accepted: {error}"));
                     sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -190,7 +151,9 @@ impl Server {
         let open = graceful.count();
         let patience = app.options.timeout + LAST_WORDS;
         if timeout(patience, graceful.shutdown()).await.is_err() {
-            report(Event::Unread(open));
+            report(&format!(
+                "some of {open} connections were closed before their answers were read"
+            ));
         }
         Ok(())
     }

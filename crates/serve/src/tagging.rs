@@ -1,12 +1,9 @@
 //! Answering a request to tag: from its body to that of the response.
 
-use std::ops::Range;
-
 use axum::http::StatusCode;
+use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
-use dropchain::label::Scheme;
 use dropchain::tag::{Condition, NamedTagging, TagDocuments, Tagger, Workspace};
-use dropchain::{Result, Sentence};
 use serde_json::Value;
 
 use crate::api_error::ApiError;
@@ -25,8 +22,36 @@ pub struct Answer {
     pub tokens: u64,
 }
 
-/// Tags the body of a request with the model `name`. `is_abandoned` tells whether nobody waits for
-/// the answer anymore.
+impl Answer {
+    fn push(&mut self, json: &str) {
+        self.body.extend_from_slice(json.as_bytes());
+    }
+
+    /// Counts a sentence that was written as a line, unless the response is too large.
+    fn count(&mut self, sentence: &Sentence, max_response: usize) -> Result<(), ApiError> {
+        if self.body.len() > max_response {
+            let message = format!(
+                "the response would have more than {max_response} bytes; send less at once"
+            );
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+        }
+        self.body.pop();
+        self.push(",");
+        self.sentences += 1;
+        self.tokens += sentence.len() as u64;
+        Ok(())
+    }
+
+    fn end_sentences(&mut self) {
+        if self.body.ends_with(b",") {
+            self.body.pop();
+        }
+        self.push("]");
+    }
+}
+
+/// Tags the body of a request with the model `name`, and writes its sentences as `tag --output
+/// jsonl` does. `is_abandoned` tells whether nobody waits for the answer anymore.
 pub fn answer(
     body: &[u8],
     (name, tagger): (&str, &Tagger),
@@ -38,43 +63,46 @@ pub fn answer(
     let request = TagRequest::parse(body)?;
     let header = tagger.model().header();
     let sentences = request.sentences(header, limits)?;
-    let (items, sentences): (Vec<usize>, Vec<Sentence>) = sentences.into_iter().unzip();
+    let (inputs, sentences): (Vec<usize>, Vec<Sentence>) = sentences.into_iter().unzip();
     let documents = TagDocuments::new(tagger, &sentences);
-    let mut output = SentenceOutput {
-        tagger,
-        scheme: options.output_scheme(header)?,
-        lines: Vec::new(),
-        ends: Vec::with_capacity(sentences.len()),
+    let scheme = options.output_scheme(header)?;
+    let write_options = WriteOptions {
+        spans: header.encodes_spans(),
+        joined: header.joined_names().to_vec(),
+        ..WriteOptions::new(OutputFormat::Jsonl)
     };
+    let is_list = request.list_length().is_some();
     let mut answer = Answer::default();
-    for (i, sentence) in sentences.iter().enumerate() {
-        if is_abandoned() {
-            return Err(ApiError::unavailable("nobody waits for the answer"));
-        }
-        if sentence.layout.document_start {
-            output.ends.push(output.lines.len());
-            continue;
-        }
-        check_nbest(sentence, options)?;
-        let input = documents.input(i);
-        let tagging = match options.forced.is_empty() {
-            true => tagger.tag_with(input, options.tag, workspace)?,
-            false => {
-                let condition = Condition::from_record(sentence, &options.forced)?;
-                tagger.tag_given(input, &condition, options.tag, workspace)?
+    answer.push(&format!("{{\"model\":{},", Value::from(name)));
+    answer.push(if is_list { "\"results\":[" } else { "" });
+    let mut rest = inputs.into_iter().zip(&sentences).enumerate().peekable();
+    for input in 0..request.list_length().unwrap_or(1) {
+        answer.push(if input > 0 { "," } else { "" });
+        answer.push(if is_list { "{" } else { "" });
+        answer.push("\"sentences\":[");
+        while let Some((i, (_, sentence))) = rest.next_if(|(_, (of, _))| *of == input) {
+            if is_abandoned() {
+                return Err(ApiError::unavailable("nobody waits for the answer"));
             }
-        };
-        output.write(sentence, &NamedTagging::new(tagger, tagging, output.scheme))?;
-        let limit = limits.max_response();
-        if output.lines.len() > limit {
-            let message =
-                format!("the response would have more than {limit} bytes; send less at once");
-            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+            if sentence.layout.document_start {
+                continue;
+            }
+            check_nbest(sentence, options)?;
+            let tagging = if options.forced.is_empty() {
+                tagger.tag_with(documents.input(i), options.tag, workspace)?
+            } else {
+                let condition = Condition::from_record(sentence, &options.forced)?;
+                tagger.tag_given(documents.input(i), &condition, options.tag, workspace)?
+            };
+            let tagging = NamedTagging::new(tagger, tagging, scheme);
+            Writer::new(&mut answer.body, "the response", write_options.clone())?
+                .write(&tagging.tagged(sentence))?;
+            answer.count(sentence, limits.max_response())?;
         }
-        answer.sentences += 1;
-        answer.tokens += sentence.len() as u64;
+        answer.end_sentences();
+        answer.push(if is_list { "}" } else { "" });
     }
-    answer.body = output.into_body(name, &items, request.list_length());
+    answer.push(if is_list { "]}\n" } else { "}\n" });
     Ok(answer)
 }
 
@@ -88,63 +116,4 @@ fn check_nbest(sentence: &Sentence, options: &RequestOptions) -> Result<(), ApiE
         "a sentence of {tokens} tokens with nbest={nbest}; expected at most {MAX_NBEST_TOKENS} \
          tokens in all of its best label sequences"
     )))
-}
-
-/// The objects of sentences, as `tag --output jsonl` writes them.
-struct SentenceOutput<'a> {
-    tagger: &'a Tagger,
-    scheme: Scheme,
-    lines: Vec<u8>,
-    ends: Vec<usize>, // [sentences] where the line of each ends
-}
-
-impl SentenceOutput<'_> {
-    /// Writes a sentence.
-    fn write(&mut self, sentence: &Sentence, tagging: &NamedTagging<'_>) -> Result<()> {
-        let header = self.tagger.model().header();
-        let options = WriteOptions {
-            spans: header.encodes_spans(),
-            joined: header.joined_names().to_vec(),
-            ..WriteOptions::new(OutputFormat::Jsonl)
-        };
-        let mut writer = Writer::new(&mut self.lines, "the response", options)?;
-        writer.write(&tagging.tagged(sentence))?;
-        self.ends.push(self.lines.len());
-        Ok(())
-    }
-
-    /// Returns the body of the response: the sentences, or those of each input of a list.
-    fn into_body(mut self, model: &str, items: &[usize], list: Option<usize>) -> Vec<u8> {
-        // A line contains no line break but its last byte.
-        for byte in self.lines.iter_mut().filter(|byte| **byte == b'\n') {
-            *byte = b',';
-        }
-        let mut body = format!("{{\"model\":{},", Value::from(model)).into_bytes();
-        match list {
-            None => self.push_sentences(&mut body, 0..self.ends.len()),
-            Some(length) => {
-                body.extend_from_slice(b"\"results\":[");
-                let mut begin = 0;
-                for item in 0..length {
-                    let end = begin + items[begin..].iter().take_while(|i| **i == item).count();
-                    body.extend_from_slice(if item == 0 { b"{" } else { b",{" });
-                    self.push_sentences(&mut body, begin..end);
-                    body.push(b'}');
-                    begin = end;
-                }
-                body.push(b']');
-            }
-        }
-        body.extend_from_slice(b"}\n");
-        body
-    }
-
-    /// Appends the member with some of the sentences.
-    fn push_sentences(&self, body: &mut Vec<u8>, sentences: Range<usize>) {
-        let end_of = |i: usize| i.checked_sub(1).map_or(0, |i| self.ends[i]);
-        let lines = &self.lines[end_of(sentences.start)..end_of(sentences.end)];
-        body.extend_from_slice(b"\"sentences\":[");
-        body.extend_from_slice(lines.strip_suffix(b",").unwrap_or(lines));
-        body.push(b']');
-    }
 }

@@ -19,6 +19,7 @@ pub struct Workers {
 impl Workers {
     /// Creates `count` workers; `queue` requests may wait for them.
     pub fn new(count: usize, queue: usize) -> Self {
+        let count = count.max(1);
         let capacity = count.saturating_add(queue).min(Semaphore::MAX_PERMITS);
         Self {
             count,
