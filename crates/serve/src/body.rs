@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
-use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::api_error::ApiError;
@@ -19,19 +19,27 @@ const RESPONSE_UNITS: usize = 1 << 19;
 /// The unit of the memory of responses, in bytes.
 const UNIT: usize = 1 << 10;
 
-/// Reads the body of a request.
-pub async fn read(body: Body, limit: usize) -> Result<Bytes, ApiError> {
-    let body = Limited::new(body, limit.saturating_add(MAX_EXCESS)).collect();
-    match body.await.map(Collected::to_bytes) {
-        Ok(bytes) if bytes.len() <= limit => Ok(bytes),
-        Err(error) if !error.is::<LengthLimitError>() => Err(ApiError::bad_request(format!(
-            "the body cannot be read: {error}"
-        ))),
-        _ => Err(ApiError::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body has more than {limit} bytes; send less at once (--max-body)"),
-        )),
+/// Reads the body of a request. It is copied, for a list of tiny chunks takes far more memory.
+pub async fn read(mut body: Body, limit: usize) -> Result<Bytes, ApiError> {
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame
+            .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
+        let data = frame.into_data().unwrap_or_default(); // or trailers
+        length += data.len();
+        match length <= limit {
+            true => bytes.extend_from_slice(&data),
+            false => bytes = Vec::new(),
+        }
+        if length > limit.saturating_add(MAX_EXCESS) {
+            break;
+        }
     }
+    if length <= limit {
+        return Ok(bytes.into());
+    }
+    let message = format!("the body has more than {limit} bytes; send less at once (--max-body)");
+    Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
 /// The memory for responses that clients have not read yet.
