@@ -21,7 +21,7 @@ use super::progress::notice;
 use super::signals;
 
 /// Signals that arrive within this time count as one.
-const SAME_SIGNAL: Duration = Duration::from_secs(1);
+pub const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
 /// How long printing may take before the program goes on.
 const PRINTING_TIME: Duration = Duration::from_millis(500);

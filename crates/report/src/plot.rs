@@ -3,7 +3,7 @@
 //! A plot has classes instead of colors. [`STYLE`] has them for light and dark pages, and gives each
 //! series a color and dashes of its own.
 
-use dropchain::html::Escaped;
+use dropchain_formats::Escaped;
 
 /// The style sheet of plots.
 pub const STYLE: &str = include_str!("plot.css");

@@ -7,11 +7,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use hyper::StatusCode;
-use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
-use hyper::http::uri::Authority;
+use axum::http::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
+use axum::http::{StatusCode, uri::Authority};
 
-use super::api_error::ApiError;
+use crate::api_error::ApiError;
 
 /// Which hosts and origins are allowed.
 pub struct OriginRules {
@@ -24,14 +23,10 @@ impl OriginRules {
     /// Creates the rules of a server at `address`.
     pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Self {
         let is_restricted = address.ip().is_loopback() || !hosts.is_empty();
-        let hosts = hosts.iter().map(|host| host.to_ascii_lowercase());
-        let origins = origins.iter().map(|origin| {
-            let origin = origin.to_ascii_lowercase();
-            origin.trim_end_matches('/').to_owned()
-        });
+        let lower = |name: &String| name.trim_end_matches('/').to_ascii_lowercase();
         Self {
-            hosts: is_restricted.then(|| hosts.collect()),
-            origins: origins.collect(),
+            hosts: is_restricted.then(|| hosts.iter().map(lower).collect()),
+            origins: origins.iter().map(lower).collect(),
         }
     }
 
@@ -44,7 +39,7 @@ impl OriginRules {
     ) -> Result<Option<HeaderValue>, ApiError> {
         let host = match (uri_authority, headers.get(HOST)) {
             (Some(authority), _) => authority.as_str(),
-            (None, Some(host)) => text(&HOST, host)?,
+            (None, Some(host)) => text(host)?,
             (None, None) => return Err(ApiError::bad_request("the header Host is missing")),
         };
         if !self.allows_host(host) {
@@ -56,7 +51,7 @@ impl OriginRules {
         let Some(header) = headers.get(ORIGIN) else {
             return Ok(None);
         };
-        let origin = text(&ORIGIN, header)?.to_ascii_lowercase();
+        let origin = text(header)?.to_ascii_lowercase();
         let own = origin.split_once("://").map(|(_, authority)| authority);
         if own.is_some_and(|own| own.eq_ignore_ascii_case(host)) {
             return Ok(None);
@@ -73,19 +68,18 @@ impl OriginRules {
         let Some(hosts) = &self.hosts else {
             return true;
         };
-        let Ok(authority) = host.parse::<Authority>() else {
-            return false;
-        };
-        let name = authority.host().to_ascii_lowercase();
-        let address = name.trim_start_matches('[').trim_end_matches(']').parse();
-        let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
-        is_local || hosts.contains(&name)
+        host.parse::<Authority>().is_ok_and(|authority| {
+            let name = authority.host().to_ascii_lowercase();
+            let address = name.trim_start_matches('[').trim_end_matches(']').parse();
+            let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
+            is_local || hosts.contains(&name)
+        })
     }
 }
 
-fn text<'a>(name: &HeaderName, value: &'a HeaderValue) -> Result<&'a str, ApiError> {
+fn text(value: &HeaderValue) -> Result<&str, ApiError> {
     let text = value.to_str();
-    text.map_err(|_| ApiError::bad_request(format!("the header {name} is not ASCII")))
+    text.map_err(|_| ApiError::bad_request("the header Host or Origin is not ASCII"))
 }
 
 fn forbidden(message: String) -> ApiError {

@@ -1,11 +1,9 @@
 //! The options of a request: its query string.
 
-use clap::ValueEnum;
 use dropchain::label::Scheme;
 use dropchain::tag::{Header, TagOptions};
 
-use super::api_error::ApiError;
-use crate::arguments::SchemeName;
+use crate::api_error::ApiError;
 
 /// The options that there are.
 const NAMES: &str = "model, marginals, nbest, constrain, scheme and forced";
@@ -18,14 +16,14 @@ const MAX_NBEST: usize = 1000;
 pub const MAX_NBEST_TOKENS: usize = 1_000_000;
 
 /// What to tag with, and what to answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestOptions {
     /// The name of the model; `None` is the first.
     pub model: Option<String>,
     /// What to compute.
     pub tag: TagOptions,
-    /// The scheme of the labels; `None` is that of the training corpus.
-    pub scheme: Option<SchemeName>,
+    /// The scheme of the labels; `None` is that of the training corpus, `Raw` that of the model.
+    pub scheme: Option<Scheme>,
     /// The keys of known labels and spans.
     pub forced: Vec<String>,
 }
@@ -33,21 +31,15 @@ pub struct RequestOptions {
 impl RequestOptions {
     /// Parses a query string.
     pub fn parse(query: &str) -> Result<Self, ApiError> {
-        let mut options = Self {
-            model: None,
-            tag: TagOptions::default(),
-            scheme: None,
-            forced: Vec::new(),
-        };
-        let mut seen: Vec<String> = Vec::new();
+        let mut options = Self::default();
+        let mut seen = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            if seen.iter().any(|other| *other == name) {
-                return Err(ApiError::bad_request(format!(
-                    "the option {name:?} is given twice"
-                )));
+            if seen.contains(&name) {
+                let message = format!("the option {name:?} is given twice");
+                return Err(ApiError::bad_request(message));
             }
             options.set(&name, &value)?;
-            seen.push(name.into_owned());
+            seen.push(name);
         }
         options.tag.probability = options.tag.marginals || options.tag.nbest > 1;
         Ok(options)
@@ -69,19 +61,17 @@ impl RequestOptions {
             "nbest" => {
                 let number = value.parse().ok();
                 let number = number.filter(|n| (1..=MAX_NBEST).contains(n));
-                self.tag.nbest =
-                    number.ok_or_else(|| expected(&format!("a number from 1 to {MAX_NBEST}")))?;
+                let range = || expected(&format!("a number from 1 to {MAX_NBEST}"));
+                self.tag.nbest = number.ok_or_else(range)?;
             }
             "scheme" => {
-                let scheme = SchemeName::from_str(value, false);
-                let scheme = scheme.map_err(|_| expected("raw, io, iob1, iob2, bioes or plain"))?;
-                self.scheme = Some(scheme);
+                let schemes = |_| expected("raw, io, iob1, iob2, bioes or plain");
+                self.scheme = Some(value.parse().map_err(schemes)?);
             }
             "forced" => self.forced = value.split(',').map(str::to_owned).collect(),
             _ => {
-                return Err(ApiError::bad_request(format!(
-                    "unknown option {name:?}; the options are {NAMES}"
-                )));
+                let message = format!("unknown option {name:?}; the options are {NAMES}");
+                return Err(ApiError::bad_request(message));
             }
         }
         Ok(())
@@ -91,8 +81,8 @@ impl RequestOptions {
     pub fn output_scheme(&self, header: &Header) -> Result<Scheme, ApiError> {
         match self.scheme {
             None => Ok(header.corpus_scheme),
-            Some(SchemeName::Raw) => Ok(header.scheme),
-            Some(scheme) if header.encodes_spans() => Ok(scheme.into()),
+            Some(Scheme::Raw) => Ok(header.scheme),
+            Some(scheme) if header.encodes_spans() => Ok(scheme),
             Some(_) => Err(ApiError::unprocessable(
                 "option \"scheme\": the labels of the model encode no spans (B-X, I-X, …)",
             )),

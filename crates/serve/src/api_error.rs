@@ -1,11 +1,15 @@
 //! Errors as responses: JSON with a status code.
 
+use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::response::{IntoResponse, Response};
 use dropchain::Error;
-use hyper::StatusCode;
 use serde_json::json;
 
+use crate::routes::json_response;
+
 /// Why a request has no other answer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ApiError {
     pub status: StatusCode,
     pub message: String,
@@ -13,10 +17,8 @@ pub struct ApiError {
 
 impl ApiError {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            message: message.into(),
-        }
+        let message = message.into();
+        Self { status, message }
     }
 
     /// The request itself is malformed.
@@ -33,12 +35,6 @@ impl ApiError {
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
-
-    /// The body of the response.
-    pub fn body(&self) -> Vec<u8> {
-        let object = json!({"status": self.status.as_u16(), "error": self.message});
-        format!("{object}\n").into_bytes()
-    }
 }
 
 impl From<Error> for ApiError {
@@ -47,5 +43,15 @@ impl From<Error> for ApiError {
             Error::Input { .. } | Error::Parameter(_) => Self::unprocessable(error.to_string()),
             error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
         }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let object = json!({"status": self.status.as_u16(), "error": self.message});
+        let body = json_response(format!("{object}\n"));
+        let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        let retry = is_busy.then_some([(RETRY_AFTER, "1")]);
+        (self.status, retry, body).into_response()
     }
 }

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
 use http_body_util::BodyExt;
-use hyper::StatusCode;
-use hyper::body::{Body, Bytes, Incoming};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
 
-use super::api_error::ApiError;
+use crate::api_error::ApiError;
 
 /// How much of a body that is too large is read, in bytes: a client that still sends would not see
 /// the answer.
-const MAX_DISCARDED: usize = 1 << 20;
+const MAX_EXCESS: usize = 1 << 20;
 
 /// Memory of responses that clients have not read yet, in units of [`UNIT`] bytes.
 const RESPONSE_UNITS: usize = 1 << 19;
@@ -20,43 +19,27 @@ const RESPONSE_UNITS: usize = 1 << 19;
 /// The unit of the memory of responses, in bytes.
 const UNIT: usize = 1 << 10;
 
-/// Reads the body of a request until `deadline`.
-pub async fn read(body: Incoming, limit: usize, deadline: Instant) -> Result<Bytes, ApiError> {
-    let read = timeout_at(deadline, read_within(body, limit)).await;
-    read.unwrap_or_else(|_| {
-        let message = "the body of the request did not arrive in time";
-        Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, message))
-    })
-}
-
-async fn read_within(mut body: Incoming, limit: usize) -> Result<Bytes, ApiError> {
-    let announced = body.size_hint().lower();
-    let mut is_over = announced > limit as u64;
-    let (mut bytes, mut discarded) = (Vec::new(), 0);
+/// Reads the body of a request. It is copied, for a list of tiny chunks takes far more memory.
+pub async fn read(mut body: Body, limit: usize) -> Result<Bytes, ApiError> {
+    let (mut bytes, mut length) = (Vec::new(), 0);
     while let Some(frame) = body.frame().await {
         let frame = frame
             .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        is_over |= bytes.len() + data.len() > limit;
-        if !is_over {
-            bytes.extend_from_slice(&data);
-            continue;
+        let data = frame.into_data().unwrap_or_default(); // or trailers
+        length += data.len();
+        match length <= limit {
+            true => bytes.extend_from_slice(&data),
+            false => bytes = Vec::new(),
         }
-        bytes = Vec::new();
-        discarded += data.len();
-        if discarded > MAX_DISCARDED {
+        if length > limit.saturating_add(MAX_EXCESS) {
             break;
         }
     }
-    match is_over {
-        false => Ok(bytes.into()),
-        true => Err(ApiError::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body has more than {limit} bytes; send less at once (--max-body)"),
-        )),
+    if length <= limit {
+        return Ok(bytes.into());
     }
+    let message = format!("the body has more than {limit} bytes; send less at once (--max-body)");
+    Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
 /// The memory for responses that clients have not read yet.
@@ -74,13 +57,10 @@ impl ResponseMemory {
         // A response that is larger than all of the memory may have all of it.
         let units = bytes.len().div_ceil(UNIT).min(RESPONSE_UNITS) as u32;
         let permit = Arc::clone(&self.0).try_acquire_many_owned(units);
-        let permit = permit.map_err(|_| {
+        let _permit = permit.map_err(|_| {
             ApiError::unavailable("too many responses wait to be read; try again later")
         })?;
-        Ok(Bytes::from_owner(AdmittedBytes {
-            bytes,
-            _permit: permit,
-        }))
+        Ok(Bytes::from_owner(AdmittedBytes { bytes, _permit }))
     }
 }
 

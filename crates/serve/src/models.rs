@@ -1,0 +1,277 @@
+//! The models that are served, and replaced when their files are.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::http::StatusCode;
+use dropchain::Result;
+use dropchain::tag::{Tagger, Workspace};
+use serde_json::{Value, json};
+
+use crate::api_error::ApiError;
+use crate::server::Report;
+
+/// Opens the model of a tagger.
+pub type OpenModel = dyn Fn(&Path) -> Result<Tagger> + Send + Sync;
+
+/// A model to serve: its name, which stands in addresses and in metrics, and its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelFile {
+    /// The name.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// Parses `FILE`, whose name is that of the model, without `.model`, or `NAME=FILE`. A file name
+/// with `=` is given with its folder: `./a=b.model`.
+impl From<OsString> for ModelFile {
+    fn from(argument: OsString) -> Self {
+        let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+        if let Some((name, path)) = argument.to_str().and_then(|text| text.split_once('='))
+            && !name.is_empty()
+            && name.chars().all(is_plain)
+        {
+            let (name, path) = (name.to_owned(), path.into());
+            return Self { name, path };
+        }
+        let path = PathBuf::from(argument);
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy();
+        let stem = name.strip_suffix(".model").filter(|stem| !stem.is_empty());
+        let name = stem.unwrap_or(&name).to_owned();
+        Self { name, path }
+    }
+}
+
+/// What tells a file from the one that replaces it: its size, when it was changed and, where there
+/// are such, its inode; `None` if there is no file.
+type FileState = Option<(u64, Option<SystemTime>, u64)>;
+
+fn file_state(path: &Path) -> FileState {
+    let metadata = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Some((metadata.len(), metadata.modified().ok(), inode))
+}
+
+/// A model in memory. Requests keep the one that they began with.
+#[derive(Debug)]
+pub struct LoadedModel {
+    /// The model.
+    pub tagger: Tagger,
+    /// When it was loaded, in seconds since 1970.
+    pub loaded: u64,
+    workspaces: Mutex<Vec<Workspace>>,
+}
+
+impl LoadedModel {
+    /// Loads a model and verifies all of it: what is served does not turn out to be damaged later.
+    fn load(path: &Path, open: &OpenModel) -> Result<Arc<Self>> {
+        let tagger = open(path)?;
+        tagger.model().verify()?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Ok(Arc::new(Self {
+            tagger,
+            loaded: now.unwrap_or_default().as_secs(),
+            workspaces: Mutex::default(),
+        }))
+    }
+
+    /// Calls `work` with a workspace of a request that has ended, or a new one.
+    pub fn with_workspace<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
+        let mut workspace = lock(&self.workspaces).pop().unwrap_or_default();
+        let result = work(&mut workspace);
+        lock(&self.workspaces).push(workspace);
+        result
+    }
+}
+
+/// A model that is served.
+pub struct ServedModel {
+    /// Its name and its file.
+    pub file: ModelFile,
+    state: Mutex<ModelState>,
+}
+
+/// What becomes of a model that is served.
+pub struct ModelState {
+    /// The model as it is now.
+    pub current: Arc<LoadedModel>,
+    /// Number of sentences that were tagged.
+    pub sentences: u64,
+    /// Number of tokens that were tagged.
+    pub tokens: u64,
+    /// Number of replacements that failed.
+    pub failures: u64,
+    failure: Option<String>, // why the file is not what is served
+    tried: FileState,        // when it was last loaded, successfully or not
+    seen: FileState,         // when it was last looked at
+}
+
+impl ServedModel {
+    fn open(file: ModelFile, open: &OpenModel) -> Result<Self> {
+        let seen = file_state(&file.path);
+        let state = Mutex::new(ModelState {
+            current: LoadedModel::load(&file.path, open)?,
+            sentences: 0,
+            tokens: 0,
+            failures: 0,
+            failure: None,
+            tried: seen,
+            seen,
+        });
+        Ok(Self { file, state })
+    }
+
+    /// Returns the state of the model, which waits for nothing long.
+    pub fn state(&self) -> MutexGuard<'_, ModelState> {
+        lock(&self.state)
+    }
+
+    /// Loads the file again if it was replaced. If that fails, the old model stays.
+    fn refresh(&self, is_forced: bool, open: &OpenModel, report: &Report) {
+        let ModelFile { name, path } = &self.file;
+        let found = file_state(path);
+        let mut state = self.state();
+        let before = std::mem::replace(&mut state.seen, found);
+        // A file that changes is still being written.
+        if !is_forced && (found == state.tried || found != before) {
+            return;
+        }
+        state.tried = found;
+        drop(state);
+        let loaded = LoadedModel::load(path, open);
+        let mut state = self.state();
+        state.failure = loaded.as_ref().err().map(ToString::to_string);
+        let message = match loaded {
+            Ok(model) => {
+                state.current = model;
+                format!("{name}: loaded {}", path.display())
+            }
+            Err(error) => {
+                state.failures += 1;
+                format!("{name}: {error}; the model loaded before serves on")
+            }
+        };
+        drop(state);
+        report(&message);
+    }
+
+    /// Describes the model for clients.
+    fn description(&self, is_default: bool) -> Value {
+        let model = Arc::clone(&self.state().current);
+        let header = model.tagger.model().header();
+        let mut description = json!({
+            "name": self.file.name,
+            "default": is_default,
+            "labels": header.labels.names(),
+            "spans": header.encodes_spans(),
+            "columns": header.columns,
+            "label": header.label_name(),
+            "documents": model.tagger.documents().is_some(),
+            "loaded": model.loaded,
+        });
+        if header.joined.is_some() {
+            description["joined_columns"] = json!(header.joined_names());
+        }
+        description
+    }
+
+    /// Describes whether all is well with the model.
+    fn health(&self) -> Value {
+        let state = self.state();
+        let mut health = json!({"name": self.file.name, "loaded": state.current.loaded});
+        if let Some(failure) = &state.failure {
+            health["error"] = failure.as_str().into();
+        }
+        health
+    }
+}
+
+/// All models that are served; the first is the default.
+pub struct Models {
+    models: Vec<ServedModel>,
+    open: Box<OpenModel>,
+}
+
+impl Models {
+    /// Loads models.
+    pub fn open(files: Vec<ModelFile>, open: Box<OpenModel>) -> Result<Self> {
+        let models = files.into_iter().map(|file| ServedModel::open(file, &open));
+        let models = models.collect::<Result<_>>()?;
+        Ok(Self { models, open })
+    }
+
+    /// Returns all models.
+    pub fn all(&self) -> &[ServedModel] {
+        &self.models
+    }
+
+    /// Finds a model; without a name the first.
+    pub fn find(&self, name: Option<&str>) -> Result<&ServedModel, ApiError> {
+        let mut models = self.models.iter();
+        let found = models.find(|model| name.is_none_or(|name| model.file.name == name));
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.models.iter().map(|m| m.file.name.as_str()).collect();
+            let (name, names) = (name.unwrap_or_default(), names.join(", "));
+            let message = format!("no model {name:?}; the models are {names}");
+            ApiError::new(StatusCode::NOT_FOUND, message)
+        })
+    }
+
+    /// Loads those models again whose files were replaced, or all of them.
+    pub fn refresh(&self, all: bool, report: &Report) {
+        for model in &self.models {
+            model.refresh(all, &self.open, report);
+        }
+    }
+
+    /// Describes the models: the answer to `/models`.
+    pub fn descriptions(&self) -> Value {
+        let models = self.models.iter().enumerate();
+        let models: Vec<Value> = models.map(|(i, m)| m.description(i == 0)).collect();
+        json!({"models": models})
+    }
+
+    /// Describes whether all is well: the answer to `/health`.
+    pub fn health(&self) -> Value {
+        let models: Vec<Value> = self.models.iter().map(ServedModel::health).collect();
+        let is_well = models.iter().all(|model| model.get("error").is_none());
+        json!({"status": if is_well { "ok" } else { "degraded" }, "models": models})
+    }
+}
+
+/// Locks what cannot be left half changed.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_named_by_their_files_or_by_the_user() {
+        for (argument, name, path) in [
+            ("ner.model", "ner", "ner.model"),
+            ("a/b.c/ner.v2.model", "ner.v2", "a/b.c/ner.v2.model"),
+            ("plain", "plain", "plain"),
+            (".model", ".model", ".model"),
+            ("x=a/ner.model", "x", "a/ner.model"),
+            ("./a=b.model", "a=b", "./a=b.model"),
+            ("=b", "=b", "=b"),
+        ] {
+            let (name, path) = (name.to_owned(), path.into());
+            assert_eq!(
+                ModelFile::from(OsString::from(argument)),
+                ModelFile { name, path }
+            );
+        }
+    }
+}

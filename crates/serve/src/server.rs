@@ -1,0 +1,214 @@
+//! Connections.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use dropchain::{Error, Result, Tagger};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener as AsyncListener, TcpStream};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutStream;
+
+use crate::models::{ModelFile, Models};
+use crate::options::ServeOptions;
+use crate::routes::{App, router};
+
+/// Maximum size of the headers of a request, in bytes.
+const MAX_HEADER_SIZE: usize = 32 << 10;
+
+/// How long to wait before the next connection if there are no more file descriptors, say.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long clients may take to read the last answers.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How often to look at the files of the models.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Takes messages for whoever runs the server.
+pub type Report = dyn Fn(&str) + Send + Sync;
+
+/// What can be asked of a server that runs, from any thread.
+#[derive(Clone, Debug, Default)]
+pub struct ServerHandle(Arc<Requests>);
+
+#[derive(Debug, Default)]
+struct Requests {
+    stop: Notify,
+    reload: Notify,
+}
+
+impl ServerHandle {
+    /// Ends the server when the requests in progress are answered.
+    pub fn stop(&self) {
+        self.0.stop.notify_one();
+    }
+
+    /// Loads all models again, soon.
+    pub fn reload(&self) {
+        self.0.reload.notify_one();
+    }
+}
+
+/// A server with its models, which listens.
+pub struct Server {
+    listener: TcpListener,
+    app: Arc<App>,
+    handle: ServerHandle,
+}
+
+impl Server {
+    /// Loads and verifies models, whose names differ and of which the first is the default, and
+    /// listens. Models are opened by `open`, now and when they are replaced.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open`; [`Error::Model`] if a file is damaged; [`Error::Io`] if the address is not
+    /// available.
+    pub fn open(
+        models: Vec<ModelFile>,
+        open: impl Fn(&Path) -> Result<Tagger> + Send + Sync + 'static,
+        options: ServeOptions,
+    ) -> Result<Self> {
+        let models = Models::open(models, Box::new(open))?;
+        let error = |error| Error::io(options.listen.to_string(), error);
+        let listener = TcpListener::bind(options.listen).map_err(error)?;
+        listener.set_nonblocking(true).map_err(error)?;
+        let address = listener.local_addr().map_err(error)?;
+        Ok(Self {
+            listener,
+            app: Arc::new(App::new(address, models, options)),
+            handle: ServerHandle::default(),
+        })
+    }
+
+    /// Returns the address, with the port that was chosen.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.app.address
+    }
+
+    /// Returns a handle to end the server.
+    #[must_use]
+    pub fn handle(&self) -> ServerHandle {
+        self.handle.clone()
+    }
+
+    /// Answers requests until the server is stopped, and then those in progress. `report` is called
+    /// with messages for whoever runs the server: which models were replaced, or could not be, and
+    /// what is wrong with the network.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the operating system has no resources for it.
+    pub fn run(self, report: impl Fn(&str) + Send + Sync + 'static) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            // One of them loads models.
+            .max_blocking_threads(self.app.options.threads + 1)
+            .build()
+            .map_err(Error::threads)?;
+        let result = runtime.block_on(self.serve(Arc::new(report)));
+        // Not even for a sentence that is being tagged for nobody.
+        runtime.shutdown_background();
+        result
+    }
+
+    async fn serve(self, report: Arc<Report>) -> Result<()> {
+        let (app, handle) = (self.app, self.handle);
+        let listener = AsyncListener::from_std(self.listener);
+        let listener = listener.map_err(|error| Error::io("the network", error))?;
+        let files = watch_files(Arc::clone(&app), handle.clone(), Arc::clone(&report));
+        tokio::spawn(files);
+        let slots = app.options.max_connections.min(Semaphore::MAX_PERMITS);
+        let slots = Arc::new(Semaphore::new(slots));
+        let graceful = GracefulShutdown::new();
+        let router = router(&app);
+        loop {
+            let accepted = tokio::select! {
+                accepted = accept(&listener, &slots) => accepted,
+                () = handle.0.stop.notified() => break,
+            };
+            match accepted {
+                Ok((stream, slot)) => talk(stream, slot, &app, &router, &graceful),
+                Err(error) => {
+                    report(&format!("a connection was not accepted: {error}"));
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+        drop(listener);
+        let open = graceful.count();
+        let patience = app.options.timeout + LAST_WORDS;
+        if timeout(patience, graceful.shutdown()).await.is_err() {
+            report(&format!(
+                "some of {open} connections were closed before their answers were read"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Replaces models whose files are replaced, and all of them when that is asked for.
+async fn watch_files(app: Arc<App>, handle: ServerHandle, report: Arc<Report>) {
+    loop {
+        let all = timeout(RELOAD_INTERVAL, handle.0.reload.notified())
+            .await
+            .is_ok();
+        let (app, report) = (Arc::clone(&app), Arc::clone(&report));
+        // A panic is printed; the next file may be better.
+        let _ = spawn_blocking(move || app.models.refresh(all, &*report)).await;
+    }
+}
+
+/// Accepts the next connection when there may be one more.
+async fn accept(
+    listener: &AsyncListener,
+    slots: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let slot = Arc::clone(slots).acquire_owned().await;
+    let slot = slot.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    Ok((stream, slot))
+}
+
+/// Starts to answer the requests of a connection.
+fn talk(
+    stream: TcpStream,
+    slot: OwnedSemaphorePermit,
+    app: &App,
+    router: &Router,
+    graceful: &GracefulShutdown,
+) {
+    // Answers are written whole, so there is nothing to wait for.
+    let _ = stream.set_nodelay(true);
+    let idle = app.options.idle_timeout;
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(idle));
+    // Not `axum::serve`, which has no limit on the time for headers.
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(idle)
+        .max_header_size(MAX_HEADER_SIZE)
+        .serve_connection(
+            TokioIo::new(Box::pin(stream)),
+            TowerToHyperService::new(router.clone()),
+        );
+    let connection = graceful.watch(connection);
+    let open = app.metrics.connections.enter();
+    tokio::spawn(async move {
+        // A client that goes away or talks nonsense is none of our business.
+        let _ = connection.await;
+        drop((open, slot));
+    });
+}
