@@ -6,7 +6,6 @@ mod bench;
 mod check;
 mod checkpoint_arguments;
 mod classify;
-mod closed_output;
 mod cluster;
 mod compare;
 mod completions;
@@ -23,7 +22,6 @@ mod file_name;
 mod forced_arguments;
 mod foreign_names;
 mod gold_tagger;
-mod help_layout;
 mod init_arguments;
 mod inspect;
 mod interrupt;
@@ -43,7 +41,6 @@ mod regress;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
-mod short_help;
 mod signals;
 mod span_arguments;
 mod spill_argument;
@@ -71,7 +68,6 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
 use serde::Serialize;
 
-use closed_output::{check_stdout_open, set_stdout_closed};
 use config::{ConfigArguments, EffectiveConfig, ParseError};
 use exit::{CommandError, CommandResult, check_uninterrupted};
 use file_name::FileName;
@@ -147,9 +143,6 @@ fn json_line(report: &impl Serialize) -> Result<String, Error> {
 
 impl Command {
     fn run(&self) -> CommandResult {
-        if self.prints() {
-            check_stdout_open()?;
-        }
         match self {
             Self::Train(command) => command.run(&Team::default()),
             Self::Tune(command) => command.run(),
@@ -181,17 +174,6 @@ impl Command {
             _ => None,
         }
     }
-
-    /// Returns whether the results go to standard output.
-    fn prints(&self) -> bool {
-        match self {
-            Self::Train(_) | Self::Convert(_) | Self::Cluster(_) => false,
-            Self::Report(command) => command.file().is_none(),
-            Self::Classify(command) => command.prints(),
-            Self::Regress(command) => command.prints(),
-            _ => true,
-        }
-    }
 }
 
 /// Returns the definition of the program with all commands.
@@ -215,7 +197,7 @@ fn parse_arguments(
 
 /// Parses the arguments of this process.
 fn parse() -> Result<Cli, ParseError> {
-    let program = help_layout::fit(short_help::shorten(definition()));
+    let program = definition();
     let (mut matches, effective) = parse_arguments(&program, std::env::args_os().collect())?;
     let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
     if let (Some(config), Some(effective)) = (cli.command.config(), effective) {
@@ -224,10 +206,8 @@ fn parse() -> Result<Cli, ParseError> {
     Ok(cli)
 }
 
-/// Parses the arguments, runs the command and returns the exit code. Commands that print fail if
-/// standard output was closed at the start.
-pub fn run(stdout_was_closed: bool) -> ExitCode {
-    set_stdout_closed(stdout_was_closed);
+/// Parses the arguments, runs the command and returns the exit code.
+pub fn run() -> ExitCode {
     let result = match parse() {
         Ok(cli) => cli.command.run(),
         Err(ParseError::Arguments(error)) => foreign_names::explain(*error).exit(),

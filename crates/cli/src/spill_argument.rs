@@ -22,7 +22,12 @@ pub struct SpillArguments {
     /// --init, --towards, --discover, --caseless, --min-frequency, online algorithms, --noise
     /// monte-carlo, --gradient message, templates that read documents or learn names from TRAIN.
     /// Nor with several processes (dropchain-mpi): each keeps its part of the text in memory.
-    #[arg(long, value_name = "DIR", help_heading = "Training")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        help_heading = "Training",
+        hide_short_help = true
+    )]
     spill: Option<PathBuf>,
 }
 

@@ -34,6 +34,10 @@ use super::training_reporter::TrainingReporter;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  dropchain train train.conll --dev dev.conll --template ner --model ner.model
+  dropchain train en.conllu --label upos --template pos --model pos.model")]
+#[command(after_long_help = "\
+Examples:
   # Named entities: columns `word … label`; the model is the best on dev.conll
   dropchain train train.conll --dev dev.conll --template ner --model ner.model
 
@@ -91,7 +95,7 @@ pub struct TrainCommand {
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
     /// Write a log in JSON lines to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     log: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArguments,
@@ -124,7 +128,8 @@ pub struct TrainCommand {
         value_enum,
         default_value = "off",
         value_name = "START",
-        help_heading = "Algorithm"
+        help_heading = "Algorithm",
+        hide_short_help = true
     )]
     warm_start: WarmStartName,
     #[command(flatten)]
@@ -138,7 +143,8 @@ pub struct TrainCommand {
         value_name = "ALPHA",
         allow_negative_numbers = true,
         requires = "unlabeled",
-        help_heading = "Unlabeled text"
+        help_heading = "Unlabeled text",
+        hide_short_help = true
     )]
     unlabeled_weight: f64,
 }
@@ -212,7 +218,8 @@ struct RegularizationArguments {
         long,
         default_value_t = 0.0,
         value_name = "C1",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        hide_short_help = true
     )]
     l1: f64,
     #[command(flatten)]
@@ -220,7 +227,12 @@ struct RegularizationArguments {
     #[command(flatten)]
     course: CourseArguments,
     /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     seed: Option<u64>,
 }
 
@@ -252,7 +264,6 @@ impl TrainCommand {
         } = plan;
         let (model_file, log) = files.map_or((None, None), |(model, log)| (Some(model), log));
         let mut reporter = TrainingReporter::new(&progress, &self.train, log)
-            .with_free_space(ResultFile::free_space(&self.model))
             .with_knowledge(&data.knowledge)
             .with_config(self.config.effective());
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
@@ -346,7 +357,7 @@ impl TrainCommand {
         }
         interrupt::watch();
         if team.is_first() {
-            let model = ResultFile::reserve(&self.model)?;
+            let model = ResultFile::new(&self.model)?;
             files = Some((model, self.log.as_ref().map(Log::create).transpose()?));
         }
         self.threads.or(team.threads()).start_pool()?;
@@ -586,7 +597,7 @@ impl TrainCommand {
 
     /// Checks what is read and written.
     fn check_files(&self, template: Option<&Template>) -> Result<()> {
-        CommandFiles::new(self.output.force)
+        CommandFiles::default()
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(
                 self.input
@@ -599,7 +610,7 @@ impl TrainCommand {
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
-                self.checkpoint.resume,
+                self.checkpoint.resume || self.output.force,
             )
             .check()
     }

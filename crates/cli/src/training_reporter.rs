@@ -13,7 +13,7 @@ use super::config::EffectiveConfig;
 use super::file_name::FileName;
 use super::init_arguments::format_match;
 use super::interrupt;
-use super::progress::{Progress, notice};
+use super::progress::Progress;
 
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {
@@ -21,7 +21,6 @@ pub struct TrainingReporter<'a> {
     files: Vec<String>,
     log: Option<Log>,
     log_error: Option<Error>,
-    free_space: Option<u64>,
     knowledge: Vec<KnowledgePart>,
     config: Option<Value>,
     of_documents: bool,
@@ -35,17 +34,10 @@ impl<'a> TrainingReporter<'a> {
             files: files.iter().map(ToString::to_string).collect(),
             log,
             log_error: None,
-            free_space: None,
             knowledge: Vec::new(),
             config: None,
             of_documents: false,
         }
-    }
-
-    /// Sets the number of bytes that the model may have; a larger one gets a warning at the start.
-    pub fn with_free_space(mut self, bytes: Option<u64>) -> Self {
-        self.free_space = bytes;
-        self
     }
 
     /// Sets what was added to the template, for the log.
@@ -108,13 +100,6 @@ impl Observer for TrainingReporter<'_> {
                 "labels have no B- or I-, but look like types: adjacent tokens with the same label \
                  are one span (--plain-labels tags if they are tags)",
             );
-        }
-        let size = estimate_model_size(start);
-        if self.free_space.is_some_and(|free| free < size) {
-            notice(&format!(
-                "warning: the model may need about {}, but the file system has less space",
-                format_megabytes(usize::try_from(size).unwrap_or(usize::MAX))
-            ));
         }
         let (files, config) = (self.files.clone(), self.config.clone());
         self.log(&Record::Start(dropchain_report::Start {
@@ -257,18 +242,6 @@ fn describe_documents(start: &train::Start<'_>) -> String {
         start.parameters,
         format_megabytes(start.estimated_memory)
     )
-}
-
-/// Bytes of a model for each attribute in addition to its weights: name, slot, location.
-const BYTES_PER_ATTRIBUTE: f64 = 48.0;
-
-/// Estimates the size of the model in bytes, if no weight becomes 0.
-fn estimate_model_size(start: &train::Start<'_>) -> u64 {
-    let bytes_per_weight = start.options.precision.bytes() as f64;
-    let attributes = start.attributes as f64;
-    let expansion = attributes / start.collapsed_attributes.max(1) as f64;
-    let weights = start.parameters as f64 * expansion.max(1.0);
-    (weights * bytes_per_weight + attributes * BYTES_PER_ATTRIBUTE) as u64
 }
 
 /// Formats the effect of pruning as a line of text.

@@ -2,12 +2,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use super::Record;
-use dropchain::atomic_file::Reservation;
+use dropchain::atomic_file;
 use dropchain::error::{Error, Result};
 
 /// Writes a run record to a file, every line at once.
@@ -23,28 +23,29 @@ pub struct Log {
 #[derive(Debug)]
 enum State {
     /// Lines that wait for the first iteration.
-    Waiting(Reservation, Vec<u8>),
+    Waiting(Vec<u8>),
     Open(File),
     /// Writing has failed.
     Failed,
 }
 
 impl Log {
-    /// Creates a log. Pipes and terminals are opened for writing; other files are reserved.
+    /// Creates a log. Pipes and terminals are opened for writing; of other files it is checked that
+    /// they can be written.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be written; [`Error::Parameter`] if it is a directory or a
-    /// device that is always full, or if another process writes to it.
+    /// [`Error::Io`] if the file cannot be written; [`Error::Parameter`] if it is a
+    /// directory.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
-        let state = if is_stream(&path) {
-            check_device(&path)?;
+        let state = if atomic_file::is_special(&path) {
             // Appends, in case it is a redirected standard output with other lines.
             let file = OpenOptions::new().append(true).open(&path);
             State::Open(file.map_err(|e| Error::io(&path, e))?)
         } else {
-            State::Waiting(Reservation::new(&path)?, Vec::new())
+            atomic_file::check_writable(&path)?;
+            State::Waiting(Vec::new())
         };
         Ok(Self { path, state })
     }
@@ -63,12 +64,13 @@ impl Log {
             Record::End(_) => false,
         };
         self.state = match std::mem::replace(&mut self.state, State::Failed) {
-            State::Waiting(reservation, mut lines) => {
+            State::Waiting(mut lines) => {
                 lines.extend(line);
                 if waits {
-                    State::Waiting(reservation, lines)
+                    State::Waiting(lines)
                 } else {
-                    State::Open(reservation.commit_and_continue(&lines)?)
+                    let write = |file: &mut File| file.write_all(&lines);
+                    State::Open(atomic_file::replace(&self.path, write)?)
                 }
             }
             State::Open(mut file) => {
@@ -94,7 +96,7 @@ impl Log {
     ///
     /// [`Error::Io`] if the file cannot be read.
     pub fn resume(&mut self, iterations: usize) -> Result<bool> {
-        let State::Waiting(_, lines) = &mut self.state else {
+        let State::Waiting(lines) = &mut self.state else {
             return Ok(true);
         };
         let old = match fs::read(&self.path) {
@@ -181,20 +183,4 @@ fn end_of_earlier_passes(log: &[u8], pass: &[u8]) -> Option<usize> {
     }
     last.filter(|(line, _)| line.event == "end")
         .map(|(_, end)| end)
-}
-
-/// Returns whether a path is a pipe, a terminal, another device, or an open file by its number.
-fn is_stream(path: &Path) -> bool {
-    let is_special = |m: fs::Metadata| !m.is_file() && !m.is_dir();
-    let is_open_file = ["/dev", "/proc"].iter().any(|root| path.starts_with(root));
-    fs::metadata(path).is_ok_and(|m| is_open_file || is_special(m))
-}
-
-/// Rejects `/dev/full`: that it cannot be written shows only with the first line, after minutes.
-fn check_device(path: &Path) -> Result<()> {
-    if fs::canonicalize(path).is_ok_and(|path| path == Path::new("/dev/full")) {
-        let error = io::Error::from(io::ErrorKind::StorageFull);
-        return Err(Error::io(path, error));
-    }
-    Ok(())
 }

@@ -119,8 +119,8 @@ impl TuneCommand {
         let declared = files.declared(&self.dev);
         declared.write_checkpoint(file, resume).check()?;
         interrupt::watch();
-        let model_file = ResultFile::reserve(&files.model)?;
-        let log = files.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let model_file = ResultFile::new(&files.model)?;
+        let log = files.log.as_deref().map(SearchLog::create).transpose()?;
         let checkpoint = self.checkpoint.open()?;
         files.threads.start_pool()?;
         let started = Instant::now();

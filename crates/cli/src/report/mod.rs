@@ -22,13 +22,11 @@ use dropchain::eval::WordCounts;
 use dropchain::{Result, Sentence};
 use dropchain_report::{Recorded, read_recorded};
 
-use super::arguments::{
-    InputArguments, OutputArguments, PlainLabelArguments, Switch, ThreadArguments,
-};
+use super::arguments::{InputArguments, PlainLabelArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::interrupt;
-use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::{CommandError, CommandResult, check_stdin_once, print};
 use analysis::Analysis;
@@ -45,6 +43,10 @@ use training::{NamedRun, Training};
 #[derive(Debug, Args)]
 #[command(override_usage = "dropchain report [OPTIONS] [LOG]...")]
 #[command(after_help = "\
+Examples:
+  dropchain report run1.log run2.log --output report.html
+  dropchain report run.log --model ner.model --gold dev.conll")]
+#[command(after_long_help = "\
 Examples:
   # The course of two runs, and how their settings differ
   dropchain report l2.log dropout.log --output report.html
@@ -96,8 +98,6 @@ pub struct ReportCommand {
     /// Predict only label sequences that are valid in the label scheme
     #[arg(long, value_enum, default_value = "on")]
     constrain: Switch,
-    #[command(flatten)]
-    replace: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -124,7 +124,7 @@ impl ReportCommand {
         self.check_arguments()?;
         self.check_files()?;
         interrupt::watch();
-        let file = self.file().map(ResultFile::reserve).transpose()?;
+        let file = self.file().map(ResultFile::new).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let mut page = Page::new(&self.title);
@@ -180,11 +180,11 @@ impl ReportCommand {
             .take(systems * usize::from(self.gold.is_some()));
         let corpora = || gold.clone().chain(&self.predictions).chain(&self.train);
         check_stdin_once(corpora())?;
-        CommandFiles::new(self.replace.force)
+        CommandFiles::default()
             .read(&self.logs)
             .read(corpora())
             .read(&self.model)
-            .write("--output", Kind::Page, self.file())
+            .write("--output", self.file())
             .check()?;
         Ok(())
     }

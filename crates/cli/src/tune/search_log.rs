@@ -5,8 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dropchain::atomic_file::Reservation;
-use dropchain::{Error, Result};
+use dropchain::{Error, Result, atomic_file};
 use serde_json::Value;
 
 /// Writes the log of a search to a file, every line at once.
@@ -20,21 +19,22 @@ pub struct SearchLog {
 
 #[derive(Debug)]
 enum State {
-    Waiting(Reservation),
+    Waiting,
     Open(File),
     Failed(Error),
 }
 
 impl SearchLog {
-    /// Reserves the file.
+    /// Creates a log, and checks that its file can be written.
     ///
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn reserve(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path) -> Result<Self> {
+        atomic_file::check_writable(path)?;
         Ok(Self {
             path: path.to_owned(),
-            state: Mutex::new(Some(State::Waiting(Reservation::new(path)?))),
+            state: Mutex::new(Some(State::Waiting)),
         })
     }
 
@@ -50,8 +50,9 @@ impl SearchLog {
     fn append(&self, state: State, line: &Value) -> Result<State> {
         let line = format!("{line}\n");
         Ok(match state {
-            State::Waiting(reservation) => {
-                State::Open(reservation.commit_and_continue(line.as_bytes())?)
+            State::Waiting => {
+                let write = |file: &mut File| file.write_all(line.as_bytes());
+                State::Open(atomic_file::replace(&self.path, write)?)
             }
             State::Open(mut file) => {
                 let written = file.write_all(line.as_bytes());
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn an_error_is_returned_at_the_end() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let log = SearchLog::reserve(file.path()).unwrap();
+        let log = SearchLog::create(file.path()).unwrap();
         log.write(&Value::from(1));
         // Opened for reading only.
         *log.state.lock().unwrap() = Some(State::Open(File::open(file.path()).unwrap()));
@@ -103,7 +104,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "old").unwrap();
         let read = || std::fs::read_to_string(file.path()).unwrap();
-        let log = SearchLog::reserve(file.path()).unwrap();
+        let log = SearchLog::create(file.path()).unwrap();
         assert_eq!(read(), "old");
         log.write(&Value::from(1));
         assert_eq!(read(), "1\n");
