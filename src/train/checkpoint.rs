@@ -82,6 +82,12 @@ impl Checkpoints {
     /// a checkpoint, is damaged, or was written by another version, with other settings or by a run
     /// with another number of passes.
     pub(super) fn open(&self, settings: &TrainSettings, passes: usize) -> Result<OpenCheckpoints> {
+        if atomic_file::is_special(&self.path) {
+            return Err(Error::parameter(format!(
+                "{}: is not a regular file; expected the name of a file to write",
+                self.path.display()
+            )));
+        }
         atomic_file::check_writable(&self.path)?;
         let earlier = match self.resume && has_contents(&self.path)? {
             true => Some(CheckpointContents::read(&self.path)?),
