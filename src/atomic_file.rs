@@ -92,7 +92,9 @@ pub fn suspend() -> RwLockWriteGuard<'static, ()> {
 /// Returns whether a path is a pipe, a terminal, another device, or an open file by its number.
 #[must_use]
 pub fn is_special(path: &Path) -> bool {
-    let is_open_file = ["/dev", "/proc"].iter().any(|root| path.starts_with(root));
+    let is_open_file = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"]
+        .iter()
+        .any(|name| path.starts_with(name));
     fs::metadata(path).is_ok_and(|m| !m.is_dir() && (is_open_file || !m.is_file()))
 }
 
