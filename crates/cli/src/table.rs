@@ -15,7 +15,8 @@ pub fn format_table<R: AsRef<[String]>>(rows: impl Iterator<Item = R>) -> String
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    table.lines().map(|line| line + "\n").collect()
+    let lines = table.lines();
+    lines.map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 #[cfg(test)]
