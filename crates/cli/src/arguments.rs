@@ -99,7 +99,7 @@ pub fn other_files<'a>(
 #[derive(Clone, Debug, Args)]
 pub struct OutputArguments {
     /// Start from the beginning, although there is a checkpoint of an earlier run
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
 }
 

@@ -28,7 +28,7 @@ pub struct ManCommand {
 
 impl ManCommand {
     pub fn run(&self) -> CommandResult {
-        let mut program = definition().disable_help_subcommand(true);
+        let mut program = with_all_options(definition()).disable_help_subcommand(true);
         if let Some(directory) = &self.output_dir {
             let written =
                 fs::create_dir_all(directory).and_then(|()| generate_to(program, directory));
@@ -56,4 +56,11 @@ impl ManCommand {
         }
         Ok(found)
     }
+}
+
+/// Has the options that `-h` leaves out described in the pages.
+fn with_all_options(command: Command) -> Command {
+    command
+        .mut_args(|argument| argument.hide_short_help(false))
+        .mut_subcommands(with_all_options)
 }

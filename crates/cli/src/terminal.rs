@@ -68,10 +68,10 @@ pub fn pad(text: &str, columns: usize) -> String {
 /// Breaks a text at blanks into lines of at most `columns`, of which all but the first begin with
 /// `indent` blanks. Only a word that is longer than a line makes a longer one.
 pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
-    textwrap::fill(
-        text,
-        options(columns).subsequent_indent(&" ".repeat(indent)),
-    )
+    let indent = " ".repeat(indent);
+    let options = options(columns).subsequent_indent(&indent);
+    let lines = text.split('\n').map(|line| textwrap::fill(line, &options));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns how text is broken into lines: only at blanks.

@@ -94,9 +94,10 @@ fn an_output_file_is_never_an_input() {
     let dir = ner_model();
     fs::create_dir(dir.path("out")).unwrap();
     dir.write("out/a.conll", NER_CORPUS);
+    dir.write("out/c.d", NER_CORPUS);
     for line in [
         "tag m b.conll --output conll --output-dir . --force",
-        "tag m a.txt out/a.conll --output conll --output-dir out --force",
+        "tag m out/a.conll out/c.d --output conll --output-dir out --force",
     ] {
         let message = dir.run(line).failure();
         assert!(
