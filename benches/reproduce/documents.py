@@ -147,7 +147,7 @@ class Program:
         """Trains until convergence."""
         options = [x for name, value in settings.items() for x in (f"--{name}", value)]
         options += ["--unlabeled", *unlabeled] if unlabeled else []
-        options += ["--model", model, "--force", "--quiet", "--threads", 1, *self.features]
+        options += ["--model", model, "--quiet", "--threads", 1, *self.features]
         if float(settings["l2"]) == 0 and float(settings["dropout"]) == 0:
             options += ["--max-iterations", 500]  # there is no minimum
         self.run("train", train, *options)
@@ -162,7 +162,7 @@ class Program:
 
 def tuned(program, folder, model, options, unlabeled):
     """Tunes on the training documents in a folder, and returns the chosen settings."""
-    options = [*options, "--folds", 5, "--halving", "off", "--model", model, "--force", "--quiet",
+    options = [*options, "--folds", 5, "--halving", "off", "--model", model, "--quiet",
                *program.features]
     if unlabeled:
         options += ["--unlabeled", *unlabeled]

@@ -102,7 +102,7 @@ def run(program, methods, seed):
 
 def accuracies(program, folder, options, test):
     model = str(folder / "model")
-    classify(program, "train", str(folder / "train.svm"), "--model", model, "--force", "--quiet",
+    classify(program, "train", str(folder / "train.svm"), "--model", model, "--quiet",
              "--threads", "1", *options)
     printed = classify(program, "predict", model, str(folder / "test.svm"))
     predicted = [line.split("\t")[0] for line in printed.splitlines()]

@@ -3,14 +3,13 @@
 //! A checkpoint holds the weights, the memory of the optimizer or of the learner, the best weights
 //! so far and the state of early stopping. It is replaced atomically, and it belongs to the options
 //! and the data it was written with: resuming with others is an error. If training has two passes,
-//! it also holds what those that have ended leave to later ones, so that none of them is repeated;
-//! the file stays reserved from the first pass to the last.
+//! it also holds what those that have ended leave to later ones, so that none of them is repeated.
 //!
 //! It takes 64 to 72 bytes per parameter (with development data the latter), 8 more with reweighted
 //! noise; of online learners 16 to 32. Of two passes, the first model and its predictions for the
 //! training data come on top.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ pub(super) use super::checkpoint_contents::{AlgorithmState, TrainingState};
 use super::checkpoint_contents::{CheckpointContents, CheckpointHeader, encode};
 use super::finished_passes::{FinishedPasses, StoredPasses};
 use super::settings::TrainSettings;
-use crate::atomic_file::Reservation;
+use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::ranks::Ranks;
 
@@ -74,21 +73,27 @@ impl Checkpoints {
         self
     }
 
-    /// Reserves the file for a run with 1 or 2 passes, and reads the checkpoint to resume from, if
-    /// there is one.
+    /// Checks that the file can be written for a run with 1 or 2 passes, and reads the checkpoint to
+    /// resume from, if there is one.
     ///
     /// # Errors
     ///
-    /// The file cannot be written, or another process writes it. [`Error::Checkpoint`] if it is not
+    /// The file cannot be written. [`Error::Checkpoint`] if it is not
     /// a checkpoint, is damaged, or was written by another version, with other settings or by a run
     /// with another number of passes.
     pub(super) fn open(&self, settings: &TrainSettings, passes: usize) -> Result<OpenCheckpoints> {
-        let reservation = Reservation::new(&self.path)?;
+        if atomic_file::is_special(&self.path) {
+            return Err(Error::parameter(format!(
+                "{}: is not a regular file; expected the name of a file to write",
+                self.path.display()
+            )));
+        }
+        atomic_file::check_writable(&self.path)?;
         let earlier = match self.resume && has_contents(&self.path)? {
             true => Some(CheckpointContents::read(&self.path)?),
             false => None,
         };
-        self.with_earlier(Some(reservation), earlier, settings, passes)
+        self.with_earlier(true, earlier, settings, passes)
     }
 
     /// Like [`open`](Self::open), for a run with ranks: rank 0 alone has the file, and sends the
@@ -122,12 +127,12 @@ impl Checkpoints {
             true => None,
             false => Some(CheckpointContents::decode(&bytes, &self.path)?),
         };
-        self.with_earlier(None, earlier, settings, passes)
+        self.with_earlier(false, earlier, settings, passes)
     }
 
     fn with_earlier(
         &self,
-        reservation: Option<Reservation>,
+        is_written: bool,
         earlier: Option<CheckpointContents>,
         settings: &TrainSettings,
         passes: usize,
@@ -138,7 +143,7 @@ impl Checkpoints {
         }
         Ok(OpenCheckpoints {
             path: self.path.clone(),
-            reservation,
+            is_written,
             interval: self.interval,
             header,
             earlier,
@@ -146,10 +151,10 @@ impl Checkpoints {
     }
 }
 
-/// The checkpoints of a run, whose file is reserved for it.
+/// The checkpoints of a run.
 pub(super) struct OpenCheckpoints {
     path: PathBuf,
-    reservation: Option<Reservation>, // `None`: another rank writes the file
+    is_written: bool, // by this process, not by another rank
     interval: CheckpointInterval,
     header: CheckpointHeader,
     earlier: Option<CheckpointContents>, // until a pass resumes from it
@@ -214,12 +219,12 @@ impl OpenCheckpoints {
         finished: Option<&FinishedPasses>,
         state: Option<&TrainingState<'_>>,
     ) -> Result<()> {
-        let Some(reservation) = &mut self.reservation else {
+        if !self.is_written {
             return Ok(());
-        };
-        let header = &self.header;
+        }
         let finished = finished.map(FinishedPasses::stored);
-        reservation.replace(&mut |file| encode(header, finished.as_ref(), state, file))
+        let encode = |file: &mut File| encode(&self.header, finished.as_ref(), state, file);
+        atomic_file::replace(&self.path, encode).map(drop)
     }
 }
 
@@ -273,7 +278,7 @@ pub(super) struct Checkpointer<'a> {
 impl Checkpointer<'_> {
     /// Returns whether this process writes checkpoints, rather than another rank.
     pub fn is_written(&self) -> bool {
-        self.open.reservation.is_some()
+        self.open.is_written
     }
 
     /// Returns whether it is time for a checkpoint.

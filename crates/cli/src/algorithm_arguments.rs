@@ -15,20 +15,30 @@ use super::lbfgs_arguments::LbfgsArguments;
 #[command(next_help_heading = "Algorithm")]
 pub struct AlgorithmArguments {
     /// How to train the weights; see docs/learners.md
-    #[arg(long, value_enum, default_value = "lbfgs")]
+    #[arg(long, value_enum, default_value = "lbfgs", hide_short_help = true)]
     algorithm: AlgorithmName,
     /// Stop below this gradient (lbfgs) [default: 1e-5] or mean loss (ap, pa, arow) [default: 0]
     ///
     /// lbfgs stops if ‖gradient‖ ≤ EPSILON · max(1, ‖θ‖).
-    #[arg(long, value_name = "EPSILON", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "EPSILON",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     epsilon: Option<f64>,
     /// Stop if the objective fell by less than this fraction in --period iterations
     ///
     /// The default is 1e-5, of sgd 1e-6; ap, pa and arow have no such test.
-    #[arg(long, value_name = "DELTA", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "DELTA",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     delta: Option<f64>,
     /// Number of iterations over which --delta is measured [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     period: Option<usize>,
     #[command(flatten)]
     lbfgs: LbfgsArguments,
@@ -57,22 +67,32 @@ enum AlgorithmName {
 #[command(next_help_heading = "Algorithm")]
 struct SgdArguments {
     /// sgd: how steps develop [default: decreasing]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     step: Option<StepName>,
     /// sgd: learning rate with which calibration begins [default: 0.1]
-    #[arg(long, value_name = "ETA", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "ETA",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     eta: Option<f64>,
     /// sgd: factor between the learning rates that calibration tries [default: 2]
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     calibration_rate: Option<f64>,
     /// sgd: number of sentences to calibrate on [default: 1000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     calibration_samples: Option<usize>,
     /// sgd: learning rates in each direction that lower the loss [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     calibration_candidates: Option<usize>,
     /// sgd: maximum number of learning rates to try [default: 20]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     calibration_trials: Option<usize>,
 }
 
@@ -91,22 +111,37 @@ enum StepName {
 #[command(next_help_heading = "Algorithm")]
 struct MistakeArguments {
     /// pa: without slack (0), or type I or II [default: 1]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     pa_type: Option<PaTypeName>,
     /// pa: aggressiveness [default: 1]
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "C",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     pa_c: Option<f64>,
     /// pa: margin that grows with the number of wrong labels [default: on]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     error_sensitive: Option<Switch>,
     /// pa: average the weights over all sentences [default: on]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     averaging: Option<Switch>,
     /// arow: variance of a weight at the start [default: 1]
-    #[arg(long, value_name = "VARIANCE", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "VARIANCE",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     variance: Option<f64>,
     /// arow: tradeoff between loss and change [default: 1]
-    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "GAMMA",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     gamma: Option<f64>,
 }
 

@@ -23,7 +23,7 @@ use super::text_arguments::TextArguments;
 #[command(next_help_heading = "Input")]
 pub struct InputArguments {
     /// Input format [default: by file name: .conllu, .jsonl, .crfsuite, otherwise conll]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     pub format: Option<FormatName>,
     /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
@@ -36,7 +36,7 @@ pub struct InputArguments {
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<String>,
     /// Treat lines of CoNLL files that start with `#` as comments, not tokens
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub comments: bool,
     #[command(flatten)]
     pub text: TextArguments,
@@ -99,11 +99,11 @@ pub fn other_files<'a>(
         .collect()
 }
 
-/// How to treat existing output files.
+/// How to treat a checkpoint that exists.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArguments {
-    /// Replace output files whatever they are, also those of another kind or user
-    #[arg(long)]
+    /// Start from the beginning, although there is a checkpoint of an earlier run
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
 }
 
@@ -187,7 +187,13 @@ pub struct PlainLabelArguments {
     /// They look like types if there is a label O, which at least half of the tokens have, or a
     /// quarter of the others follows a token with the same label. Adjacent tokens with the same
     /// type are one span.
-    #[arg(long, value_enum, value_name = "KIND", help_heading = "Input")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     plain_labels: Option<PlainLabelsName>,
 }
 
@@ -271,7 +277,7 @@ pub struct ThreadArguments {
     /// Number of threads [default: one per processor]
     ///
     /// The results are the same for any number of threads.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS), hide_short_help = true)]
     pub threads: Option<u16>,
 }
 
@@ -319,10 +325,10 @@ pub struct LimitArguments {
     /// In other formats a longer sentence is an error: most likely the blank lines between
     /// sentences are missing.
     #[arg(long, value_name = "N", help_heading = "Input",
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
     max_sentence: Option<u32>,
     /// Memory limit, for example 4G or 500M [default: most of the free memory]
-    #[arg(long, value_name = "SIZE", help_heading = None::<&str>)]
+    #[arg(long, value_name = "SIZE", help_heading = None::<&str>, hide_short_help = true)]
     memory: Option<ByteSize>,
 }
 

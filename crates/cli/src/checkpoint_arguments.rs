@@ -16,17 +16,22 @@ pub struct CheckpointArguments {
     /// Write the state of training to this file, to continue with --resume after a crash
     ///
     /// Also when training is interrupted. The file is deleted once the model is written.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub checkpoint: Option<PathBuf>,
     /// Continue from the checkpoint, if there is one, to the same result as without interruption
     ///
     /// Give the same files and options as before; --max-iterations, --patience, --prune,
     /// --precision and --threads may differ (in two passes, --threads alone). Without a checkpoint
     /// training starts from the beginning, so that the same command can always be used.
-    #[arg(long, requires = "checkpoint")]
+    #[arg(long, requires = "checkpoint", hide_short_help = true)]
     pub resume: bool,
     /// How often: after N iterations, or after a time such as 30s, 10m or 2h [default: 10m]
-    #[arg(long, value_name = "N|TIME", requires = "checkpoint")]
+    #[arg(
+        long,
+        value_name = "N|TIME",
+        requires = "checkpoint",
+        hide_short_help = true
+    )]
     checkpoint_every: Option<Interval>,
 }
 

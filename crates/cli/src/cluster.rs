@@ -9,10 +9,10 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
 use dropchain_knowledge::read_cluster_text;
 
-use super::arguments::{FormatName, LimitArguments, OutputArguments, ThreadArguments};
+use super::arguments::{FormatName, LimitArguments, ThreadArguments};
 use super::file_name::FileName;
 use super::interrupt;
-use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::text_arguments::TextArguments;
 use super::{CommandResult, check_stdin_once};
@@ -20,6 +20,9 @@ use super::{CommandResult, check_stdin_once};
 /// Learn Brown clusters from unlabeled text, for `cluster` in templates
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
+  dropchain cluster texts.txt --clusters 1000 --output clusters.txt")]
+#[command(after_long_help = "\
 Examples:
   dropchain cluster tweets.txt train.conll --clusters 500 --output paths.txt
   echo 'cluster(\"paths.txt\", 4, 6, 10)' >> my.tpl
@@ -38,13 +41,11 @@ pub struct ClusterCommand {
     clusters: u16,
     /// Ignore words that occur fewer than N times
     #[arg(long, default_value_t = 1, value_name = "N",
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
     min_count: u64,
     /// Write the clusters to this file
     #[arg(long, value_name = "PATHS")]
     output: PathBuf,
-    #[command(flatten)]
-    replace: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -59,13 +60,13 @@ pub struct ClusterCommand {
 #[command(next_help_heading = "Input")]
 struct ClusterInputArguments {
     /// Input format [default: by file name: .conllu, .jsonl, .txt, otherwise conll; text for -]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     format: Option<FormatName>,
     /// Column names of CoNLL files, left to right; words are in `word`, or else in the first
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Option<Vec<String>>,
     /// Treat lines of CoNLL files that start with `#` as comments, not tokens
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     comments: bool,
     #[command(flatten)]
     text: TextArguments,
@@ -93,12 +94,12 @@ impl ClusterInputArguments {
 impl ClusterCommand {
     pub fn run(&self) -> CommandResult {
         check_stdin_once(&self.texts)?;
-        CommandFiles::new(self.replace.force)
+        CommandFiles::default()
             .read(&self.texts)
-            .write("--output", Kind::Clusters, Some(&self.output))
+            .write("--output", Some(&self.output))
             .check()?;
         interrupt::watch();
-        let file = ResultFile::reserve(&self.output)?;
+        let file = ResultFile::new(&self.output)?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let mut report = |what| progress.update(what);

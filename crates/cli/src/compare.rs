@@ -57,7 +57,7 @@ pub struct CompareCommand {
 impl CompareCommand {
     pub fn run(&self) -> CommandResult {
         check_stdin_once([&self.gold, &self.a, &self.b])?;
-        CommandFiles::new(false)
+        CommandFiles::default()
             .read([&self.gold, &self.a, &self.b])
             .check()?;
         self.threads.start_pool()?;

@@ -7,9 +7,9 @@ use dropchain::model::{AttributeKind, Precision};
 use dropchain::{Error, Model, Result};
 
 use super::CommandResult;
-use super::arguments::{OutputArguments, PrecisionName};
+use super::arguments::PrecisionName;
 use super::interrupt;
-use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 
 /// Convert a model of CRFsuite, change the precision of a model, drop small weights
@@ -41,8 +41,6 @@ pub struct ConvertCommand {
         allow_negative_numbers = true
     )]
     prune: f64,
-    #[command(flatten)]
-    output: OutputArguments,
     /// Do not print what was written
     #[arg(long)]
     quiet: bool,
@@ -50,12 +48,12 @@ pub struct ConvertCommand {
 
 impl ConvertCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(self.output.force)
+        CommandFiles::default()
             .read([&self.old])
-            .write("--model", Kind::Model, Some(&self.model))
+            .write("--model", Some(&self.model))
             .check()?;
         interrupt::watch();
-        let file = ResultFile::reserve(&self.model)?;
+        let file = ResultFile::new(&self.model)?;
         let old = Model::open(&self.old)?;
         old.verify()?;
         let new = self.convert(&old)?;

@@ -17,16 +17,16 @@ use super::rates::{Rates, damage_table};
 #[group(id = "damage", multiple = false)]
 pub struct DamageArguments {
     /// Leave out attributes at random, at these rates: 0..0.9 in steps of 0.1, or 0,0.25,0.5
-    #[arg(long, value_name = "RATES")]
+    #[arg(long, value_name = "RATES", hide_short_help = true)]
     delete: Option<Rates>,
     /// Misspell words at random: a letter is left out, doubled, swapped or replaced
-    #[arg(long, value_name = "RATES")]
+    #[arg(long, value_name = "RATES", hide_short_help = true)]
     misspell: Option<Rates>,
     /// Turn words into lower case at random
-    #[arg(long, value_name = "RATES")]
+    #[arg(long, value_name = "RATES", hide_short_help = true)]
     lowercase: Option<Rates>,
     /// Replace the cells of columns by `_` at random, such as pos=0..1 or pos,chunk=0..1
-    #[arg(long, value_name = "COLUMNS=RATES")]
+    #[arg(long, value_name = "COLUMNS=RATES", hide_short_help = true)]
     missing: Option<MissingColumns>,
 }
 

@@ -65,7 +65,7 @@ impl LabelName {
 
 impl DemoCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(false).read(["-"]).check()?;
+        CommandFiles::default().read(["-"]).check()?;
         ThreadArguments::default().start_pool()?;
         let [train, dev, test] =
             [SAMPLE_TRAIN, SAMPLE_DEV, SAMPLE_TEST].map(|text| self.read(text));

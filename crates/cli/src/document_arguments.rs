@@ -16,11 +16,11 @@ const WINDOWS: std::ops::RangeInclusive<i64> = 1..=DocumentOptions::MAX_WINDOW a
 pub struct DocumentArguments {
     /// What separates documents, for templates that look at documents (others, mention) [default:
     /// what the model was trained with, or auto]
-    #[arg(long, value_enum, value_name = "RULE")]
+    #[arg(long, value_enum, value_name = "RULE", hide_short_help = true)]
     document: Option<DocumentName>,
     /// Number of tokens before and after a word that such templates look at [default: what the
     /// model was trained with, or 1000]
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(WINDOWS))]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(WINDOWS), hide_short_help = true)]
     document_window: Option<u32>,
 }
 

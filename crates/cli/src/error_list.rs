@@ -23,7 +23,8 @@ pub struct ErrorArguments {
         help_heading = "Errors",
         value_name = "N",
         default_value_t = 10,
-        requires = "errors"
+        requires = "errors",
+        hide_short_help = true
     )]
     max_errors: u32,
     /// Only errors of these kinds, separated by commas
@@ -33,7 +34,8 @@ pub struct ErrorArguments {
         value_name = "KIND",
         value_enum,
         value_delimiter = ',',
-        requires = "errors"
+        requires = "errors",
+        hide_short_help = true
     )]
     error_kind: Vec<KindName>,
     /// Only errors with these gold or predicted types, or labels, separated by commas
@@ -42,7 +44,8 @@ pub struct ErrorArguments {
         help_heading = "Errors",
         value_name = "TYPE",
         value_delimiter = ',',
-        requires = "errors"
+        requires = "errors",
+        hide_short_help = true
     )]
     error_type: Vec<String>,
 }

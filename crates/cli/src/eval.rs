@@ -27,6 +27,10 @@ const CONFUSIONS: usize = 30;
 #[command(after_help = "\
 Examples:
   dropchain eval ner.model test.conll
+  dropchain eval --predictions test.tagged test.conll")]
+#[command(after_long_help = "\
+Examples:
+  dropchain eval ner.model test.conll
   dropchain tag ner.model test.conll > test.tagged
   dropchain eval --predictions test.tagged test.conll --per-label --confusion
   dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
@@ -48,7 +52,7 @@ pub struct EvalCommand {
     #[arg(long, conflicts_with = "damage", value_name = "PRED")]
     predictions: Option<FileName>,
     /// Predict only label sequences that are valid in the label scheme
-    #[arg(long, value_enum, default_value = "on")]
+    #[arg(long, value_enum, default_value = "on", hide_short_help = true)]
     constrain: Switch,
     /// Also print precision, recall and F1 of each label
     #[arg(long, conflicts_with = "damage")]
@@ -77,7 +81,8 @@ pub struct EvalCommand {
         default_value_t = 1,
         value_name = "N",
         requires = "damage",
-        help_heading = "Damaged text"
+        help_heading = "Damaged text",
+        hide_short_help = true
     )]
     seed: u64,
 }
@@ -96,7 +101,7 @@ struct ReportWithErrors<'a> {
 
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(false)
+        CommandFiles::default()
             .read(&self.files)
             .read(&self.predictions)
             .check()?;

@@ -18,7 +18,8 @@ pub struct ForcedArguments {
         long,
         value_name = "COLUMN",
         value_delimiter = ',',
-        allow_hyphen_values = true
+        allow_hyphen_values = true,
+        hide_short_help = true
     )]
     forced: Vec<String>,
 }

@@ -24,7 +24,7 @@ pub struct InitArguments {
     ///
     /// The model is a prior from other data. Training starts there, too, unless --init is given;
     /// otherwise like --init.
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", hide_short_help = true)]
     towards: Option<PathBuf>,
 }
 

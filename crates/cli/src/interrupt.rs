@@ -11,8 +11,6 @@
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::mpsc::channel;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use dropchain::atomic_file;
@@ -22,9 +20,6 @@ use super::signals;
 
 /// Signals that arrive within this time count as one.
 pub const SAME_SIGNAL: Duration = Duration::from_secs(1);
-
-/// How long printing may take before the program goes on.
-const PRINTING_TIME: Duration = Duration::from_millis(500);
 
 /// Added to the number of a signal for the exit code, by shell convention.
 const EXIT_CODE_BASE: u8 = 128;
@@ -112,26 +107,16 @@ fn handle(signal: Signal) {
     }
     let _ = FIRST.set(Instant::now());
     adopt(signal);
-    notice_briefly(format!(
+    notice(&format!(
         "interrupted by {signal}: saving the best result so far (again to quit without saving)"
     ));
 }
 
-/// Prints a line, but does not wait long for whoever reads standard error.
-fn notice_briefly(text: String) {
-    let (done, printed) = channel();
-    thread::spawn(move || {
-        notice(&text);
-        let _ = done.send(());
-    });
-    let _ = printed.recv_timeout(PRINTING_TIME);
-}
-
 /// Ends the program, leaving no temporary files.
 fn quit(signal: Signal, when: &str, state: &str) -> ! {
-    let _abandoned = atomic_file::abandon();
+    let _suspended = atomic_file::suspend();
     let state = ADVICE.get().map_or(state, String::as_str);
-    notice_briefly(format!(
+    notice(&format!(
         "dropchain: interrupted by {signal} {when}; {state}"
     ));
     std::process::exit(signal.exit_code().into());

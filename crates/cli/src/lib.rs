@@ -22,7 +22,6 @@ mod file_name;
 mod forced_arguments;
 mod foreign_names;
 mod gold_tagger;
-mod help_layout;
 mod init_arguments;
 mod inspect;
 mod interrupt;
@@ -42,7 +41,6 @@ mod regress;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
-mod short_help;
 mod signals;
 mod span_arguments;
 mod table;
@@ -198,7 +196,7 @@ fn parse_arguments(
 
 /// Parses the arguments of this process.
 fn parse() -> Result<Cli, ParseError> {
-    let program = help_layout::fit(short_help::shorten(definition()));
+    let program = definition();
     let (mut matches, effective) = parse_arguments(&program, std::env::args_os().collect())?;
     let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
     if let (Some(config), Some(effective)) = (cli.command.config(), effective) {

@@ -4,12 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args, Command};
-use clap_mangen::Man;
-use clap_mangen::roff::{Roff, roman};
+use clap_mangen::{Man, generate_to};
 use dropchain::Error;
 
-use super::arguments::OutputArguments;
-use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::{CommandResult, definition, print};
 
 /// Print the manual page of a command, or write those of all commands
@@ -27,21 +24,21 @@ pub struct ManCommand {
     /// Write the pages of all commands to this directory, which is created
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     output_dir: Option<PathBuf>,
-    #[command(flatten)]
-    output: OutputArguments,
 }
 
 impl ManCommand {
     pub fn run(&self) -> CommandResult {
-        let mut program = definition().disable_help_subcommand(true);
-        program.build();
-        match &self.output_dir {
-            Some(directory) => self.write(&program, directory),
-            None => {
-                let page = page(self.find(&program)?)?;
-                print(&page.text)
-            }
+        let mut program = with_all_options(definition()).disable_help_subcommand(true);
+        if let Some(directory) = &self.output_dir {
+            let written =
+                fs::create_dir_all(directory).and_then(|()| generate_to(program, directory));
+            return Ok(written.map_err(|e| Error::io(directory, e))?);
         }
+        program.build();
+        let mut page = Vec::new();
+        let rendered = Man::new(self.find(&program)?.clone()).render(&mut page);
+        rendered.map_err(|e| Error::io("manual page", e))?;
+        print(&String::from_utf8_lossy(&page))
     }
 
     /// Returns the command that was asked for.
@@ -59,97 +56,11 @@ impl ManCommand {
         }
         Ok(found)
     }
-
-    /// Writes the pages of all commands.
-    fn write(&self, program: &Command, directory: &PathBuf) -> CommandResult {
-        let mut pages = Vec::new();
-        collect(program, &mut pages)?;
-        fs::create_dir_all(directory).map_err(|e| Error::io(directory, e))?;
-        let mut files = CommandFiles::new(self.output.force);
-        let paths: Vec<PathBuf> = pages
-            .iter()
-            .map(|page| directory.join(&page.name))
-            .collect();
-        for path in &paths {
-            files = files.write("--output-dir", Kind::ManPage, Some(path));
-        }
-        files.check()?;
-        for (page, path) in pages.iter().zip(&paths) {
-            ResultFile::reserve(path)?.save(page.text.as_bytes())?;
-        }
-        Ok(())
-    }
 }
 
-/// A manual page.
-struct Page {
-    /// The name of its file.
-    name: String,
-    text: String,
-}
-
-/// Collects the pages of a command and those below it.
-fn collect(command: &Command, pages: &mut Vec<Page>) -> Result<(), Error> {
-    pages.push(page(command)?);
+/// Has the options that `-h` leaves out described in the pages.
+fn with_all_options(command: Command) -> Command {
     command
-        .get_subcommands()
-        .try_for_each(|subcommand| collect(subcommand, pages))
-}
-
-/// Renders the page of a command: as `clap_mangen` does, but for the examples, whose lines stay.
-fn page(command: &Command) -> Result<Page, Error> {
-    let version = format!("dropchain {}", command.get_version().unwrap_or_default());
-    let man = Man::new(command.clone())
-        .source(version)
-        .manual("dropchain");
-    let mut text = Vec::new();
-    let rendered = (man.render_title(&mut text))
-        .and_then(|()| man.render_name_section(&mut text))
-        .and_then(|()| man.render_synopsis_section(&mut text))
-        .and_then(|()| man.render_description_section(&mut text))
-        .and_then(|()| man.render_options_section(&mut text))
-        .and_then(|()| match command.has_subcommands() {
-            true => man.render_subcommands_section(&mut text),
-            false => Ok(()),
-        })
-        .and_then(|()| examples(command).to_writer(&mut text));
-    let name = man.get_filename();
-    rendered.map_err(|e| Error::io(&name, e))?;
-    let text = String::from_utf8_lossy(&text);
-    let text = text.chars().map(ascii).collect();
-    Ok(Page { name, text })
-}
-
-/// Escapes a character that not every `man` reads as UTF-8.
-fn ascii(character: char) -> String {
-    match character.is_ascii() {
-        true => character.to_string(),
-        false => format!("\\[u{:04X}]", u32::from(character)),
-    }
-}
-
-/// Renders the text after the options: indented lines as they are, other paragraphs filled.
-fn examples(command: &Command) -> Roff {
-    let mut roff = Roff::new();
-    let after = command.get_after_long_help().or(command.get_after_help());
-    let after = after.map_or(String::new(), ToString::to_string);
-    if after.is_empty() {
-        return roff;
-    }
-    roff.control("SH", ["EXAMPLES"]);
-    let after = after.strip_prefix("Examples:\n").unwrap_or(&after);
-    for paragraph in after.split("\n\n") {
-        roff.control("PP", []);
-        let is_code = paragraph.starts_with("  ");
-        if is_code {
-            roff.control("nf", []);
-        }
-        for line in paragraph.lines() {
-            roff.text([roman(line)]);
-        }
-        if is_code {
-            roff.control("fi", []);
-        }
-    }
-    roff
+        .mut_args(|argument| argument.hide_short_help(false))
+        .mut_subcommands(with_all_options)
 }

@@ -1,26 +1,33 @@
 //! The files that `tag --output-dir` writes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, SeekFrom};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use dropchain::atomic_file::{Reservation, resolve_target};
+use dropchain::atomic_file;
 use dropchain::corpus::{Format, Reader};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 
 use super::file_name::FileName;
-use super::outputs::{CommandFiles, Kind};
+use super::outputs::CommandFiles;
 use super::tag_output::OutputName;
 use super::tagging_pipeline::OutputStreams;
 
 const FLAG: &str = "--output-dir";
 
+/// A directory for output files.
+pub struct OutputDirectory<'a> {
+    pub path: &'a Path,
+    /// Whether to replace files.
+    pub force: bool,
+}
+
 /// The output files of an input file.
 pub struct OutputFiles<'a> {
-    input: &'a FileName,
+    directory: &'a Path,
     main: PathBuf,
     /// The text of BRAT's annotations.
     text: Option<PathBuf>,
@@ -28,40 +35,24 @@ pub struct OutputFiles<'a> {
     pub is_own_text: bool,
 }
 
-/// A directory for output files.
-pub struct OutputDirectory<'a> {
-    directory: &'a Path,
-    model: &'a Path,
-    force: bool,
-    inputs: HashSet<PathBuf>, // all that is read, without symbolic links
-}
-
 impl<'a> OutputDirectory<'a> {
-    pub fn new(directory: &'a Path, force: bool, model: &'a Path, inputs: &[FileName]) -> Self {
-        let paths = inputs.iter().map(AsRef::<Path>::as_ref).chain([model]);
-        Self {
-            directory,
-            model,
-            force,
-            inputs: paths
-                .filter_map(|path| fs::canonicalize(path).ok())
-                .collect(),
-        }
-    }
-
     /// Names the output files, checks all of them, and creates the directory.
     ///
     /// # Errors
     ///
     /// An input has no name, or two have the same; an output is an input, or exists and is not to
     /// be replaced; the directory cannot be created.
-    pub fn files<'i>(
+    pub fn files(
         &self,
-        inputs: &'i [FileName],
+        inputs: &[FileName],
+        model: &Path,
         format: OutputName,
-    ) -> Result<Vec<OutputFiles<'i>>> {
+    ) -> Result<Vec<OutputFiles<'a>>> {
+        let exists = "this file exists; choose another directory, or replace it with --force";
+        let refusal = (!self.force).then_some(exists);
         let mut names: HashMap<OsString, &FileName> = HashMap::new();
         let mut files = Vec::with_capacity(inputs.len());
+        let mut declared = CommandFiles::default().read([model]).read(inputs);
         for input in inputs {
             let name = base_name(input)?;
             if let Some(other) = names.insert(name.clone(), input) {
@@ -70,137 +61,89 @@ impl<'a> OutputDirectory<'a> {
                      expected input files with different names"
                 )));
             }
-            files.push(self.output_files(input, &name, format)?);
+            let output = self.output_files(input, &name, format);
+            declared = declared
+                .write_new(FLAG, Some(&output.main), refusal)
+                .write_new(FLAG, output.text.as_deref(), refusal);
+            files.push(output);
         }
-        if self.directory.exists() && !self.directory.is_dir() {
+        declared.check()?;
+        if self.path.exists() && !self.path.is_dir() {
             return Err(Error::parameter(format!(
                 "{FLAG} {}: this is not a directory; expected one, or a new name",
-                self.directory.display()
+                self.path.display()
             )));
         }
-        let created = fs::create_dir_all(self.directory);
-        created.map_err(|error| Error::io(self.directory, error))?;
+        fs::create_dir_all(self.path).map_err(|error| Error::io(self.path, error))?;
         Ok(files)
     }
 
-    fn output_files<'i>(
+    fn output_files(
         &self,
-        input: &'i FileName,
+        input: &FileName,
         name: &OsStr,
         format: OutputName,
-    ) -> Result<OutputFiles<'i>> {
+    ) -> OutputFiles<'a> {
         let path = |extension: &str| {
             let mut name = name.to_owned();
             name.push(".");
             name.push(extension);
-            self.directory.join(name)
+            self.path.join(name)
         };
         let text = (format == OutputName::Brat).then(|| path("txt"));
-        let is_own_text = text
-            .as_deref()
-            .is_some_and(|text| is_same(text, input.as_ref()));
-        let files = OutputFiles {
-            input,
+        let is_same = |text: &PathBuf| same_file::is_same_file(text, input).unwrap_or(false);
+        let is_own_text = text.as_ref().is_some_and(is_same);
+        OutputFiles {
+            directory: self.path,
             main: path(format.extension()),
             text: text.filter(|_| !is_own_text),
             is_own_text,
-        };
-        self.check(&files)?;
-        Ok(files)
-    }
-
-    /// Checks that no file would be lost.
-    fn check(&self, files: &OutputFiles<'_>) -> Result<()> {
-        for path in [Some(&files.main), files.text.as_ref()]
-            .into_iter()
-            .flatten()
-        {
-            // Whoever replaces a file replaces its name, so another name of an input is no danger.
-            let target = fs::canonicalize(resolve_target(path));
-            if target.is_ok_and(|target| self.inputs.contains(&target)) {
-                return Err(Error::parameter(format!(
-                    "{FLAG} {}: this is an input file; expected a different directory",
-                    path.display()
-                )));
-            }
         }
-        CommandFiles::new(self.force)
-            .read([self.model])
-            .read([files.input])
-            .write(FLAG, Kind::Tagged, Some(&files.main))
-            .write(FLAG, Kind::Tagged, files.text.as_deref())
-            .check()
     }
+}
 
-    /// Writes the output files of an input of this format. `run` tags what its reader has.
+impl OutputFiles<'_> {
+    /// Writes the output files of an input of this format. `run` tags what its reader has. All goes
+    /// to files without names first, which leave no trace if the program ends early.
     ///
     /// # Errors
     ///
-    /// A file has come into being since the first check, or cannot be written; those of `run`. No
-    /// file is changed then, except that a text may have been written without annotations.
+    /// A file cannot be written; those of `run`. No file is changed then, except that a text may
+    /// have been written without annotations.
     pub fn write(
         &self,
-        files: &OutputFiles<'_>,
-        reader: Reader,
+        mut reader: Reader,
         format: InputFormat,
         run: impl FnOnce(Reader, OutputStreams<&mut File>) -> Result<()>,
     ) -> Result<()> {
-        self.check(files)?;
-        let main = Reservation::new(&files.main)?;
-        let name = files.main.display().to_string();
-        let Some(path) = &files.text else {
-            return main.commit_with(|out| {
-                let streams = OutputStreams {
-                    out,
-                    name,
-                    text: None,
-                };
-                run(reader, streams)
-            });
+        let spool = || tempfile::tempfile_in(self.directory);
+        let open = || -> io::Result<_> {
+            let text = self.text.as_ref().map(|_| spool()).transpose()?;
+            let copy = text.as_ref().map(File::try_clone).transpose()?;
+            Ok((spool()?, text, copy))
         };
-        let text = Reservation::new(path)?;
-        let mut spool = Spool::new(self.directory)?;
-        let copy = Box::new(BufWriter::new(spool.writer()?));
-        main.commit_with(|out| {
-            let (reader, text_output): (_, Option<Box<dyn io::Write + Send>>) = match format {
-                InputFormat::Core(Format::Text) => (reader.with_copy(copy), None),
-                _ => (reader, Some(copy)),
-            };
-            let streams = OutputStreams {
-                out,
-                name,
-                text: text_output,
-            };
-            run(reader, streams)?;
-            text.commit_with(|file| spool.copy_to(file, path))
-        })
-    }
-}
-
-/// A file without a name, for what cannot be written to its place yet.
-struct Spool {
-    file: File,
-    directory: PathBuf,
-}
-
-impl Spool {
-    fn new(directory: &Path) -> Result<Self> {
-        let file = tempfile::tempfile_in(directory);
-        Ok(Self {
-            file: file.map_err(|error| Error::io(directory, error))?,
-            directory: directory.to_owned(),
-        })
-    }
-
-    fn writer(&self) -> Result<File> {
-        let file = self.file.try_clone();
-        file.map_err(|error| Error::io(&self.directory, error))
-    }
-
-    fn copy_to(&mut self, target: &mut File, path: &Path) -> Result<()> {
-        let copied =
-            (self.file.seek(SeekFrom::Start(0))).and_then(|_| io::copy(&mut self.file, target));
-        copied.map(drop).map_err(|error| Error::io(path, error))
+        let (mut main, text, copy) = open().map_err(|error| Error::io(self.directory, error))?;
+        let mut copy = copy.map(|file| Box::new(BufWriter::new(file)) as Box<dyn Write + Send>);
+        if let Some(copy) = copy.take_if(|_| format == InputFormat::Core(Format::Text)) {
+            reader = reader.with_copy(copy);
+        }
+        let streams = OutputStreams {
+            out: &mut main,
+            name: self.main.display().to_string(),
+            text: copy,
+        };
+        run(reader, streams)?;
+        let files = [self.text.as_ref().zip(text), Some((&self.main, main))];
+        files
+            .into_iter()
+            .flatten()
+            .try_for_each(|(path, mut spool)| {
+                let copy = |file: &mut File| {
+                    spool.seek(SeekFrom::Start(0))?;
+                    io::copy(&mut spool, file).map(drop)
+                };
+                atomic_file::replace(path, copy).map(drop)
+            })
     }
 }
 
@@ -221,10 +164,4 @@ fn base_name(input: &FileName) -> Result<OsString> {
         name = name.file_stem().map_or(name, Path::new);
     }
     Ok(name.file_stem().unwrap_or(name.as_os_str()).to_owned())
-}
-
-/// Whether both paths lead to the same existing file.
-fn is_same(a: &Path, b: &Path) -> bool {
-    let paths = [a, b].map(fs::canonicalize);
-    matches!(paths, [Ok(a), Ok(b)] if a == b)
 }

@@ -13,7 +13,7 @@ pub struct PartialLabelArguments {
     ///
     /// Otherwise `_` and `B-PER|B-ORG` are labels like any other. In JSON lines, null and arrays
     /// of labels are partial labels too.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub partial_labels: bool,
 }
 

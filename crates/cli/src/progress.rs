@@ -24,7 +24,7 @@ pub fn notice(text: &str) {
         return;
     }
     let text = match terminal::of_notices() {
-        Some(columns) => Cow::Owned(wrap_lines(text, columns)),
+        Some(columns) => Cow::Owned(terminal::wrap(text, columns, INDENT)),
         None => Cow::Borrowed(text),
     };
     let _ = writeln!(std::io::stderr().lock(), "{text}");
@@ -33,14 +33,6 @@ pub fn notice(text: &str) {
 /// Prints no notices from now on.
 pub fn mute() {
     IS_MUTED.store(true, Ordering::Relaxed);
-}
-
-/// Breaks each line that is longer than the terminal is wide.
-fn wrap_lines(text: &str, columns: usize) -> String {
-    let lines = text
-        .split('\n')
-        .map(|line| terminal::wrap(line, columns, INDENT));
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Reports the progress of a long-running command.

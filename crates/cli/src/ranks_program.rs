@@ -12,7 +12,7 @@ use super::config::{self, ParseError};
 use super::exit::{CommandError, CommandResult, check_uninterrupted};
 use super::team::{Abort, Team};
 use super::train::TrainCommand;
-use super::{foreign_names, help_layout, interrupt, parse_arguments, progress, short_help};
+use super::{foreign_names, interrupt, parse_arguments, progress};
 
 /// How the help of `dropchain train` names the program, and how it is called here.
 const CALLS: [&str; 2] = ["dropchain train", "mpirun -n 4 dropchain-mpi train"];
@@ -114,8 +114,7 @@ fn parse(team: &Team, arguments: Vec<OsString>) -> Result<TrainCommand, ParseErr
 
 /// Returns the definition of the program, whose examples have its name.
 fn definition() -> clap::Command {
-    let program = short_help::shorten(RanksCli::command());
-    let program = program.mut_subcommand("train", |train| {
+    RanksCli::command().mut_subcommand("train", |train| {
         let rename = |text: Option<&clap::builder::StyledStr>| {
             text.map_or(String::new(), |text| {
                 text.to_string().replace(CALLS[0], CALLS[1])
@@ -124,8 +123,7 @@ fn definition() -> clap::Command {
         let short = rename(train.get_after_help());
         let long = rename(train.get_after_long_help());
         train.after_help(short).after_long_help(long)
-    });
-    help_layout::fit(program)
+    })
 }
 
 /// Names the program that has a command.

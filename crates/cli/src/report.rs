@@ -10,14 +10,12 @@ use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
 use dropchain_report::{Evaluated, Report, words_of};
 
-use super::arguments::{
-    InputArguments, OutputArguments, PlainLabelArguments, Switch, ThreadArguments,
-};
+use super::arguments::{InputArguments, PlainLabelArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::gold_tagger::GoldTagger;
 use super::interrupt;
-use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::outputs::{CommandFiles, ResultFile};
 use super::predicted_columns::PredictedColumns;
 use super::predictions::{GoldCorpus, joined, labels};
 use super::progress::Progress;
@@ -27,6 +25,10 @@ use super::{CommandError, CommandResult, check_stdin_once, print};
 #[derive(Debug, Args)]
 #[command(override_usage = "dropchain report [OPTIONS] [LOG]...")]
 #[command(after_help = "\
+Examples:
+  dropchain report run1.log run2.log --output report.html
+  dropchain report run.log --model ner.model --gold dev.conll")]
+#[command(after_long_help = "\
 Examples:
   # The course of two runs, and how their settings differ
   dropchain report l2.log dropout.log --output report.html
@@ -78,8 +80,6 @@ pub struct ReportCommand {
     /// Predict only label sequences that are valid in the label scheme
     #[arg(long, value_enum, default_value = "on")]
     constrain: Switch,
-    #[command(flatten)]
-    replace: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -101,7 +101,7 @@ impl ReportCommand {
         self.check_arguments()?;
         self.check_files()?;
         interrupt::watch();
-        let file = self.file().map(ResultFile::reserve).transpose()?;
+        let file = self.file().map(ResultFile::new).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let mut report = Report::default();
@@ -158,11 +158,11 @@ impl ReportCommand {
             .take(systems * usize::from(self.gold.is_some()));
         let corpora = || gold.clone().chain(&self.predictions).chain(&self.train);
         check_stdin_once(corpora())?;
-        CommandFiles::new(self.replace.force)
+        CommandFiles::default()
             .read(&self.logs)
             .read(corpora())
             .read(&self.model)
-            .write("--output", Kind::Page, self.file())
+            .write("--output", self.file())
             .check()?;
         Ok(())
     }

@@ -32,6 +32,10 @@ const OUTPUT: &str = "standard output";
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
+  dropchain tag ner.model test.conll > test.tagged")]
+#[command(after_long_help = "\
+Examples:
+  echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
   dropchain tag ner.model test.conll > test.tagged     # appends the labels
   dropchain tag pos.model en-test.conllu --output conllu > tagged.conllu
   dropchain tag ner.model news.txt --output jsonl --marginals --nbest 3 | jq .
@@ -50,7 +54,7 @@ pub struct TagCommand {
     #[command(flatten)]
     input: TagInputArguments,
     /// Predict only label sequences that are valid in the label scheme
-    #[arg(long, value_enum, default_value = "on")]
+    #[arg(long, value_enum, default_value = "on", hide_short_help = true)]
     constrain: Switch,
     #[command(flatten)]
     forced: ForcedArguments,
@@ -59,7 +63,7 @@ pub struct TagCommand {
     #[command(flatten)]
     uncertain: UncertainArguments,
     /// Output labels in this scheme; `raw` keeps those of the model
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     scheme: Option<SchemeName>,
     #[command(flatten)]
     threads: ThreadArguments,
@@ -72,7 +76,7 @@ pub struct TagCommand {
 impl TagCommand {
     pub fn run(&self) -> CommandResult {
         let inputs = self.input.files();
-        CommandFiles::new(false)
+        CommandFiles::default()
             .read([&self.model])
             .read(&inputs)
             .read(self.input.other_files())
@@ -84,7 +88,7 @@ impl TagCommand {
         self.check_scheme(&tagger)?;
         match (self.output.directory(), self.output.chosen_format()) {
             (Some((path, force)), Some(format)) => {
-                let directory = OutputDirectory::new(path, force, &self.model, &inputs);
+                let directory = OutputDirectory { path, force };
                 self.write_files(&tagger, &inputs, &directory, format)?;
             }
             _ => {
@@ -109,7 +113,7 @@ impl TagCommand {
         directory: &OutputDirectory<'_>,
         format: OutputName,
     ) -> Result<()> {
-        let all = directory.files(inputs, format)?;
+        let all = directory.files(inputs, &self.model, format)?;
         let open = |i: usize| self.open(tagger, &inputs[i..=i]);
         for (i, files) in all.iter().enumerate() {
             if files.is_own_text && open(i)?.1 != Format::Text.into() {
@@ -124,7 +128,7 @@ impl TagCommand {
         interrupt::set_advice("the files written so far are complete".to_owned());
         for (i, files) in all.iter().enumerate() {
             let (reader, format) = open(i)?;
-            directory.write(files, reader, format, |reader, streams| {
+            files.write(reader, format, |reader, streams| {
                 self.write(tagger, reader, format, streams)
             })?;
         }

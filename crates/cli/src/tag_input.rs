@@ -30,7 +30,7 @@ pub struct TagInputArguments {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Option<Vec<String>>,
     /// Treat lines of CoNLL input that start with `#` as comments, not tokens
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     comments: bool,
     #[command(flatten)]
     text: TextArguments,

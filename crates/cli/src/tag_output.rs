@@ -28,10 +28,16 @@ pub struct TagOutputArguments {
     #[arg(long, requires = "output_dir")]
     force: bool,
     /// What the positions of spans and doccano count [default: chars, for doccano utf16]
-    #[arg(long, value_enum, value_name = "UNIT")]
+    #[arg(long, value_enum, value_name = "UNIT", hide_short_help = true)]
     offsets: Option<OffsetsName>,
     /// Color inline output by type; `auto`: on a terminal, unless NO_COLOR is set
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true
+    )]
     color: ColorName,
     /// Output the probability of each label at each token, or of each span
     #[arg(long)]

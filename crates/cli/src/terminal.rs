@@ -1,9 +1,11 @@
 //! Text that fits the terminal.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
-use terminal_size::{Height, Width, terminal_size, terminal_size_of};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use terminal_size::{Height, Width, terminal_size_of};
+use textwrap::{Options, WordSplitter};
+
+pub use textwrap::core::display_width as width;
 
 /// The width of output that does not go to a terminal.
 const DEFAULT: usize = 80;
@@ -13,36 +15,16 @@ const MINIMUM: usize = 40;
 
 /// Returns the number of columns of the output: those of the terminal, or 80.
 pub fn columns() -> usize {
-    of_output().unwrap_or(DEFAULT)
-}
-
-/// Returns the number of columns of the terminal that the output goes to, if it does.
-pub fn of_output() -> Option<usize> {
-    let is_terminal = io::stdout().is_terminal();
-    of_terminal(is_terminal.then(|| terminal_size_of(io::stdout())))
+    terminal_size_of(io::stdout()).map_or(DEFAULT, of_terminal)
 }
 
 /// Returns the number of columns of the terminal that notices go to, if they do.
 pub fn of_notices() -> Option<usize> {
-    let is_terminal = io::stderr().is_terminal();
-    of_terminal(is_terminal.then(|| terminal_size_of(io::stderr())))
+    terminal_size_of(io::stderr()).map(of_terminal)
 }
 
-/// Returns the number of columns for help, which has the width of any terminal there is.
-pub fn of_help() -> Option<usize> {
-    let variable = std::env::var("COLUMNS").ok();
-    let given = variable.and_then(|columns| columns.parse().ok());
-    given.or_else(|| of_terminal(Some(terminal_size())))
-}
-
-fn of_terminal(size: Option<Option<(Width, Height)>>) -> Option<usize> {
-    let (width, _) = size.flatten()?;
-    Some(usize::from(width.0).max(MINIMUM))
-}
-
-/// Returns the number of columns that a text takes.
-pub fn width(text: &str) -> usize {
-    text.width()
+fn of_terminal((width, _): (Width, Height)) -> usize {
+    usize::from(width.0).max(MINIMUM)
 }
 
 /// Returns a text without characters that would move the cursor: with escapes instead of them.
@@ -69,13 +51,10 @@ pub fn cut(text: &str, columns: usize) -> String {
 
 /// Returns the first characters, as many as fit.
 fn beginning(characters: impl Iterator<Item = char>, columns: usize) -> String {
-    let mut rest = columns;
-    let fits = |c: &char| match rest.checked_sub(c.width().unwrap_or(0)) {
-        Some(left) => {
-            rest = left;
-            true
-        }
-        None => false,
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        used <= columns
     };
     characters.take_while(fits).collect()
 }
@@ -89,22 +68,16 @@ pub fn pad(text: &str, columns: usize) -> String {
 /// Breaks a text at blanks into lines of at most `columns`, of which all but the first begin with
 /// `indent` blanks. Only a word that is longer than a line makes a longer one.
 pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
-    let mut wrapped = String::new();
-    let mut used = 0;
-    for word in text.split(' ') {
-        let needed = width(word);
-        if used > 0 && used + 1 + needed > columns {
-            wrapped.push('\n');
-            wrapped.push_str(&" ".repeat(indent));
-            used = indent;
-        } else if !wrapped.is_empty() {
-            wrapped.push(' ');
-            used += 1;
-        }
-        wrapped.push_str(word);
-        used += needed;
-    }
-    wrapped
+    let indent = " ".repeat(indent);
+    let options = options(columns).subsequent_indent(&indent);
+    let lines = text.split('\n').map(|line| textwrap::fill(line, &options));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns how text is broken into lines: only at blanks.
+pub fn options<'a>(columns: usize) -> Options<'a> {
+    let options = Options::new(columns).word_splitter(WordSplitter::NoHyphenation);
+    options.break_words(false)
 }
 
 #[cfg(test)]

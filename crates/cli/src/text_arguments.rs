@@ -12,13 +12,13 @@ pub struct TextArguments {
     /// Encoding of the input, for example latin1, windows-1250 or utf-16le [default: utf-8]
     ///
     /// The names are those of the web. A byte order mark is stronger.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     encoding: Option<TextEncoding>,
     /// Replace bytes that are no text by U+FFFD, and say how often
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     lossy: bool,
     /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     paragraphs: bool,
     #[arg(skip)]
     report: ReadReport,

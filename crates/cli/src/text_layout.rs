@@ -6,9 +6,11 @@ pub use super::terminal::printable;
 /// Breaks text at blanks into lines that fit the terminal and begin with `indent`, each with a line
 /// end. A longer word has a line of its own.
 pub fn wrap(text: &str, indent: &str) -> String {
-    let wrapped = terminal::wrap(text, terminal::columns() - indent.len(), 0);
-    let lines = wrapped.lines().map(|line| format!("{indent}{line}\n"));
-    lines.collect()
+    let options = terminal::options(terminal::columns());
+    textwrap::fill(
+        text,
+        options.initial_indent(indent).subsequent_indent(indent),
+    ) + "\n"
 }
 
 /// Puts a place and a text about it on one line if they fit, else on several.

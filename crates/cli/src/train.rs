@@ -33,6 +33,10 @@ use super::training_reporter::{TrainingReporter, header};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  dropchain train train.conll --dev dev.conll --template ner --model ner.model
+  dropchain train en.conllu --label upos --template pos --model pos.model")]
+#[command(after_long_help = "\
+Examples:
   # Named entities: columns `word … label`; the model is the best on dev.conll
   dropchain train train.conll --dev dev.conll --template ner --model ner.model
 
@@ -90,7 +94,7 @@ pub struct TrainCommand {
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
     /// Write a log in JSON lines to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     log: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArguments,
@@ -123,7 +127,8 @@ pub struct TrainCommand {
         value_enum,
         default_value = "off",
         value_name = "START",
-        help_heading = "Algorithm"
+        help_heading = "Algorithm",
+        hide_short_help = true
     )]
     warm_start: WarmStartName,
     #[command(flatten)]
@@ -135,7 +140,8 @@ pub struct TrainCommand {
         value_name = "ALPHA",
         allow_negative_numbers = true,
         requires = "unlabeled",
-        help_heading = "Unlabeled text"
+        help_heading = "Unlabeled text",
+        hide_short_help = true
     )]
     unlabeled_weight: f64,
 }
@@ -184,7 +190,8 @@ struct RegularizationArguments {
         long,
         default_value_t = 0.0,
         value_name = "C1",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        hide_short_help = true
     )]
     l1: f64,
     #[command(flatten)]
@@ -192,7 +199,12 @@ struct RegularizationArguments {
     #[command(flatten)]
     course: CourseArguments,
     /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     seed: Option<u64>,
 }
 
@@ -222,8 +234,7 @@ impl TrainCommand {
         let (model_file, log) = files.map_or((None, None), |(model, log)| (Some(model), log));
         let config = self.config.effective();
         let header = header(&self.train, sources(&data.knowledge), Some(config));
-        let mut reporter = TrainingReporter::new(&progress, log, header)
-            .with_free_space(ResultFile::free_space(&self.model));
+        let mut reporter = TrainingReporter::new(&progress, log, header);
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
         let trainer = self.attach(trainer, &open, team);
         let trained = trainer.train(data.corpora, data.template, &mut reporter);
@@ -299,7 +310,7 @@ impl TrainCommand {
         }
         interrupt::watch();
         if team.is_first() {
-            let model = ResultFile::reserve(&self.model)?;
+            let model = ResultFile::new(&self.model)?;
             files = Some((model, self.log.as_ref().map(Log::create).transpose()?));
         }
         self.threads.or(team.threads()).start_pool()?;
@@ -401,7 +412,7 @@ impl TrainCommand {
 
     /// Checks what is read and written.
     fn check_files(&self, template: Option<&Template>) -> Result<()> {
-        CommandFiles::new(self.output.force)
+        CommandFiles::default()
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(
                 self.input
@@ -414,7 +425,7 @@ impl TrainCommand {
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
-                self.checkpoint.resume,
+                self.checkpoint.resume || self.output.force,
             )
             .check()
     }

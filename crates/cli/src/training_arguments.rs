@@ -31,7 +31,13 @@ pub struct TrainingArguments {
     #[command(flatten)]
     noise: NoiseArguments,
     /// Train attributes that always occur together as one: the same model, faster
-    #[arg(long, value_enum, default_value = "on", help_heading = "Training")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "on",
+        help_heading = "Training",
+        hide_short_help = true
+    )]
     collapse: Switch,
     #[command(flatten)]
     optimizer: OptimizerArguments,
@@ -47,7 +53,7 @@ pub struct TrainingArguments {
     /// have weights of their own; other sentences are tagged as before. WEIGHT is that of a copy
     /// relative to its sentence. Training takes twice as long.
     #[arg(long, value_name = "WEIGHT", num_args = 0..=1, require_equals = true,
-          default_value_t = 0.0, default_missing_value = "1", help_heading = "Training")]
+          default_value_t = 0.0, default_missing_value = "1", help_heading = "Training", hide_short_help = true)]
     caseless: f64,
 }
 
@@ -241,28 +247,28 @@ impl TrainingArguments {
 #[command(next_help_heading = "Model")]
 pub struct ModelArguments {
     /// Label scheme to train with; predictions are converted back to that of the corpus
-    #[arg(long, value_enum, default_value = "raw")]
+    #[arg(long, value_enum, default_value = "raw", hide_short_help = true)]
     scheme: SchemeName,
     #[command(flatten)]
     plain: PlainLabelArguments,
     /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
     /// [default: 1]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     order: Option<OrderName>,
     /// Weights for the first and the last label of a sentence [default: on]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     boundary: Option<Switch>,
     /// Attribute-label pairs that get a weight: all, or those observed in the training data
     /// [default: all, of more than 256 labels observed]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     states: Option<StatesName>,
     /// Label pairs that get a weight: all, or those observed [default: as --states]
     ///
     /// The same applies to the first and the last label of a sentence.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     transitions: Option<StatesName>,
     /// Ignore attributes that occur at fewer than N tokens
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", hide_short_help = true)]
     min_count: u32,
 }
 
@@ -322,13 +328,14 @@ struct StorageArguments {
         long,
         default_value_t = 0.0,
         value_name = "EPS",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        hide_short_help = true
     )]
     prune: f64,
     /// Precision of the stored weights [default: f32]
     ///
     /// With f16 or i8 and --dev, the score is reported before and after rounding.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     precision: Option<PrecisionName>,
     /// Amount subtracted from the score of `O` when tagging spans; positive values favor recall
     ///
@@ -338,7 +345,8 @@ struct StorageArguments {
         long,
         default_value = "auto",
         value_name = "BIAS",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        hide_short_help = true
     )]
     recall_bias: RecallBias,
 }
@@ -372,7 +380,12 @@ pub struct NoiseLevelArguments {
     /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
     ///
     /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     edge_dropout: Option<f64>,
 }
 
@@ -398,12 +411,12 @@ pub struct CourseArguments {
     ///
     /// With --order 0 also `gaussian` and `unscented`: not the second-order penalty but the
     /// expectation over Gaussian scores (fast dropout).
-    #[arg(long, value_name = "ENGINE")]
+    #[arg(long, value_name = "ENGINE", hide_short_help = true)]
     pub gradient: Option<String>,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
     ///
     /// After the passes of --warm-start online the default is 10.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     warm_up: Option<usize>,
 }
 
@@ -423,7 +436,7 @@ impl CourseArguments {
 #[command(next_help_heading = "Regularization")]
 pub struct NoiseArguments {
     /// Kind of feature noise [default: dropout]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     noise: Option<NoiseName>,
     #[command(flatten)]
     pub sharing: SharingArgument,
@@ -431,7 +444,12 @@ pub struct NoiseArguments {
     ///
     /// Time grows linearly with the number of samples; the sampling error falls with its square
     /// root.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     pub samples: Option<u32>,
 }
 
@@ -456,7 +474,7 @@ pub struct SharingArgument {
     /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
     /// --order 0 up to twice as strong at the same rate. Not with --noise additive or monte-carlo,
     /// other gradients than adjoint and, of two labels, gaussian, or online algorithms.
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
     noise_sharing: Option<SharingName>,
 }
 
@@ -493,10 +511,10 @@ enum NoiseName {
 #[command(next_help_heading = "Training")]
 pub struct OptimizerArguments {
     /// Stop after N iterations [default: train to convergence]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     max_iterations: Option<usize>,
     /// Stop after N iterations without a better score on --dev
-    #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N")]
+    #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N", hide_short_help = true)]
     patience: usize,
 }
 
@@ -519,13 +537,19 @@ struct UnlabeledArguments {
     /// Passing the test file is transductive learning: the model has then seen the test sentences,
     /// so its score does not estimate performance on new text and is comparable only with other
     /// transductive scores.
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     unlabeled: Vec<FileName>,
     /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
-    #[arg(long, value_enum, value_name = "FORMAT", requires = "unlabeled")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        requires = "unlabeled",
+        hide_short_help = true
+    )]
     unlabeled_format: Option<FormatName>,
     /// Keep attributes that occur in unlabeled text only
-    #[arg(long, requires = "unlabeled")]
+    #[arg(long, requires = "unlabeled", hide_short_help = true)]
     discover: bool,
 }
 

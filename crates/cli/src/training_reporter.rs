@@ -11,13 +11,12 @@ use super::config::EffectiveConfig;
 use super::file_name::FileName;
 use super::init_arguments::format_match;
 use super::interrupt;
-use super::progress::{Progress, notice};
+use super::progress::Progress;
 
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {
     progress: &'a Progress,
     log: Log,
-    free_space: Option<u64>,
     of_documents: bool,
 }
 
@@ -29,15 +28,8 @@ impl<'a> TrainingReporter<'a> {
         Self {
             progress,
             log,
-            free_space: None,
             of_documents: false,
         }
-    }
-
-    /// Sets the number of bytes that the model may have; a larger one gets a warning at the start.
-    pub fn with_free_space(mut self, bytes: Option<u64>) -> Self {
-        self.free_space = bytes;
-        self
     }
 
     /// Speaks of documents instead of sentences.
@@ -87,13 +79,6 @@ impl Observer for TrainingReporter<'_> {
                 "labels have no B- or I-, but look like types: adjacent tokens with the same label \
                  are one span (--plain-labels tags if they are tags)",
             );
-        }
-        let size = estimate_model_size(start);
-        if self.free_space.is_some_and(|free| free < size) {
-            notice(&format!(
-                "warning: the model may need about {}, but the file system has less space",
-                format_megabytes(usize::try_from(size).unwrap_or(usize::MAX))
-            ));
         }
         self.log.start(start);
     }
@@ -219,18 +204,6 @@ fn describe_documents(start: &train::Start<'_>) -> String {
         start.parameters,
         format_megabytes(start.estimated_memory)
     )
-}
-
-/// Bytes of a model for each attribute in addition to its weights: name, slot, location.
-const BYTES_PER_ATTRIBUTE: f64 = 48.0;
-
-/// Estimates the size of the model in bytes, if no weight becomes 0.
-fn estimate_model_size(start: &train::Start<'_>) -> u64 {
-    let bytes_per_weight = start.options.precision.bytes() as f64;
-    let attributes = start.attributes as f64;
-    let expansion = attributes / start.collapsed_attributes.max(1) as f64;
-    let weights = start.parameters as f64 * expansion.max(1.0);
-    (weights * bytes_per_weight + attributes * BYTES_PER_ATTRIBUTE) as u64
 }
 
 /// Formats the effect of pruning as a line of text.

@@ -34,7 +34,8 @@ pub struct UncertainArguments {
         default_value = "confidence",
         value_name = "MEASURE",
         requires = "uncertain",
-        help_heading = "Choosing sentences"
+        help_heading = "Choosing sentences",
+        hide_short_help = true
     )]
     uncertain_by: MeasureName,
 }

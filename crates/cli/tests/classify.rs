@@ -29,8 +29,7 @@ fn dir() -> TestDir {
 }
 
 fn train(dir: &TestDir, line: &str) {
-    dir.run(&format!("classify train {line} --quiet --force"))
-        .success();
+    dir.run(&format!("classify train {line} --quiet")).success();
 }
 
 #[test]
@@ -263,7 +262,7 @@ fn fast_dropout_trains_and_is_in_the_model() {
     );
     dir.run(
         "classify tune train.txt --folds 2 --dropout 0.3,0.6 --l2 0.1 --gradient gaussian \
-         --model m --force --quiet",
+         --model m --quiet",
     )
     .success();
     assert_eq!(
@@ -299,7 +298,7 @@ fn parameters_are_searched_by_folds_and_on_development_documents() {
         "one.txt",
         format!("{}odd\tone of a kind\n", labeled(&TRAIN)),
     );
-    let grid = "--dropout 0,0.5 --l2 0.1,1 --model m --force";
+    let grid = "--dropout 0,0.5 --l2 0.1,1 --model m";
     let run = dir.run(&format!("classify tune one.txt --folds 3 {grid} --json"));
     assert!(
         run.stderr
@@ -324,7 +323,7 @@ fn the_options_of_the_best_configuration_are_those_of_train() {
     let dir = dir();
     for options in ["", "--unlabeled train.txt --unlabeled-weight 0.2,1"] {
         let line = format!(
-            "classify tune train.txt --folds 2 --dropout 0.3,0.5 --l2 0.1,1 --model m --force \
+            "classify tune train.txt --folds 2 --dropout 0.3,0.5 --l2 0.1,1 --model m \
              {options}"
         );
         let run = dir.run(&line);

@@ -42,8 +42,7 @@ fn dir() -> TestDir {
 fn models_of_every_loss_classify_and_record_it() {
     let dir = dir();
     for loss in LOSSES {
-        let line =
-            format!("classify train train.txt --loss {loss} --dropout 0.5 --model m --force");
+        let line = format!("classify train train.txt --loss {loss} --dropout 0.5 --model m");
         let run = dir.run(&line);
         assert!(
             run.stderr.contains("60 documents, 2 classes"),
@@ -88,7 +87,7 @@ fn any_number_of_threads_writes_the_same_model() {
         let train = |file: &str, threads: usize, model: &str| {
             dir.run(&format!(
                 "classify train {file} --loss {loss} --dropout {dropout} --threads {threads} \
-                 --model {model} --force --quiet"
+                 --model {model} --quiet"
             ))
             .success();
         };
@@ -161,7 +160,7 @@ fn without_noise_logistic_is_softmax() {
 #[test]
 fn strengths_and_rates_of_a_loss_are_searched() {
     let dir = dir();
-    let grid = "--loss hinge --dropout 0,0.5 --l2 0.1,1 --model m --force";
+    let grid = "--loss hinge --dropout 0,0.5 --l2 0.1,1 --model m";
     let result = dir
         .run(&format!("classify tune train.txt --folds 3 {grid} --json"))
         .json();
@@ -184,7 +183,7 @@ fn more_classes_are_searched_together() {
         let search = |threads: usize, model: &str| {
             dir.run(&format!(
                 "classify tune three.txt --loss {loss} --folds 3 --dropout 0,0.5 --l2 0.1,1 \
-                 --threads {threads} --model {model} --force --json"
+                 --threads {threads} --model {model} --json"
             ))
             .json()
         };
@@ -203,7 +202,7 @@ fn more_classes_are_searched_together() {
     }
     // The score of the search is that of the model.
     let line = "classify tune three.txt --dev three-dev.txt --loss hinge --dropout 0,0.5 \
-                --l2 0.1,1 --warm-start on --first-rung 3 --model m --force --json";
+                --l2 0.1,1 --warm-start on --first-rung 3 --model m --json";
     let result = dir.run(line).json();
     let report = dir.run("classify eval m three-dev.txt --json").json();
     assert_eq!(
@@ -268,7 +267,7 @@ fn what_does_not_fit_a_loss_is_refused_and_an_old_model_stays() {
         ),
     ] {
         let message = dir
-            .run(&format!("classify {line} --model m --force --quiet"))
+            .run(&format!("classify {line} --model m --quiet"))
             .failure();
         assert!(message.contains(expected), "{expected}: {message}");
         assert!(dir.bytes("m") == before, "{expected}");
@@ -281,11 +280,11 @@ fn hidden_units_are_trained_inspected_and_searched() {
     for loss in LOSSES {
         let options = format!("--loss {loss} --hidden 3 --dropout 0.3 --l2 0.03");
         dir.run(&format!(
-            "classify train train.txt {options} --model m --threads 1 --quiet --force"
+            "classify train train.txt {options} --model m --threads 1 --quiet"
         ))
         .success();
         dir.run(&format!(
-            "classify train train.txt {options} --model n --threads 3 --quiet --force"
+            "classify train train.txt {options} --model n --threads 3 --quiet"
         ))
         .success();
         assert!(dir.bytes("m") == dir.bytes("n"), "{loss}");

@@ -75,7 +75,7 @@ fn every_shell_has_a_script_with_all_commands() {
 fn format_page(page: &str) -> Option<String> {
     use std::io::Write;
     let mut command = Command::new("groff");
-    let command = command.args(["-man", "-Tutf8", "-ww", "-P-cbou"]);
+    let command = command.args(["-k", "-man", "-Tutf8", "-ww", "-P-cbou"]);
     let command = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -99,10 +99,9 @@ fn manual_pages_are_formatted_without_warnings() {
     let mut pages = 0;
     for entry in std::fs::read_dir(dir.path("a/man1")).unwrap() {
         let page = std::fs::read_to_string(entry.unwrap().path()).unwrap();
-        assert!(page.is_ascii());
         let text = format_page(&page).unwrap();
         assert!(
-            text.contains("SYNOPSIS") && text.contains("EXAMPLES"),
+            text.contains("SYNOPSIS") && text.contains("Examples:"),
             "{text}"
         );
         pages += 1;
@@ -146,26 +145,4 @@ fn a_page_is_there_for_every_command() {
         error.starts_with("man: there is no command 'nothing'; expected one of train"),
         "{error}"
     );
-}
-
-#[test]
-fn only_manual_pages_are_replaced_by_manual_pages() {
-    let dir = TestDir::new(&[]);
-    dir.run("man --output-dir man").success();
-    let page = dir.text("man/dropchain-tag.1");
-    dir.run("man --output-dir man").success();
-    dir.write("man/dropchain-tag.1", "my notes");
-    dir.write(
-        "man/dropchain.1",
-        page.replace("dropchain-tag", "dropchain-x"),
-    );
-    let error = dir.run("man --output-dir man").failure();
-    assert!(
-        error.contains("is not a manual page: it looks like text"),
-        "{error}"
-    );
-    assert_eq!(dir.text("man/dropchain-tag.1"), "my notes");
-    assert!(dir.text("man/dropchain.1").contains("dropchain-x"));
-    dir.run("man --output-dir man --force").success();
-    assert_eq!(dir.text("man/dropchain-tag.1"), page);
 }

@@ -196,7 +196,6 @@ const REPORT: &[&str] = &[
     "--title",
     "--max-errors",
     "--constrain",
-    "--force",
     "--quiet",
     "--threads",
 ];
@@ -241,14 +240,14 @@ const FLAGS: [(&str, FlagGroups); 16] = [
     ),
     (
         "convert",
-        &[&["--model", "--precision", "--prune", "--force", "--quiet"]],
+        &[&["--model", "--precision", "--prune", "--quiet"]],
     ),
     ("cluster", &[CLUSTER]),
     ("demo", &[&["--label"]]),
     ("serve", &[SERVE]),
     ("bench gradients", &[INPUT, MODEL, STOPPING, GRADIENTS]),
     ("completions", &[]),
-    ("man", &[&["--output-dir", "--force"]]),
+    ("man", &[&["--output-dir"]]),
 ];
 
 fn help(command: &str) -> String {
@@ -340,13 +339,10 @@ fn names_of_other_programs_are_answered_with_ours() {
 #[test]
 fn short_help_fits_a_screen_and_says_where_the_rest_is() {
     let dir = TestDir::new(&[]);
-    for command in ["train", "tune", "tag", "eval", "cluster"] {
+    for command in ["train", "tag", "eval", "cluster"] {
         let [short, long] = ["-h", "--help"].map(|h| dir.run(&format!("{command} {h}")).success());
         assert!(short.lines().count() <= 45, "{short}");
-        assert!(
-            short.contains(&format!("`{command} --help` shows all ")),
-            "{short}"
-        );
+        assert!(short.contains("see more with '--help'"), "{short}");
         assert!(long.lines().count() > 70, "{long}");
         for help in [&short, &long] {
             assert!(help.contains("Examples:\n"), "{help}");
@@ -360,12 +356,12 @@ fn short_help_fits_a_screen_and_says_where_the_rest_is() {
 }
 
 #[test]
-fn help_has_80_columns_and_examples_are_not_broken() {
+fn help_has_100_columns_and_examples_are_not_broken() {
     let dir = TestDir::new(&[]);
     let commands = FLAGS.iter().map(|(command, _)| *command).chain([""]);
     for (command, option) in commands.flat_map(|c| [(c, "-h"), (c, "--help")]) {
         let help = dir.run(&format!("{command} {option}")).success();
-        let long = help.lines().find(|line| line.chars().count() > 80);
+        let long = help.lines().find(|line| line.chars().count() > 100);
         assert_eq!(long, None, "{command}");
         // A line that was too long goes on with the indentation of its beginning.
         let mut before = "";

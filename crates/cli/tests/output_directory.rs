@@ -94,13 +94,14 @@ fn an_output_file_is_never_an_input() {
     let dir = ner_model();
     fs::create_dir(dir.path("out")).unwrap();
     dir.write("out/a.conll", NER_CORPUS);
+    dir.write("out/c.d", NER_CORPUS);
     for line in [
         "tag m b.conll --output conll --output-dir . --force",
-        "tag m a.txt out/a.conll --output conll --output-dir out --force",
+        "tag m out/a.conll out/c.d --output conll --output-dir out --force",
     ] {
         let message = dir.run(line).failure();
         assert!(
-            message.contains("this is an input file"),
+            message.contains("this is the input file"),
             "{line}: {message}"
         );
     }
@@ -108,7 +109,7 @@ fn an_output_file_is_never_an_input() {
     // The model is an input, too.
     fs::copy(dir.path("m"), dir.path("out/b.xml")).unwrap();
     let line = "tag out/b.xml b.conll --output inline-xml --output-dir out --force";
-    assert!(dir.run(line).failure().contains("this is an input file"));
+    assert!(dir.run(line).failure().contains("this is the input file"));
     assert_eq!(dir.bytes("out/b.xml"), dir.bytes("m"));
 }
 
@@ -119,7 +120,7 @@ fn an_output_file_is_no_input_behind_a_link() {
     fs::create_dir(dir.path("out")).unwrap();
     symlink("../b.conll", dir.path("out/b.conll")).unwrap();
     let line = "tag m b.conll --output conll --output-dir out --force";
-    assert!(dir.run(line).failure().contains("this is an input file"));
+    assert!(dir.run(line).failure().contains("this is the input file"));
     assert!(dir.text("b.conll").starts_with("Ann NNP O\n"));
 }
 

@@ -114,7 +114,7 @@ fn the_score_before_and_after_is_printed_for_few_bits_only() {
 fn a_model_of_few_bits_is_trained_as_it_is_converted() {
     let dir = models("");
     for precision in ["f16", "i8"] {
-        let convert = format!("convert f64 --model converted --precision {precision} --force");
+        let convert = format!("convert f64 --model converted --precision {precision}");
         dir.run(&convert).success();
         let [trained, converted] = [precision, "converted"].map(|name| weights(&dir, name));
         assert!(trained == converted, "{precision}");
@@ -125,12 +125,12 @@ fn a_model_of_few_bits_is_trained_as_it_is_converted() {
 fn what_is_stored_stays_when_it_is_converted_again() {
     let dir = models("");
     for precision in ["f16", "i8"] {
-        dir.run(&format!("convert {precision} --model same --force"))
+        dir.run(&format!("convert {precision} --model same"))
             .success();
         assert!(dir.bytes("same") == dir.bytes(precision), "{precision}");
-        let wide = format!("convert {precision} --model wide --precision f64 --force");
+        let wide = format!("convert {precision} --model wide --precision f64");
         dir.run(&wide).success();
-        let back = format!("convert wide --model back --precision {precision} --force");
+        let back = format!("convert wide --model back --precision {precision}");
         dir.run(&back).success();
         assert!(dir.bytes("back") == dir.bytes(precision), "{precision}");
         let tag = |model: &str| {

@@ -30,7 +30,7 @@ fn dir() -> TestDir {
 }
 
 fn train(dir: &TestDir, line: &str) {
-    dir.run(&format!("regress train {line} --model m --force --quiet"))
+    dir.run(&format!("regress train {line} --model m --quiet"))
         .success();
 }
 
@@ -135,7 +135,7 @@ fn json_lines_and_standard_input_train_the_same_models() {
     dir.write("homes.csv", homes(60, 1));
     train(&dir, &format!("homes.csv {TABLE}"));
     let found = weights(&dir);
-    let line = format!("regress train - {TABLE} --model m --force --quiet");
+    let line = format!("regress train - {TABLE} --model m --quiet");
     dir.run_with_stdin(&line, homes(60, 1)).success();
     assert_eq!(found, weights(&dir));
 }
@@ -174,7 +174,7 @@ fn a_path_chooses_a_strength() {
         1,
         "{text}"
     );
-    let json = dir.run(&format!("{line} --force --json --quiet")).json();
+    let json = dir.run(&format!("{line} --json --quiet")).json();
     let chosen = &json["points"][json["chosen"].as_u64().unwrap() as usize];
     let shown = dir.run("regress inspect m --json").json();
     assert_eq!(shown["options"]["l1"], chosen["l1"]);
@@ -272,17 +272,10 @@ fn bad_input_is_told_with_its_place() {
         let message = dir.run(&line).failure();
         assert!(message.contains(expected), "{line}: {message}");
     }
-    let line = format!("regress train homes.csv {TABLE} --model homes.csv --quiet --force");
+    let line = format!("regress train homes.csv {TABLE} --model homes.csv --quiet");
     let message = dir.run(&line).failure();
     assert!(message.contains("homes.csv"), "{message}");
     assert_eq!(dir.text("homes.csv"), homes(60, 1));
-    let message = dir
-        .run(&format!(
-            "regress train homes.csv {TABLE} --model m --quiet"
-        ))
-        .failure();
-    assert!(message.contains("--force"), "{message}");
-    assert_eq!(dir.text("m"), "precious");
     assert!(!dir.names().contains(&"out".to_owned()));
 }
 

@@ -8,7 +8,9 @@ use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{NER_CORPUS, Output, TestDir, finish, send, wait_until};
+use crate::support::{
+    NER_CORPUS, Output, TestDir, finish, handles_signals, send, wait_for_handlers, wait_until,
+};
 
 /// Signals and the exit codes of runs that they end.
 const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
@@ -57,7 +59,7 @@ fn start_training(dir: &TestDir, options: &str) -> (Child, String) {
 fn assert_no_temporary_files(dir: &TestDir) {
     let names = dir.names();
     assert!(
-        !names.iter().any(|name| name.ends_with("-tmp")),
+        !names.iter().any(|name| name.starts_with(".dropchain-")),
         "{names:?}"
     );
 }
@@ -164,12 +166,7 @@ fn interrupt_reading(dir: &TestDir, line: &str, signal: &str) -> Output {
     let mut child = dir.command(line).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(NER_CORPUS.as_bytes()).unwrap();
-    let waiting = line.contains("bench") || dir.path(".m.dropchain-tmp").exists();
-    if !waiting {
-        wait_until("the temporary file", || {
-            dir.path(".m.dropchain-tmp").exists()
-        });
-    }
+    wait_for_handlers(&child);
     send(signal, &mut child);
     finish(child, line)
 }
@@ -212,9 +209,7 @@ fn an_interrupted_conversion_writes_nothing() {
         let line = "convert /dev/stdin --model m";
         let mut child = dir.command(line).spawn().unwrap();
         let stdin = child.stdin.take();
-        wait_until("the temporary file", || {
-            dir.path(".m.dropchain-tmp").exists()
-        });
+        wait_for_handlers(&child);
         send(signal, &mut child);
         finish(child, line).exits(code);
         drop(stdin);
@@ -245,9 +240,7 @@ fn a_hang_up_that_is_ignored_at_the_start_stays_ignored() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let line = "trap '' HUP; exec \"$D\" train - --template minimal --model m --max-iterations 3";
     let mut child = dir.shell_command(line).spawn().unwrap();
-    wait_until("the temporary file", || {
-        dir.path(".m.dropchain-tmp").exists()
-    });
+    wait_for_handlers(&child);
     send("HUP", &mut child);
     thread::sleep(Duration::from_millis(100));
     let mut stdin = child.stdin.take().unwrap();
@@ -268,12 +261,10 @@ fn signals_at_any_moment_leave_the_old_model_or_a_complete_new_one() {
         let old = dir.bytes("m");
         let mut child = dir.command(line).spawn().unwrap();
         thread::sleep(Duration::from_millis(10 * step as u64));
-        let is_watching = dir.path(".m.dropchain-tmp").exists();
-        if !is_watching && step == 0 {
-            wait_until("the temporary file", || {
-                dir.path(".m.dropchain-tmp").exists()
-            });
+        if step == 0 {
+            wait_for_handlers(&child);
         }
+        let is_watching = handles_signals(&child);
         send(signal, &mut child);
         let output = finish(child, line);
         match output.status.code() {

@@ -15,10 +15,10 @@ use dropchain_report::{Gradients, Measurement, TrainingRun, display_name};
 use serde_json::json;
 
 use super::tables::{gradient_table, training_table};
-use crate::arguments::{InputArguments, OutputArguments, Switch, ThreadArguments};
+use crate::arguments::{InputArguments, Switch, ThreadArguments};
 use crate::file_name::FileName;
 use crate::interrupt;
-use crate::outputs::{CommandFiles, Kind, ResultFile};
+use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_argument::{TemplateLimits, load_template, template_files};
 use crate::training_arguments::{
@@ -61,8 +61,6 @@ pub struct GradientsCommand {
     /// Write the results to this file as JSON; `-` prints them instead of the tables
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
-    #[command(flatten)]
-    output: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -147,7 +145,7 @@ impl GradientsCommand {
     pub fn run(&self) -> CommandResult {
         let settings = self.validate()?;
         interrupt::watch();
-        let file = self.json_file().map(ResultFile::reserve).transpose()?;
+        let file = self.json_file().map(ResultFile::new).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet || self.measurement.peak_of.is_some());
         progress.update(format!("reading {}", self.files.join(", ")));
@@ -225,11 +223,11 @@ impl GradientsCommand {
             &self.input,
             &BaseModels::default(),
         )?;
-        CommandFiles::new(self.output.force)
+        CommandFiles::default()
             .read(&self.files)
             .read(&self.dev)
             .read(template_files(self.template.as_ref(), template.as_ref()))
-            .write("--json", Kind::Report, self.json_file())
+            .write("--json", self.json_file())
             .check()?;
         Ok(BenchmarkSettings {
             variants,

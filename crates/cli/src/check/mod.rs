@@ -34,6 +34,10 @@ use suspicious_text::SuspiciousRecord;
 #[command(after_help = "\
 Examples:
   dropchain check train.conll --dev dev.conll --test test.conll
+  dropchain check train.conll --suspicious 50")]
+#[command(after_long_help = "\
+Examples:
+  dropchain check train.conll --dev dev.conll --test test.conll
   dropchain check train.conll --suspicious 50  # where models disagree
   dropchain check train.conll --inconsistent   # phrases with different labels
   dropchain check train.conllu --label upos --strict --json | jq .findings
@@ -68,11 +72,11 @@ pub struct CheckCommand {
     template_limits: TemplateLimits,
     /// Number of folds for --suspicious, each checked by a model of the others
     #[arg(long, value_name = "K", default_value_t = 5, requires = "suspicious",
-          value_parser = clap::value_parser!(u32).range(2..=1000))]
+          value_parser = clap::value_parser!(u32).range(2..=1000), hide_short_help = true)]
     folds: u32,
     /// Number of examples of each kind of problem
     #[arg(long, value_name = "N", default_value_t = 5,
-          value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+          value_parser = clap::value_parser!(u32).range(0..=1_000_000), hide_short_help = true)]
     examples: u32,
     /// Fail if there are warnings
     #[arg(long)]
@@ -107,7 +111,7 @@ struct Results<'a> {
 impl CheckCommand {
     pub fn run(&self) -> CommandResult {
         let files = self.files();
-        CommandFiles::new(false)
+        CommandFiles::default()
             .read(files.iter().map(|(_, file)| file))
             .check()?;
         super::check_stdin_once(self.train.iter().chain(&self.dev).chain(&self.test))?;
@@ -185,7 +189,7 @@ impl CheckCommand {
             &self.input,
             &models,
         )?;
-        CommandFiles::new(false)
+        CommandFiles::default()
             .read(template_files(name, template.as_ref()))
             .check()?;
         let template = template.map(|template| template_for(template, corpus, progress));

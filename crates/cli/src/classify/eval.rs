@@ -60,7 +60,7 @@ pub struct EvalCommand {
 
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(false)
+        CommandFiles::default()
             .read([&self.model])
             .read(&self.against)
             .read(&self.gold)

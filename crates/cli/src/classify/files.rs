@@ -7,7 +7,7 @@ use dropchain::Result;
 use dropchain::classify::Instance;
 
 use super::input::DocumentInput;
-use crate::arguments::{OutputArguments, ThreadArguments};
+use crate::arguments::ThreadArguments;
 use crate::file_name::FileName;
 use crate::outputs::CommandFiles;
 
@@ -23,8 +23,6 @@ pub struct TrainingFiles {
     /// Write a log in JSON lines to this file
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    #[command(flatten)]
-    output: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     pub quiet: bool,
@@ -42,7 +40,7 @@ pub struct TrainingFiles {
 impl TrainingFiles {
     /// Returns what is read and written, to check that they are not the same files.
     pub fn declared(&self, dev: &[FileName]) -> CommandFiles {
-        CommandFiles::new(self.output.force)
+        CommandFiles::default()
             .read(&self.train)
             .read(dev)
             .read(&self.unlabeled)

@@ -34,7 +34,7 @@ pub struct InspectCommand {
 
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(false).read([&self.model]).check()?;
+        CommandFiles::default().read([&self.model]).check()?;
         let classifier = Classifier::open(&self.model)?;
         let model = classifier.model();
         model.verify()?;

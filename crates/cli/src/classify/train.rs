@@ -94,7 +94,7 @@ impl TrainCommand {
         let trainer = ClassifierTrainer::new(self.options()?)?.memory(files.input.limits.memory());
         files.declared(&self.dev).check()?;
         interrupt::watch();
-        let model_file = ResultFile::reserve(&files.model)?;
+        let model_file = ResultFile::new(&files.model)?;
         let log = files.log.as_ref().map(Log::create).transpose()?;
         files.threads.start_pool()?;
         let progress = Progress::new(files.quiet);
@@ -103,7 +103,6 @@ impl TrainCommand {
         let trainer = trainer.with_trainer(|trainer| trainer.interrupt(interrupt::flag()));
         let mut reporter =
             TrainingReporter::new(&progress, log, header(&files.train, Vec::new(), None))
-                .with_free_space(ResultFile::free_space(&files.model))
                 .of_documents();
         let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;
         progress.clear();

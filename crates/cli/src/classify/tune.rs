@@ -118,7 +118,7 @@ impl TuneCommand {
         let declared = files.declared(&self.dev);
         declared.write_checkpoint(file, resume).check()?;
         interrupt::watch();
-        let model_file = ResultFile::reserve(&files.model)?;
+        let model_file = ResultFile::new(&files.model)?;
         let log = files.log.as_deref().map(Log::create).transpose()?;
         let checkpoint = self.checkpoint.open()?;
         files.threads.start_pool()?;

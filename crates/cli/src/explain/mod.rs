@@ -34,6 +34,10 @@ const OUTPUT: &str = "standard output";
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace lived in London.' | dropchain explain ner.model
+  dropchain explain ner.model news.txt --output html > why.html")]
+#[command(after_long_help = "\
+Examples:
+  echo 'Ada Lovelace lived in London.' | dropchain explain ner.model
   dropchain explain ner.model dev.conll --token London --against PER --top 20
   dropchain explain ner.model news.txt --output html > why.html
   dropchain explain ner.model a.txt --output json | jq '.explanations[].margin'
@@ -65,7 +69,7 @@ pub struct ExplainCommand {
     #[arg(long, value_name = "LABEL")]
     against: Option<String>,
     /// Compare only label sequences that are valid in the label scheme
-    #[arg(long, value_enum, default_value = "on")]
+    #[arg(long, value_enum, default_value = "on", hide_short_help = true)]
     constrain: Switch,
     #[command(flatten)]
     forced: ForcedArguments,
@@ -97,7 +101,7 @@ fn parse_token(token: &str) -> Result<String, String> {
 
 impl ExplainCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(false)
+        CommandFiles::default()
             .read([&self.model])
             .read(self.input.files())
             .check()?;

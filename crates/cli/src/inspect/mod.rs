@@ -62,7 +62,7 @@ struct Contents<'a> {
 
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(false).read([&self.model]).check()?;
+        CommandFiles::default().read([&self.model]).check()?;
         let model = Model::open(&self.model)?;
         if self.config {
             let config = RunConfig::new(&model)?;

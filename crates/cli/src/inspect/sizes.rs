@@ -4,7 +4,7 @@ use dropchain::model::Model;
 use dropchain::tag::LineStatistics;
 
 use crate::table::format_table;
-use crate::terminal::{cut, pad, wrap};
+use crate::terminal::{cut, wrap};
 
 /// Columns of the numbers of a template line.
 const NUMBERS: usize = 56;
@@ -69,7 +69,7 @@ pub fn lines_text(model: &Model, lines: &[LineStatistics], columns: usize) -> St
             continue;
         }
         rows.push([
-            pad(&cut(&name, width), width.min(24)),
+            cut(&name, width),
             line.attributes.to_string(),
             line.weights.to_string(),
             number(line.absolute),

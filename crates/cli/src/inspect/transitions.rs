@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use dropchain::model::Model;
 
-use crate::terminal::{cut, pad, width};
+use crate::table::format_table;
+use crate::terminal::{cut, width};
 
 /// Number of labels up to which all transitions are shown.
 const MAX_LABELS: usize = 24;
@@ -43,38 +44,26 @@ fn table(model: &Model, columns: usize) -> String {
     let (first, cell) = (longest.max(START.len()), longest.max(WEIGHT));
     let in_block = columns.saturating_sub(first) / (GAP + cell);
     let targets: Vec<usize> = (0..=names.len()).collect(); // labels, then the end
-    let mut text =
-        "\ntransition weights, from the label of the row to that of the column\n".to_owned();
-    for (i, block) in targets.chunks(in_block.max(1)).enumerate() {
-        if i > 0 {
-            text.push('\n');
-        }
-        let mut row = |name: &str, value: &dyn Fn(usize) -> String| {
-            text.push_str(&pad(name, first));
-            for &target in block {
-                let value = value(target);
-                let blanks = GAP + cell.saturating_sub(width(&value));
-                text.push_str(&" ".repeat(blanks));
-                text.push_str(&value);
-            }
-            text.truncate(text.trim_end_matches(' ').len());
-            text.push('\n');
+    let blocks = targets.chunks(in_block.max(1)).map(|block| {
+        let row = |name: &str, value: &dyn Fn(usize) -> String| -> Vec<String> {
+            let values = block.iter().map(|&target| value(target));
+            [name.to_owned()].into_iter().chain(values).collect()
         };
-        row("", &|target| {
-            names.get(target).cloned().unwrap_or_else(|| END.to_owned())
-        });
-        row(START, &|target| {
+        let name = |target| names.get(target).map_or(END.to_owned(), String::clone);
+        let start = |target| {
             weights
                 .start
                 .get(target)
                 .map_or(String::new(), format_weight)
-        });
-        for (a, name) in names.iter().enumerate() {
+        };
+        let rows = names.iter().enumerate().map(|(a, name)| {
             let weight = |target| transitions.get([a, target]).unwrap_or(&weights.end[a]);
-            row(name, &|target| format_weight(weight(target)));
-        }
-    }
-    text
+            row(name, &|target| format_weight(weight(target)))
+        });
+        format_table([row("", &name), row(START, &start)].into_iter().chain(rows))
+    });
+    let title = "transition weights, from the label of the row to that of the column";
+    format!("\n{title}\n{}", blocks.collect::<Vec<_>>().join("\n"))
 }
 
 fn format_weight(weight: &f64) -> String {

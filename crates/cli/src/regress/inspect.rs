@@ -31,7 +31,7 @@ pub struct InspectCommand {
 
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(false).read([&self.model]).check()?;
+        CommandFiles::default().read([&self.model]).check()?;
         let regression = Regression::open(&self.model)?;
         regression.model().verify()?;
         let mut weights = regression.weights()?;

@@ -13,7 +13,7 @@ use super::digits;
 use super::input::NumberInput;
 use super::model::ModelArguments;
 use crate::CommandResult;
-use crate::arguments::{OutputArguments, ThreadArguments};
+use crate::arguments::ThreadArguments;
 use crate::exit::CommandError;
 use crate::file_name::FileName;
 use crate::interrupt;
@@ -45,8 +45,6 @@ pub struct PathCommand {
     /// Write the model with the chosen strength to this file
     #[arg(long, value_name = "FILE", requires = "folds")]
     model: Option<PathBuf>,
-    #[command(flatten)]
-    output: OutputArguments,
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -123,14 +121,14 @@ impl PathCommand {
     pub fn run(&self) -> CommandResult {
         let options = self.arguments.options(&self.input, &self.train)?;
         let trainer = RegressionTrainer::new(options)?;
-        let files = CommandFiles::new(self.output.force).read(&self.train);
+        let files = CommandFiles::default().read(&self.train);
         match &self.model {
             Some(model) => files.write_model(model, None),
             None => files,
         }
         .check()?;
         interrupt::watch();
-        let model_file = self.model.as_deref().map(ResultFile::reserve).transpose()?;
+        let model_file = self.model.as_deref().map(ResultFile::new).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let (trainer, corpus) = self.input.read_training(trainer, &self.train, &progress)?;

@@ -46,7 +46,7 @@ enum OutputName {
 
 impl PredictCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::new(false)
+        CommandFiles::default()
             .read([&self.model])
             .read(&self.input)
             .check()?;

@@ -13,7 +13,7 @@ use super::digits;
 use super::input::NumberInput;
 use super::model::ModelArguments;
 use crate::CommandResult;
-use crate::arguments::{OutputArguments, ThreadArguments};
+use crate::arguments::ThreadArguments;
 use crate::exit::CommandError;
 use crate::file_name::FileName;
 use crate::interrupt;
@@ -48,8 +48,6 @@ pub struct TrainCommand {
     /// Write the model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    #[command(flatten)]
-    output: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -102,12 +100,12 @@ enum SolverName {
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
         let trainer = RegressionTrainer::new(self.options()?)?;
-        CommandFiles::new(self.output.force)
+        CommandFiles::default()
             .read(&self.train)
             .write_model(&self.model, None)
             .check()?;
         interrupt::watch();
-        let model_file = ResultFile::reserve(&self.model)?;
+        let model_file = ResultFile::new(&self.model)?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let (trainer, corpus) = self.input.read_training(trainer, &self.train, &progress)?;

@@ -41,6 +41,10 @@ use winner::Winner;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  dropchain tune train.conll --dev dev.conll --template ner --model ner.model
+  dropchain tune train.conll --folds 5 --template ner --model ner.model")]
+#[command(after_long_help = "\
+Examples:
   # A small grid around the defaults, scored on dev.conll
   dropchain tune train.conll --dev dev.conll --template ner --model ner.model
 
@@ -147,7 +151,7 @@ impl TuneCommand {
         let models = open.models();
         let mut settings = self.validate(&models)?;
         interrupt::watch();
-        let model_file = ResultFile::reserve(&self.model)?;
+        let model_file = ResultFile::new(&self.model)?;
         let log = self.log.as_deref().map(Log::create).transpose()?;
         let checkpoint = self.checkpoint.open()?;
         self.threads.start_pool()?;
@@ -296,7 +300,7 @@ impl TuneCommand {
         let loaded = self.template.iter().zip(templates);
         let template_files =
             loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
-        CommandFiles::new(self.output.force)
+        CommandFiles::default()
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(
                 self.input
@@ -309,7 +313,7 @@ impl TuneCommand {
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
-                self.checkpoint.resume,
+                self.checkpoint.resume || self.output.force,
             )
             .check()
     }

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use super::description::SearchDescription;
 use crate::progress::Progress;
-use crate::table::{format_narrow_table, format_table};
-use crate::terminal::{self, wrap};
+use crate::table::format_table;
 use crate::training_reporter::format_pruned;
 
 /// The results of a search, and its inputs.
@@ -35,19 +34,14 @@ impl Results<'_> {
         };
         let rows = self.result.trials.iter().map(row);
         let rows: Vec<Vec<String>> = [heading].into_iter().chain(rows).collect();
-        let terminal = terminal::of_output();
-        let mut text = match terminal {
-            Some(columns) => format_narrow_table(rows, columns),
-            None => format_table(rows.into_iter()),
-        };
-        let wrap = |text: &str| terminal.map_or(text.to_owned(), |columns| wrap(text, columns, 2));
+        let mut text = format_table(rows.into_iter());
         if let Some(best) = self.result.trials.first() {
             let templates = self.description.template_arguments;
             let best = self.description.train_flags(&best.configuration, templates);
-            text += &format!("\n{}\n", wrap(&format!("best: {best}")));
+            text += &format!("\nbest: {best}\n");
         }
         if let Some(gain) = self.result.noise_gain() {
-            text += &format!("{}\n", wrap(&self.format_gain(&gain)));
+            text += &format!("{}\n", self.format_gain(&gain));
         }
         text
     }

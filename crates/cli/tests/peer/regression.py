@@ -45,7 +45,7 @@ def weights(name, count):
 
 
 def train(data, count, *options):
-    run("train", data, "--columns", "all", "--model", "m", "--force", "--quiet",
+    run("train", data, "--columns", "all", "--model", "m", "--quiet",
         "--tolerance", 1e-12, *options)
     return weights("m", count)
 

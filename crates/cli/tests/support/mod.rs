@@ -313,6 +313,25 @@ pub fn send(signal: &str, child: &mut Child) {
     }
 }
 
+/// Waits until a run handles signals, which it does before it reads anything.
+#[cfg(unix)]
+pub fn wait_for_handlers(child: &Child) {
+    if cfg!(target_os = "linux") {
+        wait_until("the signal handlers", || handles_signals(child));
+    } else {
+        thread::sleep(Duration::from_millis(500));
+    }
+}
+
+/// Returns whether a process on Linux handles SIGTERM.
+#[cfg(unix)]
+pub fn handles_signals(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << 14) != 0)
+}
+
 fn spawn_reader(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -1,0 +1,260 @@
+//! Files that are replaced whole or not at all.
+//!
+//! Contents are written to a temporary file in the target's directory, synced, and renamed over the
+//! target, so that a crash leaves either the old file or the complete new one. Symbolic links are
+//! followed, and an existing file keeps its permissions. Devices, pipes and names of open files such
+//! as `/dev/stdout` are written through.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
+
+use tempfile::NamedTempFile;
+
+use crate::error::{Error, Result};
+
+/// Locked for reading while a temporary file exists.
+static REPLACING: RwLock<()> = RwLock::new(());
+
+/// Writes a file.
+///
+/// # Errors
+///
+/// [`Error::Io`] if it cannot be written; [`Error::Parameter`] if `path` is a directory.
+pub fn write(path: impl AsRef<Path>, contents: &[u8]) -> Result<()> {
+    replace(path, |file| file.write_all(contents)).map(drop)
+}
+
+/// Replaces a file by what `write` writes. Returns it open at its end, to be continued.
+///
+/// # Errors
+///
+/// Same as [`write()`]; those of `write`, and the file is not replaced then.
+pub fn replace(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<File> {
+    let path = path.as_ref();
+    let replaced = if is_special(path) {
+        // Appends, in case it is a redirected standard output with other lines.
+        OpenOptions::new()
+            .append(true)
+            .open(path)
+            .and_then(|mut file| write(&mut file).map(|()| file))
+    } else {
+        let target = target(path)?;
+        let _replacing = REPLACING.read().unwrap_or_else(PoisonError::into_inner);
+        temporary(&target).and_then(|mut temporary| {
+            write(temporary.as_file_mut())?;
+            persist(temporary, &target)
+        })
+    };
+    replaced.map_err(|error| Error::io(path, error))
+}
+
+/// Checks that a file can be written, before time is spent on computing its contents.
+///
+/// # Errors
+///
+/// Same as [`write()`].
+pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    if is_special(path) {
+        return Ok(()); // opening a pipe would wait for its reader, and disturb it
+    }
+    let target = target(path)?;
+    let _replacing = REPLACING.read().unwrap_or_else(PoisonError::into_inner);
+    let created = temporary(&target).and_then(NamedTempFile::close);
+    created.map_err(|error| Error::io(path, error))
+}
+
+/// Removes a file, if there is one. A symbolic link to it stays.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the file cannot be removed.
+pub fn remove(path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    match fs::remove_file(resolve_target(path)) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io(path, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Completes the replacements in progress, and allows no others while the result exists: a process
+/// that exits then leaves no temporary files.
+#[must_use]
+pub fn suspend() -> RwLockWriteGuard<'static, ()> {
+    REPLACING.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns whether a path is a pipe, a terminal, another device, or an open file by its number.
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
+    let is_open_file = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"]
+        .iter()
+        .any(|name| path.starts_with(name));
+    fs::metadata(path).is_ok_and(|m| !m.is_dir() && (is_open_file || !m.is_file()))
+}
+
+/// Resolves the symbolic links of a path, whose target need not exist.
+#[must_use]
+pub fn resolve_target(path: &Path) -> PathBuf {
+    let follow = |_| fs::read_link(path).map(|link| parent_directory(path).join(link));
+    let resolved = fs::canonicalize(path).or_else(follow);
+    resolved.unwrap_or_else(|_| path.to_owned())
+}
+
+/// Returns the directory of a file.
+#[must_use]
+pub fn parent_directory(file: &Path) -> &Path {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Returns the file to replace.
+fn target(path: &Path) -> Result<PathBuf> {
+    let target = resolve_target(path);
+    match target.file_name() {
+        Some(name) if !target.is_dir() => Ok(target.with_file_name(name)), // without a last slash
+        _ => Err(Error::parameter(format!(
+            "{}: is not a regular file; expected the name of a file to write",
+            path.display()
+        ))),
+    }
+}
+
+/// Creates a temporary file beside a target.
+fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".dropchain-");
+    #[cfg(unix)]
+    let builder = {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666)) // less those of the umask
+    };
+    builder.tempfile_in(parent_directory(target))
+}
+
+/// Moves a file to its target.
+fn persist(temporary: NamedTempFile, target: &Path) -> io::Result<File> {
+    if let Ok(old) = fs::metadata(target) {
+        temporary.as_file().set_permissions(old.permissions())?;
+    }
+    temporary.as_file().sync_all()?;
+    let file = temporary.persist(target)?;
+    // The rename is durable only once the directory is synced, which not every system supports.
+    if let Ok(directory) = File::open(parent_directory(target)) {
+        let _ = directory.sync_all();
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        check_writable(&path).unwrap();
+        assert!(names(directory.path()).is_empty());
+        write(&path, b"old").unwrap();
+        let failed = replace(&path, |file| {
+            file.write_all(b"half")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(failed.is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        let mut file = replace(&path, |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        file.write_all(b"er").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"newer");
+        assert_eq!(names(directory.path()), ["x"]);
+    }
+
+    #[test]
+    fn names_of_the_maximum_length_can_be_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = "n".repeat(255);
+        let path = directory.path().join(&name);
+        if File::create(&path).is_err() {
+            return; // the file system of temporary files has no names of 255 bytes
+        }
+        write(&path, b"new").unwrap();
+        assert_eq!(names(directory.path()), [name]);
+    }
+
+    #[test]
+    fn a_directory_is_no_file_to_write() {
+        let directory = tempfile::tempdir().unwrap();
+        for path in [directory.path(), Path::new(""), Path::new("..")] {
+            let error = check_writable(path).unwrap_err().to_string();
+            assert!(error.contains("is not a regular file"), "{error}");
+        }
+        let error = remove(directory.path()).unwrap_err().to_string();
+        assert!(error.starts_with(&*directory.path().to_string_lossy()));
+        let error = check_writable(directory.path().join("none/x")).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+    }
+
+    #[test]
+    fn many_threads_that_write_one_file_leave_one_complete_version() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        std::thread::scope(|scope| {
+            for i in 0..8_u8 {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        write(path, &vec![i; 100_000]).unwrap();
+                    }
+                });
+            }
+        });
+        let contents = fs::read(&path).unwrap();
+        assert_eq!(contents.len(), 100_000);
+        assert!(contents.iter().all(|byte| *byte == contents[0]));
+        assert_eq!(names(directory.path()), ["x"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let directory = tempfile::tempdir().unwrap();
+        let [file, link] = ["x", "link"].map(|name| directory.path().join(name));
+        std::os::unix::fs::symlink("x", &link).unwrap();
+        write(&link, b"first").unwrap(); // the target does not exist yet
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        write(&link, b"second").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"second");
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        remove(&link).unwrap();
+        remove(&link).unwrap(); // there is none
+        assert_eq!(names(directory.path()), ["link"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_written_through() {
+        check_writable("/dev/null").unwrap();
+        write("/dev/null", b"contents").unwrap();
+        assert!(is_special(Path::new("/dev/null")));
+    }
+}
