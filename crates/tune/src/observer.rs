@@ -1,8 +1,8 @@
 //! Events of a search.
 
+use super::checkpoint::Resumed;
 use super::resource_plan::ResourcePlan;
 use super::schedule::Rung;
-use super::segment_store::Resumed;
 use super::trial::TrialResult;
 
 /// A phase of a search.

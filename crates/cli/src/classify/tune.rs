@@ -120,7 +120,7 @@ impl TuneCommand {
         declared.write_checkpoint(file, resume).check()?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&files.model)?;
-        let log = files.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let log = files.log.as_deref().map(SearchLog::create).transpose()?;
         let checkpoint = self.checkpoint.open()?;
         files.threads.start_pool()?;
         let started = Instant::now();

@@ -52,25 +52,30 @@ impl SpaceArguments {
     ///
     /// An engine is unknown.
     pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> Result<SearchSpace> {
-        let axes = self.clone();
-        let mut default = SearchSpace::default();
+        let mut space = SearchSpace {
+            templates,
+            edge_dropout: self.edge_dropout.clone(),
+            warm_up: (self.warm_up.clone()).filter(|axis| axis.single().is_none()),
+            gradients: Some(self.gradients()?)
+                .filter(|engines| engines.len() > 1)
+                .unwrap_or_default(),
+            ..SearchSpace::default()
+        };
         if !algorithm.is_probabilistic() {
             let zero = || Axis::from_values(&[0.0]);
-            (default.dropout, default.l2) = (zero(), zero());
+            (space.dropout, space.l2) = (zero(), zero());
         }
-        Ok(SearchSpace {
-            templates,
-            dropout: axes.dropout.unwrap_or(default.dropout),
-            edge_dropout: axes.edge_dropout.or(default.edge_dropout),
-            l2: axes.l2.unwrap_or(default.l2),
-            l1: axes.l1.unwrap_or(default.l1),
-            unlabeled_weight: axes.unlabeled_weight.unwrap_or(default.unlabeled_weight),
-            warm_up: axes.warm_up.filter(|axis| axis.single().is_none()),
-            gradients: match self.gradients()? {
-                engines if engines.len() > 1 => engines,
-                _ => Vec::new(),
-            },
-        })
+        for (axis, given) in [
+            (&mut space.dropout, &self.dropout),
+            (&mut space.l2, &self.l2),
+            (&mut space.l1, &self.l1),
+            (&mut space.unlabeled_weight, &self.unlabeled_weight),
+        ] {
+            if let Some(given) = given {
+                axis.clone_from(given);
+            }
+        }
+        Ok(space)
     }
 
     /// Sets the training options that are given as one value: nothing is searched then.
@@ -135,13 +140,14 @@ impl FromStr for HalvingFactor {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "on" => Ok(Self(Some(Schedule::ETA))),
-            "off" => Ok(Self(None)),
-            number => match number.parse() {
-                Ok(eta) => Ok(Self(Some(eta))),
-                Err(_) => Err("expected on, off, or an integer of at least 2".to_owned()),
-            },
-        }
+        let eta = match text {
+            "on" => Some(Schedule::ETA),
+            "off" => None,
+            number => Some(
+                (number.parse())
+                    .map_err(|_| "expected on, off, or an integer of at least 2".to_owned())?,
+            ),
+        };
+        Ok(Self(eta))
     }
 }

@@ -8,6 +8,7 @@ mod search_log;
 mod search_reporter;
 mod winner;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -59,11 +60,8 @@ are sampled uniformly, ranges of strengths and weights log-uniformly.
 
 With --dev, the score of a configuration is that of its best iteration (with noise, the best after
 the warm-up), and the model of the best configuration is written. With --folds, the score is the
-mean over the folds at the iteration where that mean is highest, ± the standard deviation of the
-folds; the best configuration is then retrained on all data for that many iterations. Folds keep
-documents (-DOCSTART-) together, or else blocks of adjacent sentences. Ties go to the stronger
-regularization (dropout, edge dropout, L2, L1, unlabeled weight), then to the shorter warm-up and
-the earlier template.
+mean over the folds ± their standard deviation, and the best configuration is retrained on all data.
+Ties go to the stronger regularization.
 
 Successive halving: all configurations train for --first-rung iterations; the best third continues
 for three times as many, and so on; the last three or fewer train until their scores no longer
@@ -149,7 +147,7 @@ impl TuneCommand {
         let mut settings = self.validate(&models)?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;
-        let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let log = self.log.as_deref().map(SearchLog::create).transpose()?;
         let checkpoint = self.checkpoint.open()?;
         self.threads.start_pool()?;
         let started = Instant::now();
@@ -176,10 +174,22 @@ impl TuneCommand {
             interrupt: Some(interrupt::flag()),
         };
         let names = self.template_names();
-        let template_arguments: Vec<String> =
-            self.template.iter().map(ToString::to_string).collect();
-        let mut description = self.description(&search, &names, &template_arguments);
-        description.knowledge = knowledge.parts();
+        let arguments: Vec<String> = self.template.iter().map(ToString::to_string).collect();
+        let description = SearchDescription {
+            search: &search,
+            templates: &names,
+            template_arguments: &arguments,
+            has_unlabeled: self.training.has_unlabeled(),
+            has_edge_axis: self.space.edge_dropout.is_some(),
+            is_of_documents: false,
+            files: &self.train,
+            init: &self.init,
+            dev: &self.dev,
+            folds: self.folds,
+            seed: self.strategy.seed,
+            knowledge: knowledge.parts(),
+            config: self.config.effective(),
+        };
         let advice = self.checkpoint.how_to_continue();
         let reporter = SearchReporter::new(&progress, &description, log, advice);
         let result = match search.run(data, &reporter) {
@@ -207,29 +217,6 @@ impl TuneCommand {
         logged.map_err(|error| self.checkpoint.failed(error, true))?;
         self.checkpoint
             .end(&self.model, &result, printed, checkpoint)
-    }
-
-    fn description<'a>(
-        &'a self,
-        search: &'a Search<'a>,
-        templates: &'a [String],
-        template_arguments: &'a [String],
-    ) -> SearchDescription<'a> {
-        SearchDescription {
-            search,
-            templates,
-            template_arguments,
-            has_unlabeled: self.training.has_unlabeled(),
-            has_edge_axis: self.space.edge_dropout.is_some(),
-            is_of_documents: false,
-            files: &self.train,
-            init: &self.init,
-            dev: &self.dev,
-            folds: self.folds,
-            seed: self.strategy.seed,
-            knowledge: &[],
-            config: self.config.effective(),
-        }
     }
 
     /// Records the options of the search in the model, and those with which `train` trains the best
@@ -323,13 +310,12 @@ impl TuneCommand {
         if self.template.is_empty() {
             return Ok(vec![load(None)?]);
         }
-        let duplicate = (1..self.template.len())
-            .find(|&i| self.template[..i].contains(&self.template[i]))
-            .map(|i| &self.template[i]);
-        if let Some(name) = duplicate {
-            return Err(Error::parameter(format!(
-                "--template {name} is given twice; expected different templates"
-            )));
+        for (i, name) in self.template.iter().enumerate() {
+            if self.template[..i].contains(name) {
+                return Err(Error::parameter(format!(
+                    "--template {name} is given twice; expected different templates"
+                )));
+            }
         }
         let names = self.template.iter();
         names.map(|name| load(Some(name))).collect()
@@ -341,23 +327,17 @@ impl TuneCommand {
             return vec!["–".to_owned()];
         }
         if self.template.iter().any(is_template_text) {
-            let numbers = (1..=self.template.len()).map(|number| format!("template {number}"));
-            return numbers.collect();
+            let numbers = 1..=self.template.len();
+            return numbers.map(|number| format!("template {number}")).collect();
         }
-        let name = |name: &FileName| {
-            let stem = Path::new(name).file_stem();
-            stem.map_or_else(
-                || name.to_string(),
-                |stem| stem.to_string_lossy().into_owned(),
-            )
-        };
-        let short: Vec<String> = self.template.iter().map(name).collect();
-        let is_unique = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
-        if short.iter().all(is_unique) {
-            short
-        } else {
-            self.template.iter().map(ToString::to_string).collect()
-        }
+        let stem = |name: &FileName| Some(Path::new(name).file_stem()?.to_str()?.to_owned());
+        let stems: Option<BTreeSet<String>> = self.template.iter().map(stem).collect();
+        let are_unique = stems.is_some_and(|stems| stems.len() == self.template.len());
+        let name = |name: &FileName| stem(name).filter(|_| are_unique);
+        let names = self.template.iter();
+        names
+            .map(|file| name(file).unwrap_or_else(|| file.to_string()))
+            .collect()
     }
 
     /// Reads the corpora and extracts their attributes.
@@ -376,14 +356,8 @@ impl TuneCommand {
             None => Validation::Dev,
             Some(count) => {
                 let folds = Folds::new(corpora.labeled.sentences(), count, self.strategy.seed)?;
-                progress.println(&format!(
-                    "{count} folds of {}",
-                    if folds.by_document() {
-                        "documents"
-                    } else {
-                        "adjacent sentences"
-                    }
-                ));
+                let kind = ["adjacent sentences", "documents"][usize::from(folds.by_document())];
+                progress.println(&format!("{count} folds of {kind}"));
                 Validation::Folds(folds)
             }
         };

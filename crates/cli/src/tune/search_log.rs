@@ -1,12 +1,11 @@
 //! The log of a search.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dropchain::atomic_file::Reservation;
-use dropchain::{Error, Result};
+use dropchain::{Error, Result, atomic_file};
 use serde_json::Value;
 
 /// Writes the log of a search to a file, every line at once.
@@ -15,51 +14,34 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct SearchLog {
     path: PathBuf,
-    state: Mutex<Option<State>>, // None while a line is being written
-}
-
-#[derive(Debug)]
-enum State {
-    Waiting(Reservation),
-    Open(File),
-    Failed(Error),
+    file: Mutex<io::Result<Option<File>>>, // None before the first line
 }
 
 impl SearchLog {
-    /// Reserves the file.
+    /// Creates a log, and checks that its file can be written.
     ///
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn reserve(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path) -> Result<Self> {
+        atomic_file::check_writable(path)?;
         Ok(Self {
             path: path.to_owned(),
-            state: Mutex::new(Some(State::Waiting(Reservation::new(path)?))),
+            file: Mutex::new(Ok(None)),
         })
     }
 
     /// Writes a line. The search matters more than its log: after an error it continues, and
     /// [`finish`](Self::finish) fails.
     pub fn write(&self, line: &Value) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(before) = state.take() {
-            *state = Some(self.append(before, line).unwrap_or_else(State::Failed));
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(open) = &mut *file {
+            let append = |mut file: File| {
+                file.write_all(format!("{line}\n").as_bytes())?;
+                Ok(Some(file))
+            };
+            *file = (open.take().map_or_else(|| File::create(&self.path), Ok)).and_then(append);
         }
-    }
-
-    fn append(&self, state: State, line: &Value) -> Result<State> {
-        let line = format!("{line}\n");
-        Ok(match state {
-            State::Waiting(reservation) => {
-                State::Open(reservation.commit_and_continue(line.as_bytes())?)
-            }
-            State::Open(mut file) => {
-                let written = file.write_all(line.as_bytes());
-                written.map_err(|e| Error::io(&self.path, e))?;
-                State::Open(file)
-            }
-            State::Failed(error) => State::Failed(error),
-        })
     }
 
     /// Writes the last line.
@@ -69,14 +51,11 @@ impl SearchLog {
     /// A line could not be written.
     pub fn finish(self, line: &Value) -> Result<()> {
         self.write(line);
-        match self
-            .state
+        let file = self
+            .file
             .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-        {
-            Some(State::Failed(error)) => Err(error),
-            _ => Ok(()),
-        }
+            .unwrap_or_else(PoisonError::into_inner);
+        file.map(drop).map_err(|e| Error::io(&self.path, e))
     }
 }
 
@@ -87,10 +66,10 @@ mod tests {
     #[test]
     fn an_error_is_returned_at_the_end() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let log = SearchLog::reserve(file.path()).unwrap();
+        let log = SearchLog::create(file.path()).unwrap();
         log.write(&Value::from(1));
         // Opened for reading only.
-        *log.state.lock().unwrap() = Some(State::Open(File::open(file.path()).unwrap()));
+        *log.file.lock().unwrap() = File::open(file.path()).map(Some);
         log.write(&Value::from(2));
         log.write(&Value::from(3));
         let error = log.finish(&Value::from(4)).unwrap_err().to_string();
@@ -103,7 +82,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "old").unwrap();
         let read = || std::fs::read_to_string(file.path()).unwrap();
-        let log = SearchLog::reserve(file.path()).unwrap();
+        let log = SearchLog::create(file.path()).unwrap();
         assert_eq!(read(), "old");
         log.write(&Value::from(1));
         assert_eq!(read(), "1\n");
