@@ -159,8 +159,12 @@ impl Checkpoint {
 
     fn parse<'a, T: Deserialize<'a>>(&self, line: &'a [u8], number: usize) -> Result<T> {
         serde_json::from_slice(line).map_err(|e| {
+            let what = match number {
+                1 => "no search is described, or that of another command".to_owned(),
+                _ => e.to_string(),
+            };
             let place = format!("{}:{}", self.path.display(), number + 1);
-            Error::checkpoint(place, damaged(e))
+            Error::checkpoint(place, damaged(what))
         })
     }
 

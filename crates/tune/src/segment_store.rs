@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -139,11 +139,8 @@ impl<'a> SegmentStore<'a> {
         let mut file = lock(&self.weights);
         let mut write = || {
             let offset = file.seek(SeekFrom::End(0))?;
-            let mut writer = BufWriter::new(&*file);
-            for weight in weights {
-                writer.write_all(&weight.to_le_bytes())?;
-            }
-            writer.flush()?;
+            let bytes: Vec<u8> = weights.iter().flat_map(|w| w.to_le_bytes()).collect();
+            file.write_all(&bytes)?;
             Ok(StoredWeights { offset, len })
         };
         (len > 0).then(|| write().map_err(of_temporary)).transpose()
@@ -155,18 +152,12 @@ impl<'a> SegmentStore<'a> {
     ///
     /// The file cannot be read.
     pub fn read(&self, weights: StoredWeights) -> Result<Vec<f64>> {
+        let mut bytes = vec![0; 8 * weights.len];
         let mut file = lock(&self.weights);
-        let mut read = || {
-            file.seek(SeekFrom::Start(weights.offset))?;
-            let mut reader = BufReader::new(&*file);
-            let mut number = [0; 8];
-            let numbers = (0..weights.len).map(|_| {
-                reader.read_exact(&mut number)?;
-                Ok(f64::from_le_bytes(number))
-            });
-            numbers.collect::<io::Result<Vec<f64>>>()
-        };
-        read().map_err(of_temporary)
+        let read = file.seek(SeekFrom::Start(weights.offset));
+        (read.and_then(|_| file.read_exact(&mut bytes))).map_err(of_temporary)?;
+        let numbers = bytes.as_chunks().0.iter();
+        Ok(numbers.map(|number| f64::from_le_bytes(*number)).collect())
     }
 
     /// Reads the weights that a segment of training on `set` starts from; without any, it starts

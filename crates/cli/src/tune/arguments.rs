@@ -42,23 +42,19 @@ pub struct SpaceArguments {
     ///
     /// Those of `train`, for example `adjoint,reweighted`.
     #[arg(long, value_name = "ENGINES", value_delimiter = ',')]
-    pub gradient: Vec<String>,
+    pub gradient: Vec<Engine>,
 }
 
 impl SpaceArguments {
     /// Returns the search space, with defaults for unspecified axes.
-    ///
-    /// # Errors
-    ///
-    /// An engine is unknown.
-    pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> Result<SearchSpace> {
+    pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> SearchSpace {
+        let gradients = self.gradients();
+        let is_searched = gradients.len() > 1;
         let mut space = SearchSpace {
             templates,
             edge_dropout: self.edge_dropout.clone(),
             warm_up: (self.warm_up.clone()).filter(|axis| axis.single().is_none()),
-            gradients: Some(self.gradients()?)
-                .filter(|engines| engines.len() > 1)
-                .unwrap_or_default(),
+            gradients: if is_searched { gradients } else { Vec::new() },
             ..SearchSpace::default()
         };
         if !algorithm.is_probabilistic() {
@@ -75,16 +71,16 @@ impl SpaceArguments {
                 axis.clone_from(given);
             }
         }
-        Ok(space)
+        space
     }
 
     /// Sets the training options that are given as one value: nothing is searched then.
     ///
     /// # Errors
     ///
-    /// An engine is unknown; a number of iterations is not whole.
+    /// A number of iterations is not whole.
     pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
-        if let [engine] = self.gradients()?[..] {
+        if let [engine] = self.gradients()[..] {
             options.gradient = engine;
         }
         if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
@@ -94,15 +90,14 @@ impl SpaceArguments {
     }
 
     /// Returns the engines in the order given, without duplicates.
-    fn gradients(&self) -> Result<Vec<Engine>> {
+    fn gradients(&self) -> Vec<Engine> {
         let mut engines = Vec::new();
-        for name in &self.gradient {
-            let engine = name.parse()?;
+        for &engine in &self.gradient {
             if !engines.contains(&engine) {
                 engines.push(engine);
             }
         }
-        Ok(engines)
+        engines
     }
 }
 

@@ -8,11 +8,11 @@ mod search_log;
 mod search_reporter;
 mod winner;
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
 use dropchain::{Error, Result};
@@ -58,15 +58,6 @@ Examples:
 VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Ranges of rates
 are sampled uniformly, ranges of strengths and weights log-uniformly.
 
-With --dev, the score of a configuration is that of its best iteration (with noise, the best after
-the warm-up), and the model of the best configuration is written. With --folds, the score is the
-mean over the folds ± their standard deviation, and the best configuration is retrained on all data.
-Ties go to the stronger regularization.
-
-Successive halving: all configurations train for --first-rung iterations; the best third continues
-for three times as many, and so on; the last three or fewer train until their scores no longer
-improve.
-
 Results do not depend on the number of threads or on --memory. Ctrl-C stops the search and saves the
 best model so far (exit code 130). After a crash, the same command with --checkpoint and --resume
 continues a search to the results that it would have had. See docs/tuning.md for advice on what to
@@ -92,7 +83,7 @@ pub struct TuneCommand {
     )]
     dev: Vec<FileName>,
     /// Score configurations by K-fold cross-validation on the training files
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = RangedU64ValueParser::<usize>::new().range(2..))]
     folds: Option<usize>,
     /// Write a log in JSON lines to this file: each result as soon as it is there
     #[arg(long, value_name = "FILE")]
@@ -249,9 +240,8 @@ impl TuneCommand {
         models.check(&options)?;
         let templates = self.templates(models)?;
         let training = TrainSettings::new(options)?;
-        let space = self
-            .space
-            .to_space(templates.len(), &training.options().algorithm)?;
+        let algorithm = &training.options().algorithm;
+        let space = self.space.to_space(templates.len(), algorithm);
         let configurations = match self.strategy.random {
             None => space.grid(&training)?,
             Some(count) => space.random(count, self.strategy.seed, &training)?,
@@ -263,13 +253,9 @@ impl TuneCommand {
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
         self.training.check_unlabeled()?;
-        let gradient = self.space.gradient.first().map(String::as_str);
-        self.training.check_noise_options(has_noise, gradient)?;
-        if let Some(folds @ (0 | 1)) = self.folds {
-            return Err(Error::parameter(format!(
-                "--folds {folds}; expected 2 or more"
-            )));
-        }
+        let gradient = self.space.gradient.first().map(ToString::to_string);
+        self.training
+            .check_noise_options(has_noise, gradient.as_deref())?;
         self.check_files(&templates)?;
         Ok(SearchSettings {
             training,
@@ -321,23 +307,16 @@ impl TuneCommand {
         names.map(|name| load(Some(name))).collect()
     }
 
-    /// Returns short names of the templates for the results: file stems, if they are unique.
+    /// Returns the names of the templates for the results. The text of a template has a number.
     fn template_names(&self) -> Vec<String> {
         if self.template.is_empty() {
             return vec!["–".to_owned()];
         }
-        if self.template.iter().any(is_template_text) {
-            let numbers = 1..=self.template.len();
-            return numbers.map(|number| format!("template {number}")).collect();
-        }
-        let stem = |name: &FileName| Some(Path::new(name).file_stem()?.to_str()?.to_owned());
-        let stems: Option<BTreeSet<String>> = self.template.iter().map(stem).collect();
-        let are_unique = stems.is_some_and(|stems| stems.len() == self.template.len());
-        let name = |name: &FileName| stem(name).filter(|_| are_unique);
-        let names = self.template.iter();
-        names
-            .map(|file| name(file).unwrap_or_else(|| file.to_string()))
-            .collect()
+        let name = |(i, name)| match is_template_text(name) {
+            true => format!("template {}", i + 1),
+            false => name.to_string(),
+        };
+        self.template.iter().enumerate().map(name).collect()
     }
 
     /// Reads the corpora and extracts their attributes.

@@ -12,7 +12,7 @@ use dropchain::noise::Engine;
 use dropchain::train::NoiseKind;
 
 /// Number of sentences of the corpora, so that a search takes a moment.
-const SENTENCES: usize = 50;
+const SENTENCES: usize = 30;
 
 fn small(part: &str) -> Corpus {
     let mut corpus = Corpus::new();
