@@ -25,7 +25,7 @@ pub struct RungResult {
     pub trials: Vec<TrialResult>,
 }
 
-/// Receives the events of a search, from several threads. `()` ignores them all.
+/// Receives the events of a search. `()` ignores them all.
 pub trait TuneObserver: Sync {
     /// Called before the first training.
     fn start(&self, _plan: &ResourcePlan, _rungs: &[Rung]) {}
