@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::data::TuningData;
-use super::pool::Pool;
 use super::space::Configuration;
 use dropchain::error::{Error, Result};
 use dropchain::memory::{MemoryLimit, megabytes};
@@ -25,13 +24,6 @@ pub struct ResourcePlan {
     pub training_memory: usize,
 }
 
-/// Estimated memory in bytes.
-#[derive(Clone, Copy, Debug)]
-struct MemoryEstimate {
-    data: usize,
-    training: usize,
-}
-
 impl ResourcePlan {
     /// Creates a plan for at most `threads` concurrent trainings within `limit` bytes, or within
     /// the available memory if there is no limit.
@@ -46,32 +38,6 @@ impl ResourcePlan {
         threads: usize,
         limit: MemoryLimit,
     ) -> Result<Self> {
-        let estimate = MemoryEstimate::new(data, configurations, base)?;
-        let limit = limit.bytes(estimate.data as u64);
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        estimate.plan(limit, threads.max(1))
-    }
-
-    /// Returns the estimated memory of the search in bytes.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.data_memory + self.concurrency * self.training_memory
-    }
-
-    pub(super) fn pool(&self) -> Pool {
-        Pool {
-            workers: self.concurrency,
-            threads: self.threads,
-        }
-    }
-}
-
-impl MemoryEstimate {
-    fn new(
-        data: &TuningData,
-        configurations: &[Configuration],
-        base: &TrainSettings,
-    ) -> Result<Self> {
         let mut training = 0;
         for template in 0..data.templates() {
             let own = configurations.iter().filter(|c| c.template == template);
@@ -82,40 +48,40 @@ impl MemoryEstimate {
             let settings = most.settings(base)?;
             let memory = data.with_training_set(template, 0, &settings, |set| {
                 // The matrices of a fold are copied from the rows of the whole corpus.
-                let fold = if data.has_folds() {
-                    2 * set.memory()
-                } else {
-                    0
-                };
-                Ok(fold + set.memory_to_train(&settings))
+                let copies = if data.has_folds() { 2 } else { 0 };
+                Ok(copies * set.memory() + set.memory_to_train(&settings))
             })?;
             training = training.max(memory);
         }
-        Ok(Self {
-            data: data.memory(),
-            training,
-        })
+        let data = data.memory();
+        let limit = usize::try_from(limit.bytes(data as u64)).unwrap_or(usize::MAX);
+        Self::within(limit, threads.max(1), [data, training])
     }
 
-    fn plan(self, limit: usize, threads: usize) -> Result<ResourcePlan> {
-        let Self { data, training } = self;
+    /// Creates a plan within `limit` bytes, given the memory of the data and of a training.
+    fn within(limit: usize, threads: usize, [data, training]: [usize; 2]) -> Result<Self> {
         let concurrency = (limit.saturating_sub(data) / training.max(1)).min(threads);
         if concurrency == 0 {
+            let needed = data.saturating_add(training);
+            let [limit, needed, data, training] =
+                [limit, needed, data, training].map(|bytes| megabytes(bytes as u64));
             return Err(Error::parameter(format!(
-                "{} of memory is too little; expected at least {} ({} for the data, {} for a \
-                 training)",
-                megabytes(limit as u64),
-                megabytes(data.saturating_add(training) as u64),
-                megabytes(data as u64),
-                megabytes(training as u64)
+                "{limit} of memory is too little; expected at least {needed} ({data} for the \
+                 data, {training} for a training)"
             )));
         }
-        Ok(ResourcePlan {
+        Ok(Self {
             threads,
             concurrency,
             data_memory: data,
             training_memory: training,
         })
+    }
+
+    /// Returns the estimated memory of the search in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.data_memory + self.concurrency * self.training_memory
     }
 }
 
@@ -123,14 +89,14 @@ impl MemoryEstimate {
 mod tests {
     use super::*;
 
-    const ESTIMATE: MemoryEstimate = MemoryEstimate {
-        data: 10_000_000,
-        training: 20_000_000,
-    };
+    const ESTIMATES: [usize; 2] = [10_000_000, 20_000_000];
 
     #[test]
     fn as_many_trainings_run_as_fit_into_memory() {
-        let concurrency = |limit| ESTIMATE.plan(limit, 4).unwrap().concurrency;
+        let concurrency = |limit| {
+            let plan = ResourcePlan::within(limit, 4, ESTIMATES);
+            plan.unwrap().concurrency
+        };
         assert_eq!(concurrency(30_000_000), 1);
         assert_eq!(concurrency(49_999_999), 1);
         assert_eq!(concurrency(50_000_000), 2);
@@ -141,7 +107,9 @@ mod tests {
     #[test]
     fn too_little_memory_is_an_error_that_says_how_much_is_enough() {
         assert_eq!(
-            ESTIMATE.plan(29_999_999, 4).unwrap_err().to_string(),
+            ResourcePlan::within(29_999_999, 4, ESTIMATES)
+                .unwrap_err()
+                .to_string(),
             "30 MB of memory is too little; expected at least 30 MB (10 MB for the data, 20 MB for \
              a training)"
         );

@@ -1,9 +1,11 @@
 //! Running a search: warm starts, rungs, and the model of the best configuration.
 
+use std::sync::Mutex;
+
 use super::data::TuningData;
 use super::gain::NoiseGain;
-use super::identity::SearchIdentity;
 use super::observer::{Phase, RungResult, TuneObserver};
+use super::pool::Pool;
 use super::refit::Refit;
 use super::resource_plan::ResourcePlan;
 use super::search::Search;
@@ -13,7 +15,7 @@ use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::{Error, Result};
 use dropchain::model::{Model, TrainingRecord};
-use dropchain::train::{Pruned, Rounded, TrainSettings, TrainingSet};
+use dropchain::train::{Pruned, Rounded, TrainSettings};
 
 /// The result of a search.
 #[derive(Debug)]
@@ -45,34 +47,6 @@ impl TuneResult {
     }
 }
 
-/// The weights of the final model.
-struct FinalWeights {
-    theta: Vec<f64>,
-    recall_bias: f64,
-    refit_iterations: Option<usize>,
-}
-
-impl FinalWeights {
-    /// Returns what the model of a configuration records of its training.
-    fn record(&self, best: &TrialResult) -> TrainingRecord {
-        let iterations = self.refit_iterations;
-        let record = TrainingRecord {
-            iterations: iterations.unwrap_or(best.iterations),
-            best_iteration: iterations.unwrap_or(best.best_iteration),
-            stop_reason: None,
-            recall_bias: self.recall_bias,
-            ..TrainingRecord::default()
-        };
-        match (iterations, best.score) {
-            (None, Some(score)) => score.add_to(TrainingRecord {
-                stop_reason: best.reason.map(|reason| reason.name().to_owned()),
-                ..record
-            }),
-            _ => record,
-        }
-    }
-}
-
 impl Search<'_> {
     /// Runs the search and builds a model from the best configuration.
     ///
@@ -88,14 +62,25 @@ impl Search<'_> {
         let (settings, threads) = (&self.settings, self.threads);
         let plan = ResourcePlan::new(&data, &self.configurations, settings, threads, self.memory)?;
         let rungs = self.schedule.rungs(self.configurations.len());
-        let store = SegmentStore::open(self.checkpoint, &SearchIdentity::new(self, &data))?;
+        let store = SegmentStore::open(self.checkpoint, &self.identity(&data))?;
         observer.start(&plan, &rungs);
         if let Some(resumed) = store.resumed() {
             observer.resumed(&resumed);
         }
-        let mut run = SearchRun::new(self, &data, &warm_starts, plan, &store, observer)?;
-        run.train_warm_starts()?;
-        let (trials, rungs) = run.run_rungs(&rungs)?;
+        let run = SearchRun {
+            search: self,
+            data: &data,
+            pool: Pool {
+                workers: plan.concurrency,
+                threads: plan.threads,
+            },
+            rungs: &rungs,
+            observer,
+            warm_starts: &warm_starts,
+            store: &store,
+            best: Mutex::default(),
+        };
+        let (trials, rungs) = run.run()?;
         let best_weights = run.finish();
         let mut interrupted = self.is_interrupted();
         let Some(best) = trials.first().filter(|best| best.score.is_some()) else {
@@ -107,72 +92,65 @@ impl Search<'_> {
             }));
         };
         let settings = best.configuration.settings(&self.settings)?;
-        let best_weights = best_weights.filter(|_| !data.has_folds());
         let set = data.into_training_set(best.configuration.template, &settings);
-        let mut weights = match best_weights {
-            Some(weights) => FinalWeights {
-                theta: weights.theta,
-                recall_bias: weights.recall_bias,
-                refit_iterations: None,
-            },
+        let (mut theta, recall_bias, refit_iterations) = match best_weights {
+            Some(weights) => (weights.theta, weights.recall_bias, None),
             None => {
                 observer.progress(Phase::Refit(best.best_iteration), 0, 1);
-                let weights = self.refit(best, &warm_starts, &set, &store)?;
+                let refit = Refit {
+                    search: &Search {
+                        // An interrupt that has ended the search does not end this.
+                        interrupt: self.interrupt.filter(|_| !interrupted),
+                        ..self.clone()
+                    },
+                    warm_starts: &warm_starts,
+                    set: &set,
+                    configuration: best.number - 1,
+                    // The best configuration so far need not be the best one.
+                    store: (!interrupted).then_some(&store),
+                };
+                let (theta, iterations) = refit.run(best.counted_best)?;
                 interrupted = self.is_interrupted();
-                weights
+                (theta, best.recall_bias, Some(iterations))
             }
         };
-        if weights.theta.len() != set.dimension() {
+        if theta.len() != set.dimension() {
             return Err(Error::parameter(
                 "the checkpoint is of a search with other attributes",
             ));
         }
-        let pruned = set.prune(&settings, &mut weights.theta, weights.recall_bias)?;
-        let rounded = set.round(&settings, &mut weights.theta, weights.recall_bias)?;
+        let pruned = set.prune(&settings, &mut theta, recall_bias)?;
+        let rounded = set.round(&settings, &mut theta, recall_bias)?;
+        let record = best.record(recall_bias, refit_iterations);
         Ok(TuneResult {
-            model: set.into_model(
-                &settings,
-                &weights.theta,
-                weights.recall_bias,
-                Some(&weights.record(best)),
-            )?,
+            model: set.into_model(&settings, &theta, recall_bias, Some(&record))?,
             trials,
             rungs,
             settings,
             pruned,
             rounded,
-            refit_iterations: weights.refit_iterations,
+            refit_iterations,
             interrupted,
         })
     }
+}
 
-    /// Trains the best configuration on all data. An interrupt that has ended the search does not
-    /// end this.
-    fn refit(
-        &self,
-        best: &TrialResult,
-        warm_starts: &WarmStarts,
-        set: &TrainingSet,
-        store: &SegmentStore,
-    ) -> Result<FinalWeights> {
-        let interrupted = self.is_interrupted();
-        let search = Search {
-            interrupt: self.interrupt.filter(|_| !interrupted),
-            ..self.clone()
+impl TrialResult {
+    /// Returns what the model of a configuration records of its training.
+    fn record(&self, recall_bias: f64, refit_iterations: Option<usize>) -> TrainingRecord {
+        let record = TrainingRecord {
+            iterations: refit_iterations.unwrap_or(self.iterations),
+            best_iteration: refit_iterations.unwrap_or(self.best_iteration),
+            stop_reason: None,
+            recall_bias,
+            ..TrainingRecord::default()
         };
-        let refit = Refit {
-            search: &search,
-            warm_starts,
-            set,
-            configuration: best.number - 1,
-            // The best configuration so far need not be the best one.
-            store: (store.is_durable() && !interrupted).then_some(store),
-        };
-        let (theta, iterations) = refit.run(best.counted_best)?;
-        Ok(FinalWeights {
-            theta,
-            recall_bias: best.recall_bias,
-            refit_iterations: Some(iterations),
-        })
+        match (refit_iterations, self.score) {
+            (None, Some(score)) => score.add_to(TrainingRecord {
+                stop_reason: self.reason.map(|reason| reason.name().to_owned()),
+                ..record
+            }),
+            _ => record,
+        }
     }
 }
