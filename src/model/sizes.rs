@@ -1,7 +1,7 @@
 //! What a model consists of: sizes, and what each template line contributes.
 
 use super::file::Model;
-use super::format::{AttributeKind, PREAMBLE, SECTIONS_AT};
+use super::format::{AttributeKind, FIRST_PASS, PREAMBLE};
 use crate::error::Result;
 
 /// The sizes of the parts of a model file in bytes.
@@ -15,7 +15,7 @@ pub struct ModelSizes {
     pub nodes: TableSizes,
     /// The table of edge attributes.
     pub edges: TableSizes,
-    /// The model of the first pass, and what joins both; 0 if there is none.
+    /// The model of the first pass; 0 if there is none.
     pub first_pass: usize,
 }
 
@@ -28,7 +28,7 @@ pub struct TableSizes {
     pub weights: usize,
     /// The names of attributes.
     pub names: usize,
-    /// Where names end, or their lengths.
+    /// The lengths of names.
     pub ends: usize,
 }
 
@@ -61,13 +61,7 @@ impl Model {
     /// Returns the sizes of the parts of the file, in whose sum no byte is missing.
     #[must_use]
     pub fn sizes(&self) -> ModelSizes {
-        let bytes = self.main_bytes();
-        let length = |section: usize| {
-            let mut eight = [0; 8];
-            let at = SECTIONS_AT + 16 * section + 8;
-            eight.copy_from_slice(&bytes[at..at + 8]);
-            u64::from_le_bytes(eight) as usize
-        };
+        let length = |section: usize| self.sections()[section].len();
         let table = |first: usize| TableSizes {
             slots: length(first),
             weights: length(first + 1),
@@ -79,7 +73,7 @@ impl Model {
             checksums: length(1),
             nodes: table(2),
             edges: table(6),
-            first_pass: self.as_bytes().len() - bytes.len(),
+            first_pass: length(FIRST_PASS),
         }
     }
 
@@ -115,13 +109,11 @@ impl Model {
         };
         for attribute in self.node_weights() {
             let (name, weights) = attribute?;
-            let mut weights = weights.into_iter().map(|(_, weight)| weight);
-            add(AttributeKind::Node, name, &mut weights);
+            add(AttributeKind::Node, name, &mut weights.iter().map(|w| w.1));
         }
         for attribute in self.edge_weights() {
             let (name, weights) = attribute?;
-            let mut weights = weights.into_iter().map(|(_, weight)| weight);
-            add(AttributeKind::Edge, name, &mut weights);
+            add(AttributeKind::Edge, name, &mut weights.iter().map(|w| w.1));
         }
         Ok(statistics)
     }

@@ -22,8 +22,8 @@ use crate::template::{Attribute, AttributeSink, BundleKey, BundleSink};
 /// The memo of an attribute that the model does not have. 0 means not looked up yet.
 const ABSENT: u64 = 1;
 
-/// Added to the byte offset of an attribute's row, or to its location in tables that [`WeightRows`]
-/// does not support, to encode its memo. The sum overflows only if the model file is damaged, which
+/// Added to the byte offset of a node attribute's row, or to the location of an edge attribute, to
+/// encode its memo. The sum overflows only if the model file is damaged, which
 /// is detected when the weights are read.
 const PRESENT: u64 = 2;
 
@@ -48,7 +48,6 @@ pub(super) struct ScoringBuffers {
     in_bundle: bool,
     sums: BundleSums,
     rows: Vec<(usize, f64)>, // byte offset of each row of weights, and its factor
-    name: Vec<u8>,
 }
 
 /// The attributes of one kind of a sentence.
@@ -164,8 +163,8 @@ impl AttributeBatch {
         Ok(())
     }
 
-    /// Adds the weights of all attributes to `scores`, `[T][width]` in lines of `stride`, from a
-    /// table of any format.
+    /// Adds the weights of all attributes to `scores`, `[T][width]` in lines of `stride`, one
+    /// after the other.
     fn add_each(
         &self,
         kind: AttributeKind,
@@ -216,7 +215,7 @@ fn prefetch_through<T>(
     }
 }
 
-/// Returns the location that a memo encodes, in tables that [`WeightRows`] does not support.
+/// Returns the location that the memo of an edge attribute encodes.
 #[inline(always)]
 fn location(memo: u64) -> Option<WeightLocation> {
     (memo >= PRESENT).then(|| WeightLocation::from_number(memo - PRESENT))
@@ -245,9 +244,7 @@ impl Scorer<'_> {
     /// Returns whether a sentence of `tokens` tokens is passed in bundles. The order of summation,
     /// and so the bits, depend on it.
     pub fn takes_bundles(&self, tokens: usize) -> bool {
-        self.stride <= MAX_BUNDLED_LABELS
-            && tokens <= MAX_BUNDLED_TOKENS
-            && self.model.rows(AttributeKind::Node).is_some()
+        self.stride <= MAX_BUNDLED_LABELS && tokens <= MAX_BUNDLED_TOKENS
     }
 
     /// Adds the attributes of all tokens of a sentence that was made for the tagger.
@@ -288,15 +285,7 @@ impl Scorer<'_> {
     /// attribute comes up again and the cache has its memo.
     #[inline(never)]
     fn push_unknown(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
-        let key = match self.model.fingerprinter() {
-            Some(_) => attribute.key(),
-            None => {
-                let name = &mut self.buffers.name;
-                name.clear();
-                attribute.write(name);
-                self.model.key(kind, name)
-            }
-        };
+        let key = attribute.key();
         let batch = self.batch(kind);
         let Some(cell) = attribute.memo() else {
             return batch.push_key(key, value);

@@ -250,7 +250,7 @@ impl Tagger {
         }
         Ok(KeyedSentence::new(
             Arc::clone(&self.identity),
-            self.model.keys(),
+            self.model.fingerprinter(),
         ))
     }
 
@@ -758,7 +758,7 @@ impl Tagger {
     /// Binds the template to the columns of `schema`.
     fn bind(&self, schema: &Arc<Schema>) -> Result<BoundTemplate> {
         let source = AttributeSource::bind(self.template(), schema)?;
-        let fingerprinter = self.model.fingerprinter().unwrap_or_default();
+        let fingerprinter = self.model.fingerprinter();
         Ok(BoundTemplate {
             schema: Arc::clone(schema),
             source: source.with_fingerprinter(fingerprinter),

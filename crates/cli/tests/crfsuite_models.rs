@@ -217,7 +217,7 @@ fn a_converted_model_tags_as_crfsuite_does_and_stays_what_it_is() {
     let notice =
         format!("wrote new: 6 labels, {attributes} attributes, {weights} weights of 8 bytes\n");
     assert_eq!(output.exits(0), notice);
-    assert!(dir.bytes("new").starts_with(b"DROPCHN\n"));
+    assert!(dir.bytes("new").starts_with(b"DROPCRF\n"));
     assert_eq!(dir.bytes("m"), fixture_bytes("crfsuite.model"));
     assert_tags_as_crfsuite(
         model,

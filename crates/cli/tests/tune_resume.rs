@@ -329,7 +329,7 @@ fn another_search_or_other_data_cannot_resume() {
     let checkpoint = interrupted_checkpoint(&dir, SEARCHES[0], 3);
     remove_outputs(&dir);
     dir.write("ck", &checkpoint);
-    dir.write("m", "DROPCHN\nold");
+    dir.write("m", "DROPCRF\nold");
     dir.write("l", "{\"event\":\"old\"}\n");
     let expect = |search: &str, expected: &str| {
         let message = dir.run(&line(search, "--quiet")).failure();
@@ -337,7 +337,7 @@ fn another_search_or_other_data_cannot_resume() {
             format!("ck: was written {expected}; expected the search that was interrupted");
         assert_eq!(message, expected, "{search}");
         assert_eq!(dir.bytes("ck"), checkpoint, "{search}");
-        assert_eq!(dir.text("m"), "DROPCHN\nold", "{search}");
+        assert_eq!(dir.text("m"), "DROPCRF\nold", "{search}");
         assert_eq!(dir.text("l"), "{\"event\":\"old\"}\n", "{search}");
     };
     for (search, expected) in [
@@ -431,7 +431,7 @@ fn a_search_starts_over_only_if_it_is_forced_to() {
 fn a_checkpoint_is_no_other_file_of_the_search() {
     let dir = directory(30);
     dir.write("text", "Ann NNP\n");
-    dir.write("text.model", "DROPCHN\n");
+    dir.write("text.model", "DROPCRF\n");
     for (file, expected) in [
         ("train.conll", "this is the input file train.conll"),
         ("./dev.conll", "this is the input file dev.conll"),

@@ -498,7 +498,7 @@ mod tests {
     fn other_files_are_not_journals() {
         let error = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
         let other = "ck: is not a checkpoint of `tune`; expected one to resume";
-        assert_eq!(error(b"DROPCHN\n and so on"), other);
+        assert_eq!(error(b"DROPCRF\n and so on"), other);
         assert_eq!(error(b"x"), other);
         assert_eq!(
             error(b"DROPCKP\ntrain 1\n and so on"),

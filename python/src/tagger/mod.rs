@@ -228,7 +228,9 @@ fn tag_options(constrain: bool) -> TagOptions {
 impl PyTagger {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py.detach(|| Model::open(path)).map_err(exception)?;
+        let model = py
+            .detach(|| dropchain_crfsuite::open(path))
+            .map_err(exception)?;
         Ok(Self::of(py, model))
     }
 
@@ -243,7 +245,9 @@ impl PyTagger {
     /// Return a tagger for the contents of a model file, such as those of :meth:`to_bytes`.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, py: Python<'_>, data: Vec<u8>) -> PyResult<Self> {
-        let model = py.detach(|| Model::from_bytes(data)).map_err(exception)?;
+        let model = py
+            .detach(|| dropchain_crfsuite::from_bytes(data))
+            .map_err(exception)?;
         Ok(Self::of(py, model))
     }
 

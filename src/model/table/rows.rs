@@ -7,7 +7,7 @@
 
 use std::marker::PhantomData;
 
-use super::encoding::{PositionWidth, WeightEncoding};
+use super::encoding::WeightEncoding;
 use super::slots::WeightLocation;
 use super::stored_weight::StoredWeight;
 use crate::error::Result;
@@ -89,7 +89,7 @@ impl WeightRows<'_> {
     /// first line and leaves the others to the hardware prefetcher.
     #[inline(always)]
     pub fn prefetch(&self, offset: usize) -> u8 {
-        let size = if self.encoding.dense {
+        let size = if self.encoding.is_dense() {
             self.row_size()
         } else {
             1
@@ -112,10 +112,10 @@ impl WeightRows<'_> {
 
     #[inline(always)]
     fn add_stored<W: StoredWeight>(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
-        match (self.encoding.dense, self.encoding.position) {
-            (true, _) => add_dense::<W>(self.data, rows, scores),
-            (false, PositionWidth::One) => return self.add_sparse::<W, u8>(rows, scores),
-            (false, _) => return self.add_sparse::<W, u16>(rows, scores),
+        match self.encoding.position_size {
+            0 => add_dense::<W>(self.data, rows, scores),
+            1 => return self.add_sparse::<W, u8>(rows, scores),
+            _ => return self.add_sparse::<W, u16>(rows, scores),
         }
         Ok(())
     }

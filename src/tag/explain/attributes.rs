@@ -99,7 +99,7 @@ impl<'a> Collector<'a> {
         let list = &mut self.attributes.0[kind as usize];
         let start = list.names.len();
         attribute.write(&mut list.names);
-        let key = self.model.key(kind, &list.names[start..]);
+        let key = self.model.key(&list.names[start..]);
         match self.model.find(kind, key)? {
             Some(location) => list.attributes.push(KnownAttribute {
                 name: [start, list.names.len()],

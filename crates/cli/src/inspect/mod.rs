@@ -63,7 +63,7 @@ struct Contents<'a> {
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::new(false).read([&self.model]).check()?;
-        let model = Model::open(&self.model)?;
+        let model = dropchain_crfsuite::open(&self.model)?;
         if self.config {
             let config = RunConfig::new(&model)?;
             for warning in &config.warnings {

@@ -85,7 +85,7 @@ impl Kind {
 
     fn matches(self, beginning: &[u8], path: &Path) -> bool {
         match self {
-            Self::Model => beginning.starts_with(b"DROPCHN\n"),
+            Self::Model => beginning.starts_with(b"DROPCRF\n"),
             Self::Checkpoint => beginning.starts_with(b"DROPCKP\n"),
             Self::Log => first_line(beginning)
                 .and_then(|line| serde_json::from_str(line).ok())
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn every_kind_is_recognized_and_no_other() {
         let files: [(Kind, &[u8]); 7] = [
-            (Kind::Model, b"DROPCHN\n\x02"),
+            (Kind::Model, b"DROPCRF\n\x02"),
             (Kind::Log, b"{\"event\":\"start\"}\n{\"event\":"),
             (Kind::Clusters, b"0110\tLondon\t12\n1\tin\t3\n"),
             (Kind::Report, b"{\n  \"version\": \"0.1.0\"\n}\n"),
