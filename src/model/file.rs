@@ -300,10 +300,9 @@ impl Model {
         self.table(kind).find(&self.bytes, key)
     }
 
-    /// Returns the weights of a table for fast summation, if they are stored in a format that
-    /// allows it.
-    pub fn rows(&self, kind: AttributeKind) -> Option<WeightRows<'_>> {
-        self.table(kind).rows(&self.bytes)
+    /// Returns the weights of node attributes for fast summation.
+    pub fn node_rows(&self) -> WeightRows<'_> {
+        self.table(AttributeKind::Node).rows(&self.bytes)
     }
 
     /// Returns the weights at a location.

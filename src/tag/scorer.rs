@@ -163,11 +163,9 @@ impl AttributeBatch {
         Ok(())
     }
 
-    /// Adds the weights of all attributes to `scores`, `[T][width]` in lines of `stride`, one
-    /// after the other.
-    fn add_each(
+    /// Adds the weights of all edge attributes to `scores`, `[T][width]` in lines of `stride`.
+    fn add_edges(
         &self,
-        kind: AttributeKind,
         model: &Model,
         stride: usize,
         width: usize,
@@ -176,10 +174,9 @@ impl AttributeBatch {
         let (mut start, mut prefetched) = (0, 0);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(width)) {
             prefetch_through(&mut prefetched, end, &self.attributes, |&(memo, _)| {
-                location(memo).map_or(0, |at| model.prefetch_weights(kind, at))
+                location(memo).map_or(0, |at| model.prefetch_weights(AttributeKind::Edge, at))
             });
-            simd::dispatch(AddWeights {
-                kind,
+            simd::dispatch(AddEdgeWeights {
                 model,
                 attributes: &self.attributes[start..end],
                 stride,
@@ -311,23 +308,18 @@ impl Scorer<'_> {
             sums,
             ..
         } = self.buffers;
-        if let Some(table) = self.model.rows(AttributeKind::Node) {
-            bundled.resolve(AttributeKind::Node, self.model, Some(&table))?;
-            bundled.add_rows(&table, rows, self.stride, sums.new_scores())?;
-            sums.add_to(nodes);
+        let table = self.model.node_rows();
+        bundled.resolve(AttributeKind::Node, self.model, Some(&table))?;
+        bundled.add_rows(&table, rows, self.stride, sums.new_scores())?;
+        sums.add_to(nodes);
+        let [of_nodes, of_edges] = batches;
+        of_nodes.resolve(AttributeKind::Node, self.model, Some(&table))?;
+        if !of_nodes.attributes.is_empty() {
+            of_nodes.add_rows(&table, rows, self.stride, nodes)?;
         }
-        for (kind, scores, width) in [
-            (AttributeKind::Node, nodes, self.stride),
-            (AttributeKind::Edge, edges, self.width),
-        ] {
-            let batch = &mut batches[kind as usize];
-            let table = self.model.rows(kind);
-            batch.resolve(kind, self.model, table.as_ref())?;
-            match table {
-                _ if batch.attributes.is_empty() => {}
-                Some(table) => batch.add_rows(&table, rows, self.stride, scores)?,
-                None => batch.add_each(kind, self.model, self.stride, width, scores)?,
-            }
+        of_edges.resolve(AttributeKind::Edge, self.model, None)?;
+        if !of_edges.attributes.is_empty() {
+            of_edges.add_edges(self.model, self.stride, self.width, edges)?;
         }
         Ok(())
     }
@@ -378,16 +370,15 @@ impl TokenSink for Scorer<'_> {
     }
 }
 
-/// Sums the weights of a token's attributes, in their order.
-struct AddWeights<'a> {
-    kind: AttributeKind,
+/// Sums the weights of a token's edge attributes, in their order.
+struct AddEdgeWeights<'a> {
     model: &'a Model,
     attributes: &'a [(u64, f64)],
     stride: usize,
     scores: &'a mut [f64],
 }
 
-impl Kernel for AddWeights<'_> {
+impl Kernel for AddEdgeWeights<'_> {
     type Output = Result<()>;
 
     #[inline(always)]
@@ -397,7 +388,7 @@ impl Kernel for AddWeights<'_> {
             let Some(location) = location(memo) else {
                 continue;
             };
-            let weights = self.model.weights_at(self.kind, location)?;
+            let weights = self.model.weights_at(AttributeKind::Edge, location)?;
             if !weights.add_to(value, self.stride, self.scores) {
                 return Err(self.model.weight_without_label());
             }

@@ -12,6 +12,7 @@ use dropchain::corpus::{Document, JoinedColumns, Schema};
 use dropchain::label::{LabelId, Scheme, Span};
 use dropchain::tag::{AttributeKind, Header, TagDocuments, TagInput, TagOptions, Workspace};
 use dropchain::{Model, Sentence, Tagger};
+use dropchain_analysis::Explanation;
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -587,7 +588,7 @@ impl PyTagger {
         let condition = condition(known, spans)?;
         let explanation = py.detach(|| {
             let options = tag_options(constrain);
-            (self.inner).explain_given(sentence.input(), &condition, options)
+            Explanation::given(&self.inner, sentence.input(), &condition, options)
         });
         explain::explanation(py, &explanation.map_err(exception)?, &self.names, top)
     }

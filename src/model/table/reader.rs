@@ -34,7 +34,6 @@ pub(in crate::model) struct Table {
     encoding: WeightEncoding,
     locations: u64, // exclusive upper bound of locations
     fingerprinter: Fingerprinter,
-    kind: AttributeKind,
     labels: usize,
     lines: usize,                // lines of K scores: 1 for nodes, K for edges
     sections: [Range<usize>; 2], // slots, weights
@@ -81,7 +80,6 @@ impl Table {
             encoding,
             locations,
             fingerprinter: Fingerprinter::from_seed(info.seed),
-            kind,
             labels,
             lines,
             sections: [slot_bytes, weight_bytes],
@@ -153,16 +151,16 @@ impl Table {
         }
     }
 
-    /// Returns the weights for fast summation, if this is a table of nodes.
-    pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<WeightRows<'a>> {
-        (self.kind == AttributeKind::Node).then(|| WeightRows {
+    /// Returns the weights of a table of nodes for fast summation.
+    pub fn rows<'a>(&self, bytes: &'a Bytes) -> WeightRows<'a> {
+        WeightRows {
             bytes,
             data: &bytes.all()[..self.sections[1].end],
             start: self.sections[1].start,
             locations: self.locations,
             labels: self.labels,
             encoding: self.encoding,
-        })
+        }
     }
 
     /// Returns the weights at a location that [`Table::find`] returned.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dropchain::Result;
 use dropchain::html::Escaped;
-use dropchain::tag::Part;
+use dropchain_analysis::Part;
 
 use super::sentence::{ExplainedSentence, Reasons};
 

@@ -12,10 +12,9 @@ use clap::{Args, ValueEnum};
 use dropchain::corpus::Format;
 use dropchain::ids::LabelId;
 use dropchain::sentence::list_names;
-use dropchain::tag::{
-    Batch, Condition, Explanation, TagInput, TagOptions, Tagger, Workspace, stream_documents,
-};
+use dropchain::tag::{Batch, Condition, TagInput, TagOptions, Tagger, Workspace, stream_documents};
 use dropchain::{Error, Result, Sentence};
+use dropchain_analysis::Explanation;
 
 use super::arguments::{LimitArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
@@ -180,7 +179,7 @@ impl Explainer<'_> {
             ..TagOptions::default()
         };
         let condition = condition.unwrap_or_else(Condition::new);
-        self.tagger.explain_given(input, &condition, options)
+        Explanation::given(self.tagger, input, &condition, options)
     }
 
     fn write(&self, sentence: &Sentence, input: TagInput<'_>, text: &mut Vec<u8>) -> Result<()> {

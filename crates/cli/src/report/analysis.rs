@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use dropchain::eval::{
-    ErrorCounts, Evaluation, FrequencyEvaluation, PairedBootstrap, SpanError, WordCounts,
-    compare_spans, label_errors,
-};
+use dropchain::eval::{Evaluation, PairedBootstrap};
 use dropchain::label::Scheme;
 use dropchain::{Result, Sentence};
+use dropchain_analysis::{
+    ErrorCounts, FrequencyEvaluation, SpanError, WordCounts, compare_spans, label_errors,
+};
 
 use super::evaluated::Evaluated;
 use super::sentences::SentenceList;

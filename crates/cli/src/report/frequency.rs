@@ -1,7 +1,7 @@
 //! The section on rare words: scores by the frequency of words in the training data.
 
 use dropchain::Result;
-use dropchain::eval::{FrequencyBand, WordCounts};
+use dropchain_analysis::{FrequencyBand, WordCounts};
 use serde::Serialize;
 
 use super::analysis::{Analysis, SystemAnalysis};

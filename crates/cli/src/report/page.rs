@@ -1,7 +1,7 @@
 //! The page: its sections, and the template that shows them.
 
-use dropchain::eval::ErrorKind;
 use dropchain::{Error, Result};
+use dropchain_analysis::ErrorKind;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};

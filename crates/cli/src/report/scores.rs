@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use dropchain::Result;
-use dropchain::eval::{Counts, ErrorKind};
+use dropchain::eval::Counts;
+use dropchain_analysis::ErrorKind;
 use serde::Serialize;
 
 use super::analysis::Analysis;
