@@ -222,7 +222,7 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::Model`] if the file is damaged there.
-    pub(super) fn length_of_names(&self, kind: AttributeKind) -> Result<usize> {
+    pub fn length_of_names(&self, kind: AttributeKind) -> Result<usize> {
         self.table(kind).names().total(&self.bytes)
     }
 

@@ -116,7 +116,6 @@ mod format;
 mod header;
 mod output_layer;
 mod preamble;
-mod similar;
 mod sizes;
 mod table;
 #[cfg(test)]
@@ -133,7 +132,7 @@ pub use header::{Header, Provenance};
 pub use output_layer::OutputLayer;
 #[cfg(feature = "train")]
 pub use output_layer::{Output, output_score};
-pub use sizes::{LineStatistics, ModelSizes, TableSizes};
+pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub use table::TableBuilder;
 pub use table::{AttributeWeights, WeightLocation, WeightRows};

@@ -48,8 +48,8 @@ mod workspace;
 
 pub use crate::chain::{LabelWeights, Order};
 pub use crate::model::{
-    AttributeKind, EdgeWeights, Header, LineStatistics, ModelSizes, NodeWeights, Precision,
-    Provenance, TableSizes, TrainingRecord,
+    AttributeKind, EdgeWeights, Header, ModelSizes, NodeWeights, Precision, Provenance, TableSizes,
+    TrainingRecord,
 };
 pub use crate::sentence::Offsets;
 pub use attribute_filter::AttributeFilter;

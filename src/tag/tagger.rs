@@ -1,5 +1,6 @@
 //! The tagger: scoring, decoding, marginals.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +19,7 @@ use crate::chain::{Constraint, LabelMask, Lattice, Order, ScoredPath, Scores, Tr
 use crate::error::{Error, Result};
 use crate::extract::{AttributeSource, TokenSink};
 use crate::ids::LabelId;
+use crate::label::Scheme;
 use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, decoding_constraint};
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
@@ -255,6 +257,18 @@ impl Tagger {
     #[must_use]
     pub fn label_names(&self, labels: &[LabelId]) -> Vec<&str> {
         labels.iter().map(|&id| self.label(id)).collect()
+    }
+
+    /// Returns the names of the labels of a sentence, in another scheme if it is not the model's.
+    #[must_use]
+    pub fn label_names_in(&self, scheme: Scheme, labels: &[LabelId]) -> Vec<Cow<'_, str>> {
+        let names = self.label_names(labels);
+        match self.model.header().scheme {
+            own if own == scheme => names.into_iter().map(Cow::Borrowed).collect(),
+            own => (own.convert(&names, scheme).into_iter())
+                .map(Cow::Owned)
+                .collect(),
+        }
     }
 
     /// Tags a sequence of words and returns the names of the best labels.

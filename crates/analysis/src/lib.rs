@@ -7,6 +7,8 @@
 //! | see how a tagger takes worse text or fewer attributes | [`Damage`], [`Deletion`] |
 //! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
 //! | score words by their frequency in the training data | [`FrequencyEvaluation`] |
+//! | see what each template line contributes to a model | [`LineStatistics`] |
+//! | find attributes with names like a given one | [`similar_attributes`] |
 
 mod damage;
 mod deletion;
@@ -14,6 +16,8 @@ mod error_counts;
 mod errors;
 mod explanation;
 mod frequency;
+mod lines;
+mod similar;
 #[cfg(test)]
 mod tests;
 mod uncertainty;
@@ -24,6 +28,8 @@ pub use error_counts::{ErrorCounts, TypeErrors};
 pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
 pub use explanation::{Alternative, Explanation, Part, PartKind};
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
+pub use lines::LineStatistics;
+pub use similar::similar_attributes;
 pub use uncertainty::{Highest, UncertaintyMeasure};
 
 /// Size in bytes up to which memory is allocated without looking at what is available.

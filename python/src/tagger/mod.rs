@@ -4,6 +4,7 @@ mod explain;
 mod facts;
 mod sentences;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -159,12 +160,8 @@ impl PyTagger {
 
     /// Returns the names of labels, in the scheme of the training corpus.
     fn converted(&self, ids: &[LabelId]) -> Vec<String> {
-        let header = self.header();
-        let names = self.inner.label_names(ids);
-        match header.scheme == header.corpus_scheme {
-            true => names.into_iter().map(str::to_owned).collect(),
-            false => header.scheme.convert(&names, header.corpus_scheme),
-        }
+        let names = self.inner.label_names_in(self.header().corpus_scheme, ids);
+        names.into_iter().map(Cow::into_owned).collect()
     }
 
     /// Tags a sentence in the workspace of this thread.

@@ -1,8 +1,8 @@
 //! The contents of a model as JSON.
 
 use dropchain::model::{AttributeKind, FORMAT_VERSION, Model};
-use dropchain::tag::LineStatistics;
 use dropchain::{Result, Template};
+use dropchain_analysis::LineStatistics;
 use serde_json::{Map, Value, json};
 
 use super::{Contents, prune_threshold, weights};
