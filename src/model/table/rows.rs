@@ -255,7 +255,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::model::format::Version;
+    use crate::model::format::AttributeKind;
 
     const PRECISIONS: [Precision; 4] = [
         Precision::F64,
@@ -263,10 +263,6 @@ mod tests {
         Precision::F16,
         Precision::I8,
     ];
-
-    fn encoding(dense: bool, position: PositionWidth, precision: Precision) -> WeightEncoding {
-        WeightEncoding::new(Version::Five, dense, position, precision)
-    }
 
     /// Appends a row with its scale, and returns its weights as stored.
     fn push(encoding: WeightEncoding, row: &[(u32, f64)], data: &mut Vec<u8>) -> Vec<f64> {
@@ -300,7 +296,7 @@ mod tests {
 
     fn check_dense(labels: usize, precision: Precision) {
         // Three rows from byte 7 on; nothing follows the last.
-        let encoding = encoding(true, PositionWidth::One, precision);
+        let encoding = WeightEncoding::dense(precision);
         let mut data = vec![0xff; 7];
         let stored: Vec<Vec<f64>> = (0..3)
             .map(|i| {
@@ -329,8 +325,10 @@ mod tests {
     #[test]
     fn sparse_rows_are_read_as_they_are_written() {
         for precision in PRECISIONS {
-            for position in [PositionWidth::One, PositionWidth::Two] {
-                check_sparse(encoding(false, position, precision));
+            // Positions of one byte and of two.
+            for labels in [5, 200] {
+                let encoding = WeightEncoding::sparse(AttributeKind::Node, labels, precision);
+                check_sparse(encoding);
             }
         }
     }

@@ -3,7 +3,7 @@
 use dropchain::corpus::TokenLabel;
 use dropchain::label::Span;
 use dropchain::model::TrainingRecord;
-use dropchain::random::Lcg;
+use dropchain::random::uniform;
 use dropchain::sentence::Attributes;
 
 use super::*;
@@ -121,15 +121,19 @@ fn alternatives_keep_what_is_known() {
 
 #[test]
 fn values_and_repeated_attributes_count() {
-    let mut numbers = Lcg(5);
+    let mut count = 0;
+    let mut number = || {
+        count += 1;
+        2.0 * uniform(5, count) - 1.0
+    };
     let mut header = Header::new(header().labels);
     header.precision = Precision::F64;
-    header.label_weights.transitions = numbers.vector(9);
-    header.label_weights.start = numbers.vector(3);
-    header.label_weights.end = numbers.vector(3);
+    header.label_weights.transitions = (0..9).map(|_| number()).collect();
+    header.label_weights.start = (0..3).map(|_| number()).collect();
+    header.label_weights.end = (0..3).map(|_| number()).collect();
     let names = ["x", "y", "zero"];
     let nodes = names.map(|name| -> NodeWeights<&str> {
-        (name, (0..3).map(|b| (LabelId(b), numbers.next())).collect())
+        (name, (0..3).map(|b| (LabelId(b), number())).collect())
     });
     let mut attributes = Attributes::default();
     let tokens = [

@@ -125,7 +125,8 @@ impl Paths {
     }
 
     fn best(&self) -> &(Vec<LabelId>, f64) {
-        let best = self.0.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        // Of equal scores the first, as in decoding.
+        let best = self.0.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
         best.unwrap()
     }
 
