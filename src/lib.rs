@@ -44,7 +44,6 @@
 //! | tag sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
 //! | tag ready-made attributes without storing their names | [`Tagger::keyed_sentence`] |
 //! | get probabilities of given labels or spans | [`Tagger::distribution`] |
-//! | learn why a token has its label | [`Tagger::explain`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
 //! | classify whole documents | [`classify`] |

@@ -9,8 +9,6 @@ use serde_json::Value;
 use super::file::Model;
 use super::header::Provenance;
 use super::output_layer::OutputLayer;
-use super::parts;
-use super::preamble::replace_header;
 use super::training_record::TrainingRecord;
 use crate::error::{Error, Result};
 
@@ -75,7 +73,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if the model has an old format, or if its header would be too long.
+    /// [`Error::Parameter`] if the options of the model are not an object, or if its header would be
+    /// too long.
     pub fn with_config(&self, config: &Value) -> Result<Self> {
         self.with_field(CONFIG, config)
     }
@@ -104,18 +103,14 @@ impl Model {
     /// Returns the model with another field of its options.
     fn with_field(&self, name: &str, value: &Value) -> Result<Self> {
         let mut options = self.header().provenance.parsed_options();
-        let (true, Some(fields)) = (self.is_current(), options.as_object_mut()) else {
-            let message = "a model of an older version cannot record how it was made";
+        let Some(fields) = options.as_object_mut() else {
+            let message =
+                "the options of the model are not an object, so that it cannot record more";
             return Err(Error::parameter(message));
         };
         fields.insert(name.to_owned(), value.clone());
         let mut header = self.header().clone();
         header.provenance.options = options.to_string();
-        let version = self.main_version();
-        let main = replace_header(version, self.main_bytes(), &header.encode(version)?);
-        Self::from_bytes(match self.first_pass() {
-            Some(first) => parts::assemble(&main, first.as_bytes()),
-            None => main,
-        })
+        self.with_header(&header)
     }
 }

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::file::Model;
-use super::format::{AttributeKind, SECTIONS_AT, Version};
+use super::format::{AttributeKind, FORMAT_VERSION};
 use super::header::Provenance;
 use crate::error::Result;
 use crate::template::Template;
@@ -28,12 +28,9 @@ impl Model {
         header.provenance = Provenance::default();
         header.template = header.template.map(Template::without_name);
         let mut hasher = Xxh3::new();
-        hasher.update(&self.version().to_le_bytes());
-        hasher.update(&header.encode(self.main_version())?);
-        match self.main_version() {
-            Version::Five => self.add_tables(&mut hasher)?,
-            _ => hasher.update(tables(self.main_bytes())),
-        }
+        hasher.update(&FORMAT_VERSION.to_le_bytes());
+        hasher.update(&header.encode()?);
+        self.add_tables(&mut hasher)?;
         if let Some(layer) = output_layer {
             hasher.update(layer.to_string().as_bytes());
         }
@@ -56,15 +53,4 @@ impl Model {
         }
         Ok(())
     }
-}
-
-/// Returns the tables of a model file: all that follows the second section, the checksums.
-fn tables(bytes: &[u8]) -> &[u8] {
-    let number = |at: usize| {
-        let mut eight = [0; 8];
-        eight.copy_from_slice(&bytes[at..at + 8]);
-        u64::from_le_bytes(eight) as usize
-    };
-    let sums = SECTIONS_AT + 16;
-    &bytes[number(sums) + number(sums + 8)..]
 }

@@ -26,10 +26,10 @@ const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text
 ///
 /// # Errors
 ///
-/// Those of [`Tagger::open`]; the model is a classifier of documents or a regression, whose
+/// Those of [`dropchain_crfsuite::open`]; the model is a classifier of documents or a regression, whose
 /// features no tagger makes.
 pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
-    let tagger = Tagger::open(path)?;
+    let tagger = Tagger::new(dropchain_crfsuite::open(path)?);
     let provenance = &tagger.model().header().provenance;
     let (what, command) = if provenance.is_classifier() {
         ("classifies documents", "classify")

@@ -275,7 +275,7 @@ fn unparsable_arguments_are_bad_usage() {
 #[test]
 fn errors_found_in_the_data_leave_files_alone() {
     let dir = TestDir::with_sample_corpus();
-    let (model, log) = ("DROPCHN\nold", "{\"event\":\"old\"}\n");
+    let (model, log) = ("DROPCRF\nold", "{\"event\":\"old\"}\n");
     dir.write("m", model);
     dir.write("l", log);
     for (options, expected) in [
@@ -307,14 +307,14 @@ fn errors_found_in_the_data_leave_files_alone() {
 #[test]
 fn a_search_without_any_iteration_leaves_the_model_alone() {
     let dir = TestDir::with_sample_corpus();
-    dir.write("m", "DROPCHN\nold");
+    dir.write("m", "DROPCRF\nold");
     let options = "--dev dev.conll --dropout 0 --l1 100000";
     let message = dir
         .run(&format!("{SAMPLE} --log l --quiet {options}"))
         .failure();
     let expected = "no configuration made an iteration: training begins at the minimum";
     assert!(message.starts_with(expected), "{message}");
-    assert_eq!(dir.text("m"), "DROPCHN\nold");
+    assert_eq!(dir.text("m"), "DROPCRF\nold");
     assert_eq!(dir.json_lines("l")[0]["event"], "start");
 }
 

@@ -317,7 +317,7 @@ fn another_search_or_other_data_cannot_resume() {
     let checkpoint = interrupted_checkpoint(&dir, SEARCHES[0], 3);
     remove_outputs(&dir);
     dir.write("ck", &checkpoint);
-    dir.write("m", "DROPCHN\nold");
+    dir.write("m", "DROPCRF\nold");
     dir.write("l", "{\"event\":\"old\"}\n");
     let expect = |search: &str, expected: &str| {
         let message = dir.run(&line(search, "--quiet")).failure();
@@ -325,7 +325,7 @@ fn another_search_or_other_data_cannot_resume() {
             format!("ck: was written {expected}; expected the search that was interrupted");
         assert_eq!(message, expected, "{search}");
         assert_eq!(dir.bytes("ck"), checkpoint, "{search}");
-        assert_eq!(dir.text("m"), "DROPCHN\nold", "{search}");
+        assert_eq!(dir.text("m"), "DROPCRF\nold", "{search}");
         assert_eq!(dir.text("l"), "{\"event\":\"old\"}\n", "{search}");
     };
     for (search, expected) in [

@@ -119,7 +119,7 @@ impl PyCrfModel {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, contents: Vec<u8>) -> PyResult<Self> {
         let model = py
-            .detach(|| Model::from_bytes(contents))
+            .detach(|| dropchain_crfsuite::from_bytes(contents))
             .map_err(exception)?;
         Ok(Self::new(py, model))
     }
@@ -127,7 +127,9 @@ impl PyCrfModel {
     /// Opens a model file.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py.detach(|| Model::open(path)).map_err(exception)?;
+        let model = py
+            .detach(|| dropchain_crfsuite::open(path))
+            .map_err(exception)?;
         Ok(Self::new(py, model))
     }
 

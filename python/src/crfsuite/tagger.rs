@@ -78,7 +78,9 @@ impl PyCrfTagger {
     }
 
     fn _open(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let model = py.detach(|| Model::open(path)).map_err(exception)?;
+        let model = py
+            .detach(|| dropchain_crfsuite::open(path))
+            .map_err(exception)?;
         self.set_model(Some(Arc::new(OpenModel::new(py, model))));
         Ok(())
     }
@@ -86,7 +88,7 @@ impl PyCrfTagger {
     fn _open_bytes(&self, py: Python<'_>, contents: &Bound<'_, PyBytes>) -> PyResult<()> {
         let contents = contents.as_bytes().to_vec();
         let model = py
-            .detach(|| Model::from_bytes(contents))
+            .detach(|| dropchain_crfsuite::from_bytes(contents))
             .map_err(exception)?;
         self.set_model(Some(Arc::new(OpenModel::new(py, model))));
         Ok(())

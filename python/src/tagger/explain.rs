@@ -1,6 +1,6 @@
 //! Explanations, as dicts.
 
-use dropchain::tag::{Alternative, Explanation, Part};
+use dropchain_analysis::{Alternative, Explanation, Part};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 

@@ -4,6 +4,7 @@ mod explain;
 mod facts;
 mod sentences;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use dropchain::corpus::{Document, JoinedColumns, Schema};
 use dropchain::label::{LabelId, Scheme, Span};
 use dropchain::tag::{AttributeKind, Header, TagDocuments, TagInput, TagOptions, Workspace};
 use dropchain::{Model, Sentence, Tagger};
+use dropchain_analysis::Explanation;
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -158,12 +160,8 @@ impl PyTagger {
 
     /// Returns the names of labels, in the scheme of the training corpus.
     fn converted(&self, ids: &[LabelId]) -> Vec<String> {
-        let header = self.header();
-        let names = self.inner.label_names(ids);
-        match header.scheme == header.corpus_scheme {
-            true => names.into_iter().map(str::to_owned).collect(),
-            false => header.scheme.convert(&names, header.corpus_scheme),
-        }
+        let names = self.inner.label_names_in(self.header().corpus_scheme, ids);
+        names.into_iter().map(Cow::into_owned).collect()
     }
 
     /// Tags a sentence in the workspace of this thread.
@@ -228,7 +226,9 @@ fn tag_options(constrain: bool) -> TagOptions {
 impl PyTagger {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py.detach(|| Model::open(path)).map_err(exception)?;
+        let model = py
+            .detach(|| dropchain_crfsuite::open(path))
+            .map_err(exception)?;
         Ok(Self::of(py, model))
     }
 
@@ -243,7 +243,9 @@ impl PyTagger {
     /// Return a tagger for the contents of a model file, such as those of :meth:`to_bytes`.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, py: Python<'_>, data: Vec<u8>) -> PyResult<Self> {
-        let model = py.detach(|| Model::from_bytes(data)).map_err(exception)?;
+        let model = py
+            .detach(|| dropchain_crfsuite::from_bytes(data))
+            .map_err(exception)?;
         Ok(Self::of(py, model))
     }
 
@@ -583,7 +585,7 @@ impl PyTagger {
         let condition = condition(known, spans)?;
         let explanation = py.detach(|| {
             let options = tag_options(constrain);
-            (self.inner).explain_given(sentence.input(), &condition, options)
+            Explanation::given(&self.inner, sentence.input(), &condition, options)
         });
         explain::explanation(py, &explanation.map_err(exception)?, &self.names, top)
     }

@@ -167,7 +167,7 @@ impl RunConfig {
         let Some(name) = value.as_str() else { return };
         let options = model.header().provenance.training_options();
         let expected = options[key].as_str();
-        let found = Model::open(name).and_then(|base| base.fingerprint());
+        let found = dropchain_crfsuite::open(name).and_then(|base| base.fingerprint());
         let found = found.ok().map(|fingerprint| format!("{fingerprint:032x}"));
         if Path::new(name).exists() && found.as_deref() != expected {
             self.warn(&format!(

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::model::{AttributeKind, Model, Provenance};
-use dropchain::tag::LineStatistics;
 use dropchain::{Error, Result};
+use dropchain_analysis::LineStatistics;
 use serde_json::Value;
 
 use super::outputs::CommandFiles;
@@ -63,7 +63,7 @@ struct Contents<'a> {
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::default().read([&self.model]).check()?;
-        let model = Model::open(&self.model)?;
+        let model = dropchain_crfsuite::open(&self.model)?;
         if self.config {
             let config = RunConfig::new(&model)?;
             for warning in &config.warnings {
@@ -82,7 +82,7 @@ impl InspectCommand {
         let contents = Contents {
             model: &model,
             top: TopAttributes::find(&model, self.top)?,
-            lines: model.line_statistics()?,
+            lines: LineStatistics::of(&model)?,
         };
         print(&match self.json {
             true => pretty(&json::contents(&contents)?)?,

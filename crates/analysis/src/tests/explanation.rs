@@ -1,23 +1,24 @@
 //! Explanations against the enumeration of all label sequences.
 
+use dropchain::corpus::TokenLabel;
+use dropchain::label::Span;
+use dropchain::model::TrainingRecord;
+use dropchain::random::uniform;
+use dropchain::sentence::Attributes;
+
 use super::*;
-use crate::chain::oracle::Oracle;
-use crate::corpus::TokenLabel;
-use crate::ids::LabelId;
-use crate::model::TrainingRecord;
-use crate::random::Lcg;
 
 /// Asserts that for every token and every other label the margin is that of the enumeration, that
 /// the parts sum to it, and that each of them is what its labels say. Returns the number of tokens
 /// that differ, over all.
-fn assert_explains(explanation: &Explanation<'_>, oracle: &Oracle) -> usize {
+fn assert_explains(explanation: &Explanation<'_>, oracle: &Paths) -> usize {
     let labels = explanation.labels();
-    let best = &oracle.nbest(1)[0];
+    let best = oracle.best();
     assert_eq!(labels, best.0);
     let mut differing = 0;
     for t in 0..labels.len() {
         let expected = |is_wanted: &dyn Fn(LabelId) -> bool| {
-            let others = oracle.paths.iter().filter(|(path, _)| is_wanted(path[t]));
+            let others = oracle.0.iter().filter(|(path, _)| is_wanted(path[t]));
             let score = others.map(|(_, score)| *score).max_by(f64::total_cmp);
             score.map(|score| best.1 - score)
         };
@@ -55,9 +56,9 @@ fn assert_explains(explanation: &Explanation<'_>, oracle: &Oracle) -> usize {
             }
         }
         let sum = oracle.log_partition();
-        let same = oracle.paths.iter().filter(|(path, _)| path[t] == labels[t]);
+        let same = oracle.0.iter().filter(|(path, _)| path[t] == labels[t]);
         let probability: f64 = same.map(|(_, score)| (score - sum).exp()).sum();
-        if oracle.paths.len() == LABELS.len().pow(labels.len() as u32) {
+        if oracle.0.len() == LABELS.len().pow(labels.len() as u32) {
             assert!((explanation.probability(t) - probability).abs() < 1e-9);
         }
     }
@@ -68,27 +69,21 @@ fn assert_explains(explanation: &Explanation<'_>, oracle: &Oracle) -> usize {
 fn margins_are_those_of_the_enumeration_and_parts_sum_to_them() {
     let mut differing = 0;
     for order in [Order::One, Order::Zero] {
-        let header = Header {
-            order,
-            ..double("word\nedge: word")
-        };
-        let tagger = Tagger::new(model(header.clone(), &nodes(), &edges()));
+        let tagger = tagger_of(Header { order, ..header() });
         for constrain in [true, false] {
             for words in SENTENCES {
-                let mut chain = chain(&header, words);
-                if constrain {
-                    chain.constraint = decoding_constraint(&header.labels, header.scheme);
-                }
                 let sentence = Sentence::from_words(words);
                 let options = TagOptions {
                     constrain,
                     ..TagOptions::default()
                 };
-                let explanation = tagger.explain_given(&sentence, &Condition::new(), options);
+                let explanation =
+                    Explanation::given(&tagger, &sentence, &Condition::new(), options);
                 let explanation = explanation.unwrap();
                 let tagging = tag(&tagger, words, options);
                 assert_eq!(explanation.labels(), tagging.labels);
-                differing += assert_explains(&explanation, &chain.enumerate());
+                differing +=
+                    assert_explains(&explanation, &Paths::of(&tagger, &sentence, constrain));
             }
         }
     }
@@ -98,7 +93,6 @@ fn margins_are_those_of_the_enumeration_and_parts_sum_to_them() {
 
 #[test]
 fn alternatives_keep_what_is_known() {
-    let header = double("word\nedge: word");
     let tagger = tagger();
     let words = ["c", "a", "a", "b"];
     let condition = Condition::new()
@@ -106,62 +100,50 @@ fn alternatives_keep_what_is_known() {
         .label(3, TokenLabel::OneOf(vec!["O".into(), "I-X".into()]));
     let sentence = Sentence::from_words(words);
     let options = TagOptions::default();
-    let explanation = tagger.explain_given(&sentence, &condition, options);
+    let explanation = Explanation::given(&tagger, &sentence, &condition, options);
     let explanation = explanation.unwrap();
-    let mut chain = chain(&header, &words);
-    chain.constraint = decoding_constraint(&header.labels, header.scheme);
-    let known = chain
-        .enumerate()
+    let known = Paths::of(&tagger, &sentence, true)
         .given(|path| path[1] == LabelId(1) && path[3] != LabelId(1));
     assert_explains(&explanation, &known);
     assert!(explanation.runner_up(1).is_none());
 
-    let span = label::Span {
+    let span = Span {
         start: 1,
         end: 3,
         kind: "X",
     };
     let condition = Condition::new().span(&span);
-    let explanation = tagger.explain_given(&sentence, &condition, options);
-    let known = chain
-        .enumerate()
+    let explanation = Explanation::given(&tagger, &sentence, &condition, options);
+    let known = Paths::of(&tagger, &sentence, true)
         .given(|path| path[1] == LabelId(1) && path[2] == LabelId(2) && path[3] != LabelId(2));
     assert_explains(&explanation.unwrap(), &known);
 }
 
 #[test]
 fn values_and_repeated_attributes_count() {
-    let mut numbers = Lcg(5);
-    let mut header = Header::new(double("word").labels);
+    let mut count = 0;
+    let mut number = || {
+        count += 1;
+        2.0 * uniform(5, count) - 1.0
+    };
+    let mut header = Header::new(header().labels);
     header.precision = Precision::F64;
-    header.label_weights.transitions = numbers.vector(9);
-    header.label_weights.start = numbers.vector(3);
-    header.label_weights.end = numbers.vector(3);
+    header.label_weights.transitions = (0..9).map(|_| number()).collect();
+    header.label_weights.start = (0..3).map(|_| number()).collect();
+    header.label_weights.end = (0..3).map(|_| number()).collect();
     let names = ["x", "y", "zero"];
-    let nodes: Vec<NodeWeights<&str>> = names
-        .map(|name| (name, (0..3).map(|b| (LabelId(b), numbers.next())).collect()))
-        .into();
-    let mut chain = Chain::new(3, 3, || 0.0);
-    chain.trans = header
-        .label_weights
-        .transitions
-        .chunks(3)
-        .map(<[f64]>::to_vec)
-        .collect();
-    chain.start.clone_from(&header.label_weights.start);
-    chain.end.clone_from(&header.label_weights.end);
+    let nodes = names.map(|name| -> NodeWeights<&str> {
+        (name, (0..3).map(|b| (LabelId(b), number())).collect())
+    });
     let mut attributes = Attributes::default();
     let tokens = [
         vec![(0, 2.5), (1, -1.0)],
         vec![(0, 0.5), (0, 3.0), (2, 0.0)],
         vec![],
     ];
-    for (t, token) in tokens.into_iter().enumerate() {
+    for token in tokens {
         for (name, value) in token {
             attributes.push(names[name], value);
-            for (label, weight) in &nodes[name].1 {
-                chain.node[t][label.index()] += value * weight;
-            }
         }
         attributes.push("unknown", 7.0);
         attributes.end_token();
@@ -170,8 +152,8 @@ fn values_and_repeated_attributes_count() {
     let tagger = Tagger::new(Model::from_weights(header, nodes, none).unwrap());
     let mut sentence = Sentence::from_words(["", "", ""]);
     sentence.attributes = Some(Box::new(attributes));
-    let explanation = tagger.explain(&sentence).unwrap();
-    assert_explains(&explanation, &chain.enumerate());
+    let explanation = Explanation::new(&tagger, &sentence).unwrap();
+    assert_explains(&explanation, &Paths::of(&tagger, &sentence, true));
     let runner_up = explanation.runner_up(1).unwrap();
     let parts = runner_up.parts().unwrap();
     let names: Vec<_> = parts.iter().map(|part| (part.token, &*part.name)).collect();
@@ -187,7 +169,7 @@ fn values_and_repeated_attributes_count() {
 fn the_recall_bias_is_a_part_of_its_own() {
     let bias = 0.75;
     let words = ["c", "a", "b"];
-    let mut header = double("word\nedge: word");
+    let mut header = header();
     for row in header.label_weights.transitions.chunks_mut(3) {
         row[0] -= bias;
     }
@@ -198,17 +180,18 @@ fn the_recall_bias_is_a_part_of_its_own() {
     };
     let mut options = serde_json::json!({});
     record.add_to(&mut options);
-    let without = Tagger::new(model(header.clone(), &nodes(), &edges()));
+    let without = tagger_of(header.clone());
     header.provenance.options = options.to_string();
     assert_eq!(header.recall_bias(), Some(bias));
-    let with = Tagger::new(model(header.clone(), &nodes(), &edges()));
-    let mut chain = chain(&header, &words);
-    chain.constraint = decoding_constraint(&header.labels, header.scheme);
+    let with = tagger_of(header.clone());
     let sentence = Sentence::from_words(words);
-    let explanations = [&with, &without].map(|tagger| tagger.explain(&sentence).unwrap());
+    let explanations = [&with, &without].map(|tagger| Explanation::new(tagger, &sentence).unwrap());
     let mut seen = 0;
     for explanation in &explanations {
-        assert_explains(explanation, &chain.enumerate());
+        assert_explains(
+            explanation,
+            &Paths::of(explanation.tagger(), &sentence, true),
+        );
         for t in 0..words.len() {
             let runner_up = explanation.runner_up(t).unwrap();
             let parts = runner_up.parts().unwrap();
@@ -232,16 +215,12 @@ fn the_recall_bias_is_a_part_of_its_own() {
 fn empty_and_keyed_sentences_have_no_explanation() {
     let tagger = tagger();
     let empty = Sentence::from_words::<&str>([]);
-    assert!(tagger.explain(&empty).unwrap().is_empty());
-    let tagger = Tagger::new(model(
-        Header {
-            template: None,
-            ..double("word")
-        },
-        &nodes(),
-        &vec![],
-    ));
+    assert!(Explanation::new(&tagger, &empty).unwrap().is_empty());
+    let tagger = tagger_of(Header {
+        template: None,
+        ..header()
+    });
     let keyed = tagger.keyed_sentence().unwrap();
-    let error = tagger.explain(&keyed).unwrap_err().to_string();
+    let error = Explanation::new(&tagger, &keyed).unwrap_err().to_string();
     assert!(error.contains("keyed sentence"), "{error}");
 }

@@ -7,9 +7,8 @@
 use std::cmp::Reverse;
 use std::fmt;
 
+use dropchain::label::{Span, spans};
 use serde::Serialize;
-
-use crate::label::{Span, spans};
 
 /// What is wrong with a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -115,7 +114,7 @@ fn same_tokens(a: &Span<'_>, b: &Span<'_>) -> bool {
 /// # Examples
 ///
 /// ```
-/// use dropchain::eval::{ErrorKind, span_errors};
+/// use dropchain_analysis::{ErrorKind, span_errors};
 ///
 /// let gold = ["B-PER", "I-PER", "O", "B-LOC"];
 /// let predicted = ["O", "B-PER", "O", "B-ORG"];
@@ -132,7 +131,7 @@ pub fn span_errors<'a, G: AsRef<str>, P: AsRef<str>>(
 }
 
 /// Returns the errors among the predicted spans of a sentence: those of [`span_errors`], for spans
-/// of any origin, such as labels of the plain scheme ([`Scheme::spans`](crate::label::Scheme)).
+/// of any origin, such as labels of the plain scheme ([`Scheme::spans`](dropchain::label::Scheme)).
 /// Both must be in order and disjoint.
 #[must_use]
 pub fn compare_spans<'a>(gold: &[Span<'a>], predicted: &[Span<'a>]) -> Vec<SpanError<'a>> {
@@ -201,8 +200,9 @@ fn overlaps(gold: &[Span<'_>], predicted: &[Span<'_>]) -> Vec<(usize, usize, usi
 
 #[cfg(test)]
 mod tests {
+    use dropchain::label::Scheme;
+
     use super::*;
-    use crate::label::Scheme;
 
     /// The errors as text: the kind, the gold span and the predicted one.
     fn errors(gold: &str, predicted: &str) -> Vec<String> {

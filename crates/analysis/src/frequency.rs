@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::metrics::Counts;
-use crate::error::{Error, Result};
-use crate::label::Scheme;
+use dropchain::eval::Counts;
+use dropchain::label::Scheme;
+use dropchain::{Error, Result};
 
 /// The lowest counts of the bands: 0, 1, 2–4, 5–9, 10–99 and at least 100.
 const BANDS: [u64; 6] = [0, 1, 2, 5, 10, 100];
@@ -91,7 +91,7 @@ impl FrequencyEvaluation {
     }
 
     /// Sets the schemes of the gold and the predicted labels, like
-    /// [`Evaluation::with_schemes`](super::Evaluation::with_schemes).
+    /// [`Evaluation::with_schemes`](dropchain::eval::Evaluation::with_schemes).
     #[must_use]
     pub fn with_schemes(self, gold: Scheme, predicted: Scheme) -> Self {
         let schemes = [gold, predicted];

@@ -1,8 +1,10 @@
 //! Files as CRFsuite writes them, and crafted ones.
 
-use crate::error::Result;
-use crate::ids::LabelId;
-use crate::model::{Model, Precision};
+use dropchain::ids::LabelId;
+use dropchain::model::Precision;
+use dropchain::{Model, Result};
+
+use crate::{from_bytes, open};
 
 /// The contents of a file.
 #[derive(Clone)]
@@ -109,7 +111,7 @@ impl Contents {
     }
 
     fn open(&self) -> Result<Model> {
-        Model::from_bytes(self.write())
+        from_bytes(self.write())
     }
 
     /// The error of a file after a change to its bytes.
@@ -146,7 +148,7 @@ fn database(names: &[Vec<u8>]) -> Vec<u8> {
 
 /// The message of the error that a file causes, without the name of the file.
 fn fault(file: Vec<u8>) -> String {
-    let message = Model::from_bytes(file).unwrap_err().to_string();
+    let message = from_bytes(file).unwrap_err().to_string();
     let message = message.strip_prefix("model in memory: ").unwrap();
     let message = message
         .strip_prefix("the model is damaged: ")
@@ -157,7 +159,7 @@ fn fault(file: Vec<u8>) -> String {
 
 /// The whole message of the error that a file causes.
 fn refusal(file: Vec<u8>) -> String {
-    Model::from_bytes(file).unwrap_err().to_string()
+    from_bytes(file).unwrap_err().to_string()
 }
 
 #[test]
@@ -215,7 +217,10 @@ fn attributes_are_bytes_and_labels_are_text_that_may_be_empty() {
 fn names_are_unique() {
     let mut contents = Contents::default();
     contents.attributes[1] = b"a".to_vec();
-    assert_eq!(fault(contents.write()), "there are two attributes 'a'");
+    assert_eq!(
+        fault(contents.write()),
+        "attribute 'a' occurs twice; expected each attribute once"
+    );
     contents.labels[1] = contents.labels[0].clone();
     assert_eq!(fault(contents.write()), "two labels have the name 'Ö'");
 }
@@ -444,8 +449,8 @@ fn the_path_is_that_of_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("old.crfsuite");
     std::fs::write(&path, Contents::default().write()).unwrap();
-    assert_eq!(Model::open(&path).unwrap().path(), path);
+    assert_eq!(open(&path).unwrap().path(), path);
     std::fs::write(&path, &Contents::default().write()[..3000]).unwrap();
-    let error = Model::open(&path).unwrap_err().to_string();
+    let error = open(&path).unwrap_err().to_string();
     assert!(error.starts_with(&path.display().to_string()), "{error}");
 }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use dropchain::random::{nth, uniform};
+use dropchain::sentence::{Schema, Sentence};
+use dropchain::{Error, Result};
+
 use super::deletion::sentence_seed;
-use crate::error::{Error, Result};
-use crate::random::{nth, uniform};
-use crate::sentence::{Schema, Sentence};
 
 /// The cell of a value that is missing, as in CoNLL files.
 const MISSING: &str = "_";

@@ -7,12 +7,8 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::str::FromStr;
 
-use super::distribution::Distribution;
-use super::input::TagInput;
-use super::tagger::Tagger;
-use super::tagging::{TagOptions, Tagging};
-use super::workspace::Workspace;
-use crate::error::{Error, Result};
+use dropchain::tag::{TagInput, TagOptions, Tagger, Workspace};
+use dropchain::{Error, Result};
 
 /// A measure of how uncertain a model is about the labels of a sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,19 +58,20 @@ impl FromStr for UncertaintyMeasure {
     }
 }
 
-impl Tagger {
-    /// Returns how uncertain the model is about a sentence; 0 for one without tokens. All label
+impl UncertaintyMeasure {
+    /// Returns how uncertain a tagger is about a sentence; 0 for one without tokens. All label
     /// sequences count, whether they are legal in the label scheme or not.
     ///
     /// ```no_run
-    /// use dropchain::tag::{UncertaintyMeasure, Workspace};
+    /// use dropchain::tag::Workspace;
     /// use dropchain::{Result, Sentence, Tagger};
+    /// use dropchain_analysis::UncertaintyMeasure;
     ///
     /// # fn main() -> Result<()> {
     /// let tagger = Tagger::open("ner.model")?;
     /// let sentence = Sentence::from_words(["Paris", "Hilton", "left", "Paris"]);
     /// let mut workspace = Workspace::default();
-    /// println!("{}", tagger.uncertainty(&sentence, UncertaintyMeasure::Margin, &mut workspace)?);
+    /// println!("{}", UncertaintyMeasure::Margin.of(&tagger, &sentence, &mut workspace)?);
     /// # Ok(())
     /// # }
     /// ```
@@ -82,10 +79,10 @@ impl Tagger {
     /// # Errors
     ///
     /// Same as [`Tagger::tag_with`].
-    pub fn uncertainty<'s>(
-        &self,
+    pub fn of<'s>(
+        self,
+        tagger: &Tagger,
         sentence: impl Into<TagInput<'s>>,
-        measure: UncertaintyMeasure,
         workspace: &mut Workspace,
     ) -> Result<f64> {
         let sentence = sentence.into();
@@ -93,53 +90,29 @@ impl Tagger {
             return Ok(0.0);
         }
         let tokens = sentence.len() as f64;
-        if measure == UncertaintyMeasure::Entropy {
-            return Ok(self.distribution(sentence)?.entropy() / tokens);
-        }
         let options = TagOptions {
             constrain: false,
-            nbest: 2,
             ..TagOptions::default()
         };
-        if measure == UncertaintyMeasure::Margin {
-            let Tagging { nbest, .. } = self.tag_with(sentence, options, workspace)?;
-            let probability = |n: usize| nbest.get(n).map_or(0.0, |path| path.probability);
-            return Ok(1.0 - (probability(0) - probability(1)));
+        match self {
+            Self::Entropy => Ok(tagger.distribution(sentence)?.entropy() / tokens),
+            Self::Margin => {
+                let options = TagOptions {
+                    nbest: 2,
+                    ..options
+                };
+                let nbest = tagger.tag_with(sentence, options, workspace)?.nbest;
+                let probability = |n: usize| nbest.get(n).map_or(0.0, |path| path.probability);
+                Ok(1.0 - (probability(0) - probability(1)))
+            }
+            Self::Confidence => {
+                let best = tagger.tag_with(sentence, options, workspace)?.labels;
+                // In logarithms: the probability of a long sentence may underflow.
+                let distribution = tagger.distribution(sentence)?;
+                let log_probability = distribution.log_probability(&tagger.label_names(&best))?;
+                Ok(-(log_probability / tokens).exp_m1())
+            }
         }
-        let options = TagOptions {
-            nbest: 1,
-            ..options
-        };
-        let best = self.tag_with(sentence, options, workspace)?.labels;
-        // In logarithms: the probability of a long sentence may underflow.
-        let distribution = self.distribution(sentence)?;
-        let log_probability = distribution.log_probability(&self.label_names(&best))?;
-        Ok(-(log_probability / tokens).exp_m1())
-    }
-}
-
-impl Distribution<'_> {
-    /// Returns the entropy −Σ p log p over all label sequences, in nats. O(T·K²).
-    ///
-    /// Given the sentence, labels are a Markov chain: the entropy is that of the first label, and
-    /// of each further one given the label before it. No term is negative, so that nothing cancels,
-    /// as it would in log Z − E(score).
-    #[must_use]
-    pub fn entropy(&self) -> f64 {
-        let plogp = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
-        (0..self.len())
-            .map(|t| match self.pair_marginals(t) {
-                // H(y_t | y_{t−1}) = −Σ p(a, b) log p(b | a).
-                Some(pairs) => -(pairs.into_iter())
-                    .map(|row| {
-                        let sum: f64 = row.iter().sum();
-                        row.iter().map(|&p| plogp(p)).sum::<f64>() - plogp(sum)
-                    })
-                    .sum::<f64>(),
-                None => -self.marginals_of(t).iter().map(|&p| plogp(p)).sum::<f64>(),
-            })
-            .map(|entropy| entropy.max(0.0))
-            .sum()
     }
 }
 

@@ -1,35 +1,19 @@
 //! Attributes that are left out, and tokens that are damaged.
 
+use std::sync::Arc;
+
+use dropchain::Error;
+use dropchain::sentence::Schema;
+use dropchain::tag::AttributeFilter;
+use dropchain::template::Attribute;
+
 use super::*;
-use crate::Error;
-use crate::tag::deletion::Deletion;
-use crate::template::{Attribute, AttributeSink};
 
 /// Numbers of the attributes that remain.
-#[derive(Default)]
-struct Kept(Vec<usize>);
-
-impl AttributeSink for Kept {
-    fn node(&mut self, _: &Attribute<'_>, value: f64) {
-        self.0.push(value as usize);
-    }
-
-    fn edge(&mut self, _: &Attribute<'_>, value: f64) {
-        self.0.push(value as usize);
-    }
-}
-
 fn kept(rate: f64, seed: u64, sentence: &Sentence) -> Vec<usize> {
-    let mut kept = Kept::default();
-    let mut remaining = Deletion::new(rate, seed).unwrap().of(sentence, &mut kept);
+    let mut keeps = Deletion::new(rate, seed).unwrap().of(sentence);
     let attribute = Attribute::named(b"a", Default::default());
-    for i in 0..1000 {
-        match i % 3 {
-            0 => remaining.edge(&attribute, f64::from(i)),
-            _ => remaining.node(&attribute, f64::from(i)),
-        }
-    }
-    kept.0
+    (0..1000).filter(|_| keeps(&attribute)).collect()
 }
 
 #[test]
@@ -57,9 +41,9 @@ fn without_attributes_the_scores_are_those_of_unknown_words() {
     for words in SENTENCES {
         let unknown = vec!["unknown"; words.len()];
         let expected = tag(&tagger(), &unknown, EVERYTHING);
-        let deleting = tagger().with_deleted_attributes(1.0, 3).unwrap();
+        let deleting = tagger().with_attribute_filter(Arc::new(Deletion::new(1.0, 3).unwrap()));
         assert_eq!(tag(&deleting, words, EVERYTHING), expected);
-        let keeping = deleting.with_deleted_attributes(0.0, 3).unwrap();
+        let keeping = deleting.with_attribute_filter(Arc::new(Deletion::new(0.0, 3).unwrap()));
         let all = tag(&tagger(), words, EVERYTHING);
         assert_eq!(tag(&keeping, words, EVERYTHING), all);
     }

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
+use dropchain::chain::Order;
+use dropchain::ids::LabelId;
+use dropchain::model::AttributeKind;
+use dropchain::{Error, MemoryLimit, Result};
+
 use super::Alternative;
-use crate::chain::Order;
-use crate::error::{Error, Result};
-use crate::ids::LabelId;
-use crate::memory::MemoryLimit;
-use crate::model::AttributeKind;
-use crate::tag::sentence_memory::SMALL;
+use crate::SMALL;
 
 /// Largest number of parts of a token that are of labels alone.
 const PARTS_OF_LABELS: usize = 5;
@@ -84,7 +84,7 @@ impl<'e> Alternative<'e> {
     ///
     /// # Errors
     ///
-    /// [`Error::Model`](crate::Error::Model) if the model file is damaged; [`Error::Parameter`] if
+    /// [`Error::Model`] if the model file is damaged; [`Error::Parameter`] if
     /// so many tokens differ that the parts take more memory than the tagger may.
     pub fn parts(&self) -> Result<Vec<Part<'e>>> {
         let mut parts = Vec::new();
@@ -114,7 +114,7 @@ impl<'e> Alternative<'e> {
         let attributes = self.explanation.attributes.count(tokens);
         let others = PARTS_OF_LABELS * (tokens.end() + 1 - tokens.start());
         let needed = ((attributes + others) * size_of::<Part<'e>>()) as u64;
-        let memory = self.explanation.tagger.memory;
+        let memory = self.explanation.tagger.memory_limit();
         if needed <= SMALL && memory == MemoryLimit::Available {
             return Ok(());
         }

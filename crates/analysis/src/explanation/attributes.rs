@@ -2,12 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use crate::error::{Error, Place, Result};
-use crate::extract::TokenSink;
-use crate::memory::{MemoryLimit, input_over_limit};
-use crate::model::{AttributeKind, Model, WeightLocation};
-use crate::tag::sentence_memory::SMALL;
-use crate::template::{Attribute, AttributeSink};
+use dropchain::error::Place;
+use dropchain::extract::TokenSink;
+use dropchain::memory::{MemoryLimit, input_over_limit};
+use dropchain::model::{AttributeKind, Model, WeightLocation};
+use dropchain::template::{Attribute, AttributeSink};
+use dropchain::{Error, Result};
+
+use crate::SMALL;
 
 /// The attributes of a sentence that the model knows, of nodes and edges.
 #[derive(Debug, Default)]
@@ -64,7 +66,6 @@ impl SentenceAttributes {
 /// Collects the attributes of a sentence.
 pub(super) struct Collector<'a> {
     model: &'a Model,
-    has_edges: bool,
     attributes: SentenceAttributes,
     limit: MemoryLimit,
     /// Memory at which the limit is checked next.
@@ -75,10 +76,9 @@ pub(super) struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     /// Creates a collector of the attributes of `model` for the sentence at `place`.
-    pub fn new(model: &'a Model, has_edges: bool, limit: MemoryLimit, place: Place) -> Self {
+    pub fn new(model: &'a Model, limit: MemoryLimit, place: Place) -> Self {
         Self {
             model,
-            has_edges,
             attributes: SentenceAttributes::default(),
             next_check: match limit {
                 MemoryLimit::Available => SMALL,
@@ -99,7 +99,7 @@ impl<'a> Collector<'a> {
         let list = &mut self.attributes.0[kind as usize];
         let start = list.names.len();
         attribute.write(&mut list.names);
-        let key = self.model.key(kind, &list.names[start..]);
+        let key = self.model.key(&list.names[start..]);
         match self.model.find(kind, key)? {
             Some(location) => list.attributes.push(KnownAttribute {
                 name: [start, list.names.len()],
@@ -136,7 +136,7 @@ impl AttributeSink for Collector<'_> {
         let is_first = self.attributes.0[AttributeKind::Edge as usize]
             .ends
             .is_empty();
-        if self.has_edges && !is_first && self.result.is_ok() {
+        if !is_first && self.result.is_ok() {
             self.result = self.push(AttributeKind::Edge, attribute, value);
         }
     }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use dropchain::label::Span;
+
 use super::errors::{ErrorKind, SpanError};
-use crate::label::Span;
 
 /// Counts errors by kind, gold type and predicted type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl ErrorCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::span_errors;
+    use crate::span_errors;
 
     #[test]
     fn errors_are_counted_by_kind_and_by_types() {

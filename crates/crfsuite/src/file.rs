@@ -5,11 +5,11 @@ use std::path::Path;
 use super::features::{FeatureLists, Features};
 use super::names::Names;
 use super::numbers::number;
-use crate::error::{Error, Result};
-use crate::model::bytes::{damaged, wrong_length};
+use crate::damaged;
+use dropchain::{Error, Result};
 
-/// The first bytes of a file.
-pub(in crate::model) const MAGIC: &[u8] = b"lCRF";
+/// The first bytes of a model file of CRFsuite.
+pub const MAGIC: &[u8] = b"lCRF";
 
 /// The type of model: a first-order Markov CRF.
 const KIND: &[u8] = b"FOMC";
@@ -18,12 +18,12 @@ const KIND: &[u8] = b"FOMC";
 const VERSION: u32 = 100;
 
 /// Length of the header.
-const HEADER: usize = 48;
+pub(super) const HEADER: usize = 48;
 
 /// A file that CRFsuite wrote. Its sections lie within it; their contents are checked when they are
 /// read.
 #[derive(Debug)]
-pub(in crate::model) struct CrfsuiteFile<'a> {
+pub(super) struct CrfsuiteFile<'a> {
     pub(super) path: &'a Path,
     pub(super) features: Features<'a>,
     pub(super) label_names: Names<'a>,
@@ -79,12 +79,18 @@ impl<'a> CrfsuiteFile<'a> {
     }
 }
 
+/// Returns the error for a file of another length than its header says.
+fn wrong_length(path: &Path, found: u64, declared: u64) -> Error {
+    let what = format!("it has {found} bytes; according to its preamble, {declared}");
+    damaged(path, &what)
+}
+
 /// Returns the length that a file should have, given at least its header.
 ///
 /// # Errors
 ///
 /// [`Error::Model`] if it ends within its header or declares to.
-pub(in crate::model) fn declared_length(path: &Path, bytes: &[u8]) -> Result<u64> {
+pub(super) fn declared_length(path: &Path, bytes: &[u8]) -> Result<u64> {
     match number(bytes, 4) {
         Some(length) if bytes.len() >= HEADER && length as usize >= HEADER => Ok(length.into()),
         Some(length) if bytes.len() >= HEADER => {

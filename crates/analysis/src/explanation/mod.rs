@@ -22,27 +22,23 @@ mod parts;
 
 use std::ops::Range;
 
-use super::condition::Condition;
-use super::input::TagInput;
-use super::restriction::Restriction;
-use super::tagger::{Tagger, no_sequence, overflow};
-use super::tagging::TagOptions;
-use super::workspace::Workspace;
-use crate::chain::{Detour, Lattice, MaxMarginals, Scores};
-use crate::error::{Error, Result};
-use crate::ids::LabelId;
 use attributes::{Collector, SentenceAttributes};
+use dropchain::chain::{Detour, MaxMarginals};
+use dropchain::ids::LabelId;
+use dropchain::tag::{Condition, SentenceScores, TagInput, TagOptions, Tagger};
+use dropchain::{Error, Result};
 pub use parts::{Part, PartKind};
 
 /// The labels of a sentence, each with the sequences that it was preferred to, and the reasons.
 ///
 /// ```no_run
 /// use dropchain::{Result, Sentence, Tagger};
+/// use dropchain_analysis::Explanation;
 ///
 /// # fn main() -> Result<()> {
 /// let tagger = Tagger::open("ner.model")?;
 /// let sentence = Sentence::from_words(["Ada", "Lovelace", "left"]);
-/// let explanation = tagger.explain(&sentence)?;
+/// let explanation = Explanation::new(&tagger, &sentence)?;
 /// if let Some(runner_up) = explanation.runner_up(0) {
 ///     println!("not {}, by {:.2}", tagger.label(runner_up.label()), runner_up.margin());
 ///     for part in runner_up.parts()? {
@@ -55,9 +51,8 @@ pub use parts::{Part, PartKind};
 #[derive(Debug)]
 pub struct Explanation<'t> {
     tagger: &'t Tagger,
-    nodes: Vec<f64>,         // [T][stride]
-    edges: Option<Vec<f64>>, // [T][K][stride]
-    marginals: Vec<f64>,     // [T] p(label of the token)
+    scores: SentenceScores,
+    marginals: Vec<f64>, // [T] p(label of the token)
     best: MaxMarginals,
     attributes: SentenceAttributes,
     recall_bias: f64,
@@ -71,15 +66,16 @@ pub struct Alternative<'e> {
     detour: Detour,
 }
 
-impl Tagger {
+impl<'t> Explanation<'t> {
     /// Tags a sentence and explains its labels.
     ///
     /// # Errors
     ///
     /// Same as [`Tagger::tag_with`], and [`Error::Parameter`] for a
-    /// [`KeyedSentence`](super::KeyedSentence), which does not store the names of its attributes.
-    pub fn explain<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Explanation<'_>> {
-        self.explain_given(sentence, &Condition::new(), TagOptions::default())
+    /// [`KeyedSentence`](dropchain::tag::KeyedSentence), which does not store the names of its
+    /// attributes.
+    pub fn new<'s>(tagger: &'t Tagger, sentence: impl Into<TagInput<'s>>) -> Result<Self> {
+        Self::given(tagger, sentence, &Condition::new(), TagOptions::default())
     }
 
     /// Tags a sentence of which some labels or spans are known and explains its labels: the
@@ -88,13 +84,13 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// Same as [`Tagger::explain`] and [`Tagger::tag_given`].
-    pub fn explain_given<'s>(
-        &self,
+    /// Same as [`Explanation::new`] and [`Tagger::tag_given`].
+    pub fn given<'s>(
+        tagger: &'t Tagger,
         sentence: impl Into<TagInput<'s>>,
         condition: &Condition,
         options: TagOptions,
-    ) -> Result<Explanation<'_>> {
+    ) -> Result<Self> {
         let sentence = sentence.into();
         if let TagInput::Keyed(_) = sentence {
             return Err(Error::parameter(
@@ -102,84 +98,35 @@ impl Tagger {
                  expected a sentence with attributes",
             ));
         }
-        let restriction = self.restriction(condition, sentence)?;
-        let restriction = restriction.as_ref();
-        // Forward-backward and max-marginals take no more than forward-backward and n-best search.
+        // Max-marginals take no more memory than the search for the n best sequences.
         let arrays = TagOptions {
             marginals: true,
             nbest: 2,
             ..options
         };
-        let has_pairs = restriction.is_some_and(Restriction::has_pairs);
-        let needed = self.check_memory(sentence, arrays, has_pairs)?;
-        let large = self.lock_if_large(needed);
-        self.pool.with(|workspace| {
-            let explanation = self.explain_restricted(sentence, restriction, options, workspace);
-            if large.is_some() {
-                workspace.free_arrays();
-            }
-            explanation
-        })
-    }
-
-    fn explain_restricted(
-        &self,
-        sentence: TagInput<'_>,
-        restriction: Option<&Restriction>,
-        options: TagOptions,
-        workspace: &mut Workspace,
-    ) -> Result<Explanation<'_>> {
-        let has_edges = self.score_within(sentence, restriction, workspace)?;
-        let Workspace { nodes, edges, .. } = workspace;
-        let scores = Scores {
-            node: nodes,
-            edge: has_edges.then_some(edges),
-        };
-        let mask = restriction.map(|restriction| &restriction.mask);
-        let constraint = self.constraint(options);
-        let best = MaxMarginals::new(self.transitions(), scores, constraint, mask);
-        if let Some(restriction) = restriction.filter(|_| best.score() == f64::NEG_INFINITY) {
-            return Err(no_sequence(sentence, restriction, constraint));
-        }
-        let mut lattice = Lattice::default();
-        let log_partition = match mask {
-            None => lattice.forward_backward(self.transitions(), scores),
-            Some(mask) => lattice.forward_backward_within(self.transitions(), scores, mask),
-        };
-        if !(best.score().is_finite() && log_partition.is_finite()) {
-            return Err(overflow(sentence, 0));
-        }
-        let rows = lattice
-            .node_marginals()
-            .chunks_exact(self.transitions().stride());
-        let marginals = rows.zip(best.path());
-        let marginals = marginals.map(|(row, label)| row[label.index()]).collect();
-        let nodes = std::mem::take(nodes);
-        let edges = has_edges.then(|| std::mem::take(edges));
-        let mut collector = Collector::new(
-            self.model(),
-            self.has_edges(),
-            self.memory,
-            sentence.place(0),
-        );
-        if !sentence.is_empty() {
-            self.with_predictions(sentence, |sentence| {
-                self.attributes(sentence, workspace, &mut collector)
-            })?;
-        }
-        Ok(Explanation {
-            tagger: self,
-            nodes,
-            edges,
+        let scores = tagger.scores_given(sentence, condition, arrays)?;
+        let options = TagOptions { nbest: 1, ..arrays };
+        let tag = |workspace: &mut _| tagger.tag_given(sentence, condition, options, workspace);
+        let marginals = tagger.with_workspace(tag)?.marginals.unwrap_or_default();
+        let constraint = tagger.constraint().filter(|_| options.constrain);
+        let mask = scores.mask.as_ref();
+        let best = MaxMarginals::new(tagger.transitions(), scores.scores(), constraint, mask);
+        let labels = best.path().iter().enumerate();
+        let marginals = labels.map(|(t, label)| marginals[[t, label.index()]]);
+        let marginals = marginals.collect();
+        let (model, limit) = (tagger.model(), tagger.memory_limit());
+        let mut collector = Collector::new(model, limit, sentence.place(0));
+        tagger.attributes(sentence, &mut collector)?;
+        Ok(Self {
+            tagger,
+            scores,
             marginals,
             best,
             attributes: collector.finish(),
-            recall_bias: self.model().header().recall_bias().unwrap_or(0.0),
+            recall_bias: model.header().recall_bias().unwrap_or(0.0),
         })
     }
-}
 
-impl<'t> Explanation<'t> {
     /// Returns the labels, `[T]`: those of [`Tagger::tag`], in the scheme of the model.
     #[must_use]
     pub fn labels(&self) -> &[LabelId] {
@@ -244,7 +191,7 @@ impl<'t> Explanation<'t> {
         is_wanted: impl Fn(LabelId) -> bool,
     ) -> Option<Alternative<'_>> {
         assert!(token < self.len(), "token {token} of {}", self.len());
-        let edges = self.edges.as_deref();
+        let edges = self.scores.edges.as_deref();
         Some(Alternative {
             detour: self.best.detour(edges, token, is_wanted)?,
             explanation: self,
@@ -290,7 +237,7 @@ impl<'e> Alternative<'e> {
 
     /// Returns the difference of what token `t` adds to both scores.
     fn difference(&self, t: usize) -> f64 {
-        let Explanation { nodes, edges, .. } = self.explanation;
+        let SentenceScores { nodes, edges, .. } = &self.explanation.scores;
         let transitions = self.explanation.tagger.transitions();
         let (k, stride) = (transitions.labels(), transitions.stride());
         let [own, other] = self.labels_at(t).map(|label| {

@@ -1,5 +1,7 @@
 //! Features, each a weight, and the lists of the features of an attribute or a label.
 
+use dropchain::ids::LabelId;
+
 use super::numbers::{Stored, array, number};
 
 /// Length of magic, length and number of items of a section.
@@ -43,7 +45,7 @@ impl<'a> Features<'a> {
         kind: FeatureKind,
         source: usize,
         labels: usize,
-        row: &mut Vec<(u32, f64)>,
+        row: &mut Vec<(LabelId, f64)>,
     ) -> Result<(), String> {
         row.clear();
         if list.len() > labels {
@@ -71,7 +73,7 @@ impl<'a> Features<'a> {
             if !weight.is_finite() {
                 return Err(format!("feature {index} has the weight {weight}"));
             }
-            row.push((label, weight));
+            row.push((LabelId(label as u16), weight));
         }
         row.sort_unstable_by_key(|&(label, _)| label);
         if row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
