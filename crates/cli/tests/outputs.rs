@@ -458,6 +458,7 @@ fn a_model_that_cannot_be_saved_goes_to_a_second_place() {
     let line = "train - --template minimal --max-iterations 3 --model out/new --log log";
     for place in ["./new.saved", "./new.saved-2"] {
         fs::create_dir_all(dir.path("out")).unwrap();
+        let _ = fs::remove_file(dir.path("log")); // of the run before
         let child = dir.command(line).spawn().unwrap();
         // The log is opened after the model.
         wait_until("the log", || dir.path("log").exists());
