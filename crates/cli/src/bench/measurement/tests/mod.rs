@@ -7,6 +7,7 @@ use dropchain::noise::Engine;
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::template::Template;
 use dropchain::train::{TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
+use dropchain_report::Measurement;
 
 const NAMES: &str = "\
 Ada/P Lovelace/P lived/O in/O London/L
