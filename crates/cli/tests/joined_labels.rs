@@ -1,8 +1,5 @@
 //! Labels that join columns: `--label upos+feats`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use crate::damaged_models::seal;
 use crate::support::TestDir;
 
