@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{ReadOptions, Reader};
-use dropchain::eval::WordCounts;
 use dropchain::{Result, Sentence};
+use dropchain_analysis::WordCounts;
 use dropchain_report::{Recorded, read_recorded};
 
 use super::arguments::{
