@@ -253,7 +253,7 @@ fn longest_run(table: &[[u8; 8]]) -> usize {
         run = if *slot == [0; 8] { 0 } else { run + 1 };
         longest = longest.max(run);
     }
-    longest
+    longest.min(table.len())
 }
 
 /// Returns the range of row `i`, given the ends of all rows.
