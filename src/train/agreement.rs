@@ -20,9 +20,7 @@ use crate::template::Template;
 ///
 /// [`Error::Parameter`]: the algorithm or the start is an online one, or the noise is sampled.
 pub fn check_ranks(options: &TrainOptions) -> Result<()> {
-    let (option, reason) = if let Some(loss) = options.loss {
-        (format!("--loss {}", loss.name()), "is trained from memory")
-    } else if options.algorithm.is_online() {
+    let (option, reason) = if options.algorithm.is_online() {
         let option = format!("--algorithm {}", options.algorithm.name());
         (option, "updates weights by sentence")
     } else if options.warm_start != WarmStart::Off {
@@ -33,9 +31,6 @@ pub fn check_ranks(options: &TrainOptions) -> Result<()> {
     } else if options.has_noise() && options.gradient.is_sampled() {
         let option = format!("--gradient {}", options.gradient);
         (option, "draws by the number of a token in all data")
-    } else if options.l2_informativeness.is_some() {
-        let option = "--l2-informativeness".to_owned();
-        (option, "counts the occurrences in all data")
     } else {
         return Ok(());
     };

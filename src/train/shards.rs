@@ -100,13 +100,6 @@ impl ShardedObjective {
         if shards == 0 {
             return Err(Error::parameter("0 shards; expected 1 or more"));
         }
-        if let Some(loss) = settings.options().loss {
-            return Err(Error::parameter(format!(
-                "shards with the {} loss; expected the default, the objective of which they \
-                 compute",
-                loss.name()
-            )));
-        }
         let algorithm = settings.options().algorithm;
         if algorithm.is_online() {
             return Err(Error::parameter(format!(

@@ -77,10 +77,6 @@ impl Trainer<'_> {
         let has_noise = options.has_noise();
         let found = if self.ranks.is_some() {
             Some("several ranks")
-        } else if options.loss.is_some() {
-            Some("a loss of y·score")
-        } else if options.l2_informativeness.is_some() {
-            Some("L2 strengths by informativeness")
         } else if options.algorithm.is_online() {
             Some("an online algorithm")
         } else if options.warm_start != WarmStart::Off {
