@@ -134,6 +134,8 @@ impl Run<'_> {
         let data = TuningData::from_models(corpora, templates, validation, &settings, &models)?;
         let search = Search {
             settings: self.settings.clone(),
+            trainer: &ObjectiveTrainer,
+            options: Vec::new(),
             configurations: self.configurations.clone(),
             schedule: self.schedule,
             warm_start: self.warm_start,
@@ -354,6 +356,9 @@ fn result_fields(py: Python<'_>, result: TuneResult) -> PyResult<Bound<'_, PyDic
     fields.set_item("has_learned", result.refit_iterations != Some(0))?;
     let pruned = result.pruned.map(|pruned| (pruned.before, pruned.after));
     fields.set_item("pruned", pruned)?;
-    fields.set_item("tagger", PyTagger::of(py, result.model))?;
+    fields.set_item(
+        "tagger",
+        PyTagger::of(py, result.model().map_err(exception)?),
+    )?;
     Ok(fields)
 }

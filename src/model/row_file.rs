@@ -153,7 +153,9 @@ impl RowFile {
     ///
     /// [`Error::Model`] if a block does not match its checksum.
     pub fn verify(&self) -> Result<()> {
-        self.bytes.get(self.table.start()..self.bytes.len()).map(drop)
+        self.bytes
+            .get(self.table.start()..self.bytes.len())
+            .map(drop)
     }
 
     /// Returns the number of columns.
@@ -201,7 +203,10 @@ impl RowFile {
             let mut row = Vec::new();
             weights.for_each(|column, weight| row.push((column as u32, weight)));
             row.retain(|&(_, weight)| weight != 0.0);
-            match row.iter().all(|&(column, _)| (column as usize) < self.columns) {
+            match row
+                .iter()
+                .all(|&(column, _)| (column as usize) < self.columns)
+            {
                 true => Ok((name, row)),
                 false => Err(self.bytes.weight_without_label()),
             }

@@ -11,9 +11,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::best::{BestScore, BestWeights};
-use super::events::{
-    DevScore, EndReason, Iteration, Observer, ObserverError, Pruned, Rounded,
-};
+use super::events::{DevScore, EndReason, Iteration, Observer, ObserverError, Pruned, Rounded};
 use super::monitor::Monitor;
 use super::online::OnlineTraining;
 use super::optimize::{Optimizer, Watch, with_noise};

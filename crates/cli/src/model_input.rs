@@ -7,6 +7,7 @@ use dropchain::corpus::{
 };
 use dropchain::tag::Header;
 use dropchain::{Error, Result, Tagger};
+use dropchain_documents::ModelKind;
 
 use super::file_name::FileName;
 use super::progress::notice;
@@ -28,19 +29,21 @@ const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text
 /// Those of [`Tagger::open`]; the model is a classifier of documents or a regression, whose
 /// features no tagger makes.
 pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
-    let tagger = Tagger::open(path)?;
-    let provenance = &tagger.model().header().provenance;
-    let (what, command) = if provenance.is_classifier() {
-        ("classifies documents", "classify")
-    } else if provenance.is_regression() {
-        ("predicts numbers", "regress")
-    } else {
-        return Ok(tagger);
-    };
-    let message = format!(
-        "the model {what}; expected a tagger (`dropchain {command}` has commands for this one)"
-    );
-    Err(Error::model(tagger.model().path(), message))
+    let path = path.as_ref();
+    if let Some(kind) = ModelKind::of(path) {
+        let (what, command) = (
+            kind.what(),
+            match kind {
+                ModelKind::Classifier => "classify",
+                ModelKind::Regression => "regress",
+            },
+        );
+        let message = format!(
+            "the model {what}; expected a tagger (`dropchain {command}` has commands for this one)"
+        );
+        return Err(Error::model(path, message));
+    }
+    Tagger::open(path)
 }
 
 /// Returns the format of files that their names tell, which must be the same for all.

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::classify::{Classifier, Instance, Tokens};
-use dropchain::eval::{BootstrapReport, ClassEvaluation, PairedBootstrap};
+use dropchain::eval::{BootstrapReport, PairedBootstrap};
+use dropchain_documents::classify::Classifier;
+use dropchain_documents::{ClassEvaluation, ClassReport, Instance, Tokens};
 
 use super::eval_report;
 use super::input::DocumentInput;
@@ -97,7 +98,7 @@ impl EvalCommand {
     fn text(
         &self,
         evaluation: &ClassEvaluation,
-        report: &dropchain::eval::ClassReport,
+        report: &ClassReport,
         comparison: Option<&BootstrapReport>,
     ) -> String {
         let mut text = eval_report::summary(report);

@@ -1,6 +1,7 @@
 //! What `classify eval` prints.
 
-use dropchain::eval::{BootstrapReport, ClassEvaluation, ClassReport};
+use dropchain::eval::BootstrapReport;
+use dropchain_documents::{ClassEvaluation, ClassReport};
 use serde_json::{Value, json};
 
 use crate::rates::damage_table;

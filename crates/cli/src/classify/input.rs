@@ -2,11 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use dropchain::Result;
-use dropchain::classify::{
+use dropchain::corpus::ReadOptions;
+use dropchain_documents::{
     FeatureOptions, InstanceFormat, InstanceReadOptions, InstanceReader, NgramRange, TermFrequency,
     Tokens,
 };
-use dropchain::corpus::ReadOptions;
 
 use crate::arguments::{LimitArguments, Switch};
 use crate::file_name::FileName;

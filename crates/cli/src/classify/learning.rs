@@ -2,9 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use dropchain::Result;
-use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass};
 use dropchain::optim::LbfgsOptions;
 use dropchain::train::{Defaults, TrainOptions};
+use dropchain_documents::classify::{
+    ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass,
+};
 
 use super::files::TrainingFiles;
 use super::input::FeatureArguments;
@@ -83,6 +85,20 @@ enum MulticlassName {
 }
 
 impl LearningArguments {
+    /// Returns the number of hidden units.
+    pub fn hidden(&self) -> usize {
+        self.loss.hidden
+    }
+
+    /// Returns the options that determine a search besides those of training.
+    pub fn identity(&self) -> Vec<(String, String)> {
+        let mut options = self.loss.identity();
+        if let Some(epsilon) = self.l2_informativeness {
+            options.push(("--l2-informativeness".to_owned(), epsilon.to_string()));
+        }
+        options
+    }
+
     /// Returns the options, with default strengths and rates.
     pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
@@ -93,7 +109,6 @@ impl LearningArguments {
             min_count: self.min_count,
             prune: self.prune,
             precision: self.precision.into(),
-            l2_informativeness: self.l2_informativeness,
             ..ClassifierOptions::train_options()
         };
         if let Some(name) = &self.gradient {
@@ -106,8 +121,7 @@ impl LearningArguments {
             true => LbfgsOptions::default().memory,
             false => ClassifierOptions::LBFGS_MEMORY,
         });
-        self.loss.apply(&mut train, !files.unlabeled.is_empty())?;
-        Ok(ClassifierOptions {
+        let mut options = ClassifierOptions {
             features: match files.has_features() {
                 true => None,
                 false => Some(self.features.options()?),
@@ -116,8 +130,12 @@ impl LearningArguments {
                 MulticlassName::Softmax => Multiclass::Softmax,
                 MulticlassName::OneVsRest => Multiclass::OneVsRest,
             },
+            l2_informativeness: self.l2_informativeness,
             train,
-        })
+            ..ClassifierOptions::default()
+        };
+        self.loss.apply(&mut options, !files.unlabeled.is_empty())?;
+        Ok(options)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The arguments of the loss.
 
 use clap::{Args, ValueEnum};
-use dropchain::train::{Loss, TrainOptions};
 use dropchain::{Error, Result};
+use dropchain_documents::classify::{ClassifierOptions, Loss};
 
 /// The loss and its parameter.
 #[derive(Clone, Debug, Args)]
@@ -23,7 +23,7 @@ pub struct LossArguments {
     ///
     /// Training starts at random weights (--seed). More than two classes have N units each.
     #[arg(long, value_name = "N", default_value_t = 0)]
-    hidden: usize,
+    pub hidden: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -39,17 +39,30 @@ enum LossName {
 }
 
 impl LossArguments {
+    /// Returns the options that determine a search.
+    pub fn identity(&self) -> Vec<(String, String)> {
+        let loss = self.loss.to_possible_value();
+        let mut options = Vec::new();
+        options.extend(loss.map(|name| ("--loss".to_owned(), name.get_name().to_owned())));
+        options.extend(
+            self.margin
+                .map(|margin| ("--margin".to_owned(), margin.to_string())),
+        );
+        options.push(("--hidden".to_owned(), self.hidden.to_string()));
+        options
+    }
+
     /// Sets the loss.
     ///
     /// # Errors
     ///
     /// There is a margin, but the loss has none; other options do not fit the loss.
-    pub fn apply(&self, train: &mut TrainOptions, has_unlabeled: bool) -> Result<()> {
+    pub fn apply(&self, options: &mut ClassifierOptions, has_unlabeled: bool) -> Result<()> {
         if self.margin.is_some() && self.loss != LossName::Hinge {
             let message = "--margin: requires --loss hinge";
             return Err(Error::parameter(message));
         }
-        train.loss = match self.loss {
+        options.loss = match self.loss {
             LossName::Softmax => None,
             LossName::Hinge => Some(Loss::Hinge {
                 margin: self.margin.unwrap_or(1.0),
@@ -57,8 +70,8 @@ impl LossArguments {
             LossName::Logistic => Some(Loss::Logistic),
             LossName::Squared => Some(Loss::Squared),
         };
-        train.hidden = self.hidden;
-        let Some(loss) = train.loss else {
+        options.hidden = self.hidden;
+        let Some(loss) = options.loss else {
             if self.hidden > 0 {
                 let message = "--hidden: requires --loss hinge, logistic or squared";
                 return Err(Error::parameter(message));

@@ -4,7 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dropchain::classify::{Classifier, Instance, Prediction};
+use dropchain_documents::Instance;
+use dropchain_documents::classify::{Classifier, Prediction};
 use serde_json::{Map, Value, json};
 
 use super::input::DocumentInput;

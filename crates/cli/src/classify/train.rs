@@ -2,8 +2,8 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::classify::{ClassifierOptions, ClassifierTrainer};
 use dropchain::train::{Defaults, End};
+use dropchain_documents::classify::{ClassifierOptions, ClassifierTrainer};
 use dropchain_report::Log;
 
 use super::files::TrainingFiles;
@@ -100,7 +100,7 @@ impl TrainCommand {
         let progress = Progress::new(files.quiet);
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpus, dev) = learning::read(&trainer, files, &self.dev, &progress)?;
-        let trainer = trainer.with_trainer(|trainer| trainer.interrupt(interrupt::flag()));
+        let trainer = trainer.interrupt(interrupt::flag());
         let mut reporter = TrainingReporter::new(&progress, &files.train, log)
             .with_free_space(ResultFile::free_space(&files.model))
             .of_documents();
@@ -110,7 +110,7 @@ impl TrainCommand {
         // One class against the rest that learned nothing makes the model useless.
         let has_result = trained.ends.iter().all(End::has_result);
         let fate = if has_result {
-            model_file.save(trained.model.as_bytes())?;
+            model_file.save(trained.classifier.file().as_bytes())?;
             progress.println(&format!("wrote {model}"));
             format!("{model} has the best weights so far")
         } else {

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::classify::{ClassifierTrainer, InstanceCorpus};
 use dropchain::train::{Folds, TrainingCorpora};
 use dropchain::{Error, Result};
-use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
+use dropchain_documents::classify::{ClassifierTrainer, InstanceCorpus};
+use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuningData, Validation};
 
 use super::files::TrainingFiles;
 use super::learning::LearningArguments;
@@ -128,7 +128,7 @@ impl TuneCommand {
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpora, classes) = self.read(&trainer, &progress)?;
         if classes > 2 && !trainer.is_joint() {
-            let message = match settings.options().hidden {
+            let message = match self.learning.hidden() {
                 0 => "--multiclass one-vs-rest: `tune` trains all classes at a time; expected \
                       --loss logistic, hinge or squared, or --multiclass softmax"
                     .to_owned(),
@@ -153,8 +153,11 @@ impl TuneCommand {
             }
         };
         let data = TuningData::extract(&corpora, vec![None], validation, &settings)?;
+        let segments = trainer.segments();
         let search = Search {
             settings,
+            trainer: &*segments,
+            options: self.learning.identity(),
             configurations,
             schedule,
             warm_start: self.strategy.warm_start.is_on(),
@@ -190,10 +193,11 @@ impl TuneCommand {
             Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
         };
         let failed = |error| self.checkpoint.failed(error, true);
-        let model = trainer.record(&result.model, classes).map_err(failed)?;
-        let result = TuneResult { model, ..result };
         if result.refit_iterations != Some(0) {
-            model_file.save(result.model.as_bytes()).map_err(failed)?;
+            let classifier = trainer.classifier(result.file.clone()).map_err(failed)?;
+            model_file
+                .save(classifier.file().as_bytes())
+                .map_err(failed)?;
         }
         progress.clear();
         let results = Results {

@@ -22,7 +22,7 @@ use super::terminal::columns;
 use super::{CommandResult, print};
 use crate::progress::notice;
 use config::RunConfig;
-pub use top_attributes::TopAttributes;
+use top_attributes::TopAttributes;
 
 /// Show the contents of a model: training, sizes, transitions, top attributes
 #[derive(Debug, Args)]

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::Error;
-use dropchain::eval::{NumberEvaluation, NumberReport};
-use dropchain::regress::Regression;
+use dropchain_documents::regress::Regression;
+use dropchain_documents::{NumberEvaluation, NumberReport};
 
 use super::digits;
 use super::input::NumberInput;

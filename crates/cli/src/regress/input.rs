@@ -2,8 +2,8 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::classify::{InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures};
-use dropchain::regress::{Regression, RegressionCorpus, RegressionTrainer};
+use dropchain_documents::regress::{Regression, RegressionCorpus, RegressionTrainer};
+use dropchain_documents::{InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures};
 
 use crate::classify::DocumentInput;
 use crate::file_name::FileName;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::regress::Regression;
+use dropchain_documents::regress::Regression;
 use serde_json::{Value, json};
 
 use super::digits;
@@ -33,12 +33,12 @@ impl InspectCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::new(false).read([&self.model]).check()?;
         let regression = Regression::open(&self.model)?;
-        regression.model().verify()?;
+        regression.file().verify()?;
         let mut weights = regression.weights()?;
         let features = weights.len();
         weights.sort_by(|(a, v), (b, w)| w.abs().total_cmp(&v.abs()).then_with(|| a.cmp(b)));
         weights.truncate(self.top);
-        let documents = regression.model().header().provenance.sentences;
+        let documents = regression.documents();
         if self.json {
             let weights = weights.iter();
             let weights = weights.map(|(name, w)| json!({"feature": name, "weight": w}));

@@ -1,8 +1,8 @@
 //! The arguments of the model that `regress train` and `regress path` learn.
 
 use clap::{Args, ValueEnum};
-use dropchain::regress::{FeatureNoise, RegressionLoss, RegressionOptions};
 use dropchain::{Error, Result};
+use dropchain_documents::regress::{FeatureNoise, RegressionLoss, RegressionOptions};
 
 use super::input::NumberInput;
 use crate::classify::FeatureArguments;

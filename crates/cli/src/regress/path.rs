@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dropchain::Error;
-use dropchain::regress::{
+use dropchain_documents::regress::{
     CrossValidation, PathOptions, PathPoint, RegressionPath, RegressionTrainer,
 };
 use serde_json::json;
@@ -152,7 +152,7 @@ impl PathCommand {
             return Err(CommandError::Interrupted(signal, message));
         }
         if let (Some(file), Some(trained)) = (model_file, &path.trained) {
-            file.save(trained.regression.model().as_bytes())?;
+            file.save(trained.regression.file().as_bytes())?;
             let model = self.model.as_deref().unwrap_or_else(|| "".as_ref());
             progress.println(&format!("wrote {}", model.display()));
         }

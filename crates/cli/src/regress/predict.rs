@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dropchain::regress::Regression;
+use dropchain_documents::regress::Regression;
 use serde_json::json;
 
 use super::digits;

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use dropchain::Result;
 use dropchain::optim::StopReason;
-use dropchain::regress::{RegressionIteration, RegressionOptions, RegressionTrainer, Solver};
+use dropchain_documents::regress::{
+    RegressionIteration, RegressionOptions, RegressionTrainer, Solver,
+};
 
 use super::digits;
 use super::input::NumberInput;
@@ -128,7 +130,7 @@ impl TrainCommand {
         };
         let trained = trainer.train(&corpus, &mut observe)?;
         progress.clear();
-        model_file.save(trained.regression.model().as_bytes())?;
+        model_file.save(trained.regression.file().as_bytes())?;
         progress.println(&format!(
             "stopped after {} iterations: {}; objective {}",
             trained.iterations,

@@ -9,9 +9,9 @@ use super::design::Design;
 use super::likelihood::SmoothObjective;
 use super::options::{RegressionOptions, Solver};
 use super::record::RegressionLoss;
+use crate::irls::{self, Documents, InputNoise, IrlsOptions, Model, irls_memory};
 use dropchain::error::{Error, Result};
 use dropchain::extract::SparseRows;
-use crate::irls::{self, Documents, InputNoise, IrlsOptions, Model, irls_memory};
 use dropchain::math::dot;
 use dropchain::optim::{self, LbfgsOptions, LbfgsSettings, StopReason};
 

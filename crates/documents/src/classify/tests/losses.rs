@@ -50,7 +50,10 @@ fn two_classes() -> Vec<Instance> {
 
 #[test]
 fn without_noise_the_logistic_loss_gives_the_log_linear_model() {
-    for boundary in [dropchain::score::Boundary::On, dropchain::score::Boundary::Off] {
+    for boundary in [
+        dropchain::score::Boundary::On,
+        dropchain::score::Boundary::Off,
+    ] {
         let train = |loss| TrainOptions {
             boundary,
             ..options(loss, 0.0)
@@ -336,7 +339,8 @@ fn options_that_do_not_fit_are_named() {
         (
             |o| {
                 o.lbfgs = LbfgsOptions::default();
-                o.algorithm = dropchain::train::Algorithm::Sgd(dropchain::train::SgdOptions::default());
+                o.algorithm =
+                    dropchain::train::Algorithm::Sgd(dropchain::train::SgdOptions::default());
             },
             "with an online algorithm",
         ),

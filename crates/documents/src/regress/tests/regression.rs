@@ -1,11 +1,11 @@
 //! Tests of training, predictions and models.
 
 use super::{documents, options, train};
-use dropchain::MemoryLimit;
 use crate::classify::Classifier;
-use crate::{FeatureOptions, Instance};
-use dropchain::model::Model;
 use crate::regress::*;
+use crate::{FeatureOptions, Instance};
+use dropchain::MemoryLimit;
+use dropchain::model::Model;
 
 const SVR: RegressionLoss = RegressionLoss::Insensitive { epsilon: 0.1 };
 

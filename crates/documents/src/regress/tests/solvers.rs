@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{documents, options, sparse_documents, train};
-use crate::{Instance, InstanceContent};
 use crate::regress::*;
+use crate::{Instance, InstanceContent};
 
 const EXACT: f64 = 1e-12;
 
