@@ -139,7 +139,7 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
         let ids: Vec<LabelId> = ids.collect();
         builder.add(sentence, &ids).unwrap();
     }
-    let (mut data, alphabets) = builder.finish(1);
+    let (mut data, alphabets, _) = builder.finish();
     let classes = Classes::equal_columns(&data.nodes, alphabets.nodes.len());
     data.nodes = classes.collapsed(&data.nodes).into();
     (data, classes, labels.len())

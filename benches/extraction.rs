@@ -66,7 +66,7 @@ pub fn benches(criterion: &mut Criterion) {
             for sentence in &sentences {
                 builder.add(sentence, &[]).unwrap();
             }
-            builder.finish(1).0.nodes.nonzeros()
+            builder.finish().0.nodes.nonzeros()
         };
         let expected = build();
         group.bench_function(name, |bencher| {

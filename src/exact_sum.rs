@@ -72,15 +72,6 @@ impl FixedPointSum {
         }
     }
 
-    /// Returns the sum of both sums.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            units: self.units.wrapping_add(other.units),
-            excess: self.excess + other.excess,
-        }
-    }
-
     /// Returns the sum.
     #[must_use]
     pub fn value(&self) -> f64 {

@@ -39,7 +39,6 @@
 //! | train on attributes made elsewhere, any number of times | [`train::AttributeCorpus`] |
 //! | continue a model, or adapt it to other data | [`Trainer::init`], [`Trainer::towards`] |
 //! | follow training, or end it | [`train::Observer`] |
-//! | minimize with an optimizer or on machines of one's own | [`train::ShardedObjective`] |
 //! | add clusters, vectors or lists of names to a template | [`knowledge`] |
 //! | search hyperparameters | [`tune`] |
 //! | tag sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
@@ -87,8 +86,6 @@ pub mod score;
 pub mod second_pass;
 pub mod sentence;
 pub mod simd;
-#[cfg(feature = "train")]
-mod spill;
 pub mod tag;
 pub mod template;
 pub mod tokenize;

@@ -8,7 +8,7 @@ mod communication;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use communication::{Pieces, World, WorldReduce};
+use communication::{PIECE, World, WorldReduce};
 use dropchain::train::Ranks;
 use mpi::Threading;
 
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let initialized = mpi::initialize_with_threading(Threading::Funneled);
     let (universe, _) = initialized.ok_or("MPI is initialized already")?;
     let world = World::open(&universe);
-    let ranks = Ranks::new(WorldReduce::new(Pieces::default()));
+    let ranks = Ranks::new(WorldReduce::new(PIECE));
     for argument in std::env::args().skip(1) {
         let mut numbers = vec![0.0; argument.parse()?];
         let mut times = Vec::new();

@@ -15,25 +15,10 @@ use dropchain::train::Reduce;
 use mpi::collective::SystemOperation;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives, Root};
+use mpi::traits::{Communicator, CommunicatorCollectives};
 
-/// What one call sends: fewer than the 2³¹ that MPI can count.
-#[derive(Clone, Copy)]
-pub struct Pieces {
-    /// Numbers that are summed.
-    pub numbers: usize,
-    pub bytes: usize,
-}
-
-/// With a buffer for sums of 128 MB.
-impl Default for Pieces {
-    fn default() -> Self {
-        Self {
-            numbers: 1 << 24,
-            bytes: 1 << 30,
-        }
-    }
-}
+/// Numbers that one call sums: fewer than the 2³¹ that MPI can count, with a buffer of 128 MB.
+pub const PIECE: usize = 1 << 24;
 
 thread_local! {
     /// The communicator of all ranks, on the main thread.
@@ -84,18 +69,18 @@ pub fn abort(code: i32) -> ! {
 pub struct WorldReduce {
     rank: usize,
     size: usize,
-    pieces: Pieces,
+    piece: usize,     // numbers that one call sums
     buffer: Vec<f64>, // what this rank adds, while MPI writes the sums
 }
 
 impl WorldReduce {
-    /// Creates a handle.
-    pub fn new(pieces: Pieces) -> Self {
+    /// Creates a handle that sums so many numbers in one call.
+    pub fn new(piece: usize) -> Self {
         let [rank, size] = with_world(|world| [world.rank(), world.size()]);
         Self {
             rank: unsigned(rank),
             size: unsigned(size),
-            pieces,
+            piece,
             buffer: Vec::new(),
         }
     }
@@ -112,32 +97,13 @@ impl Reduce for WorldReduce {
 
     fn sum(&mut self, numbers: &mut [f64]) -> Result<()> {
         with_world(|world| {
-            for piece in numbers.chunks_mut(self.pieces.numbers) {
+            for piece in numbers.chunks_mut(self.piece) {
                 self.buffer.clear();
                 self.buffer.extend_from_slice(piece);
                 world.all_reduce_into(&self.buffer[..], piece, SystemOperation::sum());
             }
         });
         Ok(())
-    }
-
-    fn broadcast(&mut self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        with_world(|world| match i32::try_from(root) {
-            Ok(root) => broadcast(world, root, bytes, self.pieces),
-            Err(_) => fail("a rank that MPI cannot count"),
-        });
-        Ok(())
-    }
-}
-
-/// Overwrites `bytes` with those of a rank of a communicator.
-pub fn broadcast(world: &SimpleCommunicator, root: i32, bytes: &mut Vec<u8>, pieces: Pieces) {
-    let root = world.process_at_rank(root);
-    let mut length = bytes.len() as u64;
-    root.broadcast_into(&mut length);
-    bytes.resize(usize::try_from(length).unwrap_or(usize::MAX), 0);
-    for piece in bytes.chunks_mut(pieces.bytes) {
-        root.broadcast_into(piece);
     }
 }
 

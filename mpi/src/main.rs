@@ -14,7 +14,7 @@ use dropchain::train::{Ranks, Reduce};
 use dropchain_cli as cli;
 use mpi::Threading;
 
-use communication::{Pieces, World, WorldReduce};
+use communication::{PIECE, World, WorldReduce};
 
 /// The exit code of Rust programs that panic.
 const PANIC: i32 = 101;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let world = World::open(&universe);
-    let reduce = WorldReduce::new(Pieces::default());
+    let reduce = WorldReduce::new(PIECE);
     name_rank_in_panics(reduce.rank());
     let threads = processors::threads(&universe);
     let run = AssertUnwindSafe(|| cli::run_ranks(Ranks::new(reduce), threads, abort));

@@ -8,9 +8,8 @@ use std::fs;
 use std::thread::available_parallelism;
 
 use mpi::environment::Universe;
-use mpi::traits::Communicator;
-
-use crate::communication::{Pieces, broadcast};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, Root};
 
 /// Returns the number of threads for this rank, at least 1. All ranks call it.
 pub fn threads(universe: &Universe) -> usize {
@@ -18,7 +17,7 @@ pub fn threads(universe: &Universe) -> usize {
     let own = allowed_processors();
     let ranks = (0..machine.size()).map(|rank| {
         let mut list = own.clone().into_bytes();
-        broadcast(&machine, rank, &mut list, Pieces::default());
+        broadcast(&machine, rank, &mut list);
         parse(&String::from_utf8_lossy(&list))
     });
     let ranks: Vec<BTreeSet<usize>> = ranks.collect();
@@ -27,6 +26,15 @@ pub fn threads(universe: &Universe) -> usize {
         &ranks,
         available_parallelism().map_or(1, usize::from),
     )
+}
+
+/// Overwrites `bytes` with those of a rank of a communicator.
+fn broadcast(ranks: &SimpleCommunicator, root: i32, bytes: &mut Vec<u8>) {
+    let root = ranks.process_at_rank(root);
+    let mut length = bytes.len() as u64;
+    root.broadcast_into(&mut length);
+    bytes.resize(usize::try_from(length).unwrap_or(usize::MAX), 0);
+    root.broadcast_into(&mut bytes[..]);
 }
 
 /// Returns the processors that this process may use, as Linux lists them (`0-3,8`); elsewhere

@@ -1,4 +1,4 @@
-//! Numbers and bytes that do not fit into one call of MPI arrive.
+//! Numbers that do not fit into one call of MPI arrive.
 //!
 //! Needs Open MPI: run `mpi/test`.
 
@@ -9,12 +9,12 @@ mod communication;
 use std::env;
 use std::process::Command;
 
-use communication::{Pieces, World, WorldReduce};
+use communication::{World, WorldReduce};
 use dropchain::train::Ranks;
 use mpi::Threading;
 
 #[test]
-fn long_messages_are_sent_in_pieces() {
+fn long_sums_are_sent_in_pieces() {
     let mut command = Command::new("timeout");
     command.args(["300", "mpirun", "--oversubscribe", "--allow-run-as-root"]);
     command.args(["--bind-to", "none", "-n", "3"]);
@@ -32,11 +32,7 @@ fn long_messages_are_sent_in_pieces() {
 fn ranks_exchange_pieces() {
     let (universe, _) = mpi::initialize_with_threading(Threading::Funneled).unwrap();
     let world = World::open(&universe);
-    let pieces = Pieces {
-        numbers: 3,
-        bytes: 5,
-    };
-    let ranks = Ranks::new(WorldReduce::new(pieces));
+    let ranks = Ranks::new(WorldReduce::new(3));
     for length in [0, 1, 3, 4, 10] {
         let mut sums: Vec<f64> = (0..length).map(f64::from).collect();
         ranks.sum(&mut sums).unwrap();
@@ -44,16 +40,8 @@ fn ranks_exchange_pieces() {
         assert!(sums.into_iter().eq(expected), "{length} numbers");
     }
     let bytes_of = |rank: usize| -> Vec<u8> { (0..5 * rank as u8 + 4).collect() };
-    let mut visited = Vec::new();
-    let own = bytes_of(ranks.rank());
-    let visit = |rank, bytes: &[u8]| {
-        visited.push((rank, bytes.to_vec()));
-        Ok(())
-    };
-    ranks.for_each_rank(own, visit).unwrap();
-    let expected: Vec<_> = (0..ranks.size())
-        .map(|rank| (rank, bytes_of(rank)))
-        .collect();
-    assert_eq!(visited, expected);
+    let gathered = ranks.gather(&bytes_of(ranks.rank())).unwrap();
+    let expected: Vec<_> = (0..ranks.size()).map(bytes_of).collect();
+    assert_eq!(gathered, expected);
     drop(world);
 }

@@ -15,7 +15,6 @@ mod items;
 mod job;
 mod matrices;
 mod options;
-mod ranks;
 mod sentence;
 mod tagger;
 mod tagging;
@@ -32,7 +31,7 @@ mod _dropchain {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::arrow::{PyArrowArray, PyArrowSentences, tag_arrow};
+    use super::arrow::{PyArrowArray, tag_arrow};
     #[pymodule_export]
     use super::attributes::PyAttributeCorpus;
     #[pymodule_export]
@@ -50,7 +49,6 @@ mod _dropchain {
         PyComparison, PyDifference, PyEvaluation, PyScore, compare, evaluate, spans,
     };
     #[pymodule_export]
-    use super::ranks::{PyRank, check_rank_training, train_rank};
     #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]

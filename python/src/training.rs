@@ -8,8 +8,8 @@ use std::time::Duration;
 use dropchain::optim::StopReason;
 use dropchain::train::{
     AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End, EndReason,
-    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Ranks, Rounded, Start,
-    TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
+    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainOptions,
+    TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
 use pyo3::exceptions::PyValueError;
@@ -221,7 +221,6 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
         memory: memory_limit(arguments.memory)?,
         checkpoints: checkpoints(&arguments)?,
         template,
-        ranks: None,
         is_followed: arguments.observer.is_some(),
     };
     let threads = inputs::count("threads", arguments.threads, 1)?;
@@ -275,8 +274,6 @@ pub struct Run<'a> {
     pub checkpoints: Option<Checkpoints>,
     /// The template, unless the sentences have features.
     pub template: Option<Template>,
-    /// The ranks that share the work, if there are any.
-    pub ranks: Option<Ranks>,
     /// Whether somebody gets the events.
     pub is_followed: bool,
 }
@@ -304,9 +301,6 @@ impl Run<'_> {
         }
         if let Some(checkpoints) = &self.checkpoints {
             trainer = trainer.checkpoints(checkpoints.clone());
-        }
-        if let Some(ranks) = &self.ranks {
-            trainer = trainer.ranks(ranks.clone());
         }
         let mut recorder = Recorder {
             job,

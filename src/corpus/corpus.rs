@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 
-use super::file_part::FilePart;
 use super::parse::ReadOptions;
 use super::reader::Reader;
 use crate::error::Result;
@@ -51,18 +50,6 @@ impl Corpus {
     /// has no sentence or the sentences exceed [`ReadOptions::memory`].
     pub fn read<S: AsRef<OsStr>>(paths: impl AsRef<[S]>, options: &ReadOptions) -> Result<Self> {
         Self::collect(Reader::open(paths.as_ref(), options)?)
-    }
-
-    /// Reads all sentences of a part of a file; there may be none.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading; [`Error::Input`](crate::Error::Input) if the sentences exceed
-    /// [`ReadOptions::memory`].
-    pub fn read_part(part: &FilePart, options: &ReadOptions) -> Result<Self> {
-        Ok(Self::from(
-            Reader::open_part(part, options)?.collect_within_memory()?,
-        ))
     }
 
     /// Reads all sentences of a reader.

@@ -101,11 +101,6 @@ impl LineReader {
         Self::with_limit(input, file, MAX_LINE)
     }
 
-    /// Numbers lines as if there were others before the input.
-    pub(super) fn after_lines(self, number: u64) -> Self {
-        Self { number, ..self }
-    }
-
     /// Limits the memory of a sentence.
     pub(super) fn with_memory(self, memory: SentenceMemory) -> Self {
         Self { memory, ..self }
@@ -404,11 +399,6 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
         }
     }
     places
-}
-
-/// Returns whether a file with these first bytes is compressed, or has another encoding than UTF-8.
-pub(super) fn is_encoded(first: &[u8]) -> bool {
-    first.starts_with(&MAGIC) || UTF16_MARKS.iter().any(|mark| first.starts_with(mark))
 }
 
 /// Whether a line separates sentences. White space beyond ASCII can be a token.

@@ -14,7 +14,6 @@ mod corpus;
 mod crfsuite;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
-mod file_part;
 mod format;
 mod gzip;
 mod json_attributes;
@@ -44,7 +43,6 @@ pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
-pub use file_part::FilePart;
 pub use format::Format;
 pub use json_object::JsonObject;
 pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};

@@ -10,7 +10,6 @@ use super::annotation::{BratParser, SpansParser, text_files};
 use super::conll::ConllParser;
 use super::conllu::ConlluParser;
 use super::crfsuite::CrfsuiteParser;
-use super::file_part::FilePart;
 use super::format::Format;
 use super::jsonl::JsonlParser;
 use super::lines::{InputStream, LineReader, OutputStream, SentenceMemory};
@@ -105,21 +104,6 @@ impl Reader {
             reader.pending.push_front(PendingInput::Lines(lines.0));
         }
         Ok(reader)
-    }
-
-    /// Reads a part of a file. Places are those in the file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if the file cannot be read.
-    pub fn open_part(part: &FilePart, options: &ReadOptions) -> Result<Self> {
-        let (input, lines) = part.open()?;
-        let name = part.path().to_string_lossy();
-        let lines = LineReader::new(input, Arc::from(name)).after_lines(lines);
-        Ok(Self::new(
-            VecDeque::from([PendingInput::Lines(lines)]),
-            options,
-        ))
     }
 
     /// Reads an open stream; `name` identifies it in error messages.

@@ -3,9 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::alphabet::{Alphabet, Alphabets};
-use super::dataset::{ColumnCount, Dataset};
-use super::matrix::SparseRows;
+use super::alphabet::Alphabets;
+use super::dataset::Dataset;
 use super::source::{AttributeSource, TokenSink};
 use crate::error::{Error, Result};
 use crate::ids::{AttributeId, LabelId};
@@ -23,15 +22,14 @@ pub type AttributeGroups = Option<[Vec<u32>; 2]>;
 #[derive(Debug)]
 pub struct DatasetBuilder {
     source: AttributeSource,
-    pub(super) alphabets: Alphabets,
+    alphabets: Alphabets,
     grow: bool,          // whether new attributes are interned
     edges: bool,         // whether edge attributes are extracted
     training: bool,      // whether labeled sentences are those that the template has learned from
     copied: Option<u32>, // the sentence that the next ones are copies of
-    kept: [usize; 2],    // node and edge attributes that are kept however rare they are
-    pub(super) groups: AttributeGroups,
-    pub(super) data: Dataset,
-    pub(super) workspace: Workspace,
+    groups: AttributeGroups,
+    data: Dataset,
+    workspace: Workspace,
     entries: [Vec<(u32, f64)>; 2],
 }
 
@@ -43,12 +41,11 @@ impl DatasetBuilder {
         Self::with_growth(source, Alphabets::default(), true, edges)
     }
 
-    /// Creates a builder that adds to alphabets, whose attributes are kept however rare they are.
+    /// Creates a builder of training data that adds to alphabets.
     #[must_use]
     pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
         Self {
             groups: source.has_groups().then(Default::default),
-            kept: [alphabets.nodes.len(), alphabets.edges.len()],
             training: true,
             ..Self::with_growth(source, alphabets, true, edges)
         }
@@ -68,7 +65,6 @@ impl DatasetBuilder {
             edges,
             training: false,
             copied: None,
-            kept: [0; 2],
             groups: None,
             data: Dataset::default(),
             workspace: Workspace::default(),
@@ -172,88 +168,19 @@ impl DatasetBuilder {
         Ok(())
     }
 
+    /// Returns the data set, its alphabets, and the groups of attributes, if the builder was created
+    /// by [`extending`](Self::extending) with a template that has groups.
+    #[must_use]
+    pub fn finish(mut self) -> (Dataset, Alphabets, AttributeGroups) {
+        self.data.shrink_to_fit();
+        (self.data, self.alphabets, self.groups)
+    }
+
     /// Returns the memory usage in bytes of the data set and the alphabets so far.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.data.memory() + self.alphabets.nodes.memory() + self.alphabets.edges.memory()
     }
-
-    /// Returns the memory usage in bytes of the data set so far.
-    #[cfg(feature = "train")]
-    pub fn data_memory(&self) -> usize {
-        self.data.memory()
-    }
-
-    /// Takes the data set so far; more sentences may follow, the numbers of which begin at 0 again.
-    #[cfg(feature = "train")]
-    pub fn take_data(&mut self) -> Dataset {
-        std::mem::take(&mut self.data)
-    }
-
-    /// Returns the data set and its alphabets, without the attributes that occur at fewer than
-    /// `min_count` tokens, except those that are kept. Only labeled tokens count, if there are any;
-    /// each counts with the weight of its sentence.
-    #[must_use]
-    pub fn finish(self, min_count: u32) -> (Dataset, Alphabets) {
-        let (data, alphabets, _) = self.finish_grouped(min_count);
-        (data, alphabets)
-    }
-
-    /// Like [`finish`](Self::finish); also returns the groups of attributes, if the builder was
-    /// created by [`extending`](Self::extending) with a template that has groups.
-    #[must_use]
-    pub fn finish_grouped(self, min_count: u32) -> (Dataset, Alphabets, AttributeGroups) {
-        if min_count <= 1 {
-            return self.finish_with(None);
-        }
-        let counted = match self.data.labeled() {
-            0 => self.data.len(),
-            labeled => labeled,
-        };
-        let frequent = self.column_counts(counted).map(|counts| {
-            let is_frequent = counts.iter().map(|count| count.is_at_least(min_count));
-            is_frequent.collect()
-        });
-        self.finish_with(Some(frequent))
-    }
-
-    /// Counts the node and the edge attributes of the first sentences.
-    pub(super) fn column_counts(&self, sentences: usize) -> [Vec<ColumnCount>; 2] {
-        let Alphabets { nodes, edges } = &self.alphabets;
-        let counts = |matrix, columns| self.data.column_counts(matrix, columns, 0..sentences);
-        [
-            counts(&self.data.nodes, nodes.len()),
-            counts(&self.data.edges, edges.len()),
-        ]
-    }
-
-    /// Finishes without the node and edge attributes that are neither `frequent` (`None`: all are)
-    /// nor kept.
-    pub(super) fn finish_with(
-        mut self,
-        frequent: Option<[Vec<bool>; 2]>,
-    ) -> (Dataset, Alphabets, AttributeGroups) {
-        if let Some(mut is_kept) = frequent {
-            for (is_kept, kept) in is_kept.iter_mut().zip(self.kept) {
-                is_kept[..kept].fill(true);
-            }
-            let Alphabets { nodes, edges } = &mut self.alphabets;
-            self.data.nodes = Arc::new(retain(nodes, &self.data.nodes, &is_kept[0]));
-            self.data.edges = Arc::new(retain(edges, &self.data.edges, &is_kept[1]));
-            for (groups, is_kept) in self.groups.iter_mut().flatten().zip(&is_kept) {
-                let mut is_kept = is_kept.iter();
-                groups.retain(|_| is_kept.next() == Some(&true));
-            }
-        }
-        self.data.shrink_to_fit();
-        (self.data, self.alphabets, self.groups)
-    }
-}
-
-/// Retains the attributes that are kept. Returns the rows with their new numbers.
-pub fn retain(alphabet: &mut Alphabet, rows: &SparseRows, is_kept: &[bool]) -> SparseRows {
-    let new_ids = alphabet.retain(|id| is_kept[id.index()]);
-    rows.map_columns(|column| new_ids[column as usize], |_, value| value)
 }
 
 /// Appends the attributes of one sentence to the data set.

@@ -53,9 +53,34 @@ impl Classes {
     /// weights.
     #[must_use]
     pub fn equal_columns_in_groups(matrix: &SparseRows, groups: Vec<u32>) -> Self {
-        let mut refinement = Refinement::new(groups);
-        refinement.add(matrix);
-        refinement.finish()
+        let mut class = groups;
+        let highest = class.iter().copied().max().unwrap_or(0) as usize;
+        let mut sizes = vec![0; highest + 1];
+        for &group in &class {
+            sizes[group as usize] += 1;
+        }
+        let mut row_groups = Vec::new(); // (class, value bits, column)
+        for row in 0..matrix.len() {
+            row_groups.clear();
+            row_groups.extend(
+                matrix
+                    .entries(row)
+                    .map(|(column, value)| (class[column as usize], value.to_bits(), column)),
+            );
+            row_groups.sort_unstable();
+            for group in row_groups.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
+                let old = group[0].0 as usize;
+                if (group.len() as u32) < sizes[old] {
+                    sizes[old] -= group.len() as u32;
+                    let new = sizes.len() as u32;
+                    sizes.push(group.len() as u32);
+                    for &(_, _, column) in group {
+                        class[column as usize] = new;
+                    }
+                }
+            }
+        }
+        Self::from_labels(class)
     }
 
     /// Renumbers classes in order of their first members and counts them.
@@ -142,61 +167,6 @@ impl Classes {
             |column| Some(self.class(column)),
             |class, value| value / f64::from(self.size(class)),
         )
-    }
-}
-
-/// The classes of columns that are equal in the rows so far.
-#[derive(Clone, Debug)]
-pub struct Refinement {
-    class: Vec<u32>, // [A]
-    sizes: Vec<u32>,
-}
-
-impl Refinement {
-    /// Begins without rows, given the group of each column, `[columns]`; see
-    /// [`Classes::equal_columns_in_groups`].
-    pub fn new(groups: Vec<u32>) -> Self {
-        let highest = groups.iter().copied().max().unwrap_or(0) as usize;
-        let mut sizes = vec![0; highest + 1];
-        for &group in &groups {
-            sizes[group as usize] += 1;
-        }
-        Self {
-            class: groups,
-            sizes,
-        }
-    }
-
-    /// Adds rows.
-    pub fn add(&mut self, matrix: &SparseRows) {
-        let Self { class, sizes } = self;
-        let mut row_groups = Vec::new(); // (class, value bits, column)
-        for row in 0..matrix.len() {
-            row_groups.clear();
-            row_groups.extend(
-                matrix
-                    .entries(row)
-                    .map(|(column, value)| (class[column as usize], value.to_bits(), column)),
-            );
-            row_groups.sort_unstable();
-            for group in row_groups.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)) {
-                let old = group[0].0 as usize;
-                if (group.len() as u32) < sizes[old] {
-                    sizes[old] -= group.len() as u32;
-                    let new = sizes.len() as u32;
-                    sizes.push(group.len() as u32);
-                    for &(_, _, column) in group {
-                        class[column as usize] = new;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Returns the classes, numbered in order of their first members.
-    #[must_use]
-    pub fn finish(self) -> Classes {
-        Classes::from_labels(self.class)
     }
 }
 

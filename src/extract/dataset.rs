@@ -4,15 +4,13 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::Xxh3;
-
 use super::matrix::SparseRows;
 use super::targets::{PartialLabels, Target};
 use crate::ids::LabelId;
 
 /// The tokens at which an attribute occurs, each with the weight of its sentence.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ColumnCount(pub(super) f64);
+pub struct ColumnCount(f64);
 
 impl ColumnCount {
     /// Rounding of sums of weights, relative to the count.
@@ -220,17 +218,6 @@ impl Dataset {
         sentences: impl IntoIterator<Item = usize>,
     ) -> Vec<ColumnCount> {
         let mut counts = vec![ColumnCount::default(); columns];
-        self.add_column_counts(matrix, sentences, &mut counts);
-        counts
-    }
-
-    /// Adds to [`column_counts`](Self::column_counts).
-    pub fn add_column_counts(
-        &self,
-        matrix: &SparseRows,
-        sentences: impl IntoIterator<Item = usize>,
-        counts: &mut [ColumnCount],
-    ) {
         for i in sentences {
             let weight = self.weight(i);
             for row in self.sentence(i) {
@@ -239,17 +226,7 @@ impl Dataset {
                 }
             }
         }
-    }
-
-    /// Appends sentences of another data set without their attributes.
-    #[cfg(feature = "train")]
-    pub fn append_without_attributes(&mut self, other: &Self, sentences: Range<usize>) {
-        let mut tokens = self.tokens();
-        for i in sentences {
-            self.push_target(other.target(i));
-            tokens += other.sentence(i).len();
-            self.end_sentence(tokens, other.weight(i));
-        }
+        counts
     }
 
     /// Returns the sentences without their labels, to be labeled again.
@@ -276,28 +253,6 @@ impl Dataset {
         self.ends.shrink_to_fit();
         self.labels.shrink_to_fit();
         self.partial.shrink_to_fit();
-    }
-
-    /// Returns a fingerprint of some sentences, given the number `first` of the first of them in a
-    /// whole that they are a part of. That of the whole is the sum of those of parts.
-    pub fn fingerprint(&self, sentences: Range<usize>, first: u64) -> u64 {
-        let numbered = (first..).zip(sentences);
-        let fingerprints = numbered.map(|(number, i)| {
-            let mut hasher = Xxh3::new();
-            let tokens = self.sentence(i);
-            (number, tokens.len(), self.weight(i).to_bits()).hash(&mut hasher);
-            match self.target(i) {
-                Target::Gold(labels) => labels.hash(&mut hasher),
-                Target::Allowed(sets) => sets.iter().for_each(|set| set.hash(&mut hasher)),
-                Target::Unlabeled => {}
-            }
-            for row in tokens {
-                self.nodes.hash_row(row, &mut hasher);
-                self.edges.hash_row(row, &mut hasher);
-            }
-            hasher.finish()
-        });
-        fingerprints.fold(0, u64::wrapping_add)
     }
 
     /// Hashes what is known about the labels.

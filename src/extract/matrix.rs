@@ -3,11 +3,6 @@
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-#[cfg(feature = "train")]
-use crate::error::Result;
-#[cfg(feature = "train")]
-use crate::spill::{Spill, SpillFile, Spilled};
-
 /// A sparse matrix in CSR form (compressed sparse rows): tokens × columns.
 ///
 /// Within a row, columns are distinct and ascending. Most attributes are indicators, so values are
@@ -86,17 +81,6 @@ impl SparseRows {
             .iter()
             .enumerate()
             .map(move |(i, &column)| (column, values.map_or(1.0, |values| values[i])))
-    }
-
-    /// Hashes a row, alike whether or not the values 1 are stored.
-    pub(super) fn hash_row<H: Hasher>(&self, row: usize, state: &mut H) {
-        let (columns, values) = self.row(row);
-        columns.hash(state);
-        for (i, value) in values.into_iter().flatten().enumerate() {
-            if *value != 1.0 {
-                (i, value.to_bits()).hash(state);
-            }
-        }
     }
 
     /// Appends a row, after sorting `entries` by column and summing those of the same column, in
@@ -206,25 +190,6 @@ impl SparseRows {
     pub fn memory(&self) -> usize {
         let values = self.values.as_ref().map_or(0, Vec::capacity);
         8 * self.ends.capacity() + 4 * self.columns.capacity() + 8 * values
-    }
-}
-
-#[cfg(feature = "train")]
-impl Spill for SparseRows {
-    type Arrays = (Spilled<u64>, Spilled<u32>, Option<Spilled<f64>>);
-
-    fn spill(&self, file: &SpillFile) -> Result<Self::Arrays> {
-        Ok((
-            self.ends.spill(file)?,
-            self.columns.spill(file)?,
-            self.values.spill(file)?,
-        ))
-    }
-
-    fn load(&mut self, (ends, columns, values): &Self::Arrays, file: &SpillFile) -> Result<()> {
-        self.ends.load(ends, file)?;
-        self.columns.load(columns, file)?;
-        self.values.load(values, file)
     }
 }
 

@@ -10,8 +10,6 @@ mod builder;
 mod collapse;
 mod dataset;
 mod matrix;
-#[cfg(feature = "train")]
-mod over_ranks;
 #[cfg(test)]
 pub mod random;
 mod source;
@@ -21,14 +19,10 @@ mod tests;
 
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
-#[cfg(feature = "train")]
-pub use builder::retain;
 pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
 #[cfg(feature = "train")]
-pub use collapse::{Refinement, numbered};
-#[cfg(feature = "train")]
-pub use dataset::ColumnCount;
+pub use collapse::numbered;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;
 pub use source::{AttributeSource, TokenSink};

@@ -87,29 +87,6 @@ pub(super) struct PlainLabelCounts {
     continued: u64,   // of these, tokens after one with the same label
 }
 
-#[cfg(feature = "train")]
-impl PlainLabelCounts {
-    /// Returns counts whose sums over parts of a corpus are those of the whole.
-    pub fn to_counts(self) -> [u64; 4] {
-        [
-            u64::from(self.has_prefix),
-            self.outside,
-            self.typed,
-            self.continued,
-        ]
-    }
-
-    /// Returns what was counted, given [`to_counts`](Self::to_counts).
-    pub fn from_counts([prefixed, outside, typed, continued]: [u64; 4]) -> Self {
-        Self {
-            has_prefix: prefixed > 0,
-            outside,
-            typed,
-            continued,
-        }
-    }
-}
-
 impl PlainLabelCounts {
     /// Counts a token, whose predecessor in the sentence has the label `previous`.
     pub fn observe(&mut self, label: &str, previous: Option<&str>) {

@@ -164,45 +164,6 @@ impl SchemeDetector {
     }
 }
 
-/// Detectors of parts of a corpus.
-#[cfg(feature = "train")]
-impl SchemeDetector {
-    /// The number of [`to_counts`](Self::to_counts).
-    pub const COUNTS: usize = 14;
-
-    /// Counts whose sums over the detectors of parts of a corpus are those of a detector of the
-    /// whole.
-    pub fn to_counts(&self) -> [u64; Self::COUNTS] {
-        let mut counts = [0; Self::COUNTS];
-        for (i, scheme) in SCHEMES.into_iter().enumerate() {
-            let candidate = self.candidates.iter().find(|found| found.0 == scheme);
-            [counts[2 * i], counts[2 * i + 1]] = match candidate {
-                None => [1, 0],
-                Some(&(_, illegal)) => [0, illegal],
-            };
-        }
-        counts[8] = self.with_spans;
-        counts[9] = u64::from(self.has_partial);
-        counts[10..].copy_from_slice(&self.plain.to_counts());
-        counts
-    }
-
-    /// The detector with these [`to_counts`](Self::to_counts), and the choice of this one.
-    pub fn with_counts(self, counts: [u64; Self::COUNTS]) -> Self {
-        let [a, b, c, d, e, f, g, h, with_spans, partial, plain @ ..] = counts;
-        let counts = [[a, b], [c, d], [e, f], [g, h]];
-        let schemes = SCHEMES.into_iter().zip(counts);
-        let candidates = schemes.filter(|&(_, [missing, _])| missing == 0);
-        Self {
-            candidates: candidates.map(|(s, [_, illegal])| (s, illegal)).collect(),
-            with_spans,
-            has_partial: partial > 0,
-            plain: PlainLabelCounts::from_counts(plain),
-            choice: self.choice,
-        }
-    }
-}
-
 /// Detects the scheme of a corpus from the labels of each sentence: [`SchemeDetector::finish`].
 pub fn detect<L, S>(sentences: impl IntoIterator<Item = L>) -> Scheme
 where

@@ -40,12 +40,6 @@ pub enum Engine {
     Gaussian(Expectation),
 }
 
-/// The default number of samples of [`Expectation::Sampling`].
-pub const SAMPLES: u32 = 100;
-
-/// The largest number of samples: the error falls with the square root of the number.
-const MAX_SAMPLES: u32 = 10_000;
-
 /// The default number of iterations for which [`Engine::Reweighted`] holds the marginals fixed.
 pub const ROUND: usize = 20;
 
@@ -90,26 +84,9 @@ impl Engine {
             _ => None,
         }
     }
-
-    /// Returns whether the noise term depends on a seed.
-    #[must_use]
-    pub fn is_sampled(self) -> bool {
-        matches!(self, Self::Gaussian(Expectation::Sampling { .. }))
-    }
-
-    /// Sets the seed, if there is sampling.
-    #[must_use]
-    pub(crate) fn with_seed(self, seed: u64) -> Self {
-        match self {
-            Self::Gaussian(Expectation::Sampling { pairs, .. }) => {
-                Self::Gaussian(Expectation::Sampling { pairs, seed })
-            }
-            other => other,
-        }
-    }
 }
 
-/// The command-line name. Collapsing and the seed are separate options.
+/// The command-line name. Collapsing is a separate option.
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -120,14 +97,11 @@ impl fmt::Display for Engine {
             Self::Reweighted(iterations) => write!(f, "reweighted={iterations}"),
             Self::Gaussian(Expectation::Best) => f.write_str("gaussian"),
             Self::Gaussian(Expectation::Unscented) => f.write_str("unscented"),
-            Self::Gaussian(Expectation::Sampling { pairs, .. }) => {
-                write!(f, "sampling={}", 2 * pairs)
-            }
         }
     }
 }
 
-/// Parses the command-line name; `message` means with collapsing, and the seed is 0.
+/// Parses the command-line name; `message` means with collapsing.
 impl FromStr for Engine {
     type Err = Error;
 
@@ -140,7 +114,6 @@ impl FromStr for Engine {
             "reweighted" => return Ok(Self::Reweighted(ROUND)),
             "gaussian" => return Ok(Self::Gaussian(Expectation::Best)),
             "unscented" => return Ok(Self::Gaussian(Expectation::Unscented)),
-            "sampling" => return Ok(sampling(SAMPLES)),
             _ => {}
         }
         if let Some(rest) = name.strip_prefix("reweighted") {
@@ -152,34 +125,13 @@ impl FromStr for Engine {
                 )
             });
         }
-        if let Some(rest) = name.strip_prefix("sampling") {
-            let samples = rest.strip_prefix('=').and_then(|n| n.parse().ok());
-            let is_valid = |n: &u32| (2..=MAX_SAMPLES).contains(n) && n.is_multiple_of(2);
-            return (samples.filter(is_valid).map(sampling)).ok_or_else(|| {
-                error(&format!(
-                    "expected sampling=N with an even number N from 2 to {MAX_SAMPLES}, for \
-                     example sampling={SAMPLES}"
-                ))
-            });
-        }
         let rest = name.strip_prefix("window").ok_or_else(|| {
-            error(
-                "expected adjoint, reweighted, gaussian, unscented, sampling=N, message, window=R \
-                 or local",
-            )
+            error("expected adjoint, reweighted, gaussian, unscented, message, window=R or local")
         })?;
         let radius = rest.strip_prefix('=').and_then(|r| r.parse().ok());
         (radius.map(Self::Window))
             .ok_or_else(|| error("expected window=R with a whole number R, for example window=2"))
     }
-}
-
-/// Returns the engine for an even number of samples.
-fn sampling(samples: u32) -> Engine {
-    Engine::Gaussian(Expectation::Sampling {
-        pairs: samples / 2,
-        seed: 0,
-    })
 }
 
 impl TryFrom<String> for Engine {
@@ -211,14 +163,11 @@ mod tests {
             "reweighted=7",
             "gaussian",
             "unscented",
-            "sampling=4",
         ] {
             assert_eq!(name.parse::<Engine>().unwrap().to_string(), name);
         }
         let default = "reweighted".parse::<Engine>().unwrap();
         assert_eq!(default.to_string(), "reweighted=20");
-        let default = "sampling".parse::<Engine>().unwrap();
-        assert_eq!(default.to_string(), "sampling=100");
     }
 
     #[test]
@@ -253,20 +202,10 @@ mod tests {
     }
 
     #[test]
-    fn sampling_takes_an_even_number_in_its_range() {
-        for name in ["sampling=", "sampling=0", "sampling=3", "sampling=10002"] {
-            let error = name.parse::<Engine>().unwrap_err().to_string();
-            let expected = "expected sampling=N with an even number N from 2 to 10000, for example \
-                            sampling=100";
-            assert_eq!(error, format!("gradient '{name}'; {expected}"));
-        }
-    }
-
-    #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         let error = "exact".parse::<Engine>().unwrap_err().to_string();
         let expected = "gradient 'exact'; expected adjoint, reweighted, gaussian, unscented, \
-                        sampling=N, message, window=R or local";
+                        message, window=R or local";
         assert_eq!(error, expected);
     }
 }

@@ -92,11 +92,9 @@ mod window;
 pub use active_features::ActiveCounts;
 pub use adjoint::Adjoint;
 pub use direct::Direct;
-pub use engine::{Engine, ROUND, SAMPLES};
+pub use engine::{Engine, ROUND};
 pub use features::{AttributeRows, FeatureGradient, Features};
-pub use gaussian::{
-    Expectation, Gaussian, LogisticMoments, MaskGradient, logistic_moments, mask_gradient,
-};
+pub use gaussian::{Expectation, Gaussian, LogisticMoments, logistic_moments};
 pub use hessian::{HessianProduct, ScoreDirection};
 pub use message::Message;
 pub use regularizer::{

@@ -31,9 +31,6 @@ pub struct SentenceInput<'a> {
     pub edge_variance: Option<&'a [f64]>,
     /// The factor that R and its derivatives are multiplied by.
     pub weight: f64,
-    /// The number of its first token among all tokens of the data, used only by
-    /// [`Gaussian`](super::Gaussian) with sampling.
-    pub first_token: u64,
     /// The features of the sentence, used only by [`Message`](super::Message).
     pub features: Features<'a>,
 }

@@ -141,7 +141,6 @@ impl ChunkWorker {
             },
             weight,
             noise_weight,
-            first_token: tokens.start as u64,
             attributes: self
                 .attributes
                 .fill_for(engine, data, space, tokens.clone()),

@@ -49,18 +49,14 @@ mod memory;
 mod monte_carlo;
 mod noise;
 mod part;
-mod parts;
 mod penalty;
 mod reweighting;
 mod sentence;
 mod shared;
 mod shared_gradient;
-mod spilled;
 #[cfg(test)]
 pub(crate) mod tests;
 mod totals;
-
-use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -86,14 +82,11 @@ pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseSharing};
-pub use part::RankPart;
-pub use parts::Parts;
 pub use penalty::Penalty;
 use reweighting::Reweighting;
 pub(crate) use sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
 };
-pub use spilled::SpilledBlocks;
 use totals::Totals;
 
 /// The terms of the objective, without the L1 penalty.
@@ -134,7 +127,6 @@ pub struct PenalizedLikelihood {
     totals: Totals,           // over all ranks
     anchor_tasks: [Vec<anchors::Task>; 2],
     ranks: Option<Ranks>,
-    spilled: Option<Arc<SpilledBlocks>>, // where the matrices are, if not in memory
 }
 
 impl PenalizedLikelihood {
@@ -183,16 +175,7 @@ impl PenalizedLikelihood {
             totals,
             anchor_tasks: space.blocks().map(anchors::tasks),
             ranks: None,
-            spilled: None,
         }
-    }
-
-    /// Sets the total weights of labeled and of unlabeled sentences that determine the factor λ of
-    /// the noise term, if the data are a part of all sentences.
-    #[must_use]
-    pub fn with_total_weights(mut self, totals: [f64; 2]) -> Self {
-        self.totals.weights = totals;
-        self
     }
 
     /// Adds a noise term.
@@ -390,8 +373,8 @@ impl PenalizedLikelihood {
 
     /// Overwrites the gradient with respect to attribute weights, and the sums for label weights,
     /// by sums over the sentences of all ranks; returns the negative log-likelihood and the
-    /// quadratic noise term. All are NaN if derivatives exceed every limit, if a rank cannot be
-    /// reached, or if blocks cannot be loaded.
+    /// quadratic noise term. All are NaN if derivatives exceed every limit, or if a rank cannot
+    /// be reached.
     fn sum_sentences(&mut self, pass: Pass<'_>, gradient: &mut [f64]) -> [f64; 2] {
         let limits = match self.noise {
             None => &[1.0][..],
@@ -403,9 +386,7 @@ impl PenalizedLikelihood {
             self.anchors(pass, limit).start(gradient);
             let (pairs, stride) = (self.transitions.pair_numbers(), self.space.stride());
             self.sums.start(pairs, stride, anchor);
-            let Some(mut sums) = self.add_blocks(pass, limit, gradient) else {
-                break;
-            };
+            let mut sums = self.add_blocks(pass, limit, gradient);
             self.sums.subtract(anchor);
             if !self.sum_over_ranks(&mut sums) {
                 break;
@@ -439,29 +420,16 @@ impl PenalizedLikelihood {
     }
 
     /// Adds the contributions of all blocks to the gradient and to the sums for label weights, and
-    /// returns other sums; `None` if a block cannot be loaded.
+    /// returns other sums.
     ///
     /// While the gradient of one block is gathered, the sentences of the next are already being
     /// evaluated, so that no thread waits for the last sentences of a block.
-    fn add_blocks(
-        &mut self,
-        pass: Pass<'_>,
-        limit: f64,
-        gradient: &mut [f64],
-    ) -> Option<SentenceSums> {
+    fn add_blocks(&mut self, pass: Pass<'_>, limit: f64, gradient: &mut [f64]) -> SentenceSums {
         let [mut current, mut next] = std::mem::take(&mut self.buffers);
         let mut workers = std::mem::take(&mut self.workers);
         let mut sums = SentenceSums::default();
-        let mut is_loaded = self.load_blocks(0);
-        let blocks = if is_loaded {
-            self.partition.blocks.len()
-        } else {
-            0
-        };
-        if is_loaded {
-            self.run_sentences(0, pass, &mut workers, &mut current);
-        }
-        for index in 0..blocks {
+        self.run_sentences(0, pass, &mut workers, &mut current);
+        for index in 0..self.partition.blocks.len() {
             let tokens = self.chunk_tokens(&self.partition.blocks[index]);
             for (worker, tokens) in workers.iter_mut().zip(tokens) {
                 sums.loss.add(worker.terms.loss);
@@ -474,10 +442,6 @@ impl PenalizedLikelihood {
                 // Those of the likelihood alone never do, but for rounding.
                 sums.exceeds_limit |= self.noise.is_some() && largest > limit;
             }
-            is_loaded = self.load_blocks(index + 1);
-            if !is_loaded {
-                break;
-            }
             let this = &*self;
             rayon::join(
                 || this.gather(index, pass.factors, &current, gradient),
@@ -487,31 +451,7 @@ impl PenalizedLikelihood {
         }
         self.workers = workers;
         self.buffers = [current, next];
-        is_loaded.then_some(sums)
-    }
-
-    /// Loads what the step with the sentences of block `index` needs, if there is such a block: its
-    /// rows, and the columns of the block before. Returns whether that succeeded.
-    fn load_blocks(&mut self, index: usize) -> bool {
-        let Some(spilled) = &self.spilled else {
-            return true;
-        };
-        let mut load = || {
-            if let Some(before) = index.checked_sub(1) {
-                spilled.load_columns(before, &mut self.transposes)?;
-            }
-            match self.partition.blocks.get(index) {
-                None => Ok(()),
-                Some(_) => spilled.load_rows(index, &mut self.products),
-            }
-        };
-        match load() {
-            Ok(()) => true,
-            Err(error) => {
-                spilled.fail(error);
-                false
-            }
-        }
+        sums
     }
 
     /// Evaluates the sentences of block `index`, if there is such a block.

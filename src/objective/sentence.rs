@@ -62,8 +62,6 @@ pub(crate) struct SentenceTask<'a> {
     pub weight: f64,
     /// The factor of its noise term: its weight times λ or αλ.
     pub noise_weight: f64,
-    /// The number of its first token in the data.
-    pub first_token: u64,
     /// Its attributes, for engines that work on them.
     pub attributes: SentenceAttributes<'a>,
     /// The noise of node attributes, if labels share its masks.
@@ -355,7 +353,6 @@ impl SentenceKernel {
             linear_variance: task.shared.map(|_| &self.linear_variance[..]),
             edge_variance: (!variances.edges.is_empty()).then_some(&*variances.edges),
             weight: task.noise_weight,
-            first_token: task.first_token,
             features: task.attributes.features,
         };
         let derivatives = noise::Derivatives {

@@ -1,15 +1,11 @@
 //! What the objective has to know of all sentences, wherever each is evaluated.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::parts::Parts;
 use crate::chain::Transitions;
-use crate::error::Result;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
-use crate::ranks::{Ranks, take};
 use crate::score::ParameterSpace;
 
 /// Counts over all sentences. All of them have the same bits for any number of ranks.
@@ -43,101 +39,21 @@ pub(super) struct ColumnTotals {
 }
 
 impl Totals {
-    /// Counts the sentences of one process.
+    /// Counts all sentences.
     pub fn new(data: &Dataset, space: &ParameterSpace) -> Self {
-        let counts = SentenceCounts::new(data, 0..data.len());
+        let counts = SentenceCounts::new(data);
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
-        let columns = matrices.map(|(matrix, block)| {
-            let mut entries = EntryCounts::new(block.columns());
-            entries.add(data, matrix, 0..data.len());
-            let mut squares = entries.squares(&counts);
-            if let Some(squares) = &mut squares {
-                squares.add(data, matrix, 0..data.len());
-            }
-            ColumnTotals::new(entries, squares.map(SquareSums::finish))
-        });
-        Self::of(&counts, columns, label_pairs(data))
-    }
-
-    /// Counts sentences whose attributes come from `parts`; `data` are the sentences without them.
-    ///
-    /// # Errors
-    ///
-    /// Those of `parts`.
-    pub fn of_parts(data: &Dataset, space: &ParameterSpace, parts: &dyn Parts) -> Result<Self> {
-        let counts = SentenceCounts::new(data, 0..data.len());
-        let mut entries = space
-            .blocks()
-            .map(|block| EntryCounts::new(block.columns()));
-        parts.for_each(&mut |part| {
-            for (entries, matrix) in entries.iter_mut().zip([&part.nodes, &part.edges]) {
-                entries.add(part, matrix, 0..part.len());
-            }
-            Ok(())
-        })?;
-        let mut squares = entries.each_ref().map(|entries| entries.squares(&counts));
-        if squares.iter().any(Option::is_some) {
-            parts.for_each(&mut |part| {
-                for (squares, matrix) in squares.iter_mut().zip([&part.nodes, &part.edges]) {
-                    if let Some(squares) = squares {
-                        squares.add(part, matrix, 0..part.len());
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        let [node_squares, edge_squares] = squares.map(|s| s.map(SquareSums::finish));
-        let [nodes, edges] = entries;
-        let columns = [
-            ColumnTotals::new(nodes, node_squares),
-            ColumnTotals::new(edges, edge_squares),
-        ];
-        Ok(Self::of(&counts, columns, label_pairs(data)))
-    }
-
-    /// Counts the sentences of all ranks. Unlabeled ones are those of each rank alone; all ranks
-    /// have the labeled ones, unless these are their own, too.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Communication`](crate::Error::Communication).
-    pub fn over_ranks(data: &Dataset, space: &ParameterSpace, ranks: &Ranks) -> Result<Self> {
-        let has_labeled = ranks.rank() == 0 || ranks.has_own_labeled();
-        let first = if has_labeled { 0 } else { data.labeled() };
-        let own = first..data.len();
-        let counts = SentenceCounts::new(data, own.clone()).over(ranks)?;
-        let mut columns = Vec::new();
-        for (matrix, block) in [(&data.nodes, &space.nodes), (&data.edges, &space.edges)] {
-            let mut entries = EntryCounts::new(block.columns());
-            entries.add(data, matrix, own.clone());
-            let entries = entries.over(ranks)?;
-            let mut squares = None;
-            if let Some(mut sums) = entries.squares(&counts) {
-                sums.add(data, matrix, own.clone());
-                let mut sums = sums.finish();
-                ranks.sum(&mut sums)?;
-                squares = Some(sums);
-            }
-            columns.push(ColumnTotals::new(entries, squares));
-        }
-        let Ok(columns) = columns.try_into() else {
-            unreachable!("two matrices");
-        };
-        let mut pairs = label_pairs(data);
-        if ranks.has_own_labeled() {
-            pairs = label_pairs_over(ranks, &pairs)?;
-        }
-        Ok(Self::of(&counts, columns, pairs))
-    }
-
-    fn of(counts: &SentenceCounts, columns: [ColumnTotals; 2], label_pairs: LabelPairs) -> Self {
         Self {
             weights: counts.weights.map(|sum| sum.value()),
             largest_weight: counts.largest_weight,
             tokens: counts.tokens.value(),
             weighted_tokens: counts.weighted_tokens.value(),
-            columns,
-            label_pairs,
+            columns: matrices.map(|(matrix, block)| {
+                let entries = EntryCounts::new(data, matrix, block.columns());
+                let squares = entries.squares(data, matrix, counts.largest_weight);
+                ColumnTotals::new(entries, squares)
+            }),
+            label_pairs: label_pairs(data),
         }
     }
 
@@ -161,17 +77,13 @@ struct SentenceCounts {
     tokens: FixedPointSum,
     weighted_tokens: FixedPointSum,
     largest_weight: f64,
-    is_weighted: bool,
 }
 
 impl SentenceCounts {
-    fn new(data: &Dataset, sentences: Range<usize>) -> Self {
-        let mut counts = Self {
-            is_weighted: data.is_weighted(),
-            ..Self::default()
-        };
+    fn new(data: &Dataset) -> Self {
+        let mut counts = Self::default();
         let labeled = data.labeled();
-        for i in sentences {
+        for i in 0..data.len() {
             let (weight, tokens) = (data.weight(i), data.sentence(i).len() as f64);
             counts.weights[usize::from(i >= labeled)].add(weight);
             counts.tokens.add(tokens);
@@ -179,25 +91,6 @@ impl SentenceCounts {
             counts.largest_weight = counts.largest_weight.max(weight);
         }
         counts
-    }
-
-    fn over(self, ranks: &Ranks) -> Result<Self> {
-        let [labeled, unlabeled] = self.weights;
-        let sums = [labeled, unlabeled, self.tokens, self.weighted_tokens];
-        let mut words = sums.map(FixedPointSum::to_words).concat();
-        words.push(f64::from(u8::from(self.is_weighted)));
-        ranks.sum(&mut words)?;
-        let (sums, is_weighted) = words.as_chunks();
-        let sum = |i: usize| FixedPointSum::from_words(sums[i]);
-        let mut largest_weight = [self.largest_weight];
-        largest(ranks, &mut largest_weight)?;
-        Ok(Self {
-            weights: [sum(0), sum(1)],
-            tokens: sum(2),
-            weighted_tokens: sum(3),
-            largest_weight: largest_weight[0],
-            is_weighted: is_weighted != [0.0],
-        })
     }
 }
 
@@ -208,77 +101,45 @@ struct EntryCounts {
 }
 
 impl EntryCounts {
-    fn new(columns: usize) -> Self {
-        Self {
-            counts: vec![0.0; columns],
-            largest: None,
-        }
-    }
-
-    /// Adds the entries of some sentences.
-    fn add(&mut self, data: &Dataset, matrix: &SparseRows, sentences: Range<usize>) {
-        if !matrix.is_binary() && self.largest.is_none() {
-            self.largest = Some(vec![1.0; self.counts.len()]);
-        }
-        for (column, x) in sentences.flat_map(|i| entries(data, matrix, i)) {
-            self.counts[column as usize] += 1.0;
-            if let Some(largest) = &mut self.largest {
-                let largest = &mut largest[column as usize];
+    fn new(data: &Dataset, matrix: &SparseRows, columns: usize) -> Self {
+        let mut counts = vec![0.0; columns];
+        let mut largest = (!matrix.is_binary()).then(|| vec![1.0; columns]);
+        for (column, x) in (0..data.len()).flat_map(|i| entries(data, matrix, i)) {
+            counts[column as usize] += 1.0;
+            if let Some(largest) = &mut largest {
+                let largest: &mut f64 = &mut largest[column as usize];
                 *largest = largest.max(x.abs());
             }
         }
+        Self { counts, largest }
     }
 
-    fn over(mut self, ranks: &Ranks) -> Result<Self> {
-        ranks.sum(&mut self.counts)?;
-        let mut are_values = [f64::from(u8::from(self.largest.is_some()))];
-        ranks.sum(&mut are_values)?;
-        if are_values != [0.0] {
-            let columns = self.counts.len();
-            let own = self.largest.get_or_insert_with(|| vec![1.0; columns]);
-            largest(ranks, own)?;
-        }
-        Ok(self)
-    }
-
-    /// Begins sums Σ w·x² over the entries that were counted; `None` if these sums are the counts.
-    fn squares(&self, all: &SentenceCounts) -> Option<SquareSums> {
-        if !all.is_weighted && self.largest.is_none() {
+    /// Returns the sums Σ w·x² over the entries that were counted, with bits that do not depend on
+    /// their order; `None` if these sums are the counts.
+    fn squares(
+        &self,
+        data: &Dataset,
+        matrix: &SparseRows,
+        largest_weight: f64,
+    ) -> Option<Vec<f64>> {
+        if !data.is_weighted() && self.largest.is_none() {
             return None;
         }
         let anchors = (0..self.counts.len()).map(|column| {
             let largest = self.largest.as_ref().map_or(1.0, |largest| largest[column]);
-            anchor(self.counts[column] * all.largest_weight * largest * largest)
+            anchor(self.counts[column] * largest_weight * largest * largest)
         });
         let anchors: Vec<f64> = anchors.collect();
-        Some(SquareSums {
-            sums: anchors.clone(),
-            anchors,
-        })
-    }
-}
-
-/// Sums Σ w·x² over entries of each column, with bits that do not depend on their order.
-struct SquareSums {
-    anchors: Vec<f64>, // [columns]
-    sums: Vec<f64>,    // [columns] more than their anchors
-}
-
-impl SquareSums {
-    /// Adds the entries of some sentences.
-    fn add(&mut self, data: &Dataset, matrix: &SparseRows, sentences: Range<usize>) {
-        for i in sentences {
+        let mut sums = anchors.clone();
+        for i in 0..data.len() {
             let weight = data.weight(i);
             for (column, x) in entries(data, matrix, i) {
-                self.sums[column as usize] += untied(weight * (x * x));
+                sums[column as usize] += untied(weight * (x * x));
             }
         }
-    }
-
-    fn finish(mut self) -> Vec<f64> {
-        let pairs = self.sums.iter_mut().zip(self.anchors);
+        let pairs = sums.iter_mut().zip(anchors);
         pairs.for_each(|(sum, anchor)| *sum -= anchor);
-        self.sums
+        Some(sums)
     }
 }
 
@@ -311,19 +172,6 @@ fn entries<'a>(
     rows.flat_map(|row| matrix.entries(row))
 }
 
-/// Replaces numbers by the largest of all ranks.
-fn largest(ranks: &Ranks, numbers: &mut [f64]) -> Result<()> {
-    let bytes = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-    ranks.for_each_rank(bytes, |_, others| {
-        let others = others.as_chunks().0.iter().copied().map(f64::from_le_bytes);
-        numbers
-            .iter_mut()
-            .zip(others)
-            .for_each(|(x, other)| *x = x.max(other));
-        Ok(())
-    })
-}
-
 fn label_pairs(data: &Dataset) -> LabelPairs {
     let mut counts = LabelPairs::new();
     for i in 0..data.len() {
@@ -335,27 +183,4 @@ fn label_pairs(data: &Dataset) -> LabelPairs {
         }
     }
     counts
-}
-
-/// Returns the counts of all ranks.
-fn label_pairs_over(ranks: &Ranks, own: &LabelPairs) -> Result<LabelPairs> {
-    let mut bytes = Vec::new();
-    for (&(first, second), count) in own {
-        bytes.extend([first, second].map(u32::to_le_bytes).concat());
-        bytes.extend(count.to_words().map(f64::to_le_bytes).concat());
-    }
-    let mut counts = LabelPairs::new();
-    ranks.for_each_rank(bytes, |_, mut bytes| {
-        while !bytes.is_empty() {
-            let [first, second] = [take(&mut bytes)?, take(&mut bytes)?].map(u32::from_le_bytes);
-            let mut words = [0.0; FixedPointSum::WORDS];
-            for word in &mut words {
-                *word = f64::from_le_bytes(take(&mut bytes)?);
-            }
-            let count = counts.entry((first, second)).or_default();
-            *count = count.plus(FixedPointSum::from_words(words));
-        }
-        Ok(())
-    })?;
-    Ok(counts)
 }

@@ -430,7 +430,6 @@ impl SgdStepper {
             target,
             weight,
             noise_weight: weight * self.noise_factors[usize::from(is_unlabeled)],
-            first_token: 0, // for sampling, which online training has not
             attributes: SentenceAttributes::default(),
             shared: None,
         };
@@ -545,7 +544,6 @@ impl SgdStepper {
             target: problem.data.target(sentence),
             weight: problem.data.weight(sentence),
             noise_weight: 0.0,
-            first_token: 0, // for sampling, which online training has not
             attributes: SentenceAttributes::default(),
             shared: None,
         };

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
 use crate::extract::SparseRows;
-use crate::spill::{Spill, SpillFile, Spilled};
 
 /// Entries per task of a product over columns.
 pub(crate) const TASK_ENTRIES: usize = 4096;
@@ -100,30 +98,6 @@ impl ColumnBlock {
         self.columns.shrink_to_fit();
         self.ends.shrink_to_fit();
         self.tokens.shrink_to_fit();
-    }
-}
-
-impl Spill for ColumnBlock {
-    type Arrays = ([Spilled<u32>; 3], Option<Spilled<f64>>);
-
-    fn spill(&self, file: &SpillFile) -> Result<Self::Arrays> {
-        let arrays = [
-            self.columns.spill(file)?,
-            self.ends.spill(file)?,
-            self.tokens.spill(file)?,
-        ];
-        Ok((arrays, self.values.spill(file)?))
-    }
-
-    fn load(
-        &mut self,
-        ([columns, ends, tokens], values): &Self::Arrays,
-        file: &SpillFile,
-    ) -> Result<()> {
-        self.columns.load(columns, file)?;
-        self.ends.load(ends, file)?;
-        self.tokens.load(tokens, file)?;
-        self.values.load(values, file)
     }
 }
 

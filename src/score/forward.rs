@@ -19,10 +19,8 @@ use super::block::FeatureBlock;
 use super::rates::ColumnRates;
 use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
-use crate::error::Result;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
-use crate::spill::{Spill, SpillFile, Spilled};
 
 /// The weights or scores of eight consecutive labels.
 pub(super) type Lanes = [f64; LANES];
@@ -32,7 +30,6 @@ pub(super) type Lanes = [f64; LANES];
 pub struct ForwardProduct {
     block: Arc<FeatureBlock>,
     columns: Columns,
-    first: usize, // the first token that there are rows of
 }
 
 /// The columns of a matrix.
@@ -41,25 +38,6 @@ enum Columns {
     /// All have whole rows of weights.
     Dense(Arc<SparseRows>),
     Split(Box<(SplitWeights, SplitRows)>),
-}
-
-/// The rows of every block of tokens, in a file.
-#[derive(Debug)]
-pub(crate) struct SpilledForward {
-    dense_index: Option<Vec<Option<u32>>>, // if some columns do not have whole rows of weights
-    blocks: Vec<SpilledRows>,
-}
-
-/// [`SplitRows`] of a block, or its dense rows alone.
-#[derive(Debug)]
-struct SpilledRows {
-    first: usize,
-    dense: <SparseRows as Spill>::Arrays,
-    listed: <SparseRows as Spill>::Arrays,
-    ends: Spilled<u64>,
-    weights: Spilled<u32>,
-    positions: Spilled<u32>,
-    values: Option<Spilled<f64>>,
 }
 
 /// The output buffer for the variances of scores.
@@ -107,32 +85,6 @@ impl ForwardProduct {
         Self {
             block: Arc::clone(block),
             columns,
-            first: 0,
-        }
-    }
-
-    /// Prepares the product with blocks of tokens that are loaded one by one.
-    #[must_use]
-    pub(crate) fn of_spilled(block: &Arc<FeatureBlock>) -> Self {
-        Self::new(&Arc::default(), block)
-    }
-
-    /// Loads a block of tokens, whose scores can be written then.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io).
-    pub(crate) fn load(
-        &mut self,
-        spilled: &SpilledForward,
-        index: usize,
-        file: &SpillFile,
-    ) -> Result<()> {
-        let arrays = &spilled.blocks[index];
-        self.first = arrays.first;
-        match &mut self.columns {
-            Columns::Dense(matrix) => Arc::make_mut(matrix).load(&arrays.dense, file),
-            Columns::Split(split) => split.1.load(arrays, file),
         }
     }
 
@@ -167,7 +119,7 @@ impl ForwardProduct {
             rows,
             split,
             targets: &self.block.targets,
-            tokens: self.loaded(tokens),
+            tokens,
             scores,
             variances,
         });
@@ -201,11 +153,6 @@ impl ForwardProduct {
                 (dense, Some(Split { weights, rows }))
             }
         }
-    }
-
-    /// Returns the positions of tokens among those that there are rows of.
-    pub(super) fn loaded(&self, tokens: Range<usize>) -> Range<usize> {
-        tokens.start - self.first..tokens.end - self.first
     }
 }
 
@@ -259,57 +206,6 @@ impl SplitRows {
         split.weights.shrink_to_fit();
         split.positions.shrink_to_fit();
         split
-    }
-
-    fn load(&mut self, arrays: &SpilledRows, file: &SpillFile) -> Result<()> {
-        self.dense.load(&arrays.dense, file)?;
-        self.listed.load(&arrays.listed, file)?;
-        self.ends.load(&arrays.ends, file)?;
-        self.weights.load(&arrays.weights, file)?;
-        self.positions.load(&arrays.positions, file)?;
-        self.values.load(&arrays.values, file)
-    }
-}
-
-impl SpilledForward {
-    /// Creates an empty sequence of blocks.
-    pub fn new(block: &FeatureBlock) -> Self {
-        Self {
-            dense_index: dense_index(&block.targets),
-            blocks: Vec::new(),
-        }
-    }
-
-    /// Appends a block of tokens, given its rows and its first token.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io).
-    pub fn push(
-        &mut self,
-        matrix: &SparseRows,
-        block: &FeatureBlock,
-        first: usize,
-        file: &SpillFile,
-    ) -> Result<()> {
-        let split = match &self.dense_index {
-            None => SplitRows::default(),
-            Some(dense_index) => SplitRows::new(matrix, &block.targets, dense_index),
-        };
-        let dense = match &self.dense_index {
-            None => matrix,
-            Some(_) => &split.dense,
-        };
-        self.blocks.push(SpilledRows {
-            first,
-            dense: dense.spill(file)?,
-            listed: split.listed.spill(file)?,
-            ends: split.ends.spill(file)?,
-            weights: split.weights.spill(file)?,
-            positions: split.positions.spill(file)?,
-            values: split.values.spill(file)?,
-        });
-        Ok(())
     }
 }
 

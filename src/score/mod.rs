@@ -36,14 +36,11 @@ mod transpose;
 
 pub use block::FeatureBlock;
 pub(crate) use columns::{ColumnBlock, TASK_ENTRIES, split_by_owner};
-pub(crate) use forward::SpilledForward;
 pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
-pub(crate) use partition::divide;
 pub use partition::{Block, BlockPartition};
 pub use rates::ColumnRates;
 pub use shared::SharedMasks;
 pub use shared_transpose::SharedDerivatives;
 pub use targets::{ColumnForm, Targets};
-pub(crate) use transpose::SpilledTranspose;
 pub use transpose::{TransposeProduct, VarianceDerivatives};

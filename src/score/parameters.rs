@@ -63,25 +63,6 @@ pub struct ExtraWeights {
     pub labels: [Vec<u32>; 3],
 }
 
-impl ExtraWeights {
-    /// Adds those of another layout.
-    pub fn merge(&mut self, other: Self) {
-        union(&mut self.nodes, other.nodes);
-        union(&mut self.edges, other.edges);
-        union(&mut self.occurring, other.occurring);
-        for (own, other) in self.labels.iter_mut().zip(other.labels) {
-            union(own, other);
-        }
-    }
-}
-
-/// Adds other numbers to ascending ones. Both are runs, which a stable sort merges in linear time.
-fn union<T: Ord>(own: &mut Vec<T>, other: Vec<T>) {
-    own.extend(other);
-    own.sort();
-    own.dedup();
-}
-
 /// The layout of θ: node weights, edge weights, transitions, start, end.
 ///
 /// Clones share the layout of attribute weights.
@@ -215,33 +196,6 @@ impl ParameterSpace {
             edges: Arc::new(edges),
             label_blocks,
             dimension: end,
-        }
-    }
-
-    /// Returns the weights that exist because they were observed; none where all exist.
-    #[must_use]
-    pub fn observed(&self) -> ExtraWeights {
-        let pairs = |block: &FeatureBlock| {
-            let targets = &block.targets;
-            let mut pairs = Vec::new();
-            for column in 0..targets.columns() {
-                if targets.is_observed() {
-                    targets.for_each(column, |position, _| {
-                        pairs.push((column as u32, position as u32));
-                    });
-                }
-            }
-            pairs
-        };
-        ExtraWeights {
-            nodes: pairs(&self.nodes),
-            edges: pairs(&self.edges),
-            occurring: Vec::new(),
-            labels: [0, 1, 2].map(|i| {
-                let targets = &self.label_blocks[i].targets;
-                let positions = targets.observed_positions();
-                positions.map_or_else(Vec::new, <[u32]>::to_vec)
-            }),
         }
     }
 

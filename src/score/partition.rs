@@ -71,10 +71,7 @@ impl BlockPartition {
 }
 
 /// Divides sentences with these numbers of tokens into blocks of chunks.
-pub(crate) fn divide(
-    lengths: impl IntoIterator<Item = usize>,
-    width: usize,
-) -> Vec<Vec<Range<usize>>> {
+fn divide(lengths: impl IntoIterator<Item = usize>, width: usize) -> Vec<Vec<Range<usize>>> {
     let chunks_per_block =
         (BLOCK_DERIVATIVES / (CHUNK_TOKENS * width).max(1)).clamp(1, BLOCK_CHUNKS);
     let mut chunks = Vec::new();

@@ -98,7 +98,7 @@ impl ForwardProduct {
             weights: self.block().weights(theta),
             targets: &self.block().targets,
             masks,
-            tokens: self.loaded(tokens),
+            tokens,
             marginals,
             out,
         });

@@ -15,11 +15,9 @@ use super::partition::BlockPartition;
 use super::rates::ColumnRates;
 use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
-use crate::error::Result;
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
-use crate::spill::{Spill, SpillFile, Spilled};
 
 /// Derivatives with respect to the variances of a block's scores, under noise proportional to the
 /// values.
@@ -39,30 +37,8 @@ pub struct VarianceDerivatives<'a> {
 #[derive(Clone, Debug)]
 pub struct TransposeProduct {
     pub(super) block: Arc<FeatureBlock>,
-    slices: Slices,
+    slices: Vec<Slice>,     // of each block of tokens
     coefficients: Vec<f64>, // √m of each weight, if there are sparse columns
-}
-
-/// The columns of blocks of tokens.
-#[derive(Clone, Debug)]
-enum Slices {
-    /// Of every block.
-    All(Vec<Slice>),
-    /// Of the block that was loaded last.
-    Loaded(Box<Slice>),
-}
-
-/// The columns of every block of tokens, in a file.
-#[derive(Debug, Default)]
-pub(crate) struct SpilledTranspose(Vec<SpilledSlice>);
-
-#[derive(Debug)]
-pub(super) struct SpilledSlice {
-    dense: <ColumnBlock as Spill>::Arrays,
-    listed: <ColumnBlock as Spill>::Arrays,
-    sparse: Spilled<[u32; 2]>,
-    sparse_values: Option<Spilled<f64>>,
-    tasks: Vec<Task>,
 }
 
 /// The columns within one block of tokens.
@@ -100,16 +76,6 @@ impl TransposeProduct {
         let slices = blocks
             .map(|tokens| Slice::new(matrix, &block.targets, tokens.tokens.clone()))
             .collect();
-        Self::of_slices(Slices::All(slices), block)
-    }
-
-    /// Prepares the product with blocks of tokens that are loaded one by one.
-    #[must_use]
-    pub(crate) fn of_spilled(block: &Arc<FeatureBlock>) -> Self {
-        Self::of_slices(Slices::Loaded(Box::default()), block)
-    }
-
-    fn of_slices(slices: Slices, block: &Arc<FeatureBlock>) -> Self {
         let mut coefficients = Vec::new();
         if block.targets.is_observed() {
             coefficients.reserve_exact(block.targets.weights());
@@ -126,27 +92,7 @@ impl TransposeProduct {
 
     /// Returns the columns of block `index`.
     pub(super) fn slice(&self, index: usize) -> &Slice {
-        match &self.slices {
-            Slices::All(slices) => &slices[index],
-            Slices::Loaded(slice) => slice,
-        }
-    }
-
-    /// Loads a block of tokens: the next one whose contribution will be added.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io).
-    pub(crate) fn load(
-        &mut self,
-        spilled: &SpilledTranspose,
-        index: usize,
-        file: &SpillFile,
-    ) -> Result<()> {
-        match &mut self.slices {
-            Slices::All(_) => Ok(()),
-            Slices::Loaded(slice) => slice.load(&spilled.0[index], file),
-        }
+        &self.slices[index]
     }
 
     /// Adds the contribution of block `index` to the gradient with respect to θ, given the
@@ -182,48 +128,6 @@ impl TransposeProduct {
                 gradient,
             });
         });
-    }
-}
-
-impl SpilledTranspose {
-    /// Appends a block of tokens of `matrix`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io).
-    pub fn push(
-        &mut self,
-        matrix: &SparseRows,
-        block: &FeatureBlock,
-        tokens: Range<usize>,
-        file: &SpillFile,
-    ) -> Result<()> {
-        let slice = Slice::new(matrix, &block.targets, tokens);
-        self.0.push(slice.spill(file)?);
-        Ok(())
-    }
-}
-
-impl Spill for Slice {
-    type Arrays = SpilledSlice;
-
-    fn spill(&self, file: &SpillFile) -> Result<SpilledSlice> {
-        Ok(SpilledSlice {
-            dense: self.dense.spill(file)?,
-            listed: self.listed.spill(file)?,
-            sparse: self.sparse.spill(file)?,
-            sparse_values: self.sparse_values.spill(file)?,
-            tasks: self.tasks.clone(),
-        })
-    }
-
-    fn load(&mut self, arrays: &SpilledSlice, file: &SpillFile) -> Result<()> {
-        self.dense.load(&arrays.dense, file)?;
-        self.listed.load(&arrays.listed, file)?;
-        self.sparse.load(&arrays.sparse, file)?;
-        self.sparse_values.load(&arrays.sparse_values, file)?;
-        self.tasks.clone_from(&arrays.tasks);
-        Ok(())
     }
 }
 

@@ -431,23 +431,6 @@ impl Template {
         WordLearner::new(columns)
     }
 
-    /// Replaces the known words by those that a learner has found.
-    #[cfg(feature = "train")]
-    pub fn set_known_words(&mut self, learner: WordLearner) {
-        if !learner.is_idle() {
-            self.known_words = learner.finish();
-        }
-    }
-
-    /// Returns whether attributes depend on the order of the training sentences: on names in other
-    /// parts of them, or on the words before.
-    #[must_use]
-    pub fn depends_on_order(&self) -> bool {
-        let is_mined = |f: &TemplateFunction| matches!(f, TemplateFunction::MinedNames(_));
-        self.functions()
-            .any(|f| is_mined(f) || is_shape_while_reading(f))
-    }
-
     /// Learns the names of the training data, if some template looks words up in them.
     fn mine(&mut self, sentences: &[&Sentence], plain: PlainLabels) {
         let inputs = self.functions().filter_map(|function| match function {

@@ -26,11 +26,6 @@ impl WordLearner {
         self.columns.is_empty()
     }
 
-    /// Adds the words of a sentence.
-    pub fn add(&mut self, sentence: &Sentence) {
-        self.add_each(sentence, |_, _| {});
-    }
-
     /// Adds the words of a sentence, and calls `visit` with each that is new and its token.
     pub(super) fn add_each<'s>(
         &mut self,
@@ -50,18 +45,6 @@ impl WordLearner {
                 }
             }
         }
-    }
-
-    /// Returns the words, in no particular order.
-    #[cfg(feature = "train")]
-    pub fn words(&self) -> impl Iterator<Item = &str> {
-        self.known.iter().map(|word| &**word)
-    }
-
-    /// Adds known words.
-    #[cfg(feature = "train")]
-    pub fn extend<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
-        self.known.extend(words.into_iter().map(Box::from));
     }
 
     pub(super) fn finish(self) -> Arc<KnownWords> {

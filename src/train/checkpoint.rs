@@ -114,7 +114,7 @@ impl Checkpoints {
             _ => Ok(None),
         };
         let open = ranks.agree(open)?;
-        ranks.broadcast(0, &mut bytes)?;
+        let bytes = ranks.broadcast(0, &bytes)?;
         if let Some(open) = open {
             return Ok(open);
         }

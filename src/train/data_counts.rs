@@ -1,10 +1,8 @@
 //! Counts of training data, for information.
 
-use crate::error::Result;
 use crate::extract::Dataset;
-use crate::ranks::Ranks;
 
-/// Counts of training data, of all ranks.
+/// Counts of training data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataCounts {
     pub labeled: SentenceCounts,
@@ -56,38 +54,6 @@ impl DataCounts {
         let attributes = labeled.attributes + unlabeled.attributes;
         let collapsed = labeled.collapsed + unlabeled.collapsed;
         [attributes, collapsed].map(|count| count as f64 / tokens as f64)
-    }
-
-    /// Returns the counts of all ranks; `labeled_weight` is the weight of their labeled sentences.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Communication`](crate::Error::Communication).
-    pub fn over(mut self, ranks: &Ranks, labeled_weight: f64) -> Result<Self> {
-        if ranks.has_own_unlabeled() {
-            self.unlabeled = self.unlabeled.over(ranks)?;
-            let is_weighted = u64::from(self.total_weight.is_some());
-            let is_weighted = ranks.sum_counts([is_weighted])? != [0];
-            self.total_weight = is_weighted.then_some(labeled_weight);
-        }
-        if ranks.has_own_labeled() {
-            self.labeled = self.labeled.over(ranks)?;
-            [self.partial_tokens] = ranks.sum_counts([self.partial_tokens])?;
-        }
-        Ok(self)
-    }
-}
-
-impl SentenceCounts {
-    fn over(self, ranks: &Ranks) -> Result<Self> {
-        let counts = [self.sentences, self.tokens, self.attributes, self.collapsed];
-        let [sentences, tokens, attributes, collapsed] = ranks.sum_counts(counts)?;
-        Ok(Self {
-            sentences,
-            tokens,
-            attributes,
-            collapsed,
-        })
     }
 }
 

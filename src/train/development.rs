@@ -95,7 +95,7 @@ impl DevelopmentSet {
                 builder.add(context, &[])?;
             }
         }
-        let (data, alphabets) = builder.finish(1);
+        let (data, alphabets, _) = builder.finish();
         Ok((Self::with_gold(data, gold, labels), alphabets))
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::agreement::common_classes;
 use super::base_models::{BaseModels, BaseRole};
 use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
@@ -17,10 +16,9 @@ use super::model_match::{ModelMatch, Occurrences};
 use super::origin::column_groups;
 use super::settings::TrainSettings;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, Classes, Dataset, SparseRows, numbered};
+use crate::extract::{Alphabet, Alphabets, Classes, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
 use crate::memory::MemoryLimit;
-use crate::ranks::Ranks;
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -50,9 +48,6 @@ pub struct ExtractedCorpora {
     /// Node attributes that have the value 0 at a token with this label, and so may have a weight
     /// for it; ascending.
     pub(super) zeros: Vec<(u32, LabelId)>,
-    /// Of node and edge attributes: their classes in the data of other ranks; those of different
-    /// classes do not collapse.
-    pub(super) classes_elsewhere: Option<[Vec<u32>; 2]>,
     // [labeled sentences][T], for cross-validation only; empty if some label is partial.
     pub(super) gold: Vec<Vec<String>>,
 }
@@ -84,14 +79,8 @@ impl ExtractedCorpora {
         settings: &TrainSettings,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
-        Self::within_memory(
-            corpora,
-            template,
-            settings,
-            models,
-            MemoryLimit::default(),
-            None,
-        )
+        let limit = MemoryLimit::default();
+        Self::within_memory(corpora, template, settings, models, limit)
     }
 
     /// Extracts the attributes of a labeled corpus for holding out folds.
@@ -118,32 +107,12 @@ impl ExtractedCorpora {
         })
     }
 
-    /// Agrees with other ranks, which have unlabeled sentences of their own, on attributes that
-    /// always occur together.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Communication`].
-    pub(super) fn agree_on_classes(&mut self, ranks: &Ranks) -> Result<()> {
-        let [nodes, edges] = [
-            (&self.data.nodes, self.node_attributes),
-            (&self.data.edges, self.edge_attributes),
-        ]
-        .map(|(matrix, columns)| common_classes(ranks, &Classes::equal_columns(matrix, columns)));
-        self.classes_elsewhere = Some([nodes?, edges?]);
-        Ok(())
-    }
-
     /// Returns the group of each node and of each edge attribute, if attributes of the same group
     /// that always occur together are to be one.
     pub(super) fn class_groups(&self, settings: &TrainSettings) -> Option<[Vec<u32>; 2]> {
         let groups = |kind: usize, columns| {
             let penalties = self.groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
-            let groups = column_groups(self.base.as_deref(), penalties, kind, columns);
-            match &self.classes_elsewhere {
-                None => groups,
-                Some(classes) => numbered(groups.into_iter().zip(&classes[kind])),
-            }
+            column_groups(self.base.as_deref(), penalties, kind, columns)
         };
         settings.options().collapse.then(|| {
             let nodes = zero_groups(groups(0, self.node_attributes), &self.zeros);
@@ -206,6 +175,41 @@ impl ExtractedCorpora {
         }
     }
 
+    /// Returns, for each node and each edge attribute, whether it is frequent enough in all
+    /// sentences.
+    pub(super) fn frequent_attributes(&self, settings: &TrainSettings) -> [Vec<bool>; 2] {
+        let all: Vec<usize> = (0..self.data.len()).collect();
+        self.frequent_columns(&all, settings)
+    }
+
+    /// Drops the node and the edge attributes that are not kept.
+    pub(super) fn retain_attributes(&mut self, kept: [Vec<bool>; 2]) {
+        if kept.iter().flatten().all(|&kept| kept) {
+            return;
+        }
+        let retain = |alphabet: &mut Alphabet, rows: &SparseRows, kept: &[bool]| {
+            let numbers = alphabet.retain(|id| kept[id.index()]);
+            Arc::new(rows.map_columns(|column| numbers[column as usize], |_, value| value))
+        };
+        let Alphabets { nodes, edges } = Arc::make_mut(&mut self.alphabets);
+        self.data.nodes = retain(nodes, &self.data.nodes, &kept[0]);
+        self.data.edges = retain(edges, &self.data.edges, &kept[1]);
+        if let Some(groups) = &mut self.groups {
+            for (groups, kept) in Arc::make_mut(groups).iter_mut().zip(&kept) {
+                let mut kept = kept.iter();
+                groups.retain(|_| kept.next() == Some(&true));
+            }
+        }
+        self.renumber_zeros(&kept[0]);
+        self.count_attributes();
+    }
+
+    /// Sets the numbers of attributes to those of the alphabets.
+    pub(super) fn count_attributes(&mut self) {
+        self.node_attributes = self.alphabets.nodes.len();
+        self.edge_attributes = self.alphabets.edges.len();
+    }
+
     /// Returns the number of labeled sentences.
     #[must_use]
     pub fn sentences(&self) -> usize {
@@ -266,7 +270,6 @@ impl ExtractedCorpora {
             base: self.base.clone(),
             groups: self.groups.clone(),
             zeros: self.zeros.clone(),
-            classes_elsewhere: None,
             gold: Vec::new(),
         })
     }

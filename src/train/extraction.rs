@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::agreement::agreed;
 use super::base_models::BaseModels;
 use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
@@ -13,24 +12,21 @@ use super::labels::{LabelIds, TrainingLabels};
 use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use crate::chain::Order;
-use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
 use crate::memory::{MemoryLimit, input_over_limit};
-use crate::ranks::Ranks;
 use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Separation};
 use crate::template::Template;
 
 impl ExtractedCorpora {
     /// Like [`from_models`](Self::from_models), with a limit on the memory of text and attributes
-    /// together. With `ranks`, all sentences but those of development are those of this rank.
+    /// together.
     pub(super) fn within_memory(
         corpora: impl Into<TrainingCorpora>,
         template: Option<Template>,
         settings: &TrainSettings,
         models: &BaseModels<'_>,
         limit: MemoryLimit,
-        ranks: Option<&Ranks>,
     ) -> Result<Self> {
         models.check(settings.options())?;
         let TrainingCorpora {
@@ -54,7 +50,7 @@ impl ExtractedCorpora {
             template,
             models,
         };
-        let mut extracted = Self::extract(input, settings, &mut memory, ranks)?;
+        let mut extracted = Self::extract(input, settings, &mut memory)?;
         if let Some(dev) = dev {
             extracted.add_development(&dev, settings.options().order)?;
         }
@@ -69,26 +65,14 @@ impl ExtractedCorpora {
         alphabets.edges.drop_index();
     }
 
-    /// Adds development data.
-    pub(super) fn add_development_corpus(&mut self, dev: &Corpus, order: Order) -> Result<()> {
-        let mut sentences = dev.sentences().to_vec();
-        retain_content(&mut sentences);
-        self.add_development(&sentences, order)
-    }
-
-    /// Extracts the attributes of the training sentences and of the unlabeled ones. With `ranks`
-    /// both are those of this rank, and labels and attributes are those of all.
+    /// Extracts the attributes of the training sentences and of the unlabeled ones.
     fn extract(
         input: ExtractionInput<'_>,
         settings: &TrainSettings,
         memory: &mut ExtractionMemory,
-        ranks: Option<&Ranks>,
     ) -> Result<Self> {
         let options = settings.options();
-        let mut template = input.template(options)?;
-        if let (Some(template), Some(ranks)) = (&mut template, ranks) {
-            agree_on_words(template, &input.sentences, ranks)?;
-        }
+        let template = input.template(options)?;
         let ExtractionInput {
             sentences,
             unlabeled,
@@ -96,22 +80,11 @@ impl ExtractedCorpora {
             ..
         } = input;
         let info = CorpusInfo::new(&sentences);
-        let (info, schema, labels) = match ranks {
-            None => {
-                let Some(first) = sentences.first() else {
-                    return Err(Error::parameter("there are no sentences to train on"));
-                };
-                let schema = Schema::clone(first.schema());
-                let labels = TrainingLabels::new(&sentences, options, models)?;
-                (info, schema, labels)
-            }
-            Some(ranks) => {
-                let (info, schema) = info.over(&sentences, ranks)?;
-                let joined = schema.joined();
-                let labels = TrainingLabels::over_ranks(&sentences, joined, options, ranks)?;
-                (info, schema, labels)
-            }
+        let Some(first) = sentences.first() else {
+            return Err(Error::parameter("there are no sentences to train on"));
         };
+        let schema = Schema::clone(first.schema());
+        let labels = TrainingLabels::new(&sentences, options, models)?;
         let source = AttributeSource::bind(template.as_ref(), &schema)?;
         let mut alphabets = Alphabets::default();
         let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
@@ -125,19 +98,11 @@ impl ExtractedCorpora {
                 .map(|documents| documents.rule),
             memory,
         };
-        let copies = agreed(ranks, extraction.add_labeled(sentences, options.caseless))?;
-        if let Some(ranks) = ranks {
-            extraction.builder.agree_on_attributes(ranks)?;
-        }
-        let added = extraction.add_unlabeled(unlabeled, template.as_ref(), options.discover);
-        agreed(ranks, added)?;
-        let builder = extraction.builder;
-        let (data, alphabets, groups) = match ranks {
-            None => builder.finish_grouped(options.min_count),
-            Some(ranks) => builder.finish_over(options.min_count, ranks)?,
-        };
-        check_weights(&data, ranks)?;
-        Ok(Self {
+        let copies = extraction.add_labeled(sentences, options.caseless)?;
+        extraction.add_unlabeled(unlabeled, template.as_ref(), options.discover)?;
+        let (data, alphabets, groups) = extraction.builder.finish();
+        check_weights(&data)?;
+        let mut extracted = Self {
             labels,
             node_attributes: alphabets.nodes.len(),
             edge_attributes: alphabets.edges.len(),
@@ -150,9 +115,12 @@ impl ExtractedCorpora {
             base: base.map(Arc::new),
             groups: groups.map(Arc::new),
             zeros: Vec::new(),
-            classes_elsewhere: None,
             gold: Vec::new(),
-        })
+        };
+        if options.min_count > 1 {
+            extracted.retain_attributes(extracted.frequent_attributes(settings));
+        }
+        Ok(extracted)
     }
 
     fn add_development(&mut self, sentences: &[Sentence], order: Order) -> Result<()> {
@@ -169,30 +137,14 @@ impl ExtractedCorpora {
     }
 }
 
-/// Lets a template know the words of the sentences of all ranks.
-fn agree_on_words(template: &mut Template, own: &[Sentence], ranks: &Ranks) -> Result<()> {
-    let mut learner = template.word_learner();
-    own.iter().for_each(|sentence| learner.add(sentence));
-    let own: Vec<String> = learner.words().map(str::to_owned).collect();
-    ranks.for_each_value(&own, |words: Vec<String>| {
-        learner.extend(words.iter().map(String::as_str));
-    })?;
-    template.set_known_words(learner);
-    Ok(())
-}
-
-/// Checks that some training sentence counts, of any rank.
-pub(super) fn check_weights(data: &Dataset, ranks: Option<&Ranks>) -> Result<()> {
-    let mut counting = [u64::from(data.total_weights()[0] > 0.0)];
-    if let Some(ranks) = ranks {
-        counting = ranks.sum_counts(counting)?;
+/// Checks that some training sentence counts.
+pub(super) fn check_weights(data: &Dataset) -> Result<()> {
+    if data.total_weights()[0] > 0.0 {
+        return Ok(());
     }
-    if counting == [0] {
-        return Err(Error::parameter(
-            "the weights of all training sentences are 0; expected some above 0",
-        ));
-    }
-    Ok(())
+    Err(Error::parameter(
+        "the weights of all training sentences are 0; expected some above 0",
+    ))
 }
 
 /// Checks that a model without weights of label pairs does not continue one that has them.

@@ -13,7 +13,7 @@ use super::labels::{LabelIds, TrainingLabels};
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabet, Alphabets, AttributeCorpus, Dataset, SparseRows, retain};
+use crate::extract::{Alphabet, Alphabets, AttributeCorpus, Dataset, SparseRows};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
 use crate::template::Attribute;
@@ -58,7 +58,7 @@ impl ExtractedCorpora {
         if options.order == Order::Zero {
             data.edges = Arc::new(empty_rows(data.tokens()));
         }
-        check_weights(&data, None)?;
+        check_weights(&data)?;
         let alphabets = Arc::clone(corpus.alphabets());
         let mut extracted = Self {
             labels,
@@ -73,11 +73,15 @@ impl ExtractedCorpora {
             base: None,
             groups: None,
             zeros: Vec::new(),
-            classes_elsewhere: None,
             gold: Vec::new(),
         };
         extracted.set_zeros(corpus);
-        extracted.drop_rare_attributes(settings, models)?;
+        let mut kept = extracted.frequent_attributes(settings);
+        let known = attributes_of_models(models, &extracted.alphabets)?;
+        for (kept, known) in kept.iter_mut().flatten().zip(known.iter().flatten()) {
+            *kept |= known;
+        }
+        extracted.retain_attributes(kept);
         if !models.is_empty() {
             let alphabets = Arc::make_mut(&mut extracted.alphabets);
             let base = AllBaseWeights::read(models, &extracted.labels.set, alphabets)?;
@@ -91,28 +95,6 @@ impl ExtractedCorpora {
         Ok(extracted)
     }
 
-    /// Drops the attributes that are too rare, unless a model has them.
-    fn drop_rare_attributes(
-        &mut self,
-        settings: &TrainSettings,
-        models: &BaseModels<'_>,
-    ) -> Result<()> {
-        let all: Vec<usize> = (0..self.data.len()).collect();
-        let mut kept = self.frequent_columns(&all, settings);
-        let known = attributes_of_models(models, &self.alphabets)?;
-        for (kept, known) in kept.iter_mut().flatten().zip(known.iter().flatten()) {
-            *kept |= known;
-        }
-        if kept.iter().flatten().any(|&kept| !kept) {
-            let Alphabets { nodes, edges } = Arc::make_mut(&mut self.alphabets);
-            self.data.nodes = Arc::new(retain(nodes, &self.data.nodes, &kept[0]));
-            self.data.edges = Arc::new(retain(edges, &self.data.edges, &kept[1]));
-            self.renumber_zeros(&kept[0]);
-            self.count_attributes();
-        }
-        Ok(())
-    }
-
     /// Sets which attributes have the value 0 with which labels.
     fn set_zeros(&mut self, corpus: &AttributeCorpus) {
         let known = |(attribute, label)| {
@@ -123,7 +105,7 @@ impl ExtractedCorpora {
     }
 
     /// Adjusts the numbers of attributes to those that are kept.
-    fn renumber_zeros(&mut self, kept: &[bool]) {
+    pub(super) fn renumber_zeros(&mut self, kept: &[bool]) {
         let mut numbers = Vec::with_capacity(kept.len());
         let mut next = 0;
         for &kept in kept {
@@ -135,11 +117,6 @@ impl ExtractedCorpora {
             .into_iter()
             .filter_map(number)
             .collect();
-    }
-
-    fn count_attributes(&mut self) {
-        self.node_attributes = self.alphabets.nodes.len();
-        self.edge_attributes = self.alphabets.edges.len();
     }
 }
 

@@ -4,13 +4,11 @@ use super::base_models::BaseModels;
 use super::labeled_sentence::LabeledSentence;
 use super::options::TrainOptions;
 use super::partial_labels::{check_legality, converted_labels};
-use super::streamed::{SentenceSource, content};
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector};
 use crate::model::MAX_LABELS;
-use crate::ranks::Ranks;
 use crate::sentence::JoinedColumns;
 
 /// The labels of a training corpus and their schemes.
@@ -84,70 +82,6 @@ impl TrainingLabels {
         }
         labels.check_not_empty()?;
         labels.check_legality(sentences)?;
-        Ok(labels)
-    }
-
-    /// Collects the labels of the sentences of all ranks, in the order of ranks. The labels of all
-    /// join the columns `joined`, if there are any.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`new`](Self::new) on any rank; [`Error::Communication`].
-    pub fn over_ranks<S: LabeledSentence>(
-        sentences: &[S],
-        joined: Option<&JoinedColumns>,
-        options: &TrainOptions,
-        ranks: &Ranks,
-    ) -> Result<Self> {
-        let mut labels = match joined {
-            Some(joined) => Self::joined(joined, options)?,
-            None => {
-                let evidence = SchemeEvidence::new(sentences, options.plain_labels);
-                let evidence = ranks.agree(evidence)?.over(ranks)?;
-                Self::of_scheme(&evidence, options)?
-            }
-        };
-        let collected = sentences.iter().try_for_each(|s| labels.insert(s));
-        ranks.agree(collected.and_then(|()| labels.check_legality(sentences)))?;
-        let all = ranks.gather_values(&labels.set.names().to_vec())?;
-        labels.set = LabelSet::new();
-        for label in all.iter().flatten() {
-            labels.set.insert(label)?;
-        }
-        if let Some(label) = labels.set.names().get(MAX_LABELS) {
-            return Err(Error::parameter(one_too_many(label)));
-        }
-        labels.check_not_empty()?;
-        Ok(labels)
-    }
-
-    /// Collects the labels of sentences that are read twice, which join the columns `joined` if
-    /// there are any.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`new`](Self::new) and of reading.
-    pub fn of_stream(
-        sentences: &dyn SentenceSource,
-        joined: Option<&JoinedColumns>,
-        options: &TrainOptions,
-    ) -> Result<Self> {
-        let mut labels = match joined {
-            Some(joined) => Self::joined(joined, options)?,
-            None => {
-                let mut evidence = SchemeEvidence::with_plain(options.plain_labels);
-                for sentence in content(sentences)? {
-                    evidence.add(&sentence?)?;
-                }
-                Self::of_scheme(&evidence, options)?
-            }
-        };
-        for sentence in content(sentences)? {
-            let sentence = sentence?;
-            labels.insert(&sentence)?;
-            labels.check_legality(std::slice::from_ref(&sentence))?;
-        }
-        labels.check_not_empty()?;
         Ok(labels)
     }
 
@@ -321,15 +255,11 @@ impl TrainingLabels {
 }
 
 impl SchemeEvidence {
-    fn with_plain(plain: PlainLabels) -> Self {
-        Self {
+    fn new<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<Self> {
+        let mut evidence = Self {
             detector: SchemeDetector::new().with_plain_labels(plain),
             has_spans: false,
-        }
-    }
-
-    fn new<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<Self> {
-        let mut evidence = Self::with_plain(plain);
+        };
         for sentence in sentences {
             evidence.add(sentence)?;
         }
@@ -351,16 +281,6 @@ impl SchemeEvidence {
             }
         }
         Ok(())
-    }
-
-    /// Returns the evidence of the sentences of all ranks.
-    fn over(self, ranks: &Ranks) -> Result<Self> {
-        let [with_spans] = ranks.sum_counts([u64::from(self.has_spans)])?;
-        let counts = ranks.sum_counts(self.detector.to_counts())?;
-        Ok(Self {
-            detector: self.detector.with_counts(counts),
-            has_spans: with_spans > 0,
-        })
     }
 }
 

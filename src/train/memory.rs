@@ -117,7 +117,6 @@ impl TrainingSet {
         let singles = dimension.saturating_mul(4 * (2 * pairs + 1));
         let scorer = scorer_memory(self);
         let optimization = required_memory(self.data(), self.space(), noise)
-            .saturating_add(self.storage.loaded_memory())
             .saturating_add(doubles)
             .saturating_add(singles)
             .saturating_add(scorer);

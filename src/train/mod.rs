@@ -27,7 +27,6 @@ mod corpora;
 mod corpus_info;
 mod data_counts;
 mod development;
-mod division;
 mod events;
 mod expand;
 mod extracted;
@@ -55,13 +54,8 @@ mod predicted_corpus;
 mod recall_bias;
 mod segment;
 mod settings;
-mod shards;
-mod spill;
-mod storage;
-mod streamed;
 #[cfg(test)]
 mod tests;
-mod train_streamed;
 mod trained;
 mod trainer;
 mod training_set;
@@ -78,11 +72,10 @@ pub use crate::online::{
     Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,
     SgdOptions, StepRule,
 };
-pub use crate::ranks::sockets::{SocketListener, SocketRanks};
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 #[doc(hidden)]
-pub use agreement::{check_own_sentences, check_ranks};
+pub use agreement::check_ranks;
 pub use base_models::{BaseModels, BaseRole};
 #[doc(hidden)]
 pub use best::{BestScore, BestWeights};
@@ -105,8 +98,6 @@ pub use options::{Defaults, DevUse, NoiseKind, TrainOptions, WarmStart};
 #[doc(hidden)]
 pub use segment::{Finished, ObjectiveTrainer, Segment, SegmentEnd, SegmentTrainer};
 pub use settings::{L2Rule, TrainSettings};
-pub use shards::{Shard, ShardedObjective};
-pub use streamed::{CorpusFiles, SentenceSource, StreamedCorpora};
 pub use trained::Trained;
 pub use trainer::Trainer;
 #[doc(hidden)]

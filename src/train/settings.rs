@@ -243,7 +243,7 @@ impl TrainSettings {
                 distribution,
                 node,
                 edge,
-                engine: options.gradient.with_seed(options.seed),
+                engine: options.gradient,
                 sharing: options.noise_sharing,
                 unlabeled_weight: options.unlabeled_weight,
             })
@@ -523,11 +523,6 @@ mod tests {
         let quadratic = |change| at_0(change).unwrap().quadratic_noise().unwrap();
         let engine = quadratic(|_| ()).engine;
         assert_eq!(engine.expectation(), Some(Expectation::Best));
-        let engine = quadratic(|o| {
-            (o.gradient, o.seed) = ("sampling=8".parse().unwrap(), 7);
-        });
-        let sampling = Expectation::Sampling { pairs: 4, seed: 7 };
-        assert_eq!(engine.engine, Engine::Gaussian(sampling));
         assert!(at_0(|o| o.noise_sharing = NoiseSharing::Inputs).is_ok());
         let error = |change| at_0(change).unwrap_err().to_string();
         assert_eq!(

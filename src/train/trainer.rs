@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::agreement::{Agreement, agreed, check_own_sentences, check_ranks};
+use super::agreement::{Agreement, agreed, check_ranks, check_same};
 use super::base_models::BaseModels;
 use super::checkpoint::{
     AlgorithmState, Checkpoints, OpenCheckpoints, PassCheckpoints, TrainingState,
@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::extract::AttributeCorpus;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
-use crate::objective::Terms;
+use crate::objective::{PenalizedLikelihood, Terms};
 use crate::optim::{self, Outcome, StopReason};
 use crate::ranks::Ranks;
 use crate::template::Template;
@@ -65,8 +65,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Divides the evaluations of the objective among ranks. All of them train on the same corpora,
-    /// or on parts of them ([`Ranks::with_own_labeled`], [`Ranks::with_own_unlabeled`]), and get
-    /// the same result, with the bits of a run without ranks. Rank 0 alone reads and writes
+    /// and get the same result, with the bits of a run without ranks. Rank 0 alone reads and writes
     /// checkpoints.
     ///
     /// Online algorithms, a warm start and sampled noise cannot be divided: training with them is
@@ -179,12 +178,8 @@ impl<'a> Trainer<'a> {
     ) -> Result<Trained> {
         let corpora = corpora.into();
         let template = template.into();
-        if let Some(ranks) = &self.ranks {
-            let options = self.settings.options();
-            check_ranks(options)?;
-            if ranks.has_own_unlabeled() {
-                check_own_sentences(ranks, options, &self.models, template.as_ref())?;
-            }
+        if self.ranks.is_some() {
+            check_ranks(self.settings.options())?;
         }
         if let Some(template) = template.as_ref().or_else(|| self.models.template())
             && let Some(first) = first_template(template, &corpora.labeled)?
@@ -225,7 +220,6 @@ impl<'a> Trainer<'a> {
             &self.settings,
             &self.models,
             self.memory,
-            self.ranks.as_ref().filter(|ranks| ranks.has_own_labeled()),
         );
         let extracted = agreed(self.ranks.as_ref(), extracted)?;
         self.train_extracted(extracted, checkpoints, observer)
@@ -262,23 +256,14 @@ impl<'a> Trainer<'a> {
         extracted.check_line_options(&self.settings)?;
         let matches = extracted.matches();
         let clock = Instant::now();
-        let set = match &self.ranks {
-            None => extracted.into_training_set(&self.settings),
-            Some(ranks) => TrainingSet::of_rank(extracted, &self.settings, ranks)?,
-        };
-        self.train_set(set, &matches, checkpoints, clock, observer)
-    }
-
-    /// Trains a model on a training set that was made since `clock`.
-    pub(super) fn train_set(
-        &self,
-        set: TrainingSet,
-        matches: &[ModelMatch],
-        checkpoints: Option<PassCheckpoints<'_>>,
-        clock: Instant,
-        observer: &mut dyn Observer,
-    ) -> Result<Trained> {
-        let (mut theta, end) = self.optimize(&set, matches, checkpoints, clock, observer)?;
+        let set = extracted.into_training_set(&self.settings);
+        if let Some(ranks) = &self.ranks {
+            check_same(ranks, set.fingerprint(), || {
+                "other training or development data than rank 0; expected the same on all machines"
+                    .to_owned()
+            })?;
+        }
+        let (mut theta, end) = self.optimize(&set, &matches, checkpoints, clock, observer)?;
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
@@ -335,9 +320,6 @@ impl<'a> Trainer<'a> {
         if let Some(failure) = self.ranks.as_ref().and_then(Ranks::take_failure) {
             return Err(failure);
         }
-        if let Some(failure) = set.storage.take_failure() {
-            return Err(failure);
-        }
         let outcome = outcome?;
         let (theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
@@ -390,7 +372,14 @@ impl<'a> Trainer<'a> {
             set,
             interrupt: agreed.or(self.interrupt),
         };
-        optimizer.run(set.likelihood(settings.l2()), start, watch)
+        let objective = match &self.ranks {
+            None => set.likelihood(settings.l2()),
+            Some(ranks) => {
+                let penalty = set.penalty(settings.l2());
+                PenalizedLikelihood::divided(set.data(), set.space(), penalty, ranks)
+            }
+        };
+        optimizer.run(objective, start, watch)
     }
 
     /// Trains online.

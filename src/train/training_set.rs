@@ -1,7 +1,6 @@
 //! The training set: matrices, the layout of the parameters, and the conversion of weights to a
 //! model.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -13,13 +12,11 @@ use super::data_counts::{DataCounts, entries};
 use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned, Rounded, Start};
 use super::expand::ClassWeights;
-use super::extracted::ExtractedCorpora;
+use super::extracted::{ExtractedCorpora, base_fingerprints, fingerprint};
 use super::labels::TrainingLabels;
-use super::line_options::ClassOptions;
-use super::model_match::Occurrences;
+use super::line_options::{ClassOptions, line_options_key};
 use super::origin::{Origin, extra_weights};
 use super::settings::{L2Rule, NoiseTerm, TrainSettings};
-use super::storage::Storage;
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
@@ -28,18 +25,9 @@ use crate::label::{LabelSet, Scheme};
 use crate::model::{
     APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TableBuilder, TrainingRecord,
 };
-use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty, RankPart};
+use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
-
-/// Corpora with one column per class of attributes.
-pub(super) struct CollapsedCorpora {
-    pub extracted: ExtractedCorpora,
-    pub classes: [Classes; 2],
-    pub counts: DataCounts,
-    /// Of attributes in the training data, if training continues from a model.
-    pub occurrences: Option<Occurrences>,
-}
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
 /// are any.
@@ -62,9 +50,7 @@ pub struct TrainingSet {
     pub(super) groups: Option<Arc<[Vec<u32>; 2]>>,
     line_options: Option<ClassOptions>,
     l2_rule: Option<Arc<dyn L2Rule>>,
-    /// Of all ranks.
     pub(super) counts: DataCounts,
-    pub(super) storage: Storage,
 }
 
 impl TrainingSet {
@@ -83,13 +69,8 @@ impl TrainingSet {
         Ok(extracted.into_training_set(settings))
     }
 
-    /// Converts all sentences. `more` returns weights that exist, given the layout of those that
-    /// exist by the sentences.
-    pub(super) fn from_extracted<E>(
-        mut extracted: ExtractedCorpora,
-        settings: &TrainSettings,
-        more: impl FnOnce(&ParameterSpace) -> Result<Option<ExtraWeights>, E>,
-    ) -> Result<Self, E> {
+    /// Collapses the attributes, and lays out the parameters.
+    fn from_extracted(mut extracted: ExtractedCorpora, settings: &TrainSettings) -> Self {
         let occurrences = extracted.base.is_some().then(|| extracted.occurrences());
         let attributes = entries(&extracted.data);
         let classes = extracted.class_groups(settings).map(|[nodes, edges]| {
@@ -100,31 +81,8 @@ impl TrainingSet {
             data.edges = Arc::new(edges.collapsed(&data.edges));
             [nodes, edges]
         });
-        let collapsed = CollapsedCorpora {
-            counts: DataCounts::new(&extracted.data, attributes, entries(&extracted.data)),
-            classes: classes.unwrap_or_else(|| extracted.single_classes()),
-            extracted,
-            occurrences,
-        };
-        Self::lay_out(collapsed, settings, |space, _| more(space))
-    }
-
-    /// Lays out the parameters. `more` returns weights that exist, given the layout of those that
-    /// exist by the sentences, and a function that lays them out for other sentences.
-    pub(super) fn lay_out<E>(
-        corpora: CollapsedCorpora,
-        settings: &TrainSettings,
-        more: impl FnOnce(
-            &ParameterSpace,
-            &dyn Fn(&Dataset) -> ParameterSpace,
-        ) -> Result<Option<ExtraWeights>, E>,
-    ) -> Result<Self, E> {
-        let CollapsedCorpora {
-            extracted,
-            classes: [node_classes, edge_classes],
-            counts,
-            occurrences,
-        } = corpora;
+        let counts = DataCounts::new(&extracted.data, attributes, entries(&extracted.data));
+        let [node_classes, edge_classes] = classes.unwrap_or_else(|| extracted.single_classes());
         let ExtractedCorpora {
             labels,
             alphabets,
@@ -162,18 +120,13 @@ impl TrainingSet {
             label_pairs: options.transitions.unwrap_or(states),
             min_frequency: options.min_frequency,
         };
-        let layout =
-            |data: &_, extra| ParameterSpace::including(k, data, classes, space_options, extra);
-        let mut space = layout(&data, extra);
-        if let Some(extra) = more(&space, &|data| layout(data, ExtraWeights::default()))? {
-            space = layout(&data, extra);
-        }
+        let space = ParameterSpace::including(k, &data, classes, space_options, extra);
         let line_options = groups.as_ref().zip(template.as_ref());
         let line_options = line_options
             .map(|(groups, template)| ClassOptions::new(groups, classes, template.groups()));
         let origin = base.as_ref().zip(occurrences.as_ref());
         let origin = origin.map(|(base, found)| Origin::new(base, &space, classes, found));
-        Ok(Self {
+        Self {
             labels,
             alphabets,
             node_classes,
@@ -190,24 +143,13 @@ impl TrainingSet {
             line_options,
             l2_rule: settings.l2_rule().cloned(),
             counts,
-            storage: Storage::Memory,
-        })
+        }
     }
 
-    /// Returns the design matrices and labels: with ranks of the sentences of this one, and without
-    /// the matrices if these are in a file.
+    /// Returns the design matrices and labels.
     #[must_use]
     pub fn data(&self) -> &Dataset {
         &self.data
-    }
-
-    /// Keeps the sentences of a rank only.
-    pub(super) fn divide(&mut self, part: RankPart, fingerprint: u64) {
-        self.data = part.data().clone();
-        self.storage = Storage::Ranks {
-            part: Box::new(part),
-            fingerprint,
-        };
     }
 
     /// Returns the layout of the parameters θ.
@@ -277,8 +219,18 @@ impl TrainingSet {
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
-        let penalty = self.penalty(l2);
-        self.storage.likelihood(&self.data, &self.space, penalty)
+        PenalizedLikelihood::new(&self.data, &self.space, self.penalty(l2))
+    }
+
+    /// Returns a fingerprint of all labels and attributes.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let data = (&self.labels, &self.alphabets, &self.data);
+        let origin = (
+            base_fingerprints(&self.base),
+            line_options_key(self.template.as_ref(), self.groups.as_deref()),
+        );
+        fingerprint(&(data, &self.development, origin))
     }
 
     /// Creates the objective with a noise term.
@@ -569,7 +521,6 @@ impl TrainingSet {
         record: Option<&TrainingRecord>,
     ) -> Result<(Header, [TableBuilder; 2])> {
         self.data = Dataset::default();
-        self.storage = Storage::Memory;
         let options = settings.options();
         let names = Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets));
         let weights = self.class_weights();
@@ -630,8 +581,7 @@ impl ExtractedCorpora {
     /// occur together are collapsed into classes.
     #[must_use]
     pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
-        let Ok(set) = TrainingSet::from_extracted(self, settings, |_| Ok::<_, Infallible>(None));
-        set
+        TrainingSet::from_extracted(self, settings)
     }
 
     /// Creates a training set without the held-out sentences, which become its development data.

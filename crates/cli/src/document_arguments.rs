@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Separation};
 use dropchain::tag::Tagger;
-use dropchain::{Result, Sentence, Template};
+use dropchain::{Result, Template};
 
 use super::progress::Progress;
 
@@ -121,21 +121,7 @@ pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) ->
     }
 }
 
-/// Returns whether [`template_for`] returns another template than this one.
-pub fn has_template_for(template: &Template, corpus: &Corpus) -> bool {
-    in_documents(template).is_some() && marks_documents(corpus)
-}
-
 fn marks_documents(corpus: &Corpus) -> bool {
-    corpus.iter().any(marks_document)
-}
-
-/// Returns whether a document begins or ends at a sentence.
-pub fn marks_document(sentence: &Sentence) -> bool {
-    sentence.layout.separation.contains(Separation::MARK)
-}
-
-/// Returns whether a template is replaced if the corpus marks documents.
-pub fn depends_on_documents(template: &Template) -> bool {
-    in_documents(template).is_some()
+    let mut sentences = corpus.iter();
+    sentences.any(|sentence| sentence.layout.separation.contains(Separation::MARK))
 }

@@ -6,7 +6,6 @@ mod bench;
 mod check;
 mod checkpoint_arguments;
 mod classify;
-mod closed_output;
 mod cluster;
 mod compare;
 mod completions;
@@ -46,7 +45,6 @@ mod serve;
 mod short_help;
 mod signals;
 mod span_arguments;
-mod spill_argument;
 mod table;
 mod tag;
 mod tag_input;
@@ -71,7 +69,6 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
 use serde::Serialize;
 
-use closed_output::{check_stdout_open, set_stdout_closed};
 use config::{ConfigArguments, EffectiveConfig, ParseError};
 use exit::{CommandError, CommandResult, check_uninterrupted};
 use file_name::FileName;
@@ -147,9 +144,6 @@ fn json_line(report: &impl Serialize) -> Result<String, Error> {
 
 impl Command {
     fn run(&self) -> CommandResult {
-        if self.prints() {
-            check_stdout_open()?;
-        }
         match self {
             Self::Train(command) => command.run(&Team::default()),
             Self::Tune(command) => command.run(),
@@ -179,17 +173,6 @@ impl Command {
             Self::Train(command) => Some(command.config_mut()),
             Self::Tune(command) => Some(command.config_mut()),
             _ => None,
-        }
-    }
-
-    /// Returns whether the results go to standard output.
-    fn prints(&self) -> bool {
-        match self {
-            Self::Train(_) | Self::Convert(_) | Self::Cluster(_) => false,
-            Self::Report(command) => command.file().is_none(),
-            Self::Classify(command) => command.prints(),
-            Self::Regress(command) => command.prints(),
-            _ => true,
         }
     }
 }
@@ -224,10 +207,8 @@ fn parse() -> Result<Cli, ParseError> {
     Ok(cli)
 }
 
-/// Parses the arguments, runs the command and returns the exit code. Commands that print fail if
-/// standard output was closed at the start.
-pub fn run(stdout_was_closed: bool) -> ExitCode {
-    set_stdout_closed(stdout_was_closed);
+/// Parses the arguments, runs the command and returns the exit code.
+pub fn run() -> ExitCode {
     let result = match parse() {
         Ok(cli) => cli.command.run(),
         Err(ParseError::Arguments(error)) => foreign_names::explain(*error).exit(),

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use dropchain::Sentence;
 use dropchain::corpus::Corpus;
 
 /// How to read labels that are not fully known.
@@ -21,35 +20,14 @@ pub struct PartialLabelArguments {
 impl PartialLabelArguments {
     /// Returns a hint if labels of `corpus` look partial, but are read as ordinary labels.
     pub fn hint(&self, corpus: &Corpus) -> Option<String> {
-        let mut labels = LabelScan::default();
-        for sentence in corpus {
-            labels.add(sentence);
-        }
-        labels.hint(self)
-    }
-}
-
-/// The labels of a corpus.
-#[derive(Debug, Default)]
-pub struct LabelScan(HashSet<String>);
-
-impl LabelScan {
-    /// Adds those of a sentence.
-    pub fn add(&mut self, sentence: &Sentence) {
-        for label in (0..sentence.len()).filter_map(|t| sentence.label(t)) {
-            if !self.0.contains(label) {
-                self.0.insert(label.to_owned());
-            }
-        }
-    }
-
-    /// See [`PartialLabelArguments::hint`].
-    pub fn hint(&self, arguments: &PartialLabelArguments) -> Option<String> {
-        if arguments.partial_labels {
+        if self.partial_labels {
             return None;
         }
-        let labels = &self.0;
-        let is_set = |label: &&String| {
+        let mut labels = HashSet::new();
+        for sentence in corpus {
+            labels.extend((0..sentence.len()).filter_map(|t| sentence.label(t)));
+        }
+        let is_set = |label: &&&str| {
             label.contains('|') && label.split('|').all(|part| labels.contains(part))
         };
         let label = match labels.get("_") {

@@ -24,8 +24,7 @@ const CALLS: [&str; 2] = ["dropchain train", "mpirun -n 4 dropchain-mpi train"];
 Examples:
   mpirun -n 4 dropchain-mpi train train.conll --dev dev.conll --template ner --model ner.model
 
-All processes need the same files; each reads a part of the training files and of the unlabeled
-text.
+All processes need the same files.
 Rank 0 writes the model. For all other commands, use `dropchain`.")]
 struct RanksCli {
     #[command(subcommand)]

@@ -6,7 +6,7 @@ use clap::Args;
 use dropchain::corpus::{Corpus, Format};
 use dropchain::template::Template;
 use dropchain::train::BaseModels;
-use dropchain::{Error, Result, Sentence};
+use dropchain::{Error, Result};
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;
@@ -62,21 +62,15 @@ pub fn load_template(
 
 /// Checks that sentences have attributes if there is no template.
 pub fn check_attributes(template: Option<&Template>, corpus: &Corpus) -> Result<()> {
-    corpus
-        .iter()
-        .try_for_each(|sentence| check_attributes_of(template, sentence))
-}
-
-/// Checks that a sentence has attributes, if there is no template.
-pub fn check_attributes_of(template: Option<&Template>, sentence: &Sentence) -> Result<()> {
-    if template.is_some() || sentence.attributes.is_some() {
-        return Ok(());
+    let missing = corpus.iter().find(|sentence| sentence.attributes.is_none());
+    match missing.filter(|_| template.is_none()) {
+        None => Ok(()),
+        Some(sentence) => Err(Error::input(
+            sentence.place(0),
+            "found no attributes (the key \"attributes\"), and --template is missing; expected a \
+             file or the name of a built-in template (ner, pos, chunk, minimal)",
+        )),
     }
-    Err(Error::input(
-        sentence.place(0),
-        "found no attributes (the key \"attributes\"), and --template is missing; expected a file \
-         or the name of a built-in template (ner, pos, chunk, minimal)",
-    ))
 }
 
 /// Returns the files that were read to load a template: its own, and those it refers to.

@@ -1,14 +1,14 @@
 //! `dropchain train`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use dropchain::Result;
 use dropchain::template::Template;
 use dropchain::train::{
-    BaseModels, Defaults, Ranks, StreamedCorpora, TrainOptions, Trained, Trainer, TrainingCorpora,
-    WarmStart, check_line_options, check_own_sentences,
+    BaseModels, Defaults, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
+    check_line_options,
 };
-use dropchain::{Corpus, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_report::Log;
 
@@ -16,7 +16,7 @@ use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
 use super::config::ConfigArguments;
-use super::document_arguments::{DocumentArguments, has_template_for, template_for};
+use super::document_arguments::{DocumentArguments, template_for};
 use super::exit::{CommandError, training_result};
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, OpenModels};
@@ -24,7 +24,6 @@ use super::interrupt;
 use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
-use super::spill_argument::{SpillArguments, Streams, scan};
 use super::team::{Inputs, Team};
 use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
 use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
@@ -128,8 +127,6 @@ pub struct TrainCommand {
     )]
     warm_start: WarmStartName,
     #[command(flatten)]
-    spill: SpillArguments,
-    #[command(flatten)]
     knowledge: KnowledgeArguments,
     /// Weight of an unlabeled sentence, relative to a labeled one
     #[arg(
@@ -168,34 +165,9 @@ struct Plan<'m> {
     files: Option<(ResultFile, Option<Log>)>, // of the model and the log, on rank 0
 }
 
-/// The sentences that this rank alone has read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OwnSentences {
-    None,
-    Unlabeled,
-    All,
-}
-
-impl OwnSentences {
-    fn after_labeled(is_own: bool) -> Self {
-        match is_own {
-            true => Self::All,
-            false => Self::None,
-        }
-    }
-
-    fn add_unlabeled(&mut self) {
-        if *self == Self::None {
-            *self = Self::Unlabeled;
-        }
-    }
-}
-
 /// What training reads.
-struct TrainingData<'a> {
+struct TrainingData {
     corpora: TrainingCorpora,
-    /// With `--spill`: what it reads several times, besides the development data.
-    streams: Option<Streams<'a>>,
     template: Option<Template>,
     knowledge: Knowledge,
 }
@@ -236,16 +208,13 @@ impl TrainCommand {
         let plan = team.agree(self.plan(&open, team))?;
         let progress = Progress::new(self.quiet || !team.is_first());
         progress.update(format!("reading {}", self.train.join(", ")));
-        let (data, own_sentences) = match self.spill.directory() {
-            Some(directory) => {
-                let data = self.stream(directory, &plan, &progress)?;
-                (data, OwnSentences::None)
-            }
-            None => self.read_all(&plan, &open, &progress, team)?,
-        };
+        let data = team.agree(self.read(&plan, &progress))?;
+        if team.ranks().is_some() {
+            let inputs = self.inputs(&open, &data).map_err(CommandError::from);
+            team.check_same(&team.agree(inputs)?)?;
+        }
         let Plan {
             trainer,
-            input,
             files,
             has_exact_gradient,
             ..
@@ -256,22 +225,8 @@ impl TrainCommand {
             .with_knowledge(&data.knowledge)
             .with_config(self.config.effective());
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
-        let trainer = self.attach(trainer, &open, team, own_sentences);
-        let trained = match &data.streams {
-            None => trainer.train(data.corpora, data.template, &mut reporter),
-            Some(streams) => {
-                let corpora = StreamedCorpora {
-                    labeled: &streams.labeled,
-                    dev: data.corpora.dev.as_ref(),
-                    unlabeled: Some(&streams.unlabeled),
-                };
-                let directory = streams.directory;
-                let trained =
-                    trainer.train_streamed(corpora, data.template, directory, &mut reporter);
-                input.text.print_notices(); // the unlabeled text was read just now
-                trained
-            }
-        };
+        let trainer = self.attach(trainer, &open, team);
+        let trained = trainer.train(data.corpora, data.template, &mut reporter);
         let trained = trained.map_err(|error| team.shared_error(error))?;
         team.share_signal()?;
         let Some(model_file) = model_file else {
@@ -311,8 +266,7 @@ impl TrainCommand {
         models.check(trainer.settings().options())?;
         // A warm start visits the sentences in an order that depends on the seed.
         let is_warm = self.warm_start == WarmStartName::Online;
-        let is_sampled = trainer.settings().options().gradient.is_sampled();
-        let seed = self.regularization.seed.filter(|_| !is_warm && !is_sampled);
+        let seed = self.regularization.seed.filter(|_| !is_warm);
         self.training.check_sampling_options(seed)?;
         let options = trainer.settings().options();
         let has_noise = options.has_noise();
@@ -338,7 +292,6 @@ impl TrainCommand {
         if let Some(template) = &template {
             check_line_options(template, trainer.settings())?;
         }
-        (self.spill).check(&trainer, &models, template.as_ref(), team)?;
         let has_exact_gradient = !has_noise || options.gradient.is_exact();
         let mut files = None;
         if team.is_first() {
@@ -360,93 +313,11 @@ impl TrainCommand {
         })
     }
 
-    /// Reads all corpora, each rank its part of those that can be divided.
-    fn read_all(
-        &self,
-        plan: &Plan<'_>,
-        open: &OpenModels,
-        progress: &Progress,
-        team: &Team,
-    ) -> CommandResult<(TrainingData<'static>, OwnSentences)> {
-        let own = self.read_own_labeled(plan, open, team)?;
-        let mut own_sentences = OwnSentences::after_labeled(own.is_some());
-        let mut data = team.agree(self.read(own, plan, progress))?;
-        if team.ranks().is_some() {
-            let inputs = self.inputs(open, &data, own_sentences);
-            team.check_same(&team.agree(inputs.map_err(CommandError::from))?)?;
-        }
-        self.read_unlabeled(plan, open, &mut data, &mut own_sentences, team)?;
-        Ok((data, own_sentences))
-    }
-
-    /// Reads the development files, and checks the other corpora.
-    fn stream<'a>(
-        &self,
-        directory: &'a Path,
-        plan: &Plan<'_>,
-        progress: &Progress,
-    ) -> CommandResult<TrainingData<'a>> {
-        let (training, input) = (&self.training, &plan.input);
-        let streams = Streams {
-            labeled: training.labeled_files(&self.train, input)?,
-            unlabeled: training.unlabeled_files(input)?,
-            directory,
-        };
-        let template = plan.template.clone();
-        let documents_are_given = self.document.are_given();
-        let labels = scan(&streams.labeled, template.as_ref(), documents_are_given)?;
-        if let Some(hint) = training.partial_hint(&labels) {
-            progress.println(&hint);
-        }
-        let corpora = training.with_dev(Corpus::new(), &self.dev, input, progress)?;
-        let knowledge = self.knowledge.read(input, progress)?;
-        let template = self.knowledge.attach(&knowledge, template)?;
-        Ok(TrainingData {
-            corpora,
-            streams: Some(streams),
-            template,
-            knowledge,
-        })
-    }
-
-    /// Reads the part of the training files of this rank; `None` if it must read all of them.
-    fn read_own_labeled(
-        &self,
-        plan: &Plan<'_>,
-        open: &OpenModels,
-        team: &Team,
-    ) -> CommandResult<Option<Corpus>> {
-        let Some(ranks) = team.ranks() else {
-            return Ok(None);
-        };
-        let options = plan.trainer.settings().options();
-        let template = plan.template.as_ref();
-        let own = ranks.clone().with_own_labeled();
-        if check_own_sentences(&own, options, &open.models(), template).is_err() {
-            return Ok(None);
-        }
-        let own = (self.training).read_own_labeled(&self.train, &plan.input, team)?;
-        let needs_documents = match (&own, template) {
-            (Some(own), Some(template)) if !self.document.are_given() => {
-                has_template_for(template, own)
-            }
-            _ => false,
-        };
-        let needs_documents = ranks.sum_counts([u64::from(needs_documents)])? != [0];
-        Ok(own.filter(|_| !needs_documents))
-    }
-
-    /// Reads the corpora, given the training sentences if they are those of this rank, and what is
-    /// added to the template.
-    fn read(
-        &self,
-        own_labeled: Option<Corpus>,
-        plan: &Plan<'_>,
-        progress: &Progress,
-    ) -> CommandResult<TrainingData<'static>> {
-        let (training, input) = (&self.training, &plan.input);
-        let labeled = own_labeled.map_or_else(|| training.read_labeled(&self.train, input), Ok)?;
-        let corpora = training.with_dev(labeled, &self.dev, input, progress)?;
+    /// Reads the corpora, and what is added to the template.
+    fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
+        let input = &plan.input;
+        let corpora = (self.training).read_corpora(&self.train, &self.dev, input, progress)?;
+        input.text.print_notices();
         let template = plan.template.clone();
         check_attributes(template.as_ref(), &corpora.labeled)?;
         let template = match template {
@@ -459,73 +330,27 @@ impl TrainCommand {
         let template = self.knowledge.attach(&knowledge, template)?;
         Ok(TrainingData {
             corpora,
-            streams: None,
             template,
             knowledge,
         })
     }
 
-    /// Reads the unlabeled text: of this rank, if its own sentences are enough to train with.
-    fn read_unlabeled(
-        &self,
-        plan: &Plan<'_>,
-        open: &OpenModels,
-        data: &mut TrainingData<'_>,
-        own: &mut OwnSentences,
-        team: &Team,
-    ) -> CommandResult {
-        let (training, input) = (&self.training, &plan.input);
-        let options = plan.trainer.settings().options();
-        let is_enough = |ranks: &Ranks| {
-            let own = ranks.clone().with_own_unlabeled();
-            check_own_sentences(&own, options, &open.models(), data.template.as_ref()).is_ok()
-        };
-        let is_divided =
-            options.has_noise() && training.has_unlabeled() && team.ranks().is_some_and(is_enough);
-        let part = match is_divided {
-            true => training.read_own_unlabeled(&data.corpora, input, team)?,
-            false => None,
-        };
-        data.corpora.unlabeled = match part {
-            Some(part) => {
-                own.add_unlabeled();
-                part
-            }
-            None => {
-                let all = training.read_unlabeled(&data.corpora, input);
-                let all = team.agree(all.map_err(CommandError::from))?;
-                if team.ranks().is_some() {
-                    team.check_same(&Inputs::default().corpus(&all))?;
-                }
-                match own {
-                    OwnSentences::All => team.share(all),
-                    _ => all,
-                }
-            }
-        };
-        input.text.print_notices();
-        Ok(())
-    }
-
-    /// Returns what must be the same on all ranks, besides text of which each has a part.
-    fn inputs(
-        &self,
-        open: &OpenModels,
-        data: &TrainingData<'_>,
-        own: OwnSentences,
-    ) -> Result<Inputs> {
-        let TrainingCorpora { labeled, dev, .. } = &data.corpora;
+    /// Returns what must be the same on all ranks.
+    fn inputs(&self, open: &OpenModels, data: &TrainingData) -> Result<Inputs> {
+        let TrainingCorpora {
+            labeled,
+            dev,
+            unlabeled,
+        } = &data.corpora;
         let mut inputs = Inputs::default()
             .options(&self.config.effective().to_json())
             .template(data.template.as_ref())
-            .models(&open.models())?;
-        if own == OwnSentences::None {
-            inputs = inputs.corpus(labeled);
-        }
+            .models(&open.models())?
+            .corpus(labeled);
         if let Some(dev) = dev {
             inputs = inputs.corpus(dev);
         }
-        Ok(inputs)
+        Ok(inputs.corpus(unlabeled))
     }
 
     /// Says which parts of the template have no effect.
@@ -554,23 +379,13 @@ impl TrainCommand {
     }
 
     /// Attaches to a trainer all that it works with.
-    fn attach<'m>(
-        &self,
-        trainer: Trainer<'m>,
-        open: &'m OpenModels,
-        team: &Team,
-        own: OwnSentences,
-    ) -> Trainer<'m> {
+    fn attach<'m>(&self, trainer: Trainer<'m>, open: &'m OpenModels, team: &Team) -> Trainer<'m> {
         let models = open.models();
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
         if let Some(ranks) = team.ranks().cloned() {
-            trainer = trainer.ranks(match own {
-                OwnSentences::None => ranks,
-                OwnSentences::Unlabeled => ranks.with_own_unlabeled(),
-                OwnSentences::All => ranks.with_own_labeled(),
-            });
+            trainer = trainer.ranks(ranks);
         }
         if let Some(model) = models.init {
             trainer = trainer.init(model);

@@ -8,7 +8,7 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::model::Precision;
 use dropchain::score::{Boundary, States};
 use dropchain::train::{
-    BaseModels, CorpusFiles, Defaults, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
+    BaseModels, Defaults, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
 };
 use dropchain::{Error, Result};
 
@@ -16,11 +16,9 @@ use super::algorithm_arguments::AlgorithmArguments;
 use super::arguments::{
     FormatName, InputArguments, PlainLabelArguments, PrecisionName, SchemeName, Switch,
 };
-use super::exit::CommandResult;
 use super::file_name::FileName;
-use super::partial_label_arguments::{LabelScan, PartialLabelArguments};
+use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
-use super::team::{SameColumns, Team, read_own_part};
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
@@ -184,45 +182,6 @@ impl TrainingArguments {
         Corpus::read(train, &self.read_options(input))
     }
 
-    /// Returns the training files, to be read several times.
-    pub fn labeled_files(&self, train: &[FileName], input: &InputArguments) -> Result<CorpusFiles> {
-        let mut files = CorpusFiles::new();
-        files.add(train, &self.read_options(input))?;
-        Ok(files)
-    }
-
-    /// Returns the files of unlabeled text, to be read several times.
-    pub fn unlabeled_files(&self, input: &InputArguments) -> Result<CorpusFiles> {
-        let options = self.unlabeled_options(&TrainingCorpora::default(), input);
-        let mut files = CorpusFiles::new();
-        for (file, format) in self.unlabeled.files() {
-            let options = ReadOptions {
-                format: Some(format),
-                ..options.clone()
-            };
-            files.add(&[file], &options)?;
-        }
-        Ok(files)
-    }
-
-    /// Returns a hint if labels look partial, but are read as ordinary labels.
-    pub fn partial_hint(&self, labels: &LabelScan) -> Option<String> {
-        labels.hint(&self.partial)
-    }
-
-    /// Reads the part of the training files of this rank; `None` if it must read all of them.
-    pub fn read_own_labeled(
-        &self,
-        train: &[FileName],
-        input: &InputArguments,
-        team: &Team,
-    ) -> CommandResult<Option<Corpus>> {
-        let options = self.read_options(input);
-        let format = |file| options.format.unwrap_or_else(|| Format::guess(file));
-        let files: Vec<_> = train.iter().map(|file| (file, format(file))).collect();
-        read_own_part(&files, &options, SameColumns::OfAllFiles, team)
-    }
-
     /// Adds the development files to the training sentences; `None` without any.
     pub fn with_dev(
         &self,
@@ -254,18 +213,6 @@ impl TrainingArguments {
         input: &InputArguments,
     ) -> Result<Corpus> {
         self.unlabeled.read(&self.unlabeled_options(corpora, input))
-    }
-
-    /// Reads the part of the unlabeled text of this rank; `None` if it must read all of it.
-    pub fn read_own_unlabeled(
-        &self,
-        corpora: &TrainingCorpora,
-        input: &InputArguments,
-        team: &Team,
-    ) -> CommandResult<Option<Corpus>> {
-        let files: Vec<_> = self.unlabeled.files().collect();
-        let options = self.unlabeled_options(corpora, input);
-        read_own_part(&files, &options, SameColumns::OfEachFile, team)
     }
 
     fn read_options(&self, input: &InputArguments) -> ReadOptions {
@@ -448,8 +395,8 @@ pub struct CourseArguments {
     /// every N iterations (20 if there is no N): faster, and slightly different. `window=R` and
     /// `local` are approximations.
     ///
-    /// With --order 0 also `gaussian`, `unscented` and `sampling=N` (even; 100 if there is no N):
-    /// not the second-order penalty but the expectation over Gaussian scores (fast dropout).
+    /// With --order 0 also `gaussian` and `unscented`: not the second-order penalty but the
+    /// expectation over Gaussian scores (fast dropout).
     #[arg(long, value_name = "ENGINE")]
     pub gradient: Option<String>,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]

@@ -61,13 +61,8 @@ fn invalid_noise_options_are_reported() {
         ),
         (
             "--dropout 0.2 --gradient exact",
-            "gradient 'exact'; expected adjoint, reweighted, gaussian, unscented, sampling=N, \
+            "gradient 'exact'; expected adjoint, reweighted, gaussian, unscented, \
              message, window=R or local",
-        ),
-        (
-            "--dropout 0.2 --gradient sampling=3",
-            "gradient 'sampling=3'; expected sampling=N with an even number N from 2 to 10000, \
-             for example sampling=100",
         ),
         (
             "--dropout 0.2 --gradient gaussian",

@@ -249,28 +249,14 @@ fn l2_strengths_depend_on_how_informative_a_feature_is() {
 #[test]
 fn fast_dropout_trains_and_is_in_the_model() {
     let dir = dir();
-    let mut losses = Vec::new();
-    for gradient in ["gaussian", "unscented", "sampling=2000"] {
+    for gradient in ["gaussian", "unscented"] {
         let line = format!("train.txt --dropout 0.5 --gradient {gradient}");
         train(&dir, &format!("{line} --threads 1 --model m"));
         train(&dir, &format!("{line} --threads 2 --model other"));
         assert!(dir.bytes("m") == dir.bytes("other"), "{gradient}");
         let options = dir.run("inspect m --json").json();
         assert_eq!(options["options"]["gradient"], gradient);
-        losses.push(log_loss(&dir, "m"));
     }
-    train(&dir, "train.txt --dropout 0.5 --model m");
-    let quadratic = log_loss(&dir, "m");
-    let [gaussian, _, sampled] = losses[..] else {
-        unreachable!()
-    };
-    let error = (sampled - gaussian).abs();
-    assert!(error < 0.25 * (quadratic - gaussian).abs(), "{losses:?}");
-    // The seed is that of the draws.
-    let line = "train.txt --dropout 0.5 --gradient sampling=2";
-    train(&dir, &format!("{line} --seed 1 --model m"));
-    train(&dir, &format!("{line} --seed 2 --model other"));
-    assert!(log_loss(&dir, "m") != log_loss(&dir, "other"));
     train(
         &dir,
         "train.txt --dropout 0.5 --gradient gaussian --noise gaussian --model m",

@@ -63,8 +63,6 @@ mod serve_models;
 mod sharing;
 #[cfg(unix)]
 mod signals;
-mod socket_ranks;
-mod spill;
 mod support;
 mod tagging;
 mod template_files;

@@ -153,27 +153,6 @@ fn the_attributes_of_a_corpus_count_against_the_limit() {
 }
 
 #[test]
-fn names_and_development_data_count_against_the_limit_if_attributes_do_not() {
-    let dir = TestDir::new(&[("words.tpl", "word\nword[-1]\nword[1]\n")]);
-    dir.write("train.conll", many_words(40_000));
-    dir.write("dev.conll", short_sentences(8_000));
-    let fails = |options: &str| {
-        let line = "train --quiet train.conll --template words.tpl --spill . --model m";
-        let message = dir.run(&format!("{line} {options}")).failure();
-        let (place, rest) = message.split_once(": ").unwrap();
-        let line: u64 = place.strip_prefix("train.conll:").unwrap().parse().unwrap();
-        assert!(
-            rest.starts_with("the names of attributes up to here need more memory than the limit"),
-            "{message}"
-        );
-        line
-    };
-    let alone = fails("--memory 6M");
-    let with_dev = fails("--memory 6M --dev dev.conll");
-    assert!(with_dev < alone, "{with_dev}, {alone}");
-}
-
-#[test]
 fn a_sentence_over_the_memory_limit_is_an_error_with_its_line() {
     let dir = TestDir::new(&[]);
     let cases = [
@@ -382,16 +361,6 @@ fn the_estimated_memory_is_close_to_the_peak() {
             "edges",
             "train train.conll --max-iterations 9 --template edges.tpl --label pos \
              --columns word,pos,ner"
-                .to_owned(),
-        ),
-        (
-            "names in memory, attributes in files",
-            "train words.conll --max-iterations 2 --template words.tpl --spill .".to_owned(),
-        ),
-        (
-            "the same in files and observed states",
-            "train words.conll --max-iterations 2 --template words.tpl --states observed \
-             --spill ."
                 .to_owned(),
         ),
     ] {

@@ -351,23 +351,6 @@ fn a_log_may_go_to_a_pipe() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_closed_standard_output_is_an_error() {
-    let dir = files();
-    for line in ["tag m train.conll", "eval m train.conll", "inspect m"] {
-        let message = dir.shell(&format!("$D {line} >&-")).failure();
-        assert!(
-            message.starts_with("standard output: it is closed"),
-            "{message}"
-        );
-        dir.shell(&format!("$D {line} > /dev/null")).success();
-        dir.shell(&format!("$D {line} 1<> /dev/null")).success();
-        dir.shell(&format!("$D {line} <&- 2>&-")).exits(0);
-    }
-    dir.shell(&format!("$D {TRAIN} --model m >&-")).success();
-}
-
-#[cfg(target_os = "linux")]
-#[test]
 fn a_full_disk_is_an_error_of_tagging() {
     let dir = files();
     let message = dir.shell("$D tag m train.conll > /dev/full").failure();

@@ -117,7 +117,7 @@ class TrainOptions(FixedOptions, total=False):
     """Weight of an unlabeled sentence [0.2]."""
     gradient: str
     """How the gradient of the noise term is computed: adjoint, reweighted[=N], message, window=R,
-    local [adjoint]. At order 0 also gaussian, unscented and sampling=N: fast dropout, the
+    local [adjoint]. At order 0 also gaussian and unscented: fast dropout, the
     expectation over Gaussian scores."""
     warm_up: int | None
     """Iterations without noise before those with it [20; 10 after a warm start]."""

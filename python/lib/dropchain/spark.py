@@ -1,4 +1,4 @@
-"""Spark DataFrames: tagging a column, and training on sentences.
+"""Spark DataFrames: tagging a column.
 
 ::
 
@@ -6,8 +6,6 @@
 
     tagged = spark.tag(df, "ner.model", column="text")
     tagged.selectExpr("id", "explode(spans) AS span").select("id", "span.*").show()
-
-    spark.train(sentences, template="ner", model="new.model", workers=4)
 
 pyspark is imported when it is used: the package does not depend on it.
 """
@@ -21,11 +19,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dropchain._dropchain import Tagger, __version__
-from dropchain._spark_session import check_classic, pyspark_with_arrow
-from dropchain._spark_training import train
 from dropchain.arrow import check_names, opened, tag_values
 
-__all__ = ["tag", "train"]
+__all__ = ["tag"]
 
 _EXPECTED = (
     "string (text), array<string> (the tokens of a sentence) or array<struct<word:string,…>> "
@@ -69,8 +65,8 @@ def tag(
         With the new column: ``array<struct<start:int,end:int,type:string,text:string>>`` (`text`
         if rows are texts), ``array<string>`` or ``string``.
     """
-    types = pyspark_with_arrow().sql.types
-    check_classic(df, "which sends no files to executors")
+    types = _spark_types()
+    _check_classic(df)
     names = df.columns
     name = check_names(names, column, output if name is None else name)
     is_caseless = df.sparkSession.conf.get("spark.sql.caseSensitive") != "true"
@@ -88,6 +84,32 @@ def tag(
     schema = types.StructType([*df.schema.fields, added])
     file = _ship(df.sparkSession.sparkContext, tagger)
     return df.mapInArrow(_BatchTagger(file, (index, column), output, name), schema)
+
+
+def _spark_types() -> Any:
+    """Import the types of pyspark.
+
+    Raises ImportError that says what to install if it, or what it needs for Arrow, is missing.
+    """
+    try:
+        import pandas  # noqa: F401
+        import pyarrow  # noqa: F401
+        import pyspark.sql.types
+    except ImportError as error:
+        raise ImportError(
+            f"dropchain.spark needs pyspark, and what it needs for Arrow ({error}): "
+            "pip install 'pyspark[sql]'"
+        ) from error
+    return pyspark.sql.types
+
+
+def _check_classic(df: Any) -> None:
+    """Raise ValueError if a DataFrame belongs to a Spark Connect session."""
+    if type(df).__module__.startswith("pyspark.sql.connect"):
+        raise ValueError(
+            "the DataFrame belongs to a Spark Connect session, which sends no files to executors; "
+            "expected one of a classic session (SparkSession.builder.master(…))"
+        )
 
 
 class _BatchTagger:

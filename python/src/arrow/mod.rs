@@ -7,7 +7,6 @@ mod cells;
 mod input;
 mod output;
 mod rows;
-mod sentences;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::{Array, ArrayRef};
@@ -24,7 +23,6 @@ use crate::tagger::PyTagger;
 use input::Input;
 use output::Output;
 use rows::RowTagger;
-pub use sentences::PyArrowSentences;
 
 /// Rows that are tagged at a time, so that Ctrl-C works.
 const BATCH: usize = 1024;

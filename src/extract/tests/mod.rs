@@ -55,7 +55,7 @@ fn input_attributes_keep_their_values_and_duplicates_are_summed() {
     let sentence = with_attributes(&[&[("a", 1.0), ("b", 0.5)], &[("b", 2.0), ("b", 1.0)]]);
     add(&mut builder, &sentence).unwrap();
     add(&mut builder, &with_attributes(&[&[("c", 0.0), ("a", 1.0)]])).unwrap();
-    let (data, alphabets) = builder.finish(1);
+    let (data, alphabets, _) = builder.finish();
     assert_eq!((data.len(), data.tokens()), (2, 3));
     assert_eq!(data.sentence(1), 2..3);
     assert_eq!(
@@ -76,7 +76,7 @@ fn the_first_token_of_a_sentence_has_no_edge_attributes() {
     for words in [["a", "b"], ["c", "b"]] {
         add(&mut builder, &Sentence::from_words(words)).unwrap();
     }
-    let (data, alphabets) = builder.finish(1);
+    let (data, alphabets, _) = builder.finish();
     assert_eq!(
         alphabets.edges.name(crate::ids::AttributeId(0)),
         b"edge:word[0]=b"
@@ -90,7 +90,7 @@ fn the_first_token_of_a_sentence_has_no_edge_attributes() {
 fn without_edges_there_are_no_edge_attributes() {
     let mut builder = DatasetBuilder::new(from_template("word\nedge: word"), false);
     add(&mut builder, &Sentence::from_words(["a", "b"])).unwrap();
-    let (data, alphabets) = builder.finish(1);
+    let (data, alphabets, _) = builder.finish();
     assert!(alphabets.edges.is_empty());
     assert_eq!((data.edges.len(), data.edges.nonzeros()), (2, 0));
 }
@@ -99,32 +99,14 @@ fn without_edges_there_are_no_edge_attributes() {
 fn with_fixed_alphabets_unknown_attributes_are_dropped() {
     let mut builder = DatasetBuilder::new(from_input(), true);
     add(&mut builder, &with_attributes(&[&[("a", 1.0)]])).unwrap();
-    let (_, alphabets) = builder.finish(1);
+    let (_, alphabets, _) = builder.finish();
     let mut builder = DatasetBuilder::with_alphabets(from_input(), alphabets, true);
     let sentence = with_attributes(&[&[("b", 1.0), ("a", 2.0)]]);
     builder.add(&sentence, &[]).unwrap();
-    let (data, alphabets) = builder.finish(1);
+    let (data, alphabets, _) = builder.finish();
     assert_eq!(rows(&data.nodes), [vec![(0, 2.0)]]);
     assert_eq!(alphabets.nodes.len(), 1);
     assert!(data.labels.is_empty());
-}
-
-#[test]
-fn rare_attributes_are_dropped() {
-    let mut builder = DatasetBuilder::new(from_input(), true);
-    let sentence = with_attributes(&[
-        &[("once", 1.0), ("twice", 1.0)],
-        &[("always", 1.0), ("twice", 1.0)],
-        &[("always", 1.0), ("always", 1.0)],
-    ]);
-    add(&mut builder, &sentence).unwrap();
-    let (data, alphabets) = builder.finish(2);
-    assert_eq!(alphabets.nodes.get(b"once"), None);
-    assert_eq!(alphabets.nodes.get(b"twice").map(|id| id.0), Some(0));
-    assert_eq!(
-        rows(&data.nodes),
-        [vec![(0, 1.0)], vec![(0, 1.0), (1, 1.0)], vec![(1, 2.0)]]
-    );
 }
 
 #[test]
@@ -178,7 +160,7 @@ fn the_hash_depends_on_weights_and_sets_of_labels() {
         let sentence = Sentence::from_words(["a"]).with_weight(weight).unwrap();
         let labels = labels.iter().copied().map(LabelId).collect();
         builder.add_partial(&sentence, &[labels]).unwrap();
-        let (data, _) = builder.finish(1);
+        let (data, _, _) = builder.finish();
         let mut hasher = std::hash::DefaultHasher::new();
         data.hash(&mut hasher);
         hasher.finish()
@@ -205,7 +187,10 @@ fn minimum_counts_weigh_tokens_and_every_attribute_counts_once_at_least() {
             let sentence = Sentence::from_words(words).with_weight(weight).unwrap();
             add(&mut builder, &sentence).unwrap();
         }
-        builder.finish(min_count).1.nodes.len()
+        let (data, alphabets, _) = builder.finish();
+        let counts = data.column_counts(&data.nodes, alphabets.nodes.len(), 0..data.len());
+        let frequent = counts.iter().filter(|count| count.is_at_least(min_count));
+        frequent.count()
     };
     assert_eq!((attributes(1, 0.0), attributes(1, 0.25)), (3, 3));
     assert_eq!((attributes(2, 1.0), attributes(2, 2.0)), (1, 3));

@@ -64,8 +64,6 @@ pub struct LogisticMoments {
     pub slope: f64,
     /// E\[σ'(d)\], twice ∂R/∂v.
     pub curvature: f64,
-    /// E\[σ''(d)\], the derivative of the curvature with respect to m.
-    pub skewness: f64,
 }
 
 /// The nodes of all rules, with their weights.
@@ -82,7 +80,6 @@ struct KinkNode {
     softplus: f64,
     sigmoid: f64,
     curvature: f64,
-    skewness: f64, // σ''(−d)
 }
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
@@ -103,7 +100,6 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
             softplus: weight * e.ln_1p(),
             sigmoid: weight * (e / (1.0 + e)),
             curvature: weight * curvature,
-            skewness: weight * curvature * ((1.0 - e) / (1.0 + e)),
         };
     }
     for (node, from) in rules.tail.iter_mut().zip(composite(&TAIL)) {
@@ -159,7 +155,6 @@ pub fn logistic_moments(mean: f64, variance: f64) -> LogisticMoments {
             penalty: f64::NAN,
             slope: f64::NAN,
             curvature: f64::NAN,
-            skewness: f64::NAN,
         };
     }
     let moments = if s <= LARGEST_SMOOTH {
@@ -172,18 +167,16 @@ pub fn logistic_moments(mean: f64, variance: f64) -> LogisticMoments {
     }
     LogisticMoments {
         slope: -moments.slope,
-        skewness: -moments.skewness,
         ..moments
     }
 }
 
-/// softplus, σ, σ' and σ'' at x, given e = exp(−|x|).
-fn functions(x: f64, e: f64) -> [f64; 4] {
+/// softplus, σ and σ' at x, given e = exp(−|x|).
+fn functions(x: f64, e: f64) -> [f64; 3] {
     let (small, large) = (e / (1.0 + e), 1.0 / (1.0 + e));
-    let (curvature, difference) = (small * large, large - small);
     match x < 0.0 {
-        true => [e.ln_1p(), small, curvature, curvature * difference],
-        false => [x + e.ln_1p(), large, curvature, -curvature * difference],
+        true => [e.ln_1p(), small, small * large],
+        false => [x + e.ln_1p(), large, small * large],
     }
 }
 
@@ -197,11 +190,11 @@ fn smooth(a: f64, s: f64) -> LogisticMoments {
     }
     exp_at_least(&mut e, -700.0);
     let center = functions(-a, e[0]);
-    let mut sums = [0.0; 4];
+    let mut sums = [0.0; 3];
     for ([right, left], [z, weight]) in e[1..].as_chunks().0.iter().zip(nodes) {
         let right = functions(s * z - a, *right);
         let left = functions(-a - s * z, *left);
-        for i in 0..4 {
+        for i in 0..3 {
             sums[i] += weight * ((right[i] - center[i]) + (left[i] - center[i]));
         }
     }
@@ -209,7 +202,6 @@ fn smooth(a: f64, s: f64) -> LogisticMoments {
         penalty: sums[0],
         slope: sums[1],
         curvature: center[2] + sums[2],
-        skewness: center[3] + sums[3],
     }
 }
 
@@ -232,12 +224,11 @@ fn split(a: f64, s: f64) -> LogisticMoments {
         *x = [node.d + a, node.d - a].map(|distance| -0.5 * (distance / s) * (distance / s));
     }
     exp_at_least(&mut densities, -700.0);
-    let mut sums = [0.0; 4];
+    let mut sums = [0.0; 3];
     for ([right, left], node) in densities.as_chunks().0.iter().zip(&rules.kink) {
         sums[0] += node.softplus * (right + left);
         sums[1] += node.sigmoid * (left - right);
         sums[2] += node.curvature * (right + left);
-        sums[3] += node.skewness * (left - right);
     }
     let root = std::f64::consts::TAU.sqrt();
     let e = (-a).exp();
@@ -245,7 +236,6 @@ fn split(a: f64, s: f64) -> LogisticMoments {
         penalty: s * (excess / root) + sums[0] / (s * root) - e.ln_1p(),
         slope: above / root + sums[1] / (s * root) - e / (1.0 + e),
         curvature: sums[2] / (s * root),
-        skewness: sums[3] / (s * root),
     }
 }
 
@@ -262,19 +252,18 @@ mod tests {
                 penalty: 0.0,
                 slope: 0.0,
                 curvature: f[2],
-                skewness: f[3],
             };
         }
         let step = (0.02 / s).min(0.02); // in z
         let steps = (9.0 / step) as i64;
         // By Kahan's summation: up to 10⁶ terms.
-        let (mut sums, mut lost) = ([0.0; 4], [0.0; 4]);
+        let (mut sums, mut lost) = ([0.0; 3], [0.0; 3]);
         let center = functions(m, (-m.abs()).exp());
         for k in -steps..=steps {
             let z = step * k as f64;
             let f = functions(m + s * z, (-(m + s * z).abs()).exp());
             let weight = step * density(z);
-            for i in 0..4 {
+            for i in 0..3 {
                 let base = if i < 2 { center[i] } else { 0.0 };
                 let term = weight * (f[i] - base) - lost[i];
                 let sum = sums[i] + term;
@@ -286,7 +275,6 @@ mod tests {
             penalty: sums[0],
             slope: sums[1],
             curvature: sums[2],
-            skewness: sums[3],
         }
     }
 
@@ -295,7 +283,6 @@ mod tests {
             (found.penalty, expected.penalty),
             (found.slope, expected.slope),
             (found.curvature, expected.curvature),
-            (found.skewness, expected.skewness),
         ];
         let errors = pairs.map(|(x, y)| (x - y).abs() / y.abs().max(1.0));
         errors
@@ -368,7 +355,7 @@ mod tests {
         for (mean, variance) in [(f64::NAN, 1.0), (0.0, f64::NAN), (0.0, -1.0)] {
             let moments = logistic_moments(mean, variance);
             assert!(moments.penalty.is_nan() && moments.slope.is_nan());
-            assert!(moments.curvature.is_nan() && moments.skewness.is_nan());
+            assert!(moments.curvature.is_nan());
         }
     }
 }

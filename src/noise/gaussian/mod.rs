@@ -14,22 +14,19 @@
 //! of the quadratic regularizer are, are the exact gradient of the Gaussian objective. For two
 //! labels, d = s_1 − s_0 and α, β of the paper's section 2.2.1, that gradient is
 //! Σ p_i·x_i·(α + Δμ_i·β): eq. 6 without γ. With γ, eq. 6 approximates the gradient of the
-//! objective over masks, and is that of no function of μ and V ([`mask_gradient`]).
+//! objective over masks, and is that of no function of μ and V.
 //!
 //! | [`Expectation`] | method | file |
 //! |---|---|---|
 //! | `Best`, two labels | numerical integration of N(d; μ_1 − μ_0, V_0 + V_1) | `logistic.rs` |
 //! | `Best`, more labels | the unscented transform | `unscented.rs` |
 //! | `Unscented` | the unscented transform for any number of labels | `unscented.rs` |
-//! | `Sampling` | fixed draws from the Gaussian | `sampling.rs` |
 //!
 //! If two labels share the masks of an attribute, its noise moves d by x·(θ_1 − θ_0)·ε, and the
 //! variance of d is 4U + V_0 + V_1, where U is that of `quadratic.rs` with marginals of ½: the
 //! paper's own model, logistic regression. Only [`Expectation::Best`] of two labels has that.
 
 mod logistic;
-mod paper;
-mod sampling;
 #[cfg(test)]
 mod tests;
 mod unscented;
@@ -39,8 +36,6 @@ use super::regularizer::{
 };
 use crate::chain::Order;
 pub use logistic::{LogisticMoments, logistic_moments};
-pub use paper::{MaskGradient, mask_gradient};
-use sampling::{Draws, Samples};
 
 /// How the expectation over Gaussian scores is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,22 +44,13 @@ pub enum Expectation {
     Best,
     /// By the unscented transform.
     Unscented,
-    /// By sampling the scores.
-    Sampling {
-        /// Half of the number of samples, at least 1: each draw is used with both signs.
-        pairs: u32,
-        /// The seed of the draws.
-        seed: u64,
-    },
 }
 
-/// The engine for Gaussian scores, at order 0 alone. The only number of a token that its results
-/// depend on, besides probabilities and variances, is that of the token, for sampling.
+/// The engine for Gaussian scores, at order 0 alone.
 #[derive(Clone, Debug)]
 pub struct Gaussian {
     expectation: Expectation,
     quotients: Vec<f64>, // [K]
-    samples: Samples,
 }
 
 impl Gaussian {
@@ -74,7 +60,6 @@ impl Gaussian {
         Self {
             expectation,
             quotients: Vec::new(),
-            samples: Samples::default(),
         }
     }
 
@@ -109,12 +94,6 @@ impl Gaussian {
             }
             (Expectation::Best | Expectation::Unscented, ..) => {
                 unscented::add_token(weight, p, variance, derivatives, &mut self.quotients)
-            }
-            (Expectation::Sampling { pairs, seed }, ..) => {
-                let token = sentence.first_token + t as u64;
-                let draws = Draws { pairs, seed, token };
-                self.samples
-                    .add_token(draws, weight, p, variance, derivatives)
             }
         }
     }

@@ -210,7 +210,6 @@ impl SentenceBuffers {
             linear_variance: None,
             edge_variance: self.edge.as_deref(),
             weight,
-            first_token: 0,
             features: Features { node, edge },
         }
     }

@@ -1,5 +1,7 @@
 //! Partial labels and weights of sentences.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::extract::random::{with_partial_labels, with_weights};
 

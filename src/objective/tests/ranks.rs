@@ -73,12 +73,6 @@ fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
     cases
 }
 
-/// The objective of a rank on its sentences.
-fn objective_of(ranks: Ranks, data: &Dataset, space: &ParameterSpace) -> PenalizedLikelihood {
-    let part = RankPart::new(data, space, ranks).unwrap();
-    PenalizedLikelihood::of_part(&part, space, 0.1)
-}
-
 /// The bits of value and gradient of two evaluations.
 fn bits(mut objective: PenalizedLikelihood, noise: Option<Noise>, scale: f64) -> Vec<u64> {
     if let Some(noise) = noise {
@@ -107,7 +101,11 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
         let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
         for size in [1, 2, 3, 5, 8] {
             let ranks = run_ranks(size, |ranks| {
-                bits(objective_of(ranks, data, space), *noise, 1.0)
+                bits(
+                    PenalizedLikelihood::divided(data, space, 0.1, &ranks),
+                    *noise,
+                    1.0,
+                )
             });
             assert!(
                 ranks.iter().all(|bits| *bits == whole),
@@ -117,50 +115,13 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
     }
 }
 
-/// The unlabeled sentences of a rank, and of the labeled ones all or also its own: few of low
-/// ranks, not always a block, and none of rank 2.
-fn own_sentences(data: &Dataset, ranks: &Ranks) -> Dataset {
-    let cut = |sentences: usize, rank: usize| match rank {
-        2 if ranks.size() > 3 => 9 * sentences / (ranks.size() * ranks.size()),
-        _ => sentences * rank * rank / (ranks.size() * ranks.size()),
-    };
-    let own = |n: usize| cut(n, ranks.rank())..cut(n, ranks.rank() + 1);
-    let labeled = match ranks.has_own_labeled() {
-        false => 0..data.labeled(),
-        true => own(data.labeled()),
-    };
-    let unlabeled = own(data.unlabeled()).map(|i| data.labeled() + i);
-    let sentences: Vec<usize> = labeled.chain(unlabeled).collect();
-    data.select(&sentences, None)
-}
-
-#[test]
-fn ranks_may_have_sentences_of_their_own() {
-    for (case, (data, space, noise)) in cases().iter().enumerate() {
-        let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
-        for (size, has_own_labeled) in [1, 2, 3, 5, 8].map(|n| [(n, false), (n, true)]).concat() {
-            let ranks = run_ranks(size, |ranks| {
-                let ranks = match has_own_labeled {
-                    false => ranks.with_own_unlabeled(),
-                    true => ranks.with_own_labeled(),
-                };
-                let own = own_sentences(data, &ranks);
-                bits(objective_of(ranks, &own, space), *noise, 1.0)
-            });
-            assert!(
-                ranks.iter().all(|bits| *bits == whole),
-                "case {case}, {size} ranks, own labeled: {has_own_labeled}"
-            );
-        }
-    }
-}
-
 #[test]
 fn ranks_have_about_the_same_number_of_tokens() {
     let (data, space, _) = &cases()[1];
     let tokens = run_ranks(3, |ranks| {
-        let part = RankPart::new(data, space, ranks).unwrap();
-        part.data().tokens()
+        PenalizedLikelihood::divided(data, space, 0.1, &ranks)
+            .data
+            .tokens()
     });
     assert_eq!(tokens.iter().sum::<usize>(), data.tokens());
     let share = data.tokens() / 3;
@@ -181,12 +142,15 @@ fn large_derivatives_are_summed_with_a_higher_limit() {
     objective.set_weights(&theta);
     let limit = LIMITS[0] * objective.totals.largest_weight;
     let sums = objective.add_blocks(Pass::evaluation(&theta), limit, &mut gradient);
-    let sums = sums.unwrap();
     assert!(sums.exceeds_limit);
 
     let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 60.0);
     let ranks = run_ranks(3, |ranks| {
-        bits(objective_of(ranks, data, space), *noise, 60.0)
+        bits(
+            PenalizedLikelihood::divided(data, space, 0.1, &ranks),
+            *noise,
+            60.0,
+        )
     });
     assert!(ranks.iter().all(|bits| *bits == whole));
 }
@@ -206,17 +170,13 @@ impl crate::ranks::Reduce for Alone {
     fn sum(&mut self, _: &mut [f64]) -> crate::error::Result<()> {
         Err(Error::Communication("rank 1 has ended".to_owned()))
     }
-
-    fn broadcast(&mut self, _: usize, _: &mut Vec<u8>) -> crate::error::Result<()> {
-        Ok(())
-    }
 }
 
 #[test]
 fn an_evaluation_without_the_other_ranks_is_nan_and_keeps_the_error() {
     let (data, space, _) = &cases()[1];
     let ranks = Ranks::new(Alone);
-    let mut objective = objective_of(ranks.clone(), data, space);
+    let mut objective = PenalizedLikelihood::divided(data, space, 0.1, &ranks);
     let theta = vec![0.0; space.dimension()];
     let mut gradient = theta.clone();
     assert!(objective.evaluate(&theta, &mut gradient).0.is_nan());

@@ -77,7 +77,6 @@ impl Case {
             },
             weight: 1.0,
             noise_weight: WEIGHT,
-            first_token: 0,
             attributes: SentenceAttributes::default(),
             shared: None,
         };

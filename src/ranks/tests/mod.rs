@@ -44,15 +44,6 @@ impl Reduce for ThreadRank {
         }
         Ok(())
     }
-
-    fn broadcast(&mut self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        let own = match root == self.rank {
-            true => std::mem::take(bytes),
-            false => Vec::new(),
-        };
-        *bytes = self.exchange(own).swap_remove(root);
-        Ok(())
-    }
 }
 
 impl ThreadRank {
@@ -69,35 +60,15 @@ impl ThreadRank {
 }
 
 #[test]
-fn the_bytes_of_all_ranks_are_visited_by_rank() {
-    let visited = run_ranks(3, |ranks| {
-        let mut visited = Vec::new();
-        let own = vec![ranks.rank() as u8; 2 - ranks.rank()];
-        let outcome = ranks.for_each_rank(own, |rank, bytes| {
-            visited.push((rank, bytes.to_vec()));
-            Ok(())
-        });
-        outcome.map(|()| visited).unwrap()
+fn bytes_of_any_length_are_gathered_by_rank() {
+    let gathered = run_ranks(4, |ranks| {
+        let length = [5, 0, 1, 4 * Ranks::PIECE + 6][ranks.rank()];
+        let own: Vec<u8> = (0..length).map(|i| (i * 7 + 250) as u8).collect();
+        ranks.gather(&own).unwrap()
     });
-    let expected = [(0, vec![0, 0]), (1, vec![1]), (2, vec![])];
-    assert!(visited.iter().all(|visited| *visited == expected));
-}
-
-#[test]
-fn ranks_stay_in_step_if_one_cannot_use_what_it_visits() {
-    let outcomes = run_ranks(3, |ranks| {
-        let mut visits = 0;
-        let outcome = ranks.for_each_rank(vec![1], |_, _| {
-            visits += 1;
-            match ranks.rank() {
-                1 => Err(Error::parameter("bad")),
-                _ => Ok(()),
-            }
-        });
-        let sums = ranks.sum_counts([1]).unwrap();
-        (visits, outcome.is_ok(), sums)
-    });
-    assert_eq!(outcomes, [(3, true, [3]), (1, false, [3]), (3, true, [3])]);
+    assert_eq!(gathered[0][0], [250, 1, 8, 15, 22]);
+    assert_eq!(gathered[0][3].len(), 4 * Ranks::PIECE + 6);
+    assert!(gathered.iter().all(|all| *all == gathered[0]));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::chain::{LabelWeights, Order};
 use crate::eval::Evaluation;
+use crate::ids::AttributeId;
 use crate::label::Scheme;
 use crate::random::Lcg;
 use crate::score::States;
@@ -377,4 +378,34 @@ fn a_recall_bias_needs_a_label_outside_spans() {
         error.to_string(),
         "recall bias 1; expected 0, since the order is 0"
     );
+}
+
+#[test]
+fn rare_attributes_are_dropped_with_their_names() {
+    let sentences = || given("X once,twice; Y always,twice; X always:2\nY always");
+    let names = |min_count| {
+        let settings = TrainSettings::new(TrainOptions {
+            min_count,
+            ..options()
+        });
+        let extracted = ExtractedCorpora::new(sentences(), None, &settings.unwrap()).unwrap();
+        let nodes = &extracted.alphabets.nodes;
+        let names = (0..nodes.len() as u32).map(|id| nodes.name(AttributeId(id)).to_vec());
+        let rows = (0..4).map(|row| extracted.data.nodes.entries(row).collect::<Vec<_>>());
+        (names.collect::<Vec<_>>(), rows.collect::<Vec<_>>())
+    };
+    let (all, _) = names(1);
+    assert_eq!(all.len(), 3);
+    let (frequent, rows) = names(2);
+    assert_eq!(frequent, [&b"twice"[..], b"always"]);
+    assert_eq!(
+        rows,
+        [
+            vec![(0, 1.0)],
+            vec![(0, 1.0), (1, 1.0)],
+            vec![(1, 2.0)],
+            vec![(1, 1.0)]
+        ]
+    );
+    assert_eq!(names(3).0, [b"always"]);
 }

@@ -11,8 +11,6 @@ mod line_options;
 mod pruning;
 mod ranks;
 mod segments;
-mod shards;
-mod spilled;
 mod two_passes;
 
 use std::ops::ControlFlow;

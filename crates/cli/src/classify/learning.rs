@@ -55,9 +55,8 @@ pub struct LearningArguments {
     /// What stands for the noise, and how to compute its gradient [default: adjoint]
     ///
     /// `adjoint` is the second-order penalty. `gaussian` is fast dropout: the expectation over
-    /// Gaussian scores, of two classes exactly, of more by the unscented transform. `unscented` and
-    /// `sampling=N` (even; 100 if there is no N) compute it in other ways. For the engines that
-    /// approximate `adjoint`, see `dropchain train`.
+    /// Gaussian scores, of two classes exactly, of more by the unscented transform. `unscented` is
+    /// that for any number. For the engines that approximate `adjoint`, see `dropchain train`.
     #[arg(long, value_name = "ENGINE", help_heading = "Regularization")]
     gradient: Option<String>,
     /// Divide the L2 strength of a feature and class by r + EPS, where r is the absolute log-ratio

@@ -52,9 +52,4 @@ impl ClassifyCommand {
             Subcommands::Inspect(command) => command.run(),
         }
     }
-
-    /// Returns whether the results go to standard output.
-    pub fn prints(&self) -> bool {
-        !matches!(self.command, Subcommands::Train(_))
-    }
 }

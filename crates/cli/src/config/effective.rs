@@ -8,14 +8,13 @@ use super::option::ConfigOption;
 
 /// Options that have no effect on the model. Models and logs do not record them, so that those of
 /// the same training are the same, whether it was interrupted and resumed or not.
-const WITHOUT_EFFECT: [&str; 12] = [
+const WITHOUT_EFFECT: [&str; 11] = [
     "model",
     "log",
     "force",
     "quiet",
     "threads",
     "memory",
-    "spill",
     "checkpoint",
     "resume",
     "checkpoint-every",

@@ -53,11 +53,6 @@ impl RegressCommand {
             Subcommands::Inspect(command) => command.run(),
         }
     }
-
-    /// Returns whether the results go to standard output.
-    pub fn prints(&self) -> bool {
-        !matches!(self.command, Subcommands::Train(_))
-    }
 }
 
 /// Formats a number for people, with seven significant digits: those that the weights of a model

@@ -1,13 +1,10 @@
 //! What a rank has read, as hashes: ranks that have read different files would train different
 //! models.
 
-use std::fs::File;
 use std::hash::{Hash, Hasher};
-use std::io::{self, Read};
-use std::path::Path;
 
 use dropchain::train::BaseModels;
-use dropchain::{Corpus, Error, Result, Sentence, Template};
+use dropchain::{Corpus, Result, Sentence, Template};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -61,20 +58,6 @@ impl Inputs {
         Ok(self)
     }
 
-    /// Adds the contents of files of which each rank reads a part.
-    ///
-    /// # Errors
-    ///
-    /// One cannot be read.
-    pub fn files<'a>(mut self, files: impl IntoIterator<Item = &'a Path>) -> Result<Self> {
-        for file in files {
-            let digest = digest(file).map_err(|error| Error::io(file, error))?;
-            let what = format!("has another file {}", file.display());
-            self.0.push((what, digest));
-        }
-        Ok(self)
-    }
-
     fn add(&mut self, what: String, contents: &[u8]) {
         self.0.push((what, xxh3_64(contents)));
     }
@@ -98,19 +81,6 @@ impl Inputs {
     /// different.
     pub fn decode(bytes: &[u8]) -> Self {
         Self(serde_json::from_slice(bytes).unwrap_or_default())
-    }
-}
-
-/// Hashes the bytes of a file.
-fn digest(file: &Path) -> io::Result<u64> {
-    let mut file = File::open(file)?;
-    let mut hasher = Xxh3::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.digest()),
-            read => hasher.update(&buffer[..read]),
-        }
     }
 }
 

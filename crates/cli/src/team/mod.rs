@@ -1,20 +1,18 @@
 //! The processes that run a command together: the ranks of `dropchain-mpi`.
 //!
-//! Each rank prepares the training by itself, and reads a part of the text if it can
-//! ([`read_own_part`]). What one of them finds wrong ends all: errors are agreed upon before
-//! training ([`Team::agree`]), and so is that all have read the same ([`Team::check_same`]). After
-//! training rank 0 saves the model, and the others end as it does ([`Team::follow_first`]).
+//! Each rank reads all files and prepares the training by itself. What one of them finds wrong ends
+//! all: errors are agreed upon before training ([`Team::agree`]), and so is that all have read the
+//! same ([`Team::check_same`]). After training rank 0 saves the model, and the others end as it
+//! does ([`Team::follow_first`]).
 
 mod inputs;
-mod own_part;
 
 use dropchain::train::{Ranks, TrainOptions, check_ranks};
-use dropchain::{Corpus, Error, Result};
+use dropchain::{Error, Result};
 
 use super::exit::{CommandError, CommandResult};
 use super::interrupt::{self, Signal};
 pub use inputs::Inputs;
-pub use own_part::{SameColumns, read_own_part};
 
 /// Prints `rank N: message`, and ends all ranks at once.
 pub type Abort = fn(rank: usize, message: &str) -> !;
@@ -44,17 +42,6 @@ impl Team {
     /// Returns whether this is rank 0, which prints and writes files.
     pub fn is_first(&self) -> bool {
         self.ranks().is_none_or(|ranks| ranks.rank() == 0)
-    }
-
-    /// Returns the share of this rank in sentences that all ranks have read.
-    pub fn share(&self, corpus: Corpus) -> Corpus {
-        let Some(ranks) = self.ranks() else {
-            return corpus;
-        };
-        let sentences = corpus.into_sentences();
-        let cut = |rank: usize| sentences.len() * rank / ranks.size();
-        let own = cut(ranks.rank())..cut(ranks.rank() + 1);
-        sentences[own].to_vec().into()
     }
 
     /// Returns the default number of threads; `None` for one per processor.

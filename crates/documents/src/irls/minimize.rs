@@ -10,8 +10,8 @@ use super::quadratic::{Model, Quadratic};
 use super::sums::dot;
 use dropchain::optim::StopReason;
 
-/// With at most so many weights, the Hessian is factorized.
-const SMALL: usize = 200;
+/// The largest number of conjugate gradients in an iteration.
+const MAX_GRADIENTS: usize = 250;
 
 /// How many epochs of dual coordinate descent may gain nothing, before they are at the end of what
 /// rounding permits.
@@ -29,31 +29,7 @@ const DIVISIONS: usize = 40;
 /// The slope at the end of a step, relative to that at its start.
 const SLOPE: f64 = 0.1;
 
-/// How the quadratic of an iteration is minimized, or that there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Solver {
-    /// By Cholesky factorization if there are few weights, else by conjugate gradients; if there
-    /// are many weights, a loss with kinks and no noise, by dual coordinate descent.
-    #[default]
-    Auto,
-    /// By dual coordinate descent from 0, if the loss has kinks and there is no noise: an iteration
-    /// is an epoch. Otherwise like [`Solver::ConjugateGradients`].
-    Dual,
-    /// By Cholesky factorization.
-    Cholesky,
-    /// By conjugate gradients, until the residual is this fraction of that at the start.
-    ConjugateGradients(f64),
-}
-
-impl Solver {
-    /// The residual of conjugate gradients by default: the next quadratic is another one anyhow.
-    const TOLERANCE: f64 = 0.1;
-
-    /// The largest number of conjugate gradients in an iteration.
-    const LIMIT: usize = 250;
-}
-
-/// When to stop, and how to get there.
+/// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IrlsOptions {
     /// The maximum number of iterations.
@@ -67,10 +43,29 @@ pub struct IrlsOptions {
     pub period: usize,
     /// Stop if ‖∇J‖ ≤ `gradient_tolerance` · max(1, ‖w‖).
     pub gradient_tolerance: f64,
-    /// What the quadratics are.
-    pub model: Model,
-    /// How quadratics are minimized.
-    pub solver: Solver,
+}
+
+/// How quadratics are minimized, or that there are none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Solvers {
+    /// With at most so many weights, the Hessian is factorized.
+    pub cholesky: usize,
+    /// With more weights, a loss with kinks and no noise is minimized by dual coordinate descent
+    /// from 0: an iteration is an epoch.
+    pub dual: usize,
+    /// Otherwise there are conjugate gradients, until the residual is this fraction of that at the
+    /// start: the next quadratic is another one anyhow.
+    pub tolerance: f64,
+}
+
+impl Default for Solvers {
+    fn default() -> Self {
+        Self {
+            cholesky: 200,
+            dual: 200,
+            tolerance: 0.1,
+        }
+    }
 }
 
 /// The state after an iteration; number 0 is the start.
@@ -116,7 +111,19 @@ pub fn minimize(
     interrupt: Option<&AtomicBool>,
     observer: &mut dyn FnMut(&IrlsIteration<'_>) -> ControlFlow<()>,
 ) -> IrlsOutcome {
-    let mut run = Minimization::new(problem, w, *options);
+    minimize_by(Solvers::default(), problem, w, options, interrupt, observer)
+}
+
+/// Minimizes J like [`minimize`].
+pub(super) fn minimize_by(
+    solvers: Solvers,
+    problem: &Problem<'_>,
+    w: Vec<f64>,
+    options: &IrlsOptions,
+    interrupt: Option<&AtomicBool>,
+    observer: &mut dyn FnMut(&IrlsIteration<'_>) -> ControlFlow<()>,
+) -> IrlsOutcome {
+    let mut run = Minimization::by(solvers, problem, w, *options);
     loop {
         if run.end() == Some(StopReason::NonFinite) {
             return run.into_outcome(StopReason::NonFinite);
@@ -135,6 +142,7 @@ pub fn minimize(
 #[derive(Debug)]
 pub struct Minimization<'p, 'a> {
     problem: &'p Problem<'a>,
+    solvers: Solvers,
     options: IrlsOptions,
     method: Option<Method<'p, 'a>>, // unless it has ended
     w: Vec<f64>,                    // [D + 1]
@@ -175,13 +183,14 @@ struct Descent<'p, 'a> {
 impl<'p, 'a> Minimization<'p, 'a> {
     /// Begins at `w`, `[D + 1]`.
     pub fn new(problem: &'p Problem<'a>, w: Vec<f64>, options: IrlsOptions) -> Self {
-        let by_dual = match options.solver {
-            Solver::Dual => true,
-            Solver::Auto => problem.dimension() > SMALL,
-            Solver::Cholesky | Solver::ConjugateGradients(_) => false,
-        };
+        Self::by(Solvers::default(), problem, w, options)
+    }
+
+    fn by(solvers: Solvers, problem: &'p Problem<'a>, w: Vec<f64>, options: IrlsOptions) -> Self {
+        let by_dual = problem.dimension() > solvers.dual;
         let mut run = Self {
             problem,
+            solvers,
             options,
             method: None,
             w,
@@ -298,7 +307,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
         let delta = problem.smoothing(number);
         let is_smoothed = problem.is_smoothed(number);
         let scores = problem.scores(&self.w);
-        let quadratic = Quadratic::new(problem, &self.w, &scores, options.model, delta);
+        let quadratic = Quadratic::new(problem, &self.w, &scores, Model::Expansion, delta);
         self.value = problem.value_of(&scores, &self.w, delta);
         self.evaluations += 1;
         self.gradient_norm = dot(&quadratic.gradient, &quadratic.gradient).sqrt();
@@ -330,7 +339,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
         interrupt: Option<&AtomicBool>,
     ) -> Result<(), StopReason> {
         let (problem, options) = (self.problem, self.options);
-        let step = solve(&from.quadratic, options.solver, interrupt);
+        let step = solve(&from.quadratic, self.solvers, interrupt);
         self.evaluations += step.products;
         // The quadratic falls by half of the slope to its minimum.
         let decrease = -0.5 * dot(&from.quadratic.gradient, &step.direction);
@@ -411,18 +420,12 @@ fn is_set(interrupt: Option<&AtomicBool>) -> bool {
     interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
-fn solve(quadratic: &Quadratic<'_, '_>, solver: Solver, interrupt: Option<&AtomicBool>) -> Step {
-    let is_small = quadratic.gradient.len() <= SMALL;
-    let exact = match solver {
-        Solver::Auto => is_small.then(|| by_cholesky(quadratic)).flatten(),
-        Solver::Cholesky => by_cholesky(quadratic),
-        Solver::ConjugateGradients(_) | Solver::Dual => None,
-    };
-    let tolerance = match solver {
-        Solver::ConjugateGradients(tolerance) => tolerance,
-        _ => Solver::TOLERANCE,
-    };
-    exact.unwrap_or_else(|| by_conjugate_gradients(quadratic, tolerance, Solver::LIMIT, interrupt))
+fn solve(quadratic: &Quadratic<'_, '_>, by: Solvers, interrupt: Option<&AtomicBool>) -> Step {
+    let is_small = quadratic.gradient.len() <= by.cholesky;
+    let exact = is_small.then(|| by_cholesky(quadratic)).flatten();
+    exact.unwrap_or_else(|| {
+        by_conjugate_gradients(quadratic, by.tolerance, MAX_GRADIENTS, interrupt)
+    })
 }
 
 /// J along a line.

@@ -32,14 +32,11 @@
 //! with equality at the (f, V) that g and t were computed for. An iteration of the paper computes g
 //! and t at the current w (the E-step) and lowers the weighted sum of these quadratics and the
 //! penalty, Q (the M-step): least squares with weights v·g and targets t. Q ≥ J with equality and
-//! equal gradients at the current w, hence J falls with any step that lowers Q. That is
-//! [`Model::Majorizer`].
+//! equal gradients at the current w, hence J falls with any step that lowers Q. It converges
+//! linearly, as g is larger than the curvature of B. Here the second derivatives of B are in the
+//! place of g: Newton's method, with the same products of the matrix (`quadratic.rs`).
 //!
-//! It converges linearly, as g is larger than the curvature of B. The default,
-//! [`Model::Expansion`], has the second derivatives of B in the place of g: Newton's method, with
-//! the same products of the matrix (`quadratic.rs`).
-//!
-//! In both cases the step to the minimum of the quadratic is found by Cholesky factorization of the
+//! The step to the minimum of the quadratic is found by Cholesky factorization of the
 //! Hessian if that is small, else by conjugate gradients, which never form it (`least_squares.rs`).
 //! A search along that line, which needs no products, ends where J is lowest (`minimize.rs`), so J
 //! falls monotonically. The hinge losses start smoothed: their δ shrinks with the first iterations.
@@ -77,6 +74,5 @@ mod tests;
 pub use hidden::{HiddenProblem, hidden_dimension, hidden_memory, hidden_start};
 pub(crate) use least_squares::{factorize, solve_factorized};
 pub use loss::Loss;
-pub use minimize::{IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Solver, minimize};
+pub use minimize::{IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, minimize};
 pub use problem::{CONCURRENT, Documents, InputNoise, Problem, Value, irls_memory};
-pub use quadratic::Model;

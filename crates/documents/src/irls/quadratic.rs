@@ -28,10 +28,9 @@ use super::problem::{Documents, InputNoise, MIN_ROWS, Problem, Scores};
 use super::sums::entry_sums;
 
 /// What the quadratic is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Model {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Model {
     /// The expansion of J to second order: Newton's method.
-    #[default]
     Expansion,
     /// The majorizer of J: iteratively reweighted least squares as in the paper.
     Majorizer,

@@ -9,7 +9,7 @@ use super::design::Design;
 use super::likelihood::SmoothObjective;
 use super::options::{RegressionOptions, Solver};
 use super::record::RegressionLoss;
-use crate::irls::{self, Documents, InputNoise, IrlsOptions, Model, irls_memory};
+use crate::irls::{self, Documents, InputNoise, IrlsOptions, irls_memory};
 use dropchain::error::{Error, Result};
 use dropchain::extract::SparseRows;
 use dropchain::math::dot;
@@ -319,8 +319,6 @@ impl<'a> Fit<'a> {
             improvement_tolerance: self.options.tolerance,
             period: 10,
             gradient_tolerance: 1e-9,
-            model: Model::Expansion,
-            solver: irls::Solver::Auto,
         };
         let start = vec![0.0; problem.dimension()];
         let mut observe = |i: &irls::IrlsIteration<'_>| {

@@ -7,9 +7,7 @@ use crate::math::{assert_close, log_sum_exp};
 use crate::noise::{Adjoint, Features};
 use crate::random::Lcg;
 
-const SAMPLING: Expectation = Expectation::Sampling { pairs: 20, seed: 3 };
-
-const ALL: [Expectation; 3] = [Expectation::Best, Expectation::Unscented, SAMPLING];
+const ALL: [Expectation; 2] = [Expectation::Best, Expectation::Unscented];
 
 /// Scores μ and variances V of one token, `[K]`.
 #[derive(Clone, Debug)]
@@ -44,7 +42,7 @@ impl Token {
     }
 }
 
-/// Evaluates one token with number 5 of the data.
+/// Evaluates one token.
 fn evaluate(engine: &mut dyn Regularizer, token: &Token, weight: f64) -> Term {
     let (labels, stride) = (token.scores.len(), padded(token.scores.len()));
     let pad = |values: &[f64], padding: f64| {
@@ -71,7 +69,6 @@ fn evaluate(engine: &mut dyn Regularizer, token: &Token, weight: f64) -> Term {
         linear_variance: None,
         edge_variance: None,
         weight,
-        first_token: 5,
         features: Features::default(),
     };
     let [mut node, mut variances] = [(); 2].map(|()| vec![0.0; stride]);
@@ -196,12 +193,11 @@ fn without_variance_there_is_no_term() {
             assert!(term.value.abs() < 1e-15, "{expectation:?}: {}", term.value);
             for b in 0..labels {
                 assert!(term.scores[b].abs() < 1e-15);
-                // Of draws, each of which has a kink there, it is the symmetric derivative.
                 let p = (token.scores[b] - a).exp();
-                let expected = match expectation {
-                    Expectation::Sampling { .. } => 0.0,
-                    _ if labels == 1 => 0.0,
-                    _ => 0.5 * p * (1.0 - p),
+                let expected = if labels == 1 {
+                    0.0
+                } else {
+                    0.5 * p * (1.0 - p)
                 };
                 assert_close(term.variances[b], expected, 1e-15);
             }
@@ -316,30 +312,6 @@ fn the_error_of_the_unscented_transform_grows_with_the_variance() {
 }
 
 #[test]
-fn samples_converge_to_the_integral() {
-    let mut numbers = Lcg(7);
-    for _ in 0..5 {
-        let token = Token::random(3, [2.0, 2.0], &mut numbers);
-        let expected = integrated(&token);
-        let sampling = |pairs| gaussian(Expectation::Sampling { pairs, seed: 1 }, &token);
-        let (few, many) = (sampling(10), sampling(20_000));
-        assert!(few.value > 0.0 && few != many);
-        for (found, expected) in numbers_of(&many).zip(numbers_of(&expected)) {
-            // Five times the standard deviation of terms of this size.
-            assert_close(found, expected, 5.0 * 0.5 / 20_000_f64.sqrt());
-        }
-    }
-}
-
-#[test]
-fn draws_depend_on_the_seed() {
-    let token = Token::new(&[0.1, -0.3, 0.5], &[1.0, 2.0, 0.5]);
-    let sampling = |seed| gaussian(Expectation::Sampling { pairs: 5, seed }, &token);
-    assert_eq!(sampling(1), sampling(1));
-    assert_ne!(sampling(1).value, sampling(2).value);
-}
-
-#[test]
 fn the_weight_multiplies_everything() {
     let token = Token::new(&[0.1, -0.3, 0.5], &[1.0, 2.0, 0.5]);
     for expectation in ALL {
@@ -372,75 +344,5 @@ fn extreme_scores_and_variances_give_finite_numbers_and_nan_gives_nan() {
         for expectation in ALL {
             assert!(gaussian(expectation, &token).value.is_nan());
         }
-    }
-}
-
-/// The gradient of −log p(y) by enumeration of all masks.
-fn enumerated(features: &[[f64; 2]], rate: f64, is_positive: bool) -> Vec<f64> {
-    let mut gradient = vec![0.0; features.len()];
-    for mask in 0..1_usize << features.len() {
-        let kept = |i: usize| mask >> i & 1 == 1;
-        let (mut probability, mut score) = (1.0, 0.0);
-        for (i, [x, w]) in features.iter().enumerate() {
-            probability *= if kept(i) { 1.0 - rate } else { rate };
-            score += if kept(i) { x * w / (1.0 - rate) } else { 0.0 };
-        }
-        let error = 1.0 / (1.0 + (-score).exp()) - f64::from(u8::from(is_positive));
-        for (i, [x, _]) in features.iter().enumerate().filter(|(i, _)| kept(*i)) {
-            gradient[i] += probability * error * x / (1.0 - rate);
-        }
-    }
-    gradient
-}
-
-#[test]
-fn each_term_of_eq_6_brings_the_gradient_closer_to_that_over_all_masks() {
-    let mut numbers = Lcg(8);
-    // The last term helps where ρ² is small beside ρ (`paper.rs`).
-    for (rate, does_gamma_help) in [(0.1, true), (0.5, false)] {
-        let mut errors = [0.0; 4];
-        for document in 0..20 {
-            let is_positive = document % 2 == 0;
-            let mut feature = || [1.0 + numbers.next().abs(), 0.5 * numbers.next()];
-            let features: Vec<[f64; 2]> = (0..10).map(|_| feature()).collect();
-            let expected = enumerated(&features, rate, is_positive);
-            let methods = [
-                MaskGradient::Plain,
-                MaskGradient::Naive,
-                MaskGradient::Gaussian,
-                MaskGradient::Linearized,
-            ];
-            for (error, method) in errors.iter_mut().zip(methods) {
-                let found = mask_gradient(method, &features, rate, is_positive);
-                let squares = found.iter().zip(&expected).map(|(x, y)| (x - y).powi(2));
-                *error += squares.sum::<f64>() / 200.0;
-            }
-        }
-        let [plain, naive, gaussian, linearized] = errors.map(f64::sqrt);
-        assert!(naive < plain && gaussian < 0.3 * naive, "{errors:?}");
-        assert!(linearized < 0.3 * naive, "{errors:?}");
-        assert_eq!(linearized < gaussian, does_gamma_help, "{errors:?}");
-    }
-}
-
-#[test]
-fn without_gamma_eq_6_is_the_gradient_of_the_gaussian_objective() {
-    let features = [[1.0, 0.4], [2.0, -0.7], [0.5, 1.3], [1.0, 0.0]];
-    let (rate, rho) = (0.3, 0.3 / 0.7);
-    let value = |features: &[[f64; 2]]| -> f64 {
-        let terms = features.iter().map(|[x, w]| x * w);
-        let mean: f64 = terms.clone().sum();
-        let variance = rho * terms.map(|s| s * s).sum::<f64>();
-        let softplus = mean.max(0.0) + (-mean.abs()).exp().ln_1p();
-        softplus + logistic_moments(mean, variance).penalty - mean
-    };
-    let gradient = mask_gradient(MaskGradient::Gaussian, &features, rate, true);
-    for i in 0..features.len() {
-        let [plus, minus] = [1e-5, -1e-5].map(|h| {
-            let mut other = features;
-            other[i][1] += h;
-            value(&other)
-        });
-        assert_close(gradient[i], (plus - minus) / 2e-5, 1e-9);
     }
 }

@@ -1,14 +1,11 @@
 //! Teams of threads.
 
-use std::path::Path;
-
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::train::{NoiseKind, WarmStart};
 use dropchain::{Corpus, Template};
 use serde_json::json;
 
 use super::*;
-use crate::file_name::FileName;
 use crate::ranks::tests::run_ranks;
 
 fn panic_with(rank: usize, message: &str) -> ! {
@@ -136,22 +133,6 @@ fn a_rank_with_other_options_or_another_template_is_named() {
 }
 
 #[test]
-fn a_divided_file_with_other_bytes_is_another() {
-    let folder = tempfile::tempdir().unwrap();
-    let [file, other] = ["text", "other"].map(|name| folder.path().join(name));
-    std::fs::write(&file, "Ada left.").unwrap();
-    std::fs::write(&other, "Ida left.").unwrap();
-    let contents = |file: &Path| Inputs::default().files([file]).unwrap();
-    assert_eq!(check(|_| contents(&file)), [None, None, None]);
-    let differ = check(|rank| contents([&file, &other, &file][rank]));
-    let expected = "rank 1 has another file ";
-    assert!(
-        differ[0].as_ref().unwrap().starts_with(expected),
-        "{differ:?}"
-    );
-}
-
-#[test]
 fn what_does_not_divide_is_refused() {
     let refused = |options: TrainOptions| {
         let results = run(2, |_, team| {
@@ -181,61 +162,4 @@ fn standard_input_is_refused_by_several_ranks() {
     assert_eq!(refuses(2, "-"), [true, true]);
     assert_eq!(refuses(2, "./-"), [false, false]);
     assert_eq!(refuses(1, "-"), [false]);
-}
-
-/// Two files of unlabeled text: the words of a part, by rank; or the message.
-fn parts(files: [&str; 2], size: usize) -> Vec<Result<Option<Vec<String>>, String>> {
-    let folder = tempfile::tempdir().unwrap();
-    let paths = ["a.conll", "b.conll"].map(|name| folder.path().join(name));
-    for (path, text) in paths.iter().zip(files) {
-        std::fs::write(path, text).unwrap();
-    }
-    let names = paths.map(|path| FileName::from(path.into_os_string()));
-    let files: Vec<_> = names.iter().map(|name| (name, Format::Conll)).collect();
-    let options = ReadOptions {
-        unlabeled: true,
-        ..ReadOptions::default()
-    };
-    let place = folder.path().display().to_string() + "/";
-    run(size, |_, team| {
-        let part = read_own_part(&files, &options, SameColumns::OfEachFile, team);
-        let part = part.map_err(|e| e.message().unwrap_or_default().replace(&place, ""))?;
-        let words = |corpus: Corpus| {
-            let words = corpus
-                .iter()
-                .flat_map(|s| s.words().into_iter().flatten().map(str::to_owned));
-            words.collect()
-        };
-        Ok(part.map(words))
-    })
-}
-
-#[test]
-fn ranks_read_parts_of_unlabeled_text() {
-    let found = parts(["a\n\nb\n\nc\n\n", "d\n\ne\n"], 3);
-    let found: Vec<Vec<String>> = found
-        .into_iter()
-        .map(|part| part.unwrap().unwrap())
-        .collect();
-    assert_eq!(found.concat(), ["a", "b", "c", "d", "e"]);
-    assert!(found.iter().all(|part| !part.is_empty()));
-    assert_eq!(parts(["a\n", "b\n"], 1), [Ok(None)]);
-}
-
-#[test]
-fn faults_of_a_part_are_told_with_their_place_in_the_file() {
-    let message = |files| {
-        let found = parts(files, 2);
-        assert_eq!(found[0], found[1]);
-        found[0].clone().unwrap_err()
-    };
-    let columns = message(["a\n\na\n\na\n\na\n\nc\td\n\n", "e\n\n"]);
-    assert!(
-        columns.starts_with("rank 1: a.conll:9: the columns are"),
-        "{columns}"
-    );
-    let empty = message(["a\n\nb\n\n", "\n\n"]);
-    assert_eq!(empty, "b.conll: no sentence found; expected at least one");
-    let bad = message(["a\n\nb\n\n", "c\n\nd\n\nf\te\tf\n"]);
-    assert!(bad.contains("rank 1: b.conll:5: "), "{bad}");
 }

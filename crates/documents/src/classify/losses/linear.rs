@@ -21,8 +21,7 @@ use rayon::prelude::*;
 use super::layout::Layout;
 use super::{DocumentData, Run, not_finite};
 use crate::irls::{
-    CONCURRENT, Documents, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Model, Problem,
-    Solver, Value,
+    CONCURRENT, Documents, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Problem, Value,
 };
 
 /// Trains from θ.
@@ -61,8 +60,6 @@ pub fn train(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
         improvement_tolerance: lbfgs.improvement_tolerance,
         period: lbfgs.period,
         gradient_tolerance: lbfgs.gradient_tolerance,
-        model: Model::Expansion,
-        solver: Solver::Auto,
     };
     let problems: Vec<&Problem<'_>> = std::iter::once(&problem).chain(&others).collect();
     let starts = run.start.chunks_exact(layout.columns + 1);
