@@ -29,21 +29,28 @@ const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text
 /// Those of [`Tagger::open`]; the model is a classifier of documents or a regression, whose
 /// features no tagger makes.
 pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
-    let path = path.as_ref();
-    if let Some(kind) = ModelKind::of(path) {
-        let (what, command) = (
-            kind.what(),
-            match kind {
-                ModelKind::Classifier => "classify",
-                ModelKind::Regression => "regress",
-            },
-        );
-        let message = format!(
-            "the model {what}; expected a tagger (`dropchain {command}` has commands for this one)"
-        );
-        return Err(Error::model(path, message));
-    }
+    check_is_tagger(path.as_ref())?;
     Tagger::open(path)
+}
+
+/// Checks that a model file is no classifier of documents and no regression.
+///
+/// # Errors
+///
+/// [`Error::Model`] names the command for it.
+pub fn check_is_tagger(path: &Path) -> Result<()> {
+    let Some(kind) = ModelKind::of(path) else {
+        return Ok(());
+    };
+    let command = match kind {
+        ModelKind::Classifier => "classify",
+        ModelKind::Regression => "regress",
+    };
+    let message = format!(
+        "the model {}; expected a tagger (`dropchain {command}` has commands for this one)",
+        kind.what()
+    );
+    Err(Error::model(path, message))
 }
 
 /// Returns the format of files that their names tell, which must be the same for all.

@@ -1,8 +1,10 @@
 //! The arguments of the loss.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dropchain::{Error, Result};
 use dropchain_documents::classify::{ClassifierOptions, Loss};
+
+use crate::named::{Named, named};
 
 /// The loss and its parameter.
 #[derive(Clone, Debug, Args)]
@@ -13,8 +15,8 @@ pub struct LossArguments {
     /// Under noise, the last three are minimized as bounds of their expectations, by iteratively
     /// reweighted least squares. More than two classes are then one model of each class against the
     /// rest. Probabilities of hinge and squared are not calibrated.
-    #[arg(long, value_enum, default_value = "softmax")]
-    loss: LossName,
+    #[arg(long, value_parser = named(&LOSSES), default_value = "softmax")]
+    loss: LossChoice,
     /// hinge: the margin ℓ of max(0, ℓ − y·score) [default: 1]
     #[arg(long, value_name = "ELL", allow_negative_numbers = true)]
     margin: Option<f64>,
@@ -26,30 +28,43 @@ pub struct LossArguments {
     pub hidden: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LossName {
-    /// −log p(class): a log-linear model
-    Softmax,
-    /// max(0, ℓ − y·score): a support vector machine
-    Hinge,
-    /// log(1 + exp(−y·score)): the same as softmax without noise
-    Logistic,
-    /// (1 − y·score)²: least squares
-    Squared,
-}
+/// A loss of y·score; none of it is −log p.
+type LossChoice = Option<Loss>;
+
+const LOSSES: [Named<LossChoice>; 4] = [
+    ("softmax", "−log p(class): a log-linear model", None),
+    (
+        "hinge",
+        "max(0, ℓ − y·score): a support vector machine",
+        Some(Loss::Hinge { margin: 1.0 }),
+    ),
+    (
+        "logistic",
+        "log(1 + exp(−y·score)): the same as softmax without noise",
+        Some(Loss::Logistic),
+    ),
+    (
+        "squared",
+        "(1 − y·score)²: least squares",
+        Some(Loss::Squared),
+    ),
+];
 
 impl LossArguments {
     /// Returns the options that determine a search.
     pub fn identity(&self) -> Vec<(String, String)> {
-        let loss = self.loss.to_possible_value();
-        let mut options = Vec::new();
-        options.extend(loss.map(|name| ("--loss".to_owned(), name.get_name().to_owned())));
-        options.extend(
-            self.margin
-                .map(|margin| ("--margin".to_owned(), margin.to_string())),
-        );
-        options.push(("--hidden".to_owned(), self.hidden.to_string()));
+        let loss = self.loss.map_or("softmax", Loss::name);
+        let options = [
+            ("--loss", loss.to_owned()),
+            (
+                "--margin",
+                self.margin.map_or_else(String::new, |m| m.to_string()),
+            ),
+            ("--hidden", self.hidden.to_string()),
+        ];
         options
+            .map(|(flag, value)| (flag.to_owned(), value))
+            .to_vec()
     }
 
     /// Sets the loss.
@@ -58,17 +73,13 @@ impl LossArguments {
     ///
     /// There is a margin, but the loss has none; other options do not fit the loss.
     pub fn apply(&self, options: &mut ClassifierOptions, has_unlabeled: bool) -> Result<()> {
-        if self.margin.is_some() && self.loss != LossName::Hinge {
-            let message = "--margin: requires --loss hinge";
-            return Err(Error::parameter(message));
-        }
-        options.loss = match self.loss {
-            LossName::Softmax => None,
-            LossName::Hinge => Some(Loss::Hinge {
-                margin: self.margin.unwrap_or(1.0),
-            }),
-            LossName::Logistic => Some(Loss::Logistic),
-            LossName::Squared => Some(Loss::Squared),
+        options.loss = match (self.loss, self.margin) {
+            (Some(Loss::Hinge { .. }), Some(margin)) => Some(Loss::Hinge { margin }),
+            (_, Some(_)) => {
+                let message = "--margin: requires --loss hinge";
+                return Err(Error::parameter(message));
+            }
+            (loss, None) => loss,
         };
         options.hidden = self.hidden;
         let Some(loss) = options.loss else {

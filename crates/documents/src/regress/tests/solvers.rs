@@ -272,7 +272,7 @@ fn models_have_the_same_bits_for_any_number_of_threads() {
             };
             pool.build().unwrap().install(|| {
                 let trained = train(documents.clone(), &options);
-                trained.regression.model().as_bytes().to_vec()
+                trained.regression.file().as_bytes().to_vec()
             })
         };
         assert_eq!(model(1), model(3), "{loss} {l1}");
