@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use dropchain::Error;
 use dropchain_documents::regress::{
-    CrossValidation, PathOptions, PathPoint, RegressionPath, RegressionTrainer,
+    CrossValidation, PathOptions, PathPoint, RegressionPath, RegressionTrainer, digits,
 };
 use serde_json::json;
 
-use super::digits;
 use super::input::NumberInput;
 use super::model::ModelArguments;
 use crate::CommandResult;

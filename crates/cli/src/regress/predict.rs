@@ -4,10 +4,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain_documents::regress::Regression;
+use dropchain_documents::regress::{Regression, digits};
 use serde_json::json;
 
-use super::digits;
 use super::input::NumberInput;
 use crate::CommandResult;
 use crate::file_name::FileName;

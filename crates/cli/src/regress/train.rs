@@ -8,10 +8,9 @@ use clap::Args;
 use dropchain::Result;
 use dropchain::optim::StopReason;
 use dropchain_documents::regress::{
-    RegressionIteration, RegressionOptions, RegressionTrainer, Solver,
+    RegressionIteration, RegressionOptions, RegressionTrainer, Solver, digits,
 };
 
-use super::digits;
 use super::input::NumberInput;
 use super::model::ModelArguments;
 use crate::CommandResult;
