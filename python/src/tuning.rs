@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use dropchain::train::{DevScore, EndReason, Engine, TrainSettings, TrainingCorpora};
+use dropchain::train::{
+    DevScore, EndReason, Engine, ObjectiveTrainer, TrainSettings, TrainingCorpora,
+};
 use dropchain::{Corpus, Error, MemoryLimit, Template};
 use dropchain_tune::{
     Axis, Checkpoint, Configuration, Folds, NoiseGain, Phase, ResourcePlan, Resumed, Rung,
