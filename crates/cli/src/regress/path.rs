@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use dropchain::Error;
 use dropchain_documents::regress::{
     CrossValidation, PathOptions, PathPoint, RegressionPath, RegressionTrainer, digits,
@@ -106,7 +106,7 @@ struct PathArguments {
     seed: u64,
     /// Which strength is chosen: that with the least error, or the strongest within one standard
     /// error of it
-    #[arg(long, value_parser = named(&CHOICES), default_value = "best", value_name = "CHOICE", requires = "folds")]
+    #[arg(long, action = ArgAction::Set, value_parser = named(&CHOICES), default_value = "best", value_name = "CHOICE", requires = "folds")]
     choose: bool,
 }
 
