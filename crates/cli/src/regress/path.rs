@@ -106,7 +106,14 @@ struct PathArguments {
     seed: u64,
     /// Which strength is chosen: that with the least error, or the strongest within one standard
     /// error of it
-    #[arg(long, action = ArgAction::Set, value_parser = named(&CHOICES), default_value = "best", value_name = "CHOICE", requires = "folds")]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = named(&CHOICES),
+        default_value = "best",
+        value_name = "CHOICE",
+        requires = "folds",
+    )]
     choose: bool,
 }
 

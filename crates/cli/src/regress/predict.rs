@@ -30,7 +30,13 @@ pub struct PredictCommand {
     #[arg(default_value = "-")]
     input: Vec<FileName>,
     /// Output format
-    #[arg(long, action = ArgAction::Set, value_parser = named(&OUTPUTS), default_value = "text", value_name = "FORMAT")]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = named(&OUTPUTS),
+        default_value = "text",
+        value_name = "FORMAT",
+    )]
     output: bool,
     #[command(flatten)]
     documents: NumberInput,
