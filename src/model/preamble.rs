@@ -23,8 +23,8 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// Decodes the preamble of a file with this magic and checks everything but the checksum: sections must be contiguous and
-    /// fill the file.
+    /// Decodes the preamble of a file with this magic and checks everything but the checksum:
+    /// sections must be contiguous and fill the file.
     ///
     /// # Errors
     ///

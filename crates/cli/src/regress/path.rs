@@ -96,7 +96,8 @@ struct PathArguments {
     )]
     smallest: f64,
     /// Strengths, instead of a geometric sequence
-    #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_negative_numbers = true, conflicts_with_all = ["count", "smallest"])]
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_negative_numbers = true,
+          conflicts_with_all = ["count", "smallest"])]
     strengths: Option<Vec<f64>>,
     /// Score strengths by K-fold cross-validation
     #[arg(long, value_name = "K")]
