@@ -1,7 +1,7 @@
 //! Files of named rows of weights after a header of any kind: models that are no taggers.
 //!
-//! The file is one of [`super`] with another magic: its header is JSON, its node table has the rows,
-//! and its edge table is empty.
+//! The file is one of [`super`] with another magic: its header is JSON, its node table has the
+//! rows, and its edge table is empty.
 
 use std::path::Path;
 

@@ -174,8 +174,8 @@ impl DevelopmentSet {
         self.data.len()
     }
 
-    /// Returns the sentences over the attribute classes of the training data, and the gold labels of
-    /// each, `[sentences][T]`.
+    /// Returns the sentences over the attribute classes of the training data, and the gold labels
+    /// of each, `[sentences][T]`.
     pub fn sentences(&self) -> (&Dataset, &[Vec<String>]) {
         (&self.data, &self.gold)
     }

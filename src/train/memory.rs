@@ -100,7 +100,8 @@ impl TrainingSet {
         // Two points with their gradients and the direction; with L1 the pseudo-gradient and the
         // strengths; the best weights.
         // Of template lines with options: strengths, and rates of weights and columns. Of strengths
-        // by a rule: these, divisors, and what the rule counts. Of reweighted noise: the strengths, those of the next round, and halves.
+        // by a rule: these, divisors, and what the rule counts. Of reweighted noise: the strengths,
+        // those of the next round, and halves.
         let is_reweighted = matches!(
             &noise_term,
             Some(NoiseTerm::Quadratic(noise)) if noise.engine.round().is_some()

@@ -24,8 +24,8 @@ pub struct ResourcePlan {
 }
 
 impl ResourcePlan {
-    /// Creates a plan for at most as many concurrent trainings as the search has threads, within its
-    /// limit, or within the available memory if there is no limit.
+    /// Creates a plan for at most as many concurrent trainings as the search has threads, within
+    /// its limit, or within the available memory if there is no limit.
     ///
     /// # Errors
     ///

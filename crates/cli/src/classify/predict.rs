@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use dropchain_documents::Instance;
 use dropchain_documents::classify::{Classifier, Prediction};
 use serde_json::{Map, Value, json};
@@ -33,7 +33,13 @@ pub struct PredictCommand {
     #[arg(default_value = "-")]
     input: Vec<FileName>,
     /// Output format
-    #[arg(long, value_parser = named(&OUTPUTS), default_value = "tsv", value_name = "FORMAT")]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = named(&OUTPUTS),
+        default_value = "tsv",
+        value_name = "FORMAT",
+    )]
     output: bool,
     /// Number of classes to print, the best first
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use dropchain::Error;
 use dropchain_documents::regress::{
     CrossValidation, PathOptions, PathPoint, RegressionPath, RegressionTrainer, digits,
@@ -94,7 +94,8 @@ struct PathArguments {
     )]
     smallest: f64,
     /// Strengths, instead of a geometric sequence
-    #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_negative_numbers = true, conflicts_with_all = ["count", "smallest"])]
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_negative_numbers = true,
+          conflicts_with_all = ["count", "smallest"])]
     strengths: Option<Vec<f64>>,
     /// Score strengths by K-fold cross-validation
     #[arg(long, value_name = "K")]
@@ -104,7 +105,14 @@ struct PathArguments {
     seed: u64,
     /// Which strength is chosen: that with the least error, or the strongest within one standard
     /// error of it
-    #[arg(long, value_parser = named(&CHOICES), default_value = "best", value_name = "CHOICE", requires = "folds")]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = named(&CHOICES),
+        default_value = "best",
+        value_name = "CHOICE",
+        requires = "folds",
+    )]
     choose: bool,
 }
 

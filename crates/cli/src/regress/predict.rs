@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use dropchain_documents::regress::{Regression, digits};
 use serde_json::json;
 
@@ -30,7 +30,13 @@ pub struct PredictCommand {
     #[arg(default_value = "-")]
     input: Vec<FileName>,
     /// Output format
-    #[arg(long, value_parser = named(&OUTPUTS), default_value = "text", value_name = "FORMAT")]
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = named(&OUTPUTS),
+        default_value = "text",
+        value_name = "FORMAT",
+    )]
     output: bool,
     #[command(flatten)]
     documents: NumberInput,

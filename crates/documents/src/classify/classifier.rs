@@ -213,8 +213,8 @@ impl Classifier {
         }
     }
 
-    /// Returns the prediction, given the scores of the classes without their biases. As in training,
-    /// these are added in halves.
+    /// Returns the prediction, given the scores of the classes without their biases. As in
+    /// training, these are added in halves.
     fn of_sums(&self, sums: Vec<f64>) -> Prediction {
         let classes = sums.len();
         let [start, end] = [self.halves.start(), self.halves.end()];

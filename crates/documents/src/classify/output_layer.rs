@@ -4,8 +4,8 @@ use dropchain::error::{Error, Result};
 use dropchain::math::sigmoid;
 use serde::{Deserialize, Serialize};
 
-/// What makes scores of classes of the inputs of hidden units. Of two classes it has one output: the
-/// score of the second minus that of the first. Of more, one for each class. The units of an output
+/// What makes scores of classes of the inputs of hidden units. Of two classes it has one output:
+/// the score of the second minus that of the first. Of more, one for each class. The units of an output
 /// follow those of the one before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -54,8 +54,8 @@ impl OutputLayer {
         }
     }
 
-    /// Returns for each unit the class of its output, and its weight there; those of two classes are
-    /// of the second.
+    /// Returns for each unit the class of its output, and its weight there; those of two classes
+    /// are of the second.
     pub fn weights<'a>(&'a self, classes: &'a [String]) -> impl Iterator<Item = (&'a str, f64)> {
         let skipped = classes.len().saturating_sub(self.0.len());
         let outputs = classes.iter().skip(skipped).zip(&self.0);

@@ -34,8 +34,8 @@ impl ClassReport {
         );
         if self.unseen > 0 {
             text += &format!(
-                "{} of a class that the model does not have, and so wrong; they are left out of the \
-                 log-loss\n",
+                "{} of a class that the model does not have, and so wrong; they are left out of \
+                 the log-loss\n",
                 match self.unseen {
                     1 => "1 document is".to_owned(),
                     n => format!("{n} documents are"),

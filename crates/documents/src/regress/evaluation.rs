@@ -21,7 +21,8 @@ impl Regression {
     ///
     /// # Errors
     ///
-    /// Those of reading and of [`predict`](Self::predict); [`Error::Input`] if a label is no number.
+    /// Those of reading and of [`predict`](Self::predict); [`Error::Input`] if a label is no
+    /// number.
     pub fn evaluate(
         &self,
         documents: impl IntoIterator<Item = Result<Instance>>,
@@ -40,8 +41,8 @@ impl Regression {
         Ok(evaluation)
     }
 
-    /// Returns how to read documents in the way that the regression was trained on, if they are in a
-    /// table; `formats` are those that the names of the files tell. What `options` say of the table
+    /// Returns how to read documents in the way that the regression was trained on, if they are in
+    /// a table; `formats` are those that the names of the files tell. What `options` say of the table
     /// stays; a label that `is_named`, too.
     #[must_use]
     pub fn read_options(

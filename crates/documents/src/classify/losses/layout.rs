@@ -8,10 +8,10 @@ use super::super::output_layer::{Output, OutputLayer, output_score};
 
 /// The layout of the parameters of D columns and L labels.
 ///
-/// Without hidden units θ has, for each label that has a problem, its D weights and half of its bias
-/// (`linear.rs`). Of two labels that is the second, and its half is half of its own bias, as the
-/// score f is shared by both: ∓½·f. With K units, θ is α `[D][K]`, their biases c `[K]`, their output
-/// weights `[K]`, and the bias b.
+/// Without hidden units θ has, for each label that has a problem, its D weights and half of its
+/// bias (`linear.rs`). Of two labels that is the second, and its half is half of its own bias, as
+/// the score f is shared by both: ∓½·f. With K units, θ is α `[D][K]`, their biases c `[K]`, their
+/// output weights `[K]`, and the bias b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub columns: usize,
@@ -98,7 +98,7 @@ impl Layout {
         (0..data.len()).into_par_iter().map(predict).collect()
     }
 
-    /// Returns how many parameters of labels a parameter stands for: weights of f are those of both.
+    /// Returns how many parameters of labels a parameter stands for: weights of f are of both.
     pub fn copies(self) -> usize {
         if self.is_binary() { 2 } else { 1 }
     }

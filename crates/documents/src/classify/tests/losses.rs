@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::super::*;
 use super::documents;
-use crate::{FeatureOptions, Instance};
+use crate::Instance;
 use dropchain::model::Precision;
 use dropchain::optim::LbfgsOptions;
 use dropchain::train::{Iteration, NoiseKind, Observer, ObserverError, TrainOptions};
