@@ -6,23 +6,19 @@
 
 mod bootstrap;
 mod calibration;
-mod classes;
 mod columns;
 mod confusion;
 mod conlleval;
 mod evaluation;
 mod metrics;
-mod numbers;
 mod report;
 #[cfg(test)]
 mod tests;
 
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use calibration::{Calibration, CalibrationBin};
-pub use classes::{ClassEvaluation, ClassReport, ClassScores};
 pub use columns::ColumnReport;
 pub use confusion::Confusion;
 pub use evaluation::Evaluation;
-pub use metrics::{Counts, Metrics};
-pub use numbers::{NumberEvaluation, NumberReport};
+pub use metrics::{Counts, Metrics, ratio};
 pub use report::{Report, ScoreReport, SpanReport};

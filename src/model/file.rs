@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bytes::Bytes;
 use super::file_contents::{self, SMALL};
-use super::format::{AttributeKind, FIRST_PASS};
+use super::format::{AttributeKind, FIRST_PASS, MAGIC};
 use super::header::Header;
 use super::preamble::{Sections, assemble, check, sections};
 use super::table::{
@@ -54,7 +54,7 @@ impl Model {
     ///
     /// Same as [`Model::open`].
     pub fn read(file: InputFile) -> Result<Self> {
-        Self::from_storage(file_contents::read(file)?)
+        Self::from_storage(file_contents::read(file, MAGIC)?)
     }
 
     /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`].
@@ -67,7 +67,7 @@ impl Model {
     }
 
     fn from_storage(mut bytes: Bytes) -> Result<Self> {
-        let sections = sections(bytes.path(), bytes.all())?;
+        let sections = sections(bytes.path(), bytes.all(), MAGIC)?;
         check(bytes.path(), bytes.all(), &sections)?;
         let header = &bytes.all()[sections[0].clone()];
         let header = Header::decode(header).map_err(|what| bytes.damaged(&what))?;
@@ -119,13 +119,13 @@ impl Model {
         let mut sections = second.contents();
         let header = sections.remove(0);
         sections[FIRST_PASS - 2] = first.as_bytes();
-        Self::from_bytes(assemble(header, sections))
+        Self::from_bytes(assemble(MAGIC, header, sections))
     }
 
     /// Returns a copy with another header. The tables do not depend on it.
     pub(super) fn with_header(&self, header: &Header) -> Result<Self> {
         let sections = self.contents().split_off(1);
-        Self::from_bytes(assemble(&header.encode()?, sections))
+        Self::from_bytes(assemble(MAGIC, &header.encode()?, sections))
     }
 
     /// Returns the contents of all sections but the checksums.
@@ -354,7 +354,7 @@ fn encode(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Vec<u
     let nodes = nodes.into_sections(node_slots);
     let edges = edges.into_sections(edge_slots);
     let sections = [nodes, edges].into_iter().flatten().chain([Vec::new()]);
-    Ok(assemble(&header, sections.collect()))
+    Ok(assemble(MAGIC, &header, sections.collect()))
 }
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small

@@ -5,7 +5,7 @@ use std::path::Path;
 use memmap2::MmapMut;
 
 use super::bytes::{Bytes, Contents, damaged, wrong_length};
-use super::format::{PREAMBLE, SECTIONS};
+use super::format::{Magic, PREAMBLE, SECTIONS};
 use super::preamble::sections;
 use crate::error::{Error, Result};
 use crate::input_file::InputFile;
@@ -17,20 +17,20 @@ pub(super) const EXPECTED: &str = "a dropchain model";
 /// Size in bytes up to which memory is allocated without looking at what is available.
 pub(super) const SMALL: u64 = 64 << 20;
 
-/// Reads a whole file into memory, where later changes to it have no effect.
+/// Reads a whole file with this magic into memory, where later changes to it have no effect.
 ///
 /// If the file changes during the call, it may read parts of two files. Their blocks do not
 /// match the checksums.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has another
+/// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is of another kind, has another
 /// length than its preamble says, is larger than the available memory, or changed meanwhile.
-pub(super) fn read(mut file: InputFile) -> Result<Bytes> {
+pub(super) fn read(mut file: InputFile, magic: &Magic) -> Result<Bytes> {
     let path = &file.path().to_owned();
     let preamble = file.peek(PREAMBLE)?;
     let declared = match preamble.is_empty() {
-        false => sections(path, preamble)?[SECTIONS - 1].end,
+        false => sections(path, preamble, magic)?[SECTIONS - 1].end,
         true => {
             let what = match file.length() {
                 Some(_) => "the file is empty",

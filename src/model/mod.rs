@@ -114,8 +114,8 @@ mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
-mod output_layer;
 mod preamble;
+mod row_file;
 mod sizes;
 mod table;
 #[cfg(test)]
@@ -127,11 +127,9 @@ pub use constraint::decoding_constraint;
 pub use file::Model;
 #[cfg(feature = "train")]
 pub use format::MAX_LABELS;
-pub use format::{AttributeKind, FORMAT_VERSION, Precision};
+pub use format::{AttributeKind, FORMAT_VERSION, Magic, Precision};
 pub use header::{Header, Provenance};
-pub use output_layer::OutputLayer;
-#[cfg(feature = "train")]
-pub use output_layer::{Output, output_score};
+pub use row_file::RowFile;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub use table::TableBuilder;

@@ -6,23 +6,20 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::bytes::{block_sums, damaged, sums_length, wrong_length};
-use super::format::{FORMAT_VERSION, LENGTHS_AT, MAGIC, PREAMBLE, SECTIONS, SUM_AT, VERSION_AT};
+use super::format::{FORMAT_VERSION, LENGTHS_AT, Magic, PREAMBLE, SECTIONS, SUM_AT, VERSION_AT};
 use crate::error::{Error, Result};
 
 /// The byte ranges of the sections of a file. They are contiguous and fill it.
 pub(super) type Sections = [Range<usize>; SECTIONS];
 
-/// Returns the sections of a file, given at least its preamble.
+/// Returns the sections of a file with this magic, given at least its preamble.
 ///
 /// # Errors
 ///
-/// [`Error::Model`] if the file is not a model, has another version or is damaged.
-pub(super) fn sections(path: &Path, bytes: &[u8]) -> Result<Sections> {
-    if !bytes.starts_with(MAGIC) {
-        return Err(Error::model(
-            path,
-            "this is not a dropchain model (it does not begin with DROPCRF)",
-        ));
+/// [`Error::Model`] if the file is of another kind, has another version or is damaged.
+pub(super) fn sections(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Sections> {
+    if !bytes.starts_with(magic) {
+        return Err(Error::model(path, another_kind(bytes, magic)));
     }
     let Some(preamble) = bytes.get(..PREAMBLE) else {
         let what = format!("it ends within its first {PREAMBLE} bytes");
@@ -47,6 +44,20 @@ pub(super) fn sections(path: &Path, bytes: &[u8]) -> Result<Sections> {
         start = section.end;
     }
     Ok(sections)
+}
+
+/// Says that a file does not begin with this magic.
+fn another_kind(bytes: &[u8], magic: &Magic) -> String {
+    let name = |magic: &[u8]| String::from_utf8_lossy(magic).trim_end().to_owned();
+    let expected = name(magic);
+    let found = bytes.get(..magic.len());
+    match found.filter(|found| found[..4] == magic[..4] && found[7] == b'\n') {
+        Some(found) => {
+            let found = name(found);
+            format!("this is a file of another kind (it begins with {found}, not {expected})")
+        }
+        None => format!("this is not a dropchain model (it does not begin with {expected})"),
+    }
 }
 
 /// Checks that sections fill a file of this length, and their checksum: of the bytes before it, the
@@ -78,15 +89,15 @@ pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// Assembles a file from an encoded header and the sections after the checksums, each of which is
+/// Assembles a file with this magic from an encoded header and the sections after the checksums, each of which is
 /// freed once it is in the file.
-pub(super) fn assemble<S: AsRef<[u8]>>(header: &[u8], sections: Vec<S>) -> Vec<u8> {
+pub(super) fn assemble<S: AsRef<[u8]>>(magic: &Magic, header: &[u8], sections: Vec<S>) -> Vec<u8> {
     let lengths: Vec<usize> = sections.iter().map(|s| s.as_ref().len()).collect();
     let length = lengths.iter().sum::<usize>();
     let sums_at = PREAMBLE + header.len();
     let data_at = sums_at + sums_length(length);
     let mut file = Vec::with_capacity(data_at + length);
-    file.extend_from_slice(MAGIC);
+    file.extend_from_slice(magic);
     let lengths = [&[header.len(), sums_length(length)], &lengths[..]].concat();
     for number in [FORMAT_VERSION]
         .into_iter()

@@ -26,7 +26,8 @@ impl Refit<'_> {
         let configuration = &search.configurations[self.configuration];
         let start = self.warm_starts.by_configuration[self.configuration];
         let path = self.warm_starts.path_to(start);
-        let (mut theta, mut history) = (self.set.start(), FoldHistory::default());
+        let mut theta = search.trainer.start(self.set);
+        let mut history = FoldHistory::default();
         for (position, &start) in path.iter().enumerate() {
             let mut limit = self.warm_starts.iterations_at(start, position);
             if position + 1 == path.len() && !configuration.has_noise() {
@@ -60,7 +61,10 @@ impl Refit<'_> {
                 break;
             }
         }
-        let theta = self.set.weights_at_end(&settings, history.done, theta)?;
+        let theta = self
+            .search
+            .trainer
+            .weights(self.set, &settings, history.done, theta)?;
         Ok((theta, history.warm_up + history.done))
     }
 
@@ -72,13 +76,15 @@ impl Refit<'_> {
         segment: Segment<'_>,
         history: &mut FoldHistory,
     ) -> Result<Vec<f64>> {
+        let trainer = self.search.trainer;
         let stored = self.store.and_then(|store| Some((store, store.take(job)?)));
         if let Some((store, stored)) = stored {
-            let theta = store.read_start(stored.last, self.set, (settings, stored.end.done))?;
+            let theta =
+                store.read_start(stored.last, trainer, self.set, (settings, stored.end.done))?;
             history.extend(stored.end, None);
             return Ok(theta);
         }
-        let mut end = self.set.run(settings, segment)?;
+        let mut end = trainer.run(self.set, settings, segment)?;
         let theta = std::mem::take(&mut end.theta);
         if let Some(store) = self.store {
             end = store.add(job, end, [&theta, &[]])?.end;

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::data::TuningData;
-use super::space::Configuration;
+use super::search::Search;
 use dropchain::error::{Error, Result};
-use dropchain::memory::{MemoryLimit, megabytes};
-use dropchain::train::TrainSettings;
+use dropchain::memory::megabytes;
 
 /// Threads, concurrent trainings and their estimated memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -25,37 +24,32 @@ pub struct ResourcePlan {
 }
 
 impl ResourcePlan {
-    /// Creates a plan for at most `threads` concurrent trainings within `limit` bytes, or within
-    /// the available memory if there is no limit.
+    /// Creates a plan for at most as many concurrent trainings as the search has threads, within
+    /// its limit, or within the available memory if there is no limit.
     ///
     /// # Errors
     ///
     /// There is not enough memory for a single training.
-    pub(super) fn new(
-        data: &TuningData,
-        configurations: &[Configuration],
-        base: &TrainSettings,
-        threads: usize,
-        limit: MemoryLimit,
-    ) -> Result<Self> {
+    pub(super) fn new(data: &TuningData, search: &Search<'_>) -> Result<Self> {
         let mut training = 0;
         for template in 0..data.templates() {
-            let own = configurations.iter().filter(|c| c.template == template);
+            let configurations = search.configurations.iter();
+            let own = configurations.filter(|c| c.template == template);
             // The most expensive configuration: noise and L1 need vectors of their own.
             let Some(most) = own.max_by_key(|c| (c.has_noise(), c.l1 > 0.0)) else {
                 continue;
             };
-            let settings = most.settings(base)?;
+            let settings = most.settings(&search.settings)?;
             let memory = data.with_training_set(template, 0, &settings, |set| {
                 // The matrices of a fold are copied from the rows of the whole corpus.
                 let copies = if data.has_folds() { 2 } else { 0 };
-                Ok(copies * set.memory() + set.memory_to_train(&settings))
+                Ok(copies * set.memory() + search.trainer.memory(set, &settings))
             })?;
             training = training.max(memory);
         }
         let data = data.memory();
-        let limit = usize::try_from(limit.bytes(data as u64)).unwrap_or(usize::MAX);
-        Self::within(limit, threads.max(1), [data, training])
+        let limit = usize::try_from(search.memory.bytes(data as u64)).unwrap_or(usize::MAX);
+        Self::within(limit, search.threads.max(1), [data, training])
     }
 
     /// Creates a plan within `limit` bytes, given the memory of the data and of a training.

@@ -26,8 +26,8 @@ pub struct TuneResult {
     pub rungs: Vec<RungResult>,
     /// The parameters of the best configuration.
     pub settings: TrainSettings,
-    /// Its model.
-    pub model: Model,
+    /// The contents of its model file.
+    pub file: Vec<u8>,
     /// The effect of pruning the model.
     pub pruned: Option<Pruned>,
     /// The effect of rounding the weights of the best configuration, if they were.
@@ -39,6 +39,15 @@ pub struct TuneResult {
 }
 
 impl TuneResult {
+    /// Returns the model of a tagger.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is of another kind.
+    pub fn model(&self) -> Result<Model> {
+        Model::from_bytes(self.file.clone())
+    }
+
     /// Returns what noise gains over the folds; `None` without folds, or if there is no
     /// configuration with noise or none without.
     #[must_use]
@@ -59,8 +68,7 @@ impl Search<'_> {
     pub fn run(&self, data: TuningData, observer: &dyn TuneObserver) -> Result<TuneResult> {
         self.check(&data)?;
         let warm_starts = WarmStarts::new(&self.configurations, &self.settings, self.warm_start);
-        let (settings, threads) = (&self.settings, self.threads);
-        let plan = ResourcePlan::new(&data, &self.configurations, settings, threads, self.memory)?;
+        let plan = ResourcePlan::new(&data, self)?;
         let rungs = self.schedule.rungs(self.configurations.len());
         let store = SegmentStore::open(self.checkpoint, &self.identity(&data))?;
         observer.start(&plan, &rungs);
@@ -93,7 +101,7 @@ impl Search<'_> {
         };
         let settings = best.configuration.settings(&self.settings)?;
         let set = data.into_training_set(best.configuration.template, &settings);
-        let (mut theta, recall_bias, refit_iterations) = match best_weights {
+        let (theta, recall_bias, refit_iterations) = match best_weights {
             Some(weights) => (weights.theta, weights.recall_bias, None),
             None => {
                 observer.progress(Phase::Refit(best.best_iteration), 0, 1);
@@ -114,21 +122,20 @@ impl Search<'_> {
                 (theta, best.recall_bias, Some(iterations))
             }
         };
-        if theta.len() != set.dimension() {
+        if theta.len() != self.trainer.length(&set, &settings, 0)? {
             return Err(Error::parameter(
                 "the checkpoint is of a search with other attributes",
             ));
         }
-        let pruned = set.prune(&settings, &mut theta, recall_bias)?;
-        let rounded = set.round(&settings, &mut theta, recall_bias)?;
         let record = best.record(recall_bias, refit_iterations);
+        let finished = self.trainer.finish(set, &settings, theta, &record)?;
         Ok(TuneResult {
-            model: set.into_model(&settings, &theta, recall_bias, Some(&record))?,
+            file: finished.model,
             trials,
             rungs,
             settings,
-            pruned,
-            rounded,
+            pruned: finished.pruned,
+            rounded: finished.rounded,
             refit_iterations,
             interrupted,
         })

@@ -8,7 +8,7 @@ use super::observer::{Phase, RungResult, TuneObserver};
 use super::pool::{Pool, lock};
 use super::schedule::Rung;
 use super::search::Search;
-use super::segment_store::{Job, SegmentStore, StoredSegment};
+use super::segment_store::{Job, SegmentStore, StoredSegment, StoredWeights};
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::Result;
@@ -94,7 +94,7 @@ impl SearchRun<'_> {
         let template = self.warm_starts.all[start].template;
         self.data.with_training_set(template, fold, base, |set| {
             let weights = histories.last().and_then(|last| last.weights);
-            let mut theta = self.store.read_start(weights, set, (base, 0))?;
+            let mut theta = self.read_start(weights, set, (base, 0))?;
             for (position, &start) in path.iter().enumerate().skip(first) {
                 let job = Job::WarmStart { start, fold };
                 let settings = self.warm_starts.all[start].settings(base)?;
@@ -131,7 +131,7 @@ impl SearchRun<'_> {
         segment: Segment<'_>,
     ) -> Result<(StoredSegment, Vec<f64>)> {
         let was_interrupted = self.search.is_interrupted();
-        let mut end = set.run(settings, segment)?;
+        let mut end = self.search.trainer.run(set, settings, segment)?;
         let theta = std::mem::take(&mut end.theta);
         let best_theta = end
             .best
@@ -296,13 +296,24 @@ impl SearchRun<'_> {
                 let template = configuration.template;
                 (self.data).with_training_set(template, fold, settings, |set| {
                     let place = (settings, segment.done);
-                    segment.start = self.store.read_start(history.weights, set, place)?;
+                    segment.start = self.read_start(history.weights, set, place)?;
                     Ok(self.train(set, job, settings, segment)?.0)
                 })?
             }
         };
         history.extend(stored.end, stored.last);
         Ok(())
+    }
+
+    /// Reads the numbers that a segment starts from.
+    fn read_start(
+        &self,
+        weights: Option<StoredWeights>,
+        set: &TrainingSet,
+        progress: (&TrainSettings, usize),
+    ) -> Result<Vec<f64>> {
+        self.store
+            .read_start(weights, self.search.trainer, set, progress)
     }
 
     fn trial(&self, configuration: usize, histories: &[FoldHistory]) -> TrialResult {

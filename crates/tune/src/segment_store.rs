@@ -18,7 +18,7 @@ use super::checkpoint::{Checkpoint, Line, Resumed, damaged};
 use super::pool::lock;
 use dropchain::error::{Error, Result};
 use dropchain::optim::StopReason;
-use dropchain::train::{EndReason, SegmentEnd, TrainSettings, TrainingSet};
+use dropchain::train::{EndReason, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet};
 
 /// A segment of a search. Indices are those of [`WarmStarts`](super::warm_start::WarmStarts), of
 /// the configurations, of folds and of rungs.
@@ -169,13 +169,14 @@ impl<'a> SegmentStore<'a> {
     pub fn read_start(
         &self,
         weights: Option<StoredWeights>,
+        trainer: &dyn SegmentTrainer,
         set: &TrainingSet,
         (settings, done): (&TrainSettings, usize),
     ) -> Result<Vec<f64>> {
         let Some(weights) = weights else {
-            return Ok(set.start());
+            return Ok(trainer.start(set));
         };
-        let (found, expected) = (weights.len, set.segment_length(settings, done)?);
+        let (found, expected) = (weights.len, trainer.length(set, settings, done)?);
         match self.checkpoint {
             Some(checkpoint) if found != expected => Err(Error::checkpoint(
                 checkpoint.path(),
