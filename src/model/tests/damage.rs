@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::{Error, Result};
 use crate::model::bytes::block_sums;
-use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, PREAMBLE, SUM_AT};
+use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, MAGIC, PREAMBLE, SUM_AT};
 use crate::model::preamble::{assemble, preamble_sum, sections};
 use crate::sentence::JoinedColumns;
 
@@ -30,7 +30,7 @@ fn damage(bytes: Vec<u8>) -> String {
 
 /// Recomputes all checksums; `None` if the sections are too broken to have any.
 fn reseal(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let sections = sections("".as_ref(), &bytes).ok()?;
+    let sections = sections("".as_ref(), &bytes, MAGIC).ok()?;
     let [header, sums] = [0, 1].map(|i| sections[i].clone());
     let fresh = block_sums(bytes.get(sums.end..)?);
     let old = bytes.get_mut(sums.clone())?;
@@ -428,11 +428,11 @@ fn a_first_pass_of_two_passes_is_damage() {
     let mut nested = sections(&model);
     nested[FIRST_PASS - 2] = two.as_bytes().to_vec();
     assert_eq!(
-        damage(assemble(&header, nested)),
+        damage(assemble(MAGIC, &header, nested)),
         "its first pass has two passes"
     );
     let mut text = sections(&model);
     text[FIRST_PASS - 2] = b"text".to_vec();
-    let error = error_message(assemble(&header, text));
+    let error = error_message(assemble(MAGIC, &header, text));
     assert!(error.contains("this is not a dropchain model"), "{error}");
 }
