@@ -12,8 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::cells::{Lists, Strings};
-use crate::error::exception;
-use crate::inputs::IN_MEMORY;
+use crate::error::{IN_MEMORY, exception};
 
 /// The column, by its type.
 pub enum Input<'a> {

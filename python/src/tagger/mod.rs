@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
 use crate::inputs::{self, Place, SentenceReader, Tokens};
-use crate::items::{ItemReader, found};
+use crate::items::{ItemReader, found, strings};
 use crate::sentence::PySentence;
 use crate::tagging::{PyPath, PySpan, PyTaggedSentence, PyTagging};
 use crate::template::PyTemplate;
@@ -101,26 +101,18 @@ impl PyTagger {
         place: Place<'_>,
     ) -> PyResult<Prepared> {
         let py = sentence.py();
-        if let Ok(sentence) = sentence.cast::<PySentence>() {
-            let sentence = Arc::clone(&sentence.get().0);
-            self.check_features(&sentence)
-                .map_err(|e| at(py, place, e))?;
-            return Ok(Prepared::Sentence(sentence));
-        }
-        match reader {
-            Reader::Words(reader) => {
-                let sentence = reader.read(sentence, number, place)?;
-                self.check_features(&sentence)
-                    .map_err(|e| at(py, place, e))?;
-                Ok(Prepared::Sentence(sentence))
-            }
-            Reader::Features(items) => {
+        let read = match (sentence.cast::<PySentence>(), reader) {
+            (Ok(sentence), _) => Arc::clone(&sentence.get().0),
+            (Err(_), Reader::Words(reader)) => Arc::new(reader.read(sentence, number, place)?),
+            (Err(_), Reader::Features(items)) => {
                 let tokens = Tokens::of(sentence).map_err(|e| at(py, place, e))?;
                 let mut keyed = self.inner.keyed_sentence().map_err(exception)?;
                 tokens.read(items, &mut keyed, place)?;
-                Ok(Prepared::Keyed(Box::new(keyed)))
+                return Ok(Prepared::Keyed(Box::new(keyed)));
             }
-        }
+        };
+        self.check_features(&read).map_err(|e| at(py, place, e))?;
+        Ok(Prepared::Sentence(read))
     }
 
     /// Reads the only sentence of a call.
@@ -600,7 +592,7 @@ impl PyTagger {
         labels: &Bound<'_, PyAny>,
     ) -> PyResult<f64> {
         let sentence = self.read_one(sentence)?;
-        let labels = inputs::strings(labels, "labels")?;
+        let labels = strings(labels, "labels")?;
         let probability = py.detach(|| {
             self.inner
                 .distribution(sentence.input())?
