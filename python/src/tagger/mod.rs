@@ -1,0 +1,9 @@
+//! The class `Tagger`.
+
+mod explain;
+mod facts;
+mod methods;
+mod model;
+mod sentences;
+
+pub use model::{PyTagger, token_spans};
