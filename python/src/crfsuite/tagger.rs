@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use dropchain::Model;
 use dropchain::label::LabelId;
 use dropchain::tag::KeyedSentence;
 use ndarray::Array2;

@@ -1,7 +1,6 @@
 //! The methods of the class `Tagger`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use dropchain::corpus::Document;
 use dropchain::label::Span;
