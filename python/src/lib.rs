@@ -10,6 +10,7 @@ mod crfsuite;
 mod documents;
 mod error;
 mod evaluation;
+mod fields;
 mod inputs;
 mod items;
 mod job;
@@ -48,7 +49,6 @@ mod _dropchain {
     use super::evaluation::{
         PyComparison, PyDifference, PyEvaluation, PyScore, compare, evaluate, spans,
     };
-    #[pymodule_export]
     #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]

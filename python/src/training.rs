@@ -17,8 +17,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::PyAttributeCorpus;
-use crate::corpus::{PyCorpus, memory_limit};
+use crate::corpus::PyCorpus;
 use crate::error::exception;
+use crate::fields::fields;
 use crate::inputs;
 use crate::job::{self, Finished, Job};
 use crate::options::train_options;
@@ -218,7 +219,7 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     let run = Run {
         bases: &bases,
         options,
-        memory: memory_limit(arguments.memory)?,
+        memory: inputs::memory_limit(arguments.memory)?,
         checkpoints: checkpoints(&arguments)?,
         template,
         is_followed: arguments.observer.is_some(),
@@ -471,20 +472,27 @@ fn start_fields(start: &Start<'_>) -> Vec<(&'static str, f64)> {
 
 fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("number", iteration.number)?;
-    fields.set_item("objective", iteration.objective)?;
-    fields.set_item("log_likelihood", iteration.log_likelihood)?;
-    fields.set_item("noise", iteration.noise)?;
-    fields.set_item("l2", iteration.l2)?;
-    fields.set_item("l1", iteration.l1)?;
-    fields.set_item("gradient_norm", iteration.gradient_norm)?;
-    fields.set_item("evaluations", iteration.evaluations)?;
-    fields.set_item("nonzero", iteration.nonzero)?;
+    fields!(
+        fields,
+        iteration,
+        [
+            number,
+            objective,
+            log_likelihood,
+            noise,
+            l2,
+            l1,
+            gradient_norm
+        ]
+    );
+    fields!(
+        fields,
+        iteration,
+        [evaluations, nonzero, recall_bias, learning_rate]
+    );
     fields.set_item("seconds", iteration.time.as_secs_f64())?;
     fields.set_item("dev_score", iteration.dev.map(DevScore::value))?;
     fields.set_item("metric", iteration.dev.map(metric))?;
-    fields.set_item("recall_bias", iteration.recall_bias)?;
-    fields.set_item("learning_rate", iteration.learning_rate)?;
     Ok(fields)
 }
 
@@ -499,11 +507,12 @@ pub fn metric(score: DevScore) -> &'static str {
 fn end_fields<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("end_reason", end.reason.name())?;
-    fields.set_item("iterations", end.iterations)?;
-    fields.set_item("warm_up", end.warm_up)?;
+    fields!(
+        fields,
+        end,
+        [iterations, warm_up, best_iteration, recall_bias]
+    );
     fields.set_item("seconds", end.time.as_secs_f64())?;
-    fields.set_item("best_iteration", end.best_iteration)?;
-    fields.set_item("recall_bias", end.recall_bias)?;
     fields.set_item("dev_score", end.dev.map(DevScore::value))?;
     fields.set_item("metric", end.dev.map(metric))?;
     fields.set_item("has_learned", end.has_result())?;

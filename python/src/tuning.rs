@@ -16,8 +16,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::corpus::{PyCorpus, memory_limit};
+use crate::corpus::PyCorpus;
 use crate::error::exception;
+use crate::fields::fields;
 use crate::inputs;
 use crate::job::{self, Job};
 use crate::tagger::PyTagger;
@@ -195,7 +196,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         seed: arguments.seed,
         warm_start: arguments.warm_start,
         threads: pool.current_num_threads(),
-        memory: memory_limit(arguments.memory)?,
+        memory: inputs::memory_limit(arguments.memory)?,
         checkpoint: checkpoint.transpose().map_err(exception)?,
         is_followed: arguments.observer.is_some(),
     };
@@ -294,28 +295,25 @@ fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()
 fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     let configuration = &trial.configuration;
-    fields.set_item("number", trial.number)?;
-    fields.set_item("template", configuration.template)?;
-    fields.set_item("dropout", configuration.dropout)?;
-    fields.set_item("edge_dropout", configuration.edge_dropout)?;
-    fields.set_item("l2", configuration.l2)?;
-    fields.set_item("l1", configuration.l1)?;
-    fields.set_item("unlabeled_weight", configuration.unlabeled_weight)?;
-    fields.set_item("warm_up", configuration.warm_up)?;
+    fields!(
+        fields,
+        configuration,
+        [template, dropout, edge_dropout, l2, l1]
+    );
+    fields!(fields, configuration, [unlabeled_weight, warm_up]);
+    fields!(
+        fields,
+        trial,
+        [number, standard_error, standard_deviation, fold_scores]
+    );
+    fields!(fields, trial, [best_iteration, iterations, recall_bias]);
+    fields!(fields, trial, [active_attributes, objective]);
     fields.set_item(
         "gradient",
         configuration.gradient.map(|engine| engine.to_string()),
     )?;
     fields.set_item("score", trial.score.map(DevScore::value))?;
     fields.set_item("metric", trial.score.map(metric))?;
-    fields.set_item("standard_error", trial.standard_error)?;
-    fields.set_item("standard_deviation", trial.standard_deviation)?;
-    fields.set_item("fold_scores", &trial.fold_scores)?;
-    fields.set_item("best_iteration", trial.best_iteration)?;
-    fields.set_item("iterations", trial.iterations)?;
-    fields.set_item("recall_bias", trial.recall_bias)?;
-    fields.set_item("active_attributes", trial.active_attributes)?;
-    fields.set_item("objective", trial.objective)?;
     fields.set_item("end_reason", trial.reason.map(EndReason::name))?;
     fields.set_item("rung", trial.rungs)?;
     Ok(fields)
@@ -323,13 +321,12 @@ fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py
 
 fn gain_fields<'py>(py: Python<'py>, gain: &NoiseGain) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("with_noise", gain.with_noise)?;
-    fields.set_item("without_noise", gain.without_noise)?;
-    fields.set_item("fold_differences", &gain.fold_differences)?;
-    fields.set_item("mean", gain.mean)?;
-    fields.set_item("standard_deviation", gain.standard_deviation)?;
-    fields.set_item("ahead", gain.ahead)?;
-    fields.set_item("p_value", gain.p_value)?;
+    fields!(
+        fields,
+        gain,
+        [with_noise, without_noise, fold_differences, mean]
+    );
+    fields!(fields, gain, [standard_deviation, ahead, p_value]);
     Ok(fields)
 }
 

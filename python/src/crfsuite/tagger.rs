@@ -12,7 +12,8 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use super::batch;
 use super::dump::dump;
-use super::instance::{label_text, labels_of, read_items};
+use super::instance::{label_text, labels_of};
+use super::item_sequence::read_items;
 use super::model::{OpenModel, PyCrfModel};
 use crate::error::exception;
 
@@ -262,9 +263,8 @@ impl PyCrfTagger {
     fn _size(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
         let closed = || PyRuntimeError::new_err("Tagger is closed");
         let open = self.open_model().ok_or_else(closed)?;
-        let model = open.tagger.model();
-        let counts = py.detach(|| super::dump::count(model)).map_err(exception)?;
-        Ok((model.as_bytes().len(), counts.weights))
+        let (weights, _) = py.detach(|| open.counts()).map_err(exception)?;
+        Ok((open.tagger.model().as_bytes().len(), weights))
     }
 
     /// Predicts the labels of many sequences in parallel; `name` is theirs in messages.
