@@ -47,8 +47,6 @@
 //! | learn why a token has its label | [`Tagger::explain`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
-//! | classify whole documents | [`classify`] |
-//! | predict numbers | [`regress`] |
 //! | check a corpus before training | `check` (Cargo feature `check`) |
 //!
 //! Cargo features, all on by default: `cli` (the program `dropchain`), `serve` (its command of that
@@ -57,7 +55,6 @@
 
 pub mod atomic_file;
 pub mod chain;
-pub mod classify;
 pub mod corpus;
 pub mod error;
 pub mod eval;
@@ -68,8 +65,6 @@ pub mod fingerprint;
 pub mod html;
 pub mod ids;
 pub mod input_file;
-#[cfg(feature = "train")]
-pub mod irls;
 pub mod label;
 pub mod math;
 pub mod memory;
@@ -86,7 +81,6 @@ pub mod optim;
 pub mod random;
 #[cfg(feature = "train")]
 pub mod ranks;
-pub mod regress;
 #[cfg(feature = "train")]
 pub mod score;
 pub mod second_pass;

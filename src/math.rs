@@ -103,7 +103,7 @@ pub(crate) fn add_scaled(sums: &mut [f64], factor: f64, terms: &[f64]) {
 
 /// Returns the inner product of `x` and `y`.
 #[inline]
-pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 

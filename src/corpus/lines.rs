@@ -14,7 +14,7 @@ use crate::memory::input_over_limit;
 
 /// Maximum length of a line in bytes, including its ending. Text has no longer lines, but a binary
 /// file may.
-pub(super) const MAX_LINE: usize = 64 << 20;
+pub const MAX_LINE: usize = 64 << 20;
 
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -38,7 +38,7 @@ pub type InputStream = Box<dyn BufRead + Send>;
 pub(super) type OutputStream = Box<dyn Write + Send>;
 
 /// Reads an input line by line, into one buffer.
-pub(super) struct LineReader {
+pub struct LineReader {
     input: InputStream,
     file: Arc<str>,
     number: u64,
@@ -75,29 +75,34 @@ impl SentenceMemory {
     }
 }
 
-/// A line with its number, from 1.
+/// A line of an input.
 #[derive(Clone, Copy)]
-pub(super) struct InputLine<'a> {
+pub struct InputLine<'a> {
+    /// Its text, without its ending.
     pub text: &'a str,
+    /// The name of the input.
     pub file: &'a Arc<str>,
+    /// Its number, from 1.
     pub number: u64,
 }
 
 impl InputLine<'_> {
     /// An error at this line.
+    #[must_use]
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::input(Place::line(&**self.file, self.number), message)
     }
 }
 
 impl LineReader {
-    /// Reads `input`.
+    /// Reads `input`; `file` is its name in messages.
+    #[must_use]
     pub fn new(input: InputStream, file: Arc<str>) -> Self {
         Self::with_limit(input, file, MAX_LINE)
     }
 
     /// Limits the memory of a sentence.
-    pub fn with_memory(self, memory: SentenceMemory) -> Self {
+    pub(super) fn with_memory(self, memory: SentenceMemory) -> Self {
         Self { memory, ..self }
     }
 
@@ -128,11 +133,15 @@ impl LineReader {
     }
 
     /// Copies what is read to `copy`, decompressed, with a byte order mark and the line endings.
-    pub fn with_copy(self, copy: Option<OutputStream>) -> Self {
+    pub(super) fn with_copy(self, copy: Option<OutputStream>) -> Self {
         Self { copy, ..self }
     }
 
     /// Returns the bytes that have not been read, decompressed and decoded to UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read.
     pub fn into_decoded(mut self) -> io::Result<InputStream> {
         self.open()?;
         let peeked: Vec<u8> = self.ahead.into_iter().flatten().collect();
@@ -150,7 +159,7 @@ impl LineReader {
 
     /// Sets how to decode the input, of which nothing has been read yet. With a report, what is no
     /// text is replaced and counted there.
-    pub fn decode_as(&mut self, encoding: Option<TextEncoding>, lossy: Option<ReadReport>) {
+    pub(super) fn decode_as(&mut self, encoding: Option<TextEncoding>, lossy: Option<ReadReport>) {
         self.encoding = encoding;
         self.lossy = lossy;
     }
@@ -392,7 +401,9 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
     places
 }
 
-pub(super) fn is_blank(line: &str) -> bool {
+/// Whether a line separates sentences. White space beyond ASCII can be a token.
+#[must_use]
+pub fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }
 

@@ -16,7 +16,6 @@ mod crfsuite;
 mod decoding_reader;
 mod format;
 mod gzip;
-mod instances;
 mod json_attributes;
 mod json_columns;
 mod json_object;
@@ -45,11 +44,8 @@ pub use columns::CONLLU_COLUMNS;
 pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use format::Format;
-pub use instances::{
-    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
-};
 pub use json_object::JsonObject;
-pub use lines::InputStream;
+pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};
 pub use offset_unit::OffsetUnit;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer, with_notes};
 pub use parse::ReadOptions;

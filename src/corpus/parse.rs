@@ -79,8 +79,8 @@ impl ReadOptions {
         Ok(())
     }
 
-    /// Makes `lines` decode its input as the options say.
-    pub(super) fn decode(&self, lines: &mut LineReader) {
+    /// Makes `lines`, of which nothing has been read, decode its input as the options say.
+    pub fn decode(&self, lines: &mut LineReader) {
         let report = self.lossy.then(|| self.report.clone());
         lines.decode_as(self.encoding, report);
     }

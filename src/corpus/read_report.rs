@@ -94,7 +94,8 @@ impl ReadReport {
             .collect()
     }
 
-    pub(super) fn add_replaced(&self, places: u64) {
+    /// Counts places that are no text and were replaced.
+    pub fn add_replaced(&self, places: u64) {
         self.0.replaced.fetch_add(places, Ordering::Relaxed);
     }
 

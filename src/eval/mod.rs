@@ -8,7 +8,6 @@
 
 mod bootstrap;
 mod calibration;
-mod classes;
 mod columns;
 mod confusion;
 mod conlleval;
@@ -17,20 +16,17 @@ mod errors;
 mod evaluation;
 mod frequency;
 mod metrics;
-mod numbers;
 mod report;
 #[cfg(test)]
 mod tests;
 
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use calibration::{Calibration, CalibrationBin};
-pub use classes::{ClassEvaluation, ClassReport, ClassScores};
 pub use columns::ColumnReport;
 pub use confusion::Confusion;
 pub use error_counts::{ErrorCounts, TypeErrors};
 pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
 pub use evaluation::Evaluation;
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
-pub use metrics::{Counts, Metrics};
-pub use numbers::{NumberEvaluation, NumberReport};
+pub use metrics::{Counts, Metrics, ratio};
 pub use report::{Report, ScoreReport, SpanReport};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::bytes::{Bytes, Contents};
 use super::crfsuite::{self, CrfsuiteFile};
 use super::file_contents::{self, SMALL};
-use super::format::{AttributeKind, Precision, SUM_AT, Version};
+use super::format::{AttributeKind, MAGIC, Precision, SUM_AT, Version};
 use super::header::Header;
 use super::parts;
 use super::preamble::{Preamble, assemble, preamble_sum};
@@ -60,7 +60,7 @@ impl Model {
     /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has a newer
     /// format version, is damaged or changes while it is read, or if memory does not suffice.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_storage(file_contents::read(path.as_ref())?)
+        Self::from_storage(file_contents::read(path.as_ref(), MAGIC)?)
     }
 
     /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`] or
@@ -92,7 +92,7 @@ impl Model {
         if parts::is_file_of_parts(bytes.all()) {
             return Self::from_file_of_parts(bytes);
         }
-        let preamble = Preamble::read(&bytes)?;
+        let preamble = Preamble::read(&bytes, MAGIC)?;
         let [header, sums] = [&preamble.sections[0], &preamble.sections[1]];
         let (Some(header_bytes), Some(sum_bytes)) =
             (bytes.raw(header.clone()), bytes.raw(sums.clone()))
@@ -404,13 +404,12 @@ fn encode(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Vec<u
         }
         (node_info.seed, edge_info.seed) = (seed, seed);
     };
-    let version = Version::CURRENT;
-    let header = header.encode(version)?;
+    let header = header.encode(Version::CURRENT)?;
     let tables = [
         nodes.into_sections(node_slots),
         edges.into_sections(edge_slots),
     ];
-    Ok(assemble(version, &header, tables))
+    Ok(assemble(MAGIC, &header, tables))
 }
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small

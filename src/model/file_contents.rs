@@ -5,7 +5,7 @@ use std::path::Path;
 use memmap2::MmapMut;
 
 use super::bytes::{Bytes, Contents, damaged, wrong_length};
-use super::format::PREAMBLE;
+use super::format::{Magic, PREAMBLE};
 use super::preamble::declared_length;
 use crate::error::{Error, Result};
 use crate::input_file::InputFile;
@@ -26,7 +26,7 @@ pub(super) const SMALL: u64 = 64 << 20;
 ///
 /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has another
 /// length than its preamble says, is larger than the available memory, or changed meanwhile.
-pub(super) fn read(path: &Path) -> Result<Bytes> {
+pub(super) fn read(path: &Path, magic: &Magic) -> Result<Bytes> {
     let mut file = InputFile::open(path, EXPECTED)?;
     let mut preamble = Vec::new();
     file.read_up_to(PREAMBLE as u64, &mut preamble)?;
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Bytes> {
         };
         return Err(Error::model(path, format!("{what}; expected {EXPECTED}")));
     }
-    let declared = declared_length(path, &preamble)?;
+    let declared = declared_length(path, &preamble, magic)?;
     let length = file.length();
     if let Some(length) = length.filter(|&length| length != declared) {
         return Err(wrong_length(path, length, declared));

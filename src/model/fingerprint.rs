@@ -24,7 +24,6 @@ impl Model {
     /// [`Error::Model`](crate::Error::Model) if the file is damaged.
     pub fn fingerprint(&self) -> Result<u128> {
         let mut header = self.header().clone();
-        let output_layer = header.provenance.output_layer();
         header.provenance = Provenance::default();
         header.template = header.template.map(Template::without_name);
         let mut hasher = Xxh3::new();
@@ -33,9 +32,6 @@ impl Model {
         match self.main_version() {
             Version::Five => self.add_tables(&mut hasher)?,
             _ => hasher.update(tables(self.main_bytes())),
-        }
-        if let Some(layer) = output_layer {
-            hasher.update(layer.to_string().as_bytes());
         }
         if let Some(first) = self.first_pass() {
             hasher.update(&first.fingerprint()?.to_le_bytes());

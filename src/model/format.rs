@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The first bytes of a model file.
-pub(super) const MAGIC: &[u8; 8] = b"DROPCHN\n";
+/// The first bytes of a kind of model files: `DROP`, three letters, and a line feed.
+pub type Magic = [u8; 8];
+
+/// The first bytes of the model file of a tagger.
+pub(super) const MAGIC: &Magic = b"DROPCHN\n";
 
 /// Number of sections: header, checksums, and four for each of the two tables.
 pub(super) const SECTIONS: usize = 10;

@@ -142,9 +142,9 @@ mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
-mod output_layer;
 mod parts;
 mod preamble;
+mod row_file;
 mod similar;
 mod sizes;
 mod table;
@@ -157,11 +157,9 @@ pub use constraint::decoding_constraint;
 pub use file::Model;
 #[cfg(feature = "train")]
 pub use format::MAX_LABELS;
-pub use format::{AttributeKind, Precision};
+pub use format::{AttributeKind, Magic, Precision};
 pub use header::{Header, Provenance};
-pub use output_layer::OutputLayer;
-#[cfg(feature = "train")]
-pub use output_layer::{Output, output_score};
+pub use row_file::RowFile;
 pub use sizes::{LineStatistics, ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub use table::TableBuilder;

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::bytes::{Bytes, block_sums, damaged, sums_length, wrong_length};
 use super::crfsuite;
 use super::format::{
-    LENGTH_AT, MAGIC, PREAMBLE, SECTIONS, SECTIONS_AT, SUM_AT, VERSION_AT, Version,
+    LENGTH_AT, MAGIC, Magic, PREAMBLE, SECTIONS, SECTIONS_AT, SUM_AT, VERSION_AT, Version,
 };
 use super::parts::is_file_of_parts;
 use super::table::TableSections;
@@ -23,15 +23,15 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// Decodes the preamble and checks everything but the checksum: sections must be contiguous and
+    /// Decodes the preamble of a file with this magic and checks everything but the checksum: sections must be contiguous and
     /// fill the file.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] if the file is not a model, has an unknown version or is damaged.
-    pub fn read(bytes: &Bytes) -> Result<Self> {
-        let version = format_version(bytes.path(), bytes.all())?;
-        let declared = declared_length(bytes.path(), bytes.all())?;
+    pub fn read(bytes: &Bytes, magic: &Magic) -> Result<Self> {
+        let version = format_version(bytes.path(), bytes.all(), magic)?;
+        let declared = declared_length(bytes.path(), bytes.all(), magic)?;
         if declared != bytes.len() as u64 {
             return Err(wrong_length(bytes.path(), bytes.len() as u64, declared));
         }
@@ -66,12 +66,19 @@ impl Preamble {
 /// # Errors
 ///
 /// [`Error::Model`] if the file is not a model, ends within its preamble or has an unknown version.
-fn format_version(path: &Path, bytes: &[u8]) -> Result<Version> {
-    if !bytes.starts_with(MAGIC) {
-        return Err(Error::model(
-            path,
-            "this is not a dropchain model (it does not begin with DROPCHN)",
-        ));
+fn format_version(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Version> {
+    if !bytes.starts_with(magic) {
+        let name = |magic: &[u8]| String::from_utf8_lossy(magic).trim_end().to_owned();
+        let expected = name(magic);
+        let found = bytes.get(..magic.len());
+        let message = match found.filter(|found| found[..4] == magic[..4] && found[7] == b'\n') {
+            Some(found) => {
+                let found = name(found);
+                format!("this is a file of another kind (it begins with {found}, not {expected})")
+            }
+            None => format!("this is not a dropchain model (it does not begin with {expected})"),
+        };
+        return Err(Error::model(path, message));
     }
     if bytes.len() < PREAMBLE {
         return Err(damaged(path, "it ends within its first 192 bytes"));
@@ -95,12 +102,12 @@ fn format_version(path: &Path, bytes: &[u8]) -> Result<Version> {
 /// # Errors
 ///
 /// [`Error::Model`] if the file is not a model, has an unknown version or is damaged.
-pub(super) fn declared_length(path: &Path, bytes: &[u8]) -> Result<u64> {
-    if bytes.starts_with(crfsuite::MAGIC) {
+pub(super) fn declared_length(path: &Path, bytes: &[u8], magic: &Magic) -> Result<u64> {
+    if magic == MAGIC && bytes.starts_with(crfsuite::MAGIC) {
         return crfsuite::declared_length(path, bytes);
     }
-    if !is_file_of_parts(bytes) {
-        format_version(path, bytes)?;
+    if magic != MAGIC || !is_file_of_parts(bytes) {
+        format_version(path, bytes, magic)?;
     }
     let length = number(bytes, LENGTH_AT);
     if length < PREAMBLE as u64 {
@@ -126,9 +133,9 @@ pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// Assembles a file from an encoded header and the two tables, each section of which is freed
-/// once it is in the file.
-pub(super) fn assemble(version: Version, header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
+/// Assembles a file of the current version from an encoded header and the two tables, each section
+/// of which is freed once it is in the file.
+pub(super) fn assemble(magic: &Magic, header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
     let tables = tables.map(|t| [t.slots, t.weights, t.ends, t.names]);
     let lengths = tables.as_flattened().iter().map(Vec::len);
     let lengths: Vec<usize> = lengths.collect();
@@ -144,7 +151,7 @@ pub(super) fn assemble(version: Version, header: &[u8], tables: [TableSections; 
     }
     let sums = block_sums(&file[data_at..]);
     file[sums_at..data_at].copy_from_slice(&sums);
-    let preamble = encode_preamble(version, header, &sums, &lengths);
+    let preamble = encode_preamble(magic, Version::CURRENT, header, &sums, &lengths);
     file[..PREAMBLE].copy_from_slice(&preamble);
     file
 }
@@ -156,16 +163,22 @@ pub(super) fn replace_header(version: Version, file: &[u8], header: &[u8]) -> Ve
         .collect();
     let sums_at = PREAMBLE + lengths[0];
     let (sums, data) = file[sums_at..].split_at(lengths[1]);
-    let preamble = encode_preamble(version, header, sums, &lengths[2..]);
+    let preamble = encode_preamble(MAGIC, version, header, sums, &lengths[2..]);
     [&preamble, header, sums, data].concat()
 }
 
 /// Encodes the preamble of a file with tables of these lengths.
-fn encode_preamble(version: Version, header: &[u8], sums: &[u8], tables: &[usize]) -> Vec<u8> {
+fn encode_preamble(
+    magic: &Magic,
+    version: Version,
+    header: &[u8],
+    sums: &[u8],
+    tables: &[usize],
+) -> Vec<u8> {
     let lengths = [&[header.len(), sums.len()], tables].concat();
     let total = PREAMBLE + lengths.iter().sum::<usize>();
     let mut preamble = Vec::with_capacity(PREAMBLE);
-    preamble.extend_from_slice(MAGIC);
+    preamble.extend_from_slice(magic);
     preamble.extend_from_slice(&version.number().to_le_bytes());
     preamble.extend_from_slice(&(total as u64).to_le_bytes());
     let mut start = PREAMBLE;

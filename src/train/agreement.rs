@@ -17,9 +17,7 @@ use crate::ranks::Ranks;
 ///
 /// [`Error::Parameter`]: the algorithm or the start is an online one, or the noise is sampled.
 pub fn check_ranks(options: &TrainOptions) -> Result<()> {
-    let (option, reason) = if let Some(loss) = options.loss {
-        (format!("--loss {}", loss.name()), "is trained from memory")
-    } else if options.algorithm.is_online() {
+    let (option, reason) = if options.algorithm.is_online() {
         let option = format!("--algorithm {}", options.algorithm.name());
         (option, "updates weights by sentence")
     } else if options.warm_start != WarmStart::Off {

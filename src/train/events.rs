@@ -195,7 +195,8 @@ impl End {
     }
 
     /// Returns what the model records of its training.
-    pub(super) fn record(&self) -> TrainingRecord {
+    #[must_use]
+    pub fn record(&self) -> TrainingRecord {
         let record = TrainingRecord {
             iterations: self.iterations,
             best_iteration: self.best_iteration,

@@ -25,7 +25,7 @@ impl ExtractedCorpora {
     /// # Errors
     ///
     /// Same as [`Trainer::train_attributes`](super::Trainer::train_attributes).
-    pub(super) fn from_attributes(
+    pub fn from_attributes(
         corpus: &AttributeCorpus,
         dev: Option<&AttributeCorpus>,
         settings: &TrainSettings,

@@ -47,16 +47,20 @@ impl TrainingSet {
     /// optimization, or of building the model from its result, whichever is more.
     #[must_use]
     pub fn memory_to_train(&self, settings: &TrainSettings) -> usize {
-        let (optimization, returned) = if settings.options().hidden > 0 {
-            self.memory_to_train_hidden(settings)
-        } else if settings.options().loss.is_some() {
-            self.memory_to_reweight()
-        } else if settings.options().algorithm.is_online() {
+        let (optimization, returned) = if settings.options().algorithm.is_online() {
             self.memory_to_learn(settings)
         } else {
             self.memory_to_optimize(settings)
         };
-        let built = self.memory_to_build_model(settings.options().precision);
+        self.memory_with_model((optimization, returned), settings.options().precision)
+    }
+
+    /// Estimates the memory in bytes of a training run whose optimization takes so many, some of
+    /// which the allocator returns to the system before the model is built.
+    #[must_use]
+    pub fn memory_with_model(&self, of_run: (usize, usize), precision: Precision) -> usize {
+        let (optimization, returned) = of_run;
+        let built = self.memory_to_build_model(precision);
         let building = (optimization - returned).saturating_add(built);
         let most = optimization.max(building);
         most.saturating_add(PROGRAM).saturating_add(most / OVERHEAD)
@@ -96,8 +100,7 @@ impl TrainingSet {
         // Two points with their gradients and the direction; with L1 the pseudo-gradient and the
         // strengths; the best weights.
         // Of template lines with options: strengths, and rates of weights and columns. Of strengths
-        // by informativeness: these, divisors, and counts. Of
-        // reweighted noise: the strengths, those of the next round, and halves.
+        // by a rule: these, divisors, and what the rule counts. Of reweighted noise: the strengths, those of the next round, and halves.
         let is_reweighted = matches!(
             &noise_term,
             Some(NoiseTerm::Quadratic(noise)) if noise.engine.round().is_some()
@@ -106,7 +109,7 @@ impl TrainingSet {
             + 3 * usize::from(is_reweighted)
             + 2 * usize::from(has_l1)
             + 3 * usize::from(self.has_line_options())
-            + 3 * usize::from(self.has_l2_strengths())
+            + 3 * usize::from(self.has_l2_rule())
             + usize::from(self.development.is_some());
         let doubles = dimension.saturating_mul(8 * doubles);
         // The pairs of L-BFGS and the preconditioner.
@@ -145,13 +148,9 @@ impl TrainingSet {
         let check = limit.check(needed as u64, held as u64);
         check.map_err(|over| {
             let labels = self.space().labels();
-            let fewer = match settings.options().loss {
-                None => "--states observed, --min-count 2",
-                Some(_) => "--min-count 2",
-            };
             Error::parameter(format!(
                 "training on {} weights of {labels} labels: {over}; expected fewer weights \
-                 ({fewer}), fewer labels or a larger limit (--memory)",
+                 (--states observed, --min-count 2), fewer labels or a larger limit (--memory)",
                 self.space().dimension()
             ))
         })

@@ -35,16 +35,11 @@ mod finished_passes;
 mod first_template;
 mod folds;
 mod from_attributes;
-mod hidden;
-mod hidden_units;
-mod informativeness;
-mod irls;
 mod jackknife;
 mod label_scores;
 mod labeled_sentence;
 mod labels;
 mod line_options;
-mod loss_options;
 mod memory;
 mod model_match;
 mod monitor;
@@ -69,7 +64,6 @@ mod warm_start;
 
 pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
-pub use crate::irls::Loss;
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
 pub use crate::objective::NoiseSharing;
@@ -102,8 +96,8 @@ pub use line_options::check_line_options;
 pub use model_match::{MatchCounts, ModelMatch};
 pub use options::{Defaults, DevUse, NoiseKind, TrainOptions, WarmStart};
 #[doc(hidden)]
-pub use segment::{Segment, SegmentEnd};
-pub use settings::TrainSettings;
+pub use segment::{Finished, ObjectiveTrainer, Segment, SegmentEnd, SegmentTrainer};
+pub use settings::{L2Rule, TrainSettings};
 pub use trained::Trained;
 pub use trainer::Trainer;
 #[doc(hidden)]

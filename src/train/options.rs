@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
-use crate::irls::Loss;
 use crate::label::{PlainLabels, Scheme};
 use crate::model::Precision;
 use crate::noise::Engine;
@@ -112,24 +111,6 @@ pub struct TrainOptions {
     /// [`Engine::Adjoint`], and [`NoiseKind::Dropout`] or [`NoiseKind::Gaussian`].
     #[serde(skip_serializing_if = "is_default")]
     pub noise_sharing: NoiseSharing,
-    /// Trains a linear classifier with this loss, by iteratively reweighted least squares, instead
-    /// of −log p(y|x): for sentences of one token and order 0. Of more than two labels, each is
-    /// trained against the rest. Noise is that of inputs: one mask per attribute and sentence.
-    /// `None`: −log p(y|x).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Loss>,
-    /// Number of hidden units: with a [`loss`](field@TrainOptions::loss), the classifier is linear
-    /// in so many learned features σ(α·x + c) instead of x. The score of a document varies with
-    /// the noise of its features as its expansion to first order does. Training starts at random
-    /// weights ([`seed`](field@TrainOptions::seed)). 0: none, at most [`Defaults::MAX_HIDDEN`].
-    #[serde(skip_serializing_if = "is_default")]
-    pub hidden: usize,
-    /// Divides the L2 strength of each node weight by r + ε, where ε above 0 is this number and r
-    /// is how informative the attribute is of the label alone: the absolute log-ratio of its
-    /// probabilities with and without the label (Wang and Manning, *Fast dropout training*,
-    /// appendix A.3). `None`: all strengths are c2. In batch training of one process, in memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub l2_informativeness: Option<f64>,
 }
 
 /// What L-BFGS starts from.
@@ -197,8 +178,6 @@ impl Defaults {
     pub const UNLABELED_WEIGHT: f64 = 0.2;
     /// With more labels, only observed pairs of attribute and label get a weight.
     pub const MANY_LABELS: usize = 256;
-    /// The largest number of hidden units.
-    pub const MAX_HIDDEN: usize = 256;
     /// Warm-up iterations.
     pub const WARM_UP: usize = 20;
     /// Monte-Carlo samples per sentence.
@@ -268,9 +247,6 @@ impl Default for TrainOptions {
             caseless: 0.0,
             warm_start: WarmStart::default(),
             noise_sharing: NoiseSharing::default(),
-            loss: None,
-            hidden: 0,
-            l2_informativeness: None,
         }
     }
 }
@@ -279,9 +255,7 @@ impl TrainOptions {
     /// Returns which pairs of attribute and label have weights, given the number of labels.
     #[must_use]
     pub fn states_of(&self, labels: usize) -> States {
-        // With a loss, all labels have a problem of their own.
-        let is_many = labels > Defaults::MANY_LABELS && self.loss.is_none();
-        self.states.unwrap_or(if is_many {
+        self.states.unwrap_or(if labels > Defaults::MANY_LABELS {
             States::Observed
         } else {
             States::All
@@ -376,7 +350,6 @@ mod tests {
                 gradient: Engine::Window(noise.3),
                 samples: min_count,
                 seed: patience as u64,
-                hidden: scheme,
                 unlabeled_weight: noise.2,
                 discover: on[5],
                 collapse: on[3],
@@ -408,8 +381,6 @@ mod tests {
                 dev_use: [DevUse::Choose, DevUse::Report][usize::from(on[3])],
                 warm_start: [WarmStart::Off, WarmStart::Online][usize::from(on[4])],
                 noise_sharing: [NoiseSharing::Weights, NoiseSharing::Inputs][usize::from(on[5])],
-                loss: on[3].then_some(Loss::Hinge { margin: noise.2 }),
-                l2_informativeness: on[4].then_some(noise.2),
             },
         )
     }

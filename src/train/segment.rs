@@ -1,9 +1,9 @@
 //! Training in segments: a limited number of iterations from initial weights, to be resumed later.
 //!
-//! L-BFGS starts each segment with an empty history, and dual coordinate descent with variables of
-//! 0; everything else is as in a single run. An online algorithm resumes with the state of its
-//! learner, which takes the place of weights.
+//! L-BFGS starts each segment with an empty history; everything else is as in a single run. An
+//! online algorithm resumes with the state of its learner, which takes the place of weights.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -11,13 +11,16 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::best::{BestScore, BestWeights};
-use super::events::{DevScore, EndReason, Iteration, Observer, ObserverError};
+use super::events::{
+    DevScore, EndReason, Iteration, Observer, ObserverError, Pruned, Rounded,
+};
 use super::monitor::Monitor;
 use super::online::OnlineTraining;
 use super::optimize::{Optimizer, Watch, with_noise};
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;
+use crate::model::TrainingRecord;
 use crate::objective::Terms;
 use crate::optim::{Outcome, Start, StopReason};
 
@@ -112,15 +115,7 @@ impl TrainingSet {
             agreement: None,
         };
         let done = segment.done;
-        let outcome = if settings.options().loss.is_some() {
-            let Segment {
-                start,
-                limit,
-                interrupt,
-                ..
-            } = segment;
-            self.reweight(settings, start, done, limit, interrupt, &mut watch)?
-        } else if settings.options().algorithm.is_online() {
+        let outcome = if settings.options().algorithm.is_online() {
             self.learn_segment(settings, segment, &mut watch)?
         } else {
             self.optimize_segment(settings, segment, &mut watch)?
@@ -234,10 +229,143 @@ impl TrainingSet {
     /// Same as [`TrainingSet::run`].
     pub fn segment_length(&self, settings: &TrainSettings, done: usize) -> Result<usize> {
         if done == 0 || !settings.options().algorithm.is_online() {
-            return Ok(self.dimension());
+            return Ok(self.space().dimension());
         }
         let training = self.online(settings, self.start(), None)?;
         Ok(training.learner.state().numbers())
+    }
+}
+
+/// Trains the segments of a run, and makes the file of its model.
+pub trait SegmentTrainer: fmt::Debug + Sync {
+    /// Checks that training with the settings is possible.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`](crate::Error::Parameter) names the option that does not fit.
+    fn check(&self, settings: &TrainSettings) -> Result<()>;
+
+    /// Returns the numbers that the first segment starts from.
+    fn start(&self, set: &TrainingSet) -> Vec<f64>;
+
+    /// Runs a segment.
+    ///
+    /// # Errors
+    ///
+    /// The data do not fit the settings; the objective is not finite at the start.
+    fn run(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+    ) -> Result<SegmentEnd>;
+
+    /// Returns how many numbers a segment ends with after `done` iterations.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`run`](Self::run).
+    fn length(&self, set: &TrainingSet, settings: &TrainSettings, done: usize) -> Result<usize>;
+
+    /// Returns the weights at the end of a segment, given the numbers that it ended with.
+    ///
+    /// # Errors
+    ///
+    /// The numbers are not those of the settings.
+    fn weights(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        done: usize,
+        end: Vec<f64>,
+    ) -> Result<Vec<f64>>;
+
+    /// Estimates the memory in bytes of training, excluding the set itself.
+    fn memory(&self, set: &TrainingSet, settings: &TrainSettings) -> usize;
+
+    /// Prunes and rounds the weights as the settings say, and makes the file of the model. Of
+    /// `record` the recall bias is that of the model.
+    ///
+    /// # Errors
+    ///
+    /// A weight is too large for the precision of the model.
+    fn finish(
+        &self,
+        set: TrainingSet,
+        settings: &TrainSettings,
+        weights: Vec<f64>,
+        record: &TrainingRecord,
+    ) -> Result<Finished>;
+}
+
+/// A model file, and what became of its weights.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The contents of the file.
+    pub model: Vec<u8>,
+    /// The effect of pruning.
+    pub pruned: Option<Pruned>,
+    /// The effect of rounding weights, if they were.
+    pub rounded: Option<Rounded>,
+}
+
+/// Trains taggers: with the algorithm of the settings, −log p(y|x) or the losses of an online
+/// learner.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectiveTrainer;
+
+impl SegmentTrainer for ObjectiveTrainer {
+    fn check(&self, _settings: &TrainSettings) -> Result<()> {
+        Ok(())
+    }
+
+    fn start(&self, set: &TrainingSet) -> Vec<f64> {
+        set.start()
+    }
+
+    fn run(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+    ) -> Result<SegmentEnd> {
+        set.run(settings, segment)
+    }
+
+    fn length(&self, set: &TrainingSet, settings: &TrainSettings, done: usize) -> Result<usize> {
+        set.segment_length(settings, done)
+    }
+
+    fn weights(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        done: usize,
+        end: Vec<f64>,
+    ) -> Result<Vec<f64>> {
+        set.weights_at_end(settings, done, end)
+    }
+
+    fn memory(&self, set: &TrainingSet, settings: &TrainSettings) -> usize {
+        set.memory_to_train(settings)
+    }
+
+    fn finish(
+        &self,
+        set: TrainingSet,
+        settings: &TrainSettings,
+        mut weights: Vec<f64>,
+        record: &TrainingRecord,
+    ) -> Result<Finished> {
+        let bias = record.recall_bias;
+        let pruned = set.prune(settings, &mut weights, bias)?;
+        let rounded = set.round(settings, &mut weights, bias)?;
+        let model = set.into_model(settings, &weights, bias, Some(record))?;
+        Ok(Finished {
+            model: model.as_bytes().to_vec(),
+            pruned,
+            rounded,
+        })
     }
 }
 

@@ -1,15 +1,19 @@
 //! The parameters of training, checked.
 
+use std::fmt;
+use std::sync::Arc;
+
 use serde::{Serialize, Serializer};
 
-use super::loss_options::check_loss;
 use super::options::{Defaults, NoiseKind, TrainOptions, WarmStart};
 use crate::chain::Order;
 use crate::error::{Error, Result};
+use crate::extract::Dataset;
 use crate::noise::{Engine, Expectation};
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing};
 use crate::online::{Algorithm, OnlineNoiseKind, StepRule};
 use crate::optim::{LbfgsOptions, LbfgsSettings};
+use crate::score::ParameterSpace;
 
 /// Maximum number of samples per sentence. The error falls with the square root of the number while
 /// the time is proportional to it: more is a typo.
@@ -18,10 +22,17 @@ const MAX_SAMPLES: u32 = 1000;
 /// [`TrainOptions`] within their ranges, with the default of [`TrainOptions::l2`] resolved.
 ///
 /// Serializes like the options, with the resolved number under `l2`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct TrainSettings {
     options: TrainOptions, // l2 is Some
     l2: f64,
+    l2_rule: Option<Arc<dyn L2Rule>>,
+}
+
+/// Divides the L2 strengths of single weights.
+pub trait L2Rule: fmt::Debug + Send + Sync {
+    /// Returns what the strength on each parameter is divided by, `[space.dimension()]`.
+    fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64>;
 }
 
 /// The noise term of an objective.
@@ -77,7 +88,6 @@ impl TrainSettings {
         check_monte_carlo(&options)?;
         check_expectation(&options)?;
         check_sharing(&options)?;
-        check_informativeness(&options)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("unlabeled weight", options.unlabeled_weight)?;
         check_not_negative("weight of copies without case", options.caseless)?;
@@ -111,7 +121,6 @@ impl TrainSettings {
         }
         LbfgsSettings::new(options.lbfgs.clone())?;
         check_algorithm(&options)?;
-        check_loss(&options)?;
         let l2 = options.l2.unwrap_or(match options.algorithm {
             Algorithm::Lbfgs | Algorithm::Sgd(_) if options.has_noise() => Defaults::L2_WITH_NOISE,
             Algorithm::Lbfgs => Defaults::L2,
@@ -119,7 +128,38 @@ impl TrainSettings {
             Algorithm::Ap(_) | Algorithm::Pa(_) | Algorithm::Arow(_) => 0.0,
         });
         options.l2 = Some(l2);
-        Ok(Self { options, l2 })
+        Ok(Self {
+            options,
+            l2,
+            l2_rule: None,
+        })
+    }
+
+    /// Divides the L2 strengths by what a rule says. An online algorithm does not.
+    #[must_use]
+    pub fn with_l2_rule(self, rule: Arc<dyn L2Rule>) -> Self {
+        Self {
+            l2_rule: Some(rule),
+            ..self
+        }
+    }
+
+    /// Returns the rule by which L2 strengths are divided, if there is one.
+    #[must_use]
+    pub fn l2_rule(&self) -> Option<&Arc<dyn L2Rule>> {
+        self.l2_rule.as_ref()
+    }
+
+    /// Returns settings with other options and the rule of these.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
+    pub fn with_options(&self, options: TrainOptions) -> Result<Self> {
+        Ok(Self {
+            l2_rule: self.l2_rule.clone(),
+            ..Self::new(options)?
+        })
     }
 
     /// Returns the options, all within their ranges, with a number for `l2`.
@@ -137,9 +177,6 @@ impl TrainSettings {
     /// Returns the number of warm-up iterations before those with noise, if there is noise.
     #[must_use]
     pub fn warm_up(&self) -> usize {
-        if self.options.loss.is_some() {
-            return 0; // its bounds are convex
-        }
         let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
         let default = match self.options.algorithm {
             Algorithm::Sgd(_) => Defaults::SGD_WARM_UP,
@@ -318,31 +355,6 @@ pub(super) fn check_labels(noise: &NoiseTerm, labels: usize) -> Result<()> {
         "gradient '{}' with noise sharing 'inputs' and {labels} labels; expected two labels, \
          --noise-sharing weights, or --gradient adjoint",
         noise.engine
-    )))
-}
-
-/// Checks that strengths by informativeness are positive, and that what trains can have them.
-fn check_informativeness(options: &TrainOptions) -> Result<()> {
-    let Some(epsilon) = options.l2_informativeness else {
-        return Ok(());
-    };
-    if !(epsilon.is_finite() && epsilon > 0.0) {
-        return Err(Error::parameter(format!(
-            "L2 informativeness {epsilon}; expected a finite number above 0"
-        )));
-    }
-    let found = if options.algorithm.is_online() {
-        format!("algorithm {}", options.algorithm.name())
-    } else if options.warm_start != WarmStart::Off {
-        "an online warm start".to_owned()
-    } else if let Some(loss) = options.loss {
-        format!("the {} loss", loss.name())
-    } else {
-        return Ok(());
-    };
-    Err(Error::parameter(format!(
-        "L2 strengths by informativeness with {found}; expected batch training of -log p, or \
-         strengths that are all alike"
     )))
 }
 

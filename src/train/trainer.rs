@@ -9,8 +9,7 @@ use super::checkpoint::{
     AlgorithmState, Checkpoints, OpenCheckpoints, PassCheckpoints, TrainingState,
 };
 use super::corpora::TrainingCorpora;
-use super::development::DevelopmentSet;
-use super::events::{End, Observer, Start};
+use super::events::{End, Observer};
 use super::extracted::ExtractedCorpora;
 use super::first_template::first_template;
 use super::model_match::ModelMatch;
@@ -24,8 +23,6 @@ use super::warm_start::WarmStartPasses;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::AttributeCorpus;
-use crate::irls::Loss;
-use crate::label::Scheme;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
 use crate::objective::{PenalizedLikelihood, Terms};
@@ -51,14 +48,20 @@ impl<'a> Trainer<'a> {
     ///
     /// [`Error::Parameter`](crate::Error::Parameter) naming the option that is out of its range.
     pub fn new(options: TrainOptions) -> Result<Self> {
-        Ok(Self {
-            settings: TrainSettings::new(options)?,
+        TrainSettings::new(options).map(Self::with_settings)
+    }
+
+    /// Creates a trainer with checked parameters.
+    #[must_use]
+    pub fn with_settings(settings: TrainSettings) -> Self {
+        Self {
+            settings,
             interrupt: None,
             memory: MemoryLimit::default(),
             checkpoints: None,
             models: BaseModels::default(),
             ranks: None,
-        })
+        }
     }
 
     /// Divides the evaluations of the objective among ranks. All of them train on the same corpora,
@@ -285,7 +288,8 @@ impl<'a> Trainer<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
         let mut monitor = Monitor::new(set, &self.settings, clock)?;
-        observer.start(&self.start_event(set));
+        let memory = set.memory_to_train(&self.settings);
+        observer.start(&set.start_event(&self.settings, memory));
         matches.iter().for_each(|found| observer.matched(found));
         agreed(
             self.ranks.as_ref(),
@@ -308,9 +312,7 @@ impl<'a> Trainer<'a> {
             checkpointer,
             agreement: agreement.as_ref(),
         };
-        let outcome = if let Some(loss) = self.settings.options().loss {
-            self.reweight(set, loss, &mut watch)
-        } else if self.settings.options().algorithm.is_online() {
+        let outcome = if self.settings.options().algorithm.is_online() {
             self.learn(set, resumed, &mut watch)
         } else {
             self.descend(set, resumed, &mut watch)
@@ -402,46 +404,5 @@ impl<'a> Trainer<'a> {
             training.restore(learner)?;
         }
         training.run(settings.max_iterations(), watch)
-    }
-
-    /// Trains with a loss of y·score.
-    fn reweight(
-        &self,
-        set: &TrainingSet,
-        loss: Loss,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Outcome<Terms>> {
-        if watch.checkpointer.is_some() || !self.models.is_empty() {
-            return Err(Error::parameter(format!(
-                "the {} loss with checkpoints or a model to continue from; expected none, or the \
-                 default loss",
-                loss.name()
-            )));
-        }
-        let limit = self.settings.max_iterations();
-        set.reweight(&self.settings, set.start(), 0, limit, self.interrupt, watch)
-    }
-
-    fn start_event(&self, set: &TrainingSet) -> Start<'_> {
-        let counts = &set.counts;
-        let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
-        Start {
-            options: self.settings.options(),
-            sentences: counts.labeled.sentences as usize,
-            tokens: counts.labeled.tokens as usize,
-            total_weight: counts.total_weight,
-            partial_tokens: counts.partial_tokens as usize,
-            unlabeled_sentences: counts.unlabeled.sentences as usize,
-            dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
-            labels: set.labels.set.len(),
-            plain_labels: set.labels.data_scheme == Scheme::Plain,
-            attributes: set.attributes(),
-            collapsed_attributes: set.node_classes.len() + set.edge_classes.len(),
-            parameters: set.dimension(),
-            weights: set.weights(),
-            active_per_token,
-            collapsed_active_per_token,
-            estimated_memory: set.memory() + set.memory_to_train(&self.settings),
-        }
     }
 }

@@ -127,7 +127,7 @@ impl Configuration {
     ///
     /// A value is out of range.
     pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
-        TrainSettings::new(TrainOptions {
+        base.with_options(TrainOptions {
             dropout: self.dropout,
             edge_dropout: Some(self.edge_dropout),
             l2: Some(self.l2),

@@ -67,7 +67,7 @@ impl WarmStart {
     ///
     /// The penalties are out of range.
     pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
-        TrainSettings::new(TrainOptions {
+        base.with_options(TrainOptions {
             dropout: 0.0,
             edge_dropout: Some(0.0),
             l2: Some(self.l2),

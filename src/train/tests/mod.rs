@@ -7,7 +7,6 @@ mod continued;
 mod corpora;
 mod crfsuite;
 mod early_stopping;
-mod informativeness;
 mod line_options;
 mod pruning;
 mod ranks;

@@ -1,0 +1,231 @@
+//! How to train a classifier, and which options fit one another.
+
+use dropchain::chain::Order;
+use dropchain::error::{Error, Result};
+use dropchain::noise::Engine;
+use dropchain::optim::LbfgsOptions;
+use dropchain::score::{Boundary, States};
+use dropchain::train::{DevUse, NoiseKind, TrainOptions, WarmStart};
+
+use super::header::Multiclass;
+use crate::FeatureOptions;
+use crate::irls::Loss;
+
+/// How to train a classifier.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassifierOptions {
+    /// The features of texts; `None` if documents come with features.
+    pub features: Option<FeatureOptions>,
+    /// How several classes are told apart. Two classes are always one model, and more than two
+    /// with a [`loss`](field@Self::loss) always one of each class against the rest.
+    pub multiclass: Multiclass,
+    /// A loss of y·f, which is minimized by iteratively reweighted least squares. Noise is that of
+    /// inputs: one mask per feature and document. `None`: −log p(class).
+    pub loss: Option<Loss>,
+    /// Number of hidden units: with a loss, the classifier is linear in so many learned features
+    /// σ(α·x + c) instead of x. The score of a document varies with the noise of its features as
+    /// its expansion to first order does. Training starts at random weights
+    /// ([`TrainOptions::seed`]). 0: none, at most [`MAX_HIDDEN`](Self::MAX_HIDDEN).
+    pub hidden: usize,
+    /// Divides the L2 strength of each weight by r + ε, where ε above 0 is this number and r is how
+    /// informative the feature is of the class alone: the absolute log-ratio of its probabilities
+    /// with and without the class (Wang and Manning, *Fast dropout training*, appendix A.3).
+    /// `None`: all strengths are c2. Without a loss, in batch training.
+    pub l2_informativeness: Option<f64>,
+    /// How to train. The order is 0, and noise is on features alone.
+    pub train: TrainOptions,
+}
+
+impl Default for ClassifierOptions {
+    fn default() -> Self {
+        Self {
+            features: Some(FeatureOptions::default()),
+            multiclass: Multiclass::default(),
+            loss: None,
+            hidden: 0,
+            l2_informativeness: None,
+            train: Self::train_options(),
+        }
+    }
+}
+
+impl ClassifierOptions {
+    /// Default of the memory of L-BFGS: with so many features, iterations are fewer than with that
+    /// of taggers.
+    pub const LBFGS_MEMORY: usize = 15;
+
+    /// Default of the rate of dropout: the one that folds of training documents chose most often
+    /// (decision 78).
+    pub const DROPOUT: f64 = 0.7;
+
+    /// The largest number of hidden units.
+    pub const MAX_HIDDEN: usize = 256;
+
+    /// Returns the default training options: noise from the first iteration on, none on the bias.
+    #[must_use]
+    pub fn train_options() -> TrainOptions {
+        TrainOptions {
+            lbfgs: LbfgsOptions {
+                memory: Self::LBFGS_MEMORY,
+                ..LbfgsOptions::default()
+            },
+            order: Order::Zero,
+            dropout: Self::DROPOUT,
+            warm_up: Some(0),
+            edge_dropout: Some(0.0),
+            ..TrainOptions::default()
+        }
+    }
+
+    /// Checks that the options fit one another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] naming what does not fit.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.train.order != Order::Zero {
+            return Err(Error::parameter("a classifier has order 0, found order 1"));
+        }
+        let none = |features: &FeatureOptions| features.words.is_none() && features.chars.is_none();
+        if self.features.as_ref().is_some_and(none) {
+            let message = "there are no features; expected n-grams of words or of characters";
+            return Err(Error::parameter(message));
+        }
+        self.check_informativeness()?;
+        check_settings(self.loss, self.hidden, &self.train)
+    }
+
+    /// Checks that strengths by informativeness are positive, and that what trains can have them.
+    fn check_informativeness(&self) -> Result<()> {
+        let Some(epsilon) = self.l2_informativeness else {
+            return Ok(());
+        };
+        if !(epsilon.is_finite() && epsilon > 0.0) {
+            return Err(Error::parameter(format!(
+                "L2 informativeness {epsilon}; expected a finite number above 0"
+            )));
+        }
+        let found = if self.train.algorithm.is_online() {
+            format!("algorithm {}", self.train.algorithm.name())
+        } else if self.train.warm_start != WarmStart::Off {
+            "an online warm start".to_owned()
+        } else if let Some(loss) = self.loss {
+            format!("the {} loss", loss.name())
+        } else {
+            return Ok(());
+        };
+        Err(Error::parameter(format!(
+            "L2 strengths by informativeness with {found}; expected batch training of -log p, or \
+             strengths that are all alike"
+        )))
+    }
+}
+
+/// Checks that other options fit the loss, if there is one.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] naming the option that does not.
+pub(super) fn check_settings(
+    loss: Option<Loss>,
+    hidden: usize,
+    options: &TrainOptions,
+) -> Result<()> {
+    let Some(loss) = loss else {
+        return match hidden {
+            0 => Ok(()),
+            units => Err(Error::parameter(format!(
+                "{units} hidden units without a loss; expected hinge, logistic or \
+                 squared"
+            ))),
+        };
+    };
+    loss.check()?;
+    check_hidden(hidden, options)?;
+    let lbfgs = LbfgsOptions {
+        memory: options.lbfgs.memory, // of no use, and harmless
+        improvement_tolerance: options.lbfgs.improvement_tolerance,
+        period: options.lbfgs.period,
+        gradient_tolerance: options.lbfgs.gradient_tolerance,
+        ..LbfgsOptions::default()
+    };
+    let has_warm_up =
+        options.warm_up.is_some_and(|n| n > 0) || options.warm_start != WarmStart::Off;
+    let all = [None, Some(States::All)];
+    let unfit = [
+        (
+            matches!(loss, Loss::Insensitive { .. }),
+            "is for numbers, not for labels",
+            "hinge, logistic or squared",
+        ),
+        (options.order != Order::Zero, "with order 1", "order 0"),
+        (
+            options.algorithm.is_online(),
+            "with an online algorithm",
+            "--algorithm lbfgs, which stands for all that is not online",
+        ),
+        (
+            options.lbfgs != lbfgs,
+            "with a line search",
+            "the default: there is none",
+        ),
+        (options.l1 > 0.0, "with an L1 penalty", "--l1 0"),
+        (
+            options.has_noise() && options.noise == NoiseKind::MonteCarlo,
+            "with sampled noise",
+            "--noise dropout, whose bound is exact arithmetic",
+        ),
+        (
+            options.has_noise() && options.edge_noise() > 0.0,
+            "with noise on the bias",
+            "edge dropout 0",
+        ),
+        (
+            options.gradient != Engine::Adjoint,
+            "with a gradient engine",
+            "the default (--gradient adjoint)",
+        ),
+        (has_warm_up, "with a warm-up", "none: the bounds are convex"),
+        (
+            !all.contains(&options.states)
+                || !all.contains(&options.transitions)
+                || options.min_frequency.is_some(),
+            "with weights of observed pairs alone",
+            "--states all",
+        ),
+        (options.caseless > 0.0, "with copies without case", "none"),
+        (
+            options.dev_use == DevUse::Report,
+            "with development data that are only reported",
+            "those that choose",
+        ),
+        (
+            options.recall_bias.is_some_and(|bias| bias != 0.0),
+            "with a recall bias",
+            "none: it is of taggers",
+        ),
+    ];
+    match unfit.iter().find(|(is_unfit, ..)| *is_unfit) {
+        None => Ok(()),
+        Some((_, what, expected)) => Err(Error::parameter(format!(
+            "the {} loss {what}; expected {expected}",
+            loss.name()
+        ))),
+    }
+}
+
+/// Checks the number of hidden units, and what they need.
+fn check_hidden(units: usize, options: &TrainOptions) -> Result<()> {
+    let fault = |found: &str, expected: &str| {
+        Err(Error::parameter(format!(
+            "{units} hidden units{found}; expected {expected}"
+        )))
+    };
+    if units > ClassifierOptions::MAX_HIDDEN {
+        return fault("", &format!("at most {}", ClassifierOptions::MAX_HIDDEN));
+    }
+    if units > 0 && options.boundary == Boundary::Off {
+        return fault(" without boundary weights", "--boundary on");
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! The kinds of model files.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use dropchain::error::{Error, Result};
+use dropchain::model::Magic;
+
+/// What a model file of this crate is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelKind {
+    /// A [`Classifier`](crate::classify::Classifier).
+    Classifier,
+    /// A [`Regression`](crate::regress::Regression).
+    Regression,
+}
+
+impl ModelKind {
+    const ALL: [Self; 2] = [Self::Classifier, Self::Regression];
+
+    /// The first bytes of a file.
+    pub(crate) const fn magic(self) -> &'static Magic {
+        match self {
+            Self::Classifier => b"DROPCLS\n",
+            Self::Regression => b"DROPREG\n",
+        }
+    }
+
+    /// Returns what such a model does, as in "the model predicts numbers".
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Classifier => "classifies documents",
+            Self::Regression => "predicts numbers",
+        }
+    }
+
+    /// Returns the kind of a file that can be read twice, by its first bytes; `None` if it is of no
+    /// kind of this crate.
+    #[must_use]
+    pub fn of(path: impl AsRef<Path>) -> Option<Self> {
+        let path = path.as_ref();
+        if !path.is_file() {
+            return None;
+        }
+        let mut magic = [0; 8];
+        File::open(path).ok()?.read_exact(&mut magic).ok()?;
+        Self::ALL.into_iter().find(|kind| *kind.magic() == magic)
+    }
+
+    /// Checks that a file is not of another kind, if that can be told.
+    pub(crate) fn check(self, path: &Path) -> Result<()> {
+        match Self::of(path) {
+            Some(other) if other != self => {
+                let (what, expected) = (other.what(), self.what());
+                let message = format!("the model {what}; expected one that {expected}");
+                Err(Error::model(path, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}

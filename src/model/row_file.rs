@@ -1,0 +1,216 @@
+//! Files of named rows of weights after a header of any kind: models that are no taggers.
+//!
+//! The file is one of [`super`] with another magic: its header is JSON, its node table has the rows,
+//! and its edge table is empty.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::bytes::Bytes;
+use super::file_contents;
+use super::format::{AttributeKind, Magic, Precision, SUM_AT, TableInfo, Version};
+use super::preamble::{Preamble, assemble, preamble_sum};
+use super::table::{AttributeWeights, Table, TableBuilder, TableFormat, TableSections};
+use crate::atomic_file;
+use crate::error::{Error, Result};
+
+/// The largest number of columns, as of labels.
+const MAX_COLUMNS: usize = u16::MAX as usize;
+
+/// Named rows of weights, with a header: immutable, shared by any number of threads.
+#[derive(Debug)]
+pub struct RowFile {
+    bytes: Bytes,
+    columns: usize,
+    precision: Precision,
+    table: Table,
+}
+
+/// The header of a file: the shape of the rows, and what a kind of models adds.
+#[derive(Debug, Serialize, Deserialize)]
+struct RowHeader<H> {
+    columns: usize,
+    precision: Precision,
+    table: TableInfo,
+    content: H,
+}
+
+/// A name with its weights that are not 0, by column.
+pub type NamedRow<N> = (N, Vec<(u32, f64)>);
+
+impl RowFile {
+    /// Encodes rows of so many columns, whose names must be distinct. Columns of a row ascend;
+    /// weights of 0 and rows without others are omitted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if there are too many columns, or a weight is too large for the
+    /// precision.
+    pub fn encode<N: AsRef<[u8]>>(
+        magic: &Magic,
+        header: &impl Serialize,
+        (columns, precision): (usize, Precision),
+        rows: impl IntoIterator<Item = NamedRow<N>>,
+    ) -> Result<Vec<u8>> {
+        if columns > MAX_COLUMNS {
+            return Err(Error::parameter(format!(
+                "{columns} columns of weights; expected at most {MAX_COLUMNS}"
+            )));
+        }
+        let mut builder = TableBuilder::nodes(columns, precision);
+        for (name, row) in rows {
+            builder.push(name.as_ref(), row)?;
+        }
+        let mut table = builder.info()?;
+        let slots = builder.slots(&mut table);
+        let header = serde_json::to_vec(&RowHeader {
+            columns,
+            precision,
+            table,
+            content: header,
+        });
+        let header = header.map_err(|e| Error::parameter(format!("cannot write a header: {e}")))?;
+        let sections = [builder.into_sections(slots), TableSections::default()];
+        Ok(assemble(magic, &header, sections))
+    }
+
+    /// Reads a file with this magic into memory; also returns its header.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be read; [`Error::Model`] if it is of another kind, is damaged,
+    /// or memory does not suffice.
+    pub fn open<H: DeserializeOwned>(path: impl AsRef<Path>, magic: &Magic) -> Result<(Self, H)> {
+        Self::decode(file_contents::read(path.as_ref(), magic)?, magic)
+    }
+
+    /// Reads the contents of a file with this magic; also returns its header.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`open`](Self::open).
+    pub fn from_bytes<H: DeserializeOwned>(bytes: Vec<u8>, magic: &Magic) -> Result<(Self, H)> {
+        Self::decode(Bytes::new(bytes, Path::new("model in memory")), magic)
+    }
+
+    fn decode<H: DeserializeOwned>(mut bytes: Bytes, magic: &Magic) -> Result<(Self, H)> {
+        let preamble = Preamble::read(&bytes, magic)?;
+        let [header, sums, sections @ ..] = &preamble.sections;
+        let raw = |range: &std::ops::Range<usize>| bytes.raw(range.clone()).unwrap_or_default();
+        if preamble_sum(raw(&(0..SUM_AT)), raw(header), raw(sums)) != preamble.sum {
+            return Err(bytes.damaged("its beginning does not match its checksum"));
+        }
+        let header: RowHeader<H> = serde_json::from_slice(raw(header))
+            .map_err(|e| bytes.damaged(&format!("the header cannot be read: {e}")))?;
+        if header.columns > MAX_COLUMNS || preamble.version != Version::CURRENT {
+            return Err(bytes.damaged("there are too many columns"));
+        }
+        let format = TableFormat {
+            version: preamble.version,
+            precision: header.precision,
+            kind: AttributeKind::Node,
+            labels: header.columns,
+        };
+        let sections = std::array::from_fn(|i| sections[i].clone());
+        let table = Table::new(&header.table, format, sections);
+        let table = table.map_err(|what| bytes.damaged(&what))?;
+        bytes.set_blocks(sums.clone(), sums.end)?;
+        let file = Self {
+            bytes,
+            columns: header.columns,
+            precision: header.precision,
+            table,
+        };
+        Ok((file, header.content))
+    }
+
+    /// Returns the path that the file was opened from.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.bytes.path()
+    }
+
+    /// Returns the contents of the file.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.all()
+    }
+
+    /// Writes the file, atomically.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        atomic_file::write(path, self.as_bytes())
+    }
+
+    /// Verifies the checksums of the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if a block does not match its checksum.
+    pub fn verify(&self) -> Result<()> {
+        self.bytes.get(self.table.start()..self.bytes.len()).map(drop)
+    }
+
+    /// Returns the number of columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Returns how weights are stored.
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Adds the row of a name, times `value`, to scores, `[columns]`. Returns whether there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged there.
+    ///
+    /// # Panics
+    ///
+    /// If `scores` has another length.
+    pub fn add_row(&self, name: &[u8], value: f64, scores: &mut [f64]) -> Result<bool> {
+        assert_eq!(scores.len(), self.columns, "scores are [columns]");
+        let Some(weights) = self.row(name)? else {
+            return Ok(false);
+        };
+        match weights.add_to(value, self.columns, scores) {
+            true => Ok(true),
+            false => Err(self.bytes.weight_without_label()),
+        }
+    }
+
+    /// Iterates over the names, in the order in which they were encoded, with their rows.
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Model`] if the file is damaged there.
+    pub fn rows(&self) -> impl Iterator<Item = Result<NamedRow<&[u8]>>> {
+        (0..self.table.len()).map(|i| {
+            let name = self.table.names().get(&self.bytes, i)?;
+            let weights = self.row(name)?;
+            let weights = weights.ok_or_else(|| self.bytes.damaged("a name has no weights"))?;
+            let mut row = Vec::new();
+            weights.for_each(|column, weight| row.push((column as u32, weight)));
+            row.retain(|&(_, weight)| weight != 0.0);
+            match row.iter().all(|&(column, _)| (column as usize) < self.columns) {
+                true => Ok((name, row)),
+                false => Err(self.bytes.weight_without_label()),
+            }
+        })
+    }
+
+    fn row(&self, name: &[u8]) -> Result<Option<AttributeWeights<'_>>> {
+        let location = self.table.find(&self.bytes, self.table.key(name))?;
+        let at = |location| self.table.weights_at(&self.bytes, location);
+        location.map(at).transpose()
+    }
+}
