@@ -133,7 +133,7 @@ impl TransposeProduct {
 
 impl Slice {
     fn new(matrix: &SparseRows, targets: &Targets, tokens: Range<usize>) -> Self {
-        let entries = ColumnBlock::sorted_entries(matrix, tokens);
+        let entries = sorted_entries(matrix, tokens);
         let mut slice = Self {
             dense: ColumnBlock::for_entries_of(matrix),
             listed: ColumnBlock::for_entries_of(matrix),

@@ -11,10 +11,9 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
-use super::options::TrainOptions;
+use super::options::AnyOptions;
 use crate::error::Error;
 use crate::model::{Precision, TrainingRecord};
-use crate::online::Calibration;
 use crate::optim::StopReason;
 
 /// The state before the first iteration.
@@ -22,7 +21,7 @@ use crate::optim::StopReason;
 pub struct Start<'a> {
     /// The training parameters, defaults resolved.
     #[serde(skip)]
-    pub options: &'a TrainOptions,
+    pub options: &'a AnyOptions,
     /// Number of training sentences.
     pub sentences: usize,
     /// Number of training tokens.
@@ -66,10 +65,9 @@ pub struct Iteration {
     /// Iteration number; 0 is the starting point.
     #[serde(rename = "iteration")]
     pub number: usize,
-    /// Value of the objective, all terms included. Of an online algorithm: the sum of the losses of
-    /// the sentences, each before the weights learn from it, and the penalty after the epoch.
+    /// Value of the objective, all terms included.
     pub objective: f64,
-    /// Σ log p(y|x). NaN, in logs null, for an algorithm without likelihood.
+    /// Σ log p(y|x). NaN, in logs null, for a learner without likelihood.
     pub log_likelihood: f64,
     /// Value of the noise term.
     #[serde(rename = "dropout")]
@@ -78,8 +76,8 @@ pub struct Iteration {
     pub l2: f64,
     /// Value of the L1 penalty.
     pub l1: f64,
-    /// Norm of the gradient; with L1, of the pseudo-gradient. NaN, in logs null, for an online
-    /// algorithm.
+    /// Norm of the gradient; with L1, of the pseudo-gradient. NaN, in logs null, for a learner
+    /// without one.
     pub gradient_norm: f64,
     /// Evaluations of the objective so far.
     pub evaluations: usize,
@@ -94,14 +92,13 @@ pub struct Iteration {
     /// The recall bias with which the score was reached; `None` if it is not being searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_bias: Option<f64>,
-    /// The learning rate after the epoch, for an algorithm that has one.
+    /// The learning rate after the iteration, for a learner that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f64>,
     /// ‖θ‖, of single attributes as well as of classes.
     #[serde(skip)]
     pub weight_norm: f64,
-    /// The step of the line search as a multiple of the direction. Of an online algorithm: the
-    /// learning rate, or 1.
+    /// The step of the line search as a multiple of the direction, or the learning rate.
     #[serde(skip)]
     pub step: f64,
     /// Number of nonzero weights of single attributes and of label pairs, before collapsing.
@@ -316,9 +313,6 @@ pub trait Observer {
     /// iterations that were made before. With 0 right after [`Observer::pass`] if the passes before
     /// it had ended, and it had made none.
     fn resumed(&mut self, _iterations: usize) {}
-    /// Called before the first epoch of stochastic gradient descent with the learning rates that
-    /// were tried.
-    fn calibrated(&mut self, _calibration: &Calibration) {}
     /// Called before a checkpoint is written: events so far will not be sent again.
     fn checkpoint(&mut self) {}
     /// Called if a checkpoint could not be written; the earlier one is kept and training continues.

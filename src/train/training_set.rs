@@ -16,7 +16,8 @@ use super::extracted::{ExtractedCorpora, base_fingerprints, fingerprint};
 use super::labels::TrainingLabels;
 use super::line_options::{ClassOptions, line_options_key};
 use super::origin::{Origin, extra_weights};
-use super::settings::{L2Rule, NoiseTerm, TrainSettings};
+use super::noise_options::FeatureNoise;
+use super::settings::{L2Rule, TrainSettings};
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
@@ -236,7 +237,7 @@ impl TrainingSet {
     /// Creates the objective with a noise term.
     #[must_use]
     pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
-        let amounts = self.attribute_noise(&NoiseTerm::Quadratic(noise));
+        let amounts = self.attribute_noise(&FeatureNoise::Analytic(noise));
         self.likelihood(l2).with_attribute_noise(noise, amounts)
     }
 
@@ -287,7 +288,8 @@ impl TrainingSet {
     }
 
     /// Returns whether there are development data that choose the weights.
-    pub(super) fn chooses_on_dev(&self) -> bool {
+    #[must_use]
+    pub fn chooses_on_dev(&self) -> bool {
         self.development.is_some() && !self.reports_dev()
     }
 
@@ -320,7 +322,8 @@ impl TrainingSet {
     }
 
     /// Returns whether some parameter has an L1 penalty.
-    pub(super) fn has_l1(&self, c1: f64) -> bool {
+    #[must_use]
+    pub fn has_l1(&self, c1: f64) -> bool {
         let options = self.line_options.as_ref();
         c1 > 0.0 || options.is_some_and(ClassOptions::have_l1)
     }
@@ -349,7 +352,8 @@ impl TrainingSet {
     /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
     /// effect without any occurrence of an attribute, so those that are to keep the weights of a
     /// model have none.
-    pub(super) fn attribute_noise(&self, noise: &NoiseTerm) -> AttributeNoise {
+    #[must_use]
+    pub fn attribute_noise(&self, noise: &FeatureNoise) -> AttributeNoise {
         let options = self.line_options.as_ref().filter(|o| o.have_dropout());
         let origin = self.origin.as_ref().filter(|_| noise.is_additive());
         if options.is_none() && origin.is_none() {
@@ -374,14 +378,10 @@ impl TrainingSet {
         AttributeNoise { nodes, edges }
     }
 
-    /// Returns whether a rule divides the L2 strengths.
-    pub(super) fn has_l2_rule(&self) -> bool {
-        self.l2_rule.is_some()
-    }
-
-    /// Returns whether some attributes have penalties or noise of their own.
-    pub(super) fn has_line_options(&self) -> bool {
-        self.line_options.is_some()
+    /// Returns whether some weights have penalties or noise of their own.
+    #[must_use]
+    pub fn has_own_strengths(&self) -> bool {
+        self.line_options.is_some() || self.l2_rule.is_some()
     }
 
     /// Returns the parameters where training starts: 0, or the weights of a model.
