@@ -84,7 +84,6 @@ pub mod score;
 pub mod second_pass;
 pub mod sentence;
 pub mod simd;
-#[cfg(feature = "train")]
 pub mod tag;
 pub mod template;
 pub mod tokenize;

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use dropchain::train::{DevScore, EndReason, Engine, TrainSettings, TrainingCorpora};
+use dropchain::train::{
+    DevScore, EndReason, Engine, ObjectiveTrainer, TrainSettings, TrainingCorpora,
+};
 use dropchain::{Corpus, Error, MemoryLimit, Template};
 use dropchain_tune::{
     Axis, Checkpoint, Configuration, Folds, NoiseGain, Phase, ResourcePlan, Resumed, Rung,
@@ -134,6 +136,8 @@ impl Run<'_> {
         let data = TuningData::from_models(corpora, templates, validation, &settings, &models)?;
         let search = Search {
             settings: self.settings.clone(),
+            trainer: &ObjectiveTrainer,
+            options: Vec::new(),
             configurations: self.configurations.clone(),
             schedule: self.schedule,
             warm_start: self.warm_start,
@@ -354,6 +358,9 @@ fn result_fields(py: Python<'_>, result: TuneResult) -> PyResult<Bound<'_, PyDic
     fields.set_item("has_learned", result.refit_iterations != Some(0))?;
     let pruned = result.pruned.map(|pruned| (pruned.before, pruned.after));
     fields.set_item("pruned", pruned)?;
-    fields.set_item("tagger", PyTagger::of(py, result.model))?;
+    fields.set_item(
+        "tagger",
+        PyTagger::of(py, result.model().map_err(exception)?),
+    )?;
     Ok(fields)
 }

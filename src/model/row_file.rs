@@ -16,8 +16,8 @@ use super::table::{AttributeWeights, Table, TableBuilder, TableFormat, TableSect
 use crate::atomic_file;
 use crate::error::{Error, Result};
 
-/// The largest number of columns, as of labels.
-const MAX_COLUMNS: usize = u16::MAX as usize;
+/// The largest number of columns: a position has 15 bits.
+const MAX_COLUMNS: usize = 0x7fff;
 
 /// Named rows of weights, with a header: immutable, shared by any number of threads.
 #[derive(Debug)]
@@ -153,7 +153,9 @@ impl RowFile {
     ///
     /// [`Error::Model`] if a block does not match its checksum.
     pub fn verify(&self) -> Result<()> {
-        self.bytes.get(self.table.start()..self.bytes.len()).map(drop)
+        self.bytes
+            .get(self.table.start()..self.bytes.len())
+            .map(drop)
     }
 
     /// Returns the number of columns.
@@ -201,7 +203,10 @@ impl RowFile {
             let mut row = Vec::new();
             weights.for_each(|column, weight| row.push((column as u32, weight)));
             row.retain(|&(_, weight)| weight != 0.0);
-            match row.iter().all(|&(column, _)| (column as usize) < self.columns) {
+            match row
+                .iter()
+                .all(|&(column, _)| (column as usize) < self.columns)
+            {
                 true => Ok((name, row)),
                 false => Err(self.bytes.weight_without_label()),
             }
@@ -212,5 +217,62 @@ impl RowFile {
         let location = self.table.find(&self.bytes, self.table.key(name))?;
         let at = |location| self.table.weights_at(&self.bytes, location);
         location.map(at).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAGIC: &Magic = b"DROPXYZ\n";
+
+    fn rows() -> Vec<NamedRow<&'static str>> {
+        vec![
+            ("b", vec![(0, 1.5), (1, 0.0), (2, -0.25)]),
+            ("zero", vec![(1, 0.0)]),
+            ("ä", vec![(1, 0.1)]),
+        ]
+    }
+
+    fn encoded() -> Vec<u8> {
+        RowFile::encode(MAGIC, &"header", (3, Precision::F64), rows()).unwrap()
+    }
+
+    #[test]
+    fn rows_come_back_without_zeros_and_in_order() {
+        let (file, header): (RowFile, String) = RowFile::from_bytes(encoded(), MAGIC).unwrap();
+        assert_eq!((&*header, file.columns()), ("header", 3));
+        assert_eq!(file.precision(), Precision::F64);
+        file.verify().unwrap();
+        let rows = file.rows().collect::<Result<Vec<_>>>().unwrap();
+        assert_eq!(rows[0], (&b"b"[..], vec![(0, 1.5), (2, -0.25)]));
+        assert_eq!(rows[1], ("ä".as_bytes(), vec![(1, 0.1)]));
+        assert_eq!(rows.len(), 2);
+        let mut scores = [1.0; 3];
+        assert!(file.add_row(b"b", 2.0, &mut scores).unwrap());
+        assert!(!file.add_row(b"zero", 2.0, &mut scores).unwrap());
+        assert_eq!(scores, [4.0, 1.0, 0.5]);
+    }
+
+    #[test]
+    fn files_of_another_kind_and_damaged_ones_are_errors() {
+        let error = |bytes: Vec<u8>, magic: &Magic| {
+            let file = RowFile::from_bytes::<String>(bytes, magic);
+            file.and_then(|(file, _)| file.verify()).unwrap_err().to_string()
+        };
+        let message = error(encoded(), b"DROPABC\n");
+        let expected = "a file of another kind (it begins with DROPXYZ, not DROPABC)";
+        assert!(message.contains(expected), "{message}");
+        let message = crate::Model::from_bytes(encoded()).unwrap_err().to_string();
+        assert!(message.contains("DROPXYZ, not DROPCHN"), "{message}");
+        let (length, step) = (encoded().len(), 7);
+        for at in (8..length).step_by(step) {
+            let mut bytes = encoded();
+            bytes[at] ^= 0x10;
+            error(bytes, MAGIC);
+        }
+        for end in (0..length).step_by(step) {
+            error(encoded()[..end].to_vec(), MAGIC);
+        }
     }
 }

@@ -264,8 +264,7 @@ impl DevScorer<'_> {
             scratch.decode(development, products, theta, &transitions, i)
         };
         let sentences = (0..development.data.len()).into_par_iter();
-        let paths: Vec<Vec<Vec<LabelId>>> =
-            sentences.map_init(Scratch::default, decode).collect();
+        let paths: Vec<Vec<Vec<LabelId>>> = sentences.map_init(Scratch::default, decode).collect();
         if development.is_report {
             let paths = paths.iter().map(|paths| &paths[0]);
             self.label_scores = Some(development.label_scores(paths));

@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::best::{BestScore, BestWeights};
 use super::course::Course;
-use super::events::{
-    DevScore, EndReason, Iteration, Observer, ObserverError, Pruned, Rounded,
-};
+use super::events::{DevScore, EndReason, Iteration, Observer, ObserverError, Pruned, Rounded};
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;

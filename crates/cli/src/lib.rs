@@ -30,6 +30,7 @@ mod knowledge_arguments;
 mod lbfgs_arguments;
 mod man;
 mod model_input;
+mod named;
 mod output_directory;
 mod outputs;
 mod partial_label_arguments;

@@ -234,7 +234,7 @@ fn l2_strengths_depend_on_how_informative_a_feature_is() {
         losses[2] < losses[0] && losses[1] != losses[0],
         "{losses:?}"
     );
-    let options = dir.run("inspect m --json").json();
+    let options = dir.run("classify inspect m --json").json();
     assert_eq!(options["options"]["l2_informativeness"], 0.01);
     let line = "classify train train.txt --l2-informativeness 0 --model n --quiet";
     let error = dir.run(line).failure();
@@ -254,7 +254,7 @@ fn fast_dropout_trains_and_is_in_the_model() {
         train(&dir, &format!("{line} --threads 1 --model m"));
         train(&dir, &format!("{line} --threads 2 --model other"));
         assert!(dir.bytes("m") == dir.bytes("other"), "{gradient}");
-        let options = dir.run("inspect m --json").json();
+        let options = dir.run("classify inspect m --json").json();
         assert_eq!(options["options"]["gradient"], gradient);
     }
     train(
@@ -267,7 +267,7 @@ fn fast_dropout_trains_and_is_in_the_model() {
     )
     .success();
     assert_eq!(
-        dir.run("inspect m --json").json()["options"]["gradient"],
+        dir.run("classify inspect m --json").json()["options"]["gradient"],
         "gaussian"
     );
 }
@@ -354,7 +354,12 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
     dir.write("tagged.conll", NER_CORPUS);
     dir.run("train tagged.conll --template minimal --quiet --model tagger")
         .success();
-    for command in ["tag m train.txt", "eval m train.txt", "explain m train.txt"] {
+    for command in [
+        "tag m train.txt",
+        "eval m train.txt",
+        "explain m train.txt",
+        "inspect m",
+    ] {
         let message = dir.run(command).failure();
         let expected = "the model classifies documents; expected a tagger";
         assert!(message.contains(expected), "{message}");

@@ -7,6 +7,9 @@ use std::path::Path;
 use dropchain::error::{Error, Result};
 use dropchain::model::Magic;
 
+/// The first bytes of the model file of a tagger.
+const TAGGER: Magic = *b"DROPCHN\n";
+
 /// What a model file of this crate is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKind {
@@ -36,28 +39,40 @@ impl ModelKind {
         }
     }
 
+    /// Returns the name of the kind, with its article.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Classifier => "a classifier",
+            Self::Regression => "a regression",
+        }
+    }
+
     /// Returns the kind of a file that can be read twice, by its first bytes; `None` if it is of no
     /// kind of this crate.
     #[must_use]
     pub fn of(path: impl AsRef<Path>) -> Option<Self> {
-        let path = path.as_ref();
-        if !path.is_file() {
-            return None;
-        }
-        let mut magic = [0; 8];
-        File::open(path).ok()?.read_exact(&mut magic).ok()?;
+        let magic = magic_of(path.as_ref())?;
         Self::ALL.into_iter().find(|kind| *kind.magic() == magic)
     }
 
     /// Checks that a file is not of another kind, if that can be told.
     pub(crate) fn check(self, path: &Path) -> Result<()> {
-        match Self::of(path) {
-            Some(other) if other != self => {
-                let (what, expected) = (other.what(), self.what());
-                let message = format!("the model {what}; expected one that {expected}");
-                Err(Error::model(path, message))
-            }
-            _ => Ok(()),
-        }
+        let found = match (Self::of(path), magic_of(path)) {
+            (Some(other), _) if other != self => other.what(),
+            (None, Some(magic)) if magic == TAGGER => "is a tagger",
+            _ => return Ok(()),
+        };
+        let message = format!("the model {found}; expected {}", self.name());
+        Err(Error::model(path, message))
     }
+}
+
+/// Returns the first bytes of a file that can be read twice.
+fn magic_of(path: &Path) -> Option<Magic> {
+    if !path.is_file() {
+        return None;
+    }
+    let mut magic = [0; 8];
+    File::open(path).ok()?.read_exact(&mut magic).ok()?;
+    Some(magic)
 }

@@ -14,7 +14,9 @@ pub mod irls;
 mod kind;
 pub mod regress;
 
-pub use eval::{ClassEvaluation, ClassReport, ClassScores, NumberEvaluation, NumberReport};
+pub use eval::{
+    ClassEvaluation, ClassReport, ClassScores, NumberEvaluation, NumberReport, comparison_text,
+};
 pub use features::{FeatureOptions, NgramRange, TermFrequency, Tokens};
 pub use instances::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,

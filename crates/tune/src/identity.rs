@@ -44,6 +44,9 @@ impl SearchIdentity {
                 identity.add(&format!("--{}", name.replace('_', "-")), value);
             }
         }
+        for (flag, value) in &search.options {
+            identity.add(flag, Some(value.clone()));
+        }
         identity.add_configurations(&search.configurations);
         let halving = search.schedule.eta().map(|eta| eta.to_string());
         identity.add("--halving", Some(halving.unwrap_or("off".to_owned())));

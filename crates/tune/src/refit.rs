@@ -47,7 +47,10 @@ impl Refit<'_> {
                 break;
             }
         }
-        let theta = self.set.weights_at_end(&settings, history.done, theta)?;
+        let theta = self
+            .search
+            .trainer
+            .weights(self.set, &settings, history.done, theta)?;
         Ok((theta, history.warm_up + history.done))
     }
 
@@ -57,7 +60,7 @@ impl Refit<'_> {
         let has_noise = self.search.configurations[self.configuration].has_noise();
         let start = self.warm_starts.by_configuration[self.configuration];
         let path = self.warm_starts.path_to(start);
-        let mut theta = self.set.start();
+        let mut theta = self.search.trainer.start(self.set);
         let mut history = FoldHistory::default();
         for (position, &start) in path.iter().enumerate() {
             let mut limit = self.warm_starts.iterations_at(start, position);
@@ -85,18 +88,19 @@ impl Refit<'_> {
         settings: &TrainSettings,
         segment: Segment<'_>,
     ) -> Result<SegmentEnd> {
+        let trainer = self.search.trainer;
         let Some(store) = self.store else {
-            return self.set.run(settings, segment);
+            return trainer.run(self.set, settings, segment);
         };
         if let Some(stored) = store.take(job) {
             let done = stored.end.done;
-            let theta = store.read_start(stored.last, self.set, (settings, done))?;
+            let theta = store.read_start(stored.last, trainer, self.set, (settings, done))?;
             return Ok(SegmentEnd {
                 theta,
                 ..stored.end
             });
         }
-        let end = self.set.run(settings, segment)?;
+        let end = trainer.run(self.set, settings, segment)?;
         let keep = Keep {
             last: true,
             best: false,

@@ -4,10 +4,9 @@ use serde::Serialize;
 
 use super::data::TuningData;
 use super::pool::Pool;
-use super::space::Configuration;
+use super::search::Search;
 use dropchain::error::{Error, Result};
-use dropchain::memory::{MemoryLimit, megabytes};
-use dropchain::train::TrainSettings;
+use dropchain::memory::megabytes;
 
 /// Threads, concurrent trainings and their estimated memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -33,23 +32,17 @@ struct MemoryEstimate {
 }
 
 impl ResourcePlan {
-    /// Creates a plan for at most `threads` concurrent trainings within `limit` bytes, or within
-    /// the available memory if there is no limit.
+    /// Creates a plan for at most as many concurrent trainings as the search has threads, within its
+    /// limit, or within the available memory if there is no limit.
     ///
     /// # Errors
     ///
     /// There is not enough memory for a single training.
-    pub(super) fn new(
-        data: &TuningData,
-        configurations: &[Configuration],
-        base: &TrainSettings,
-        threads: usize,
-        limit: MemoryLimit,
-    ) -> Result<Self> {
-        let estimate = MemoryEstimate::new(data, configurations, base)?;
-        let limit = limit.bytes(estimate.data as u64);
+    pub(super) fn new(data: &TuningData, search: &Search<'_>) -> Result<Self> {
+        let estimate = MemoryEstimate::new(data, search)?;
+        let limit = search.memory.bytes(estimate.data as u64);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        estimate.plan(limit, threads.max(1))
+        estimate.plan(limit, search.threads.max(1))
     }
 
     /// Returns the estimated memory of the search in bytes.
@@ -67,19 +60,18 @@ impl ResourcePlan {
 }
 
 impl MemoryEstimate {
-    fn new(
-        data: &TuningData,
-        configurations: &[Configuration],
-        base: &TrainSettings,
-    ) -> Result<Self> {
+    fn new(data: &TuningData, search: &Search<'_>) -> Result<Self> {
         let mut training = 0;
         for template in 0..data.templates() {
-            let own = configurations.iter().filter(|c| c.template == template);
+            let own = search
+                .configurations
+                .iter()
+                .filter(|c| c.template == template);
             // The most expensive configuration: noise and L1 need vectors of their own.
             let Some(most) = own.max_by_key(|c| (c.has_noise(), c.l1 > 0.0)) else {
                 continue;
             };
-            let settings = most.settings(base)?;
+            let settings = most.settings(&search.settings)?;
             let memory = data.with_training_set(template, 0, &settings, |set| {
                 // The matrices of a fold are copied from the rows of the whole corpus.
                 let fold = if data.has_folds() {
@@ -87,7 +79,7 @@ impl MemoryEstimate {
                 } else {
                     0
                 };
-                Ok(fold + set.memory_to_train(&settings))
+                Ok(fold + search.trainer.memory(set, &settings))
             })?;
             training = training.max(memory);
         }

@@ -24,8 +24,8 @@ pub struct TuneResult {
     pub rungs: Vec<RungResult>,
     /// The parameters of the best configuration.
     pub settings: TrainSettings,
-    /// Its model.
-    pub model: Model,
+    /// The contents of its model file.
+    pub file: Vec<u8>,
     /// The effect of pruning the model.
     pub pruned: Option<Pruned>,
     /// The effect of rounding the weights of the best configuration, if they were.
@@ -37,6 +37,15 @@ pub struct TuneResult {
 }
 
 impl TuneResult {
+    /// Returns the model of a tagger.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is of another kind.
+    pub fn model(&self) -> Result<Model> {
+        Model::from_bytes(self.file.clone())
+    }
+
     /// Returns what noise gains over the folds; `None` without folds, or if there is no
     /// configuration with noise or none without.
     #[must_use]
@@ -85,8 +94,7 @@ impl Search<'_> {
     pub fn run(&self, data: TuningData, observer: &dyn TuneObserver) -> Result<TuneResult> {
         self.check(&data)?;
         let warm_starts = WarmStarts::new(&self.configurations, &self.settings, self.warm_start);
-        let (settings, threads) = (&self.settings, self.threads);
-        let plan = ResourcePlan::new(&data, &self.configurations, settings, threads, self.memory)?;
+        let plan = ResourcePlan::new(&data, self)?;
         let rungs = self.schedule.rungs(self.configurations.len());
         let store = SegmentStore::open(self.checkpoint, &SearchIdentity::new(self, &data))?;
         observer.start(&plan, &rungs);
@@ -109,7 +117,7 @@ impl Search<'_> {
         let settings = best.configuration.settings(&self.settings)?;
         let best_weights = best_weights.filter(|_| !data.has_folds());
         let set = data.into_training_set(best.configuration.template, &settings);
-        let mut weights = match best_weights {
+        let weights = match best_weights {
             Some(weights) => FinalWeights {
                 theta: weights.theta,
                 recall_bias: weights.recall_bias,
@@ -122,25 +130,20 @@ impl Search<'_> {
                 weights
             }
         };
-        if weights.theta.len() != set.dimension() {
+        if weights.theta.len() != self.trainer.length(&set, &settings, 0)? {
             return Err(Error::parameter(
                 "the checkpoint is of a search with other attributes",
             ));
         }
-        let pruned = set.prune(&settings, &mut weights.theta, weights.recall_bias)?;
-        let rounded = set.round(&settings, &mut weights.theta, weights.recall_bias)?;
+        let record = weights.record(best);
+        let finished = (self.trainer).finish(set, &settings, weights.theta, &record)?;
         Ok(TuneResult {
-            model: set.into_model(
-                &settings,
-                &weights.theta,
-                weights.recall_bias,
-                Some(&weights.record(best)),
-            )?,
+            file: finished.model,
             trials,
             rungs,
             settings,
-            pruned,
-            rounded,
+            pruned: finished.pruned,
+            rounded: finished.rounded,
             refit_iterations: weights.refit_iterations,
             interrupted,
         })

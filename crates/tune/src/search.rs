@@ -9,13 +9,17 @@ use super::space::Configuration;
 use super::warm_start::warm_start_iterations;
 use dropchain::error::{Error, Result};
 use dropchain::memory::MemoryLimit;
-use dropchain::train::{TrainSettings, WarmStart};
+use dropchain::train::{SegmentTrainer, TrainSettings, WarmStart};
 
 /// A search among configurations.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
     /// The parameters that are not searched.
     pub settings: TrainSettings,
+    /// What trains with them.
+    pub trainer: &'a dyn SegmentTrainer,
+    /// What else determines the results: options of the trainer by their flags.
+    pub options: Vec<(String, String)>,
     /// The configurations to try.
     pub configurations: Vec<Configuration>,
     /// The schedule of successive halving.
@@ -45,6 +49,7 @@ impl Search<'_> {
         }
         for configuration in &self.configurations {
             let settings = configuration.settings(&self.settings)?;
+            self.trainer.check(&settings)?;
             if configuration.template < data.templates() {
                 data.check_line_options(configuration.template, &settings)?;
             } else {

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::data::TuningData;
 use super::fold_history::FoldHistory;
+use super::journal::StoredWeights;
 use super::observer::{Phase, RungResult, TuneObserver};
 use super::pool::lock;
 use super::resource_plan::ResourcePlan;
@@ -143,7 +144,7 @@ impl<'a> SearchRun<'a> {
             let last = histories.last();
             let mut recall_bias = last.map_or(set.recall_bias(), |last| last.recall_bias);
             let weights = last.and_then(|last| last.weights);
-            let mut theta = self.store.read_start(weights, set, (base, 0))?;
+            let mut theta = self.read_start(weights, set, (base, 0))?;
             for (position, &start) in path.iter().enumerate().skip(first) {
                 let settings = self.warm_starts.all[start].settings(base)?;
                 let limit = self.warm_starts.iterations_at(start, position);
@@ -177,7 +178,7 @@ impl<'a> SearchRun<'a> {
     /// Trains a segment and stores it. Returns it with its last weights.
     fn train(&self, set: &TrainingSet, next: NextSegment<'_>) -> Result<(StoredSegment, Vec<f64>)> {
         let was_interrupted = self.search.is_interrupted();
-        let mut end = set.run(next.settings, next.segment)?;
+        let mut end = (self.search.trainer).run(set, next.settings, next.segment)?;
         // The best weights of a checkpoint must be those of its records, in their order.
         let mut best = lock(&self.best);
         let new = end.best.as_ref().filter(|_| !self.data.has_folds());
@@ -345,7 +346,7 @@ impl<'a> SearchRun<'a> {
         let template = self.search.configurations[configuration].template;
         let stored = (self.data).with_training_set(template, fold, settings, |set| {
             let done = segment.done;
-            let start = self.store.read_start(weights, set, (settings, done))?;
+            let start = self.read_start(weights, set, (settings, done))?;
             let next = NextSegment {
                 job,
                 settings,
@@ -356,6 +357,17 @@ impl<'a> SearchRun<'a> {
             Ok(self.train(set, next)?.0)
         })?;
         Ok(history.followed_by(stored))
+    }
+
+    /// Reads the numbers that a segment starts from.
+    fn read_start(
+        &self,
+        weights: Option<StoredWeights>,
+        set: &TrainingSet,
+        progress: (&TrainSettings, usize),
+    ) -> Result<Vec<f64>> {
+        self.store
+            .read_start(weights, self.search.trainer, set, progress)
     }
 
     fn trial(&self, configuration: usize, histories: &[FoldHistory]) -> TrialResult {

@@ -14,7 +14,9 @@ use super::journal::{Journal, MAX_DESCRIPTION, Record, Records, StoredWeights};
 use super::pool::lock;
 use dropchain::error::{Error, Result};
 use dropchain::optim::StopReason;
-use dropchain::train::{BestWeights, EndReason, SegmentEnd, TrainSettings, TrainingSet};
+use dropchain::train::{
+    BestWeights, EndReason, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
+};
 
 /// How descriptions are encoded. Integers have a fixed length, so that the decoder's limit is
 /// nearly the length of what it reads.
@@ -197,12 +199,13 @@ impl SegmentStore {
     pub fn read_start(
         &self,
         weights: Option<StoredWeights>,
+        trainer: &dyn SegmentTrainer,
         set: &TrainingSet,
         (settings, done): (&TrainSettings, usize),
     ) -> Result<Vec<f64>> {
         match weights {
-            None => Ok(set.start()),
-            Some(weights) => self.read_sized(weights, set.segment_length(settings, done)?),
+            None => Ok(trainer.start(set)),
+            Some(weights) => self.read_sized(weights, trainer.length(set, settings, done)?),
         }
     }
 

@@ -1,10 +1,12 @@
 //! What `classify train` and `classify tune` learn: the model, the data, the algorithm.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dropchain::Result;
-use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass};
 use dropchain::optim::LbfgsOptions;
 use dropchain::train::{Defaults, TrainOptions};
+use dropchain_documents::classify::{
+    ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass,
+};
 
 use super::files::TrainingFiles;
 use super::input::FeatureArguments;
@@ -12,11 +14,9 @@ use super::loss_arguments::LossArguments;
 use crate::algorithm_arguments::AlgorithmArguments;
 use crate::arguments::PrecisionName;
 use crate::file_name::FileName;
+use crate::named::{Named, named};
 use crate::progress::Progress;
 use crate::training_arguments::{NoiseArguments, OptimizerArguments, StatesName};
-
-/// Number of places that a notice lists.
-const LISTED: usize = 3;
 
 /// The model, the data, and the algorithm.
 #[derive(Clone, Debug, Args)]
@@ -27,8 +27,9 @@ pub struct LearningArguments {
     loss: LossArguments,
     /// More than two classes: one model of all, or one of each class against the rest, which is
     /// always so with a --loss other than softmax
-    #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
-    multiclass: MulticlassName,
+    #[arg(long, value_parser = named(&MULTICLASS), default_value = "softmax",
+          help_heading = "Model")]
+    multiclass: Multiclass,
     /// Feature-class pairs that get a weight: all, or those observed in the training data
     /// [default: all; with --loss softmax and more than 256 classes, observed]
     #[arg(long, value_enum, help_heading = "Model")]
@@ -75,13 +76,30 @@ pub struct LearningArguments {
     algorithm: AlgorithmArguments,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum MulticlassName {
-    Softmax,
-    OneVsRest,
-}
+const MULTICLASS: [Named<Multiclass>; 2] = [
+    ("softmax", "One model of all classes", Multiclass::Softmax),
+    (
+        "one-vs-rest",
+        "One of each class against the rest",
+        Multiclass::OneVsRest,
+    ),
+];
 
 impl LearningArguments {
+    /// Returns the number of hidden units.
+    pub fn hidden(&self) -> usize {
+        self.loss.hidden
+    }
+
+    /// Returns the options that determine a search besides those of training.
+    pub fn identity(&self) -> Vec<(String, String)> {
+        let mut options = self.loss.identity();
+        if let Some(epsilon) = self.l2_informativeness {
+            options.push(("--l2-informativeness".to_owned(), epsilon.to_string()));
+        }
+        options
+    }
+
     /// Returns the options, with default strengths and rates.
     pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
@@ -92,7 +110,6 @@ impl LearningArguments {
             min_count: self.min_count,
             prune: self.prune,
             precision: self.precision.into(),
-            l2_informativeness: self.l2_informativeness,
             ..ClassifierOptions::train_options()
         };
         if let Some(name) = &self.gradient {
@@ -105,18 +122,18 @@ impl LearningArguments {
             true => LbfgsOptions::default().memory,
             false => ClassifierOptions::LBFGS_MEMORY,
         });
-        self.loss.apply(&mut train, !files.unlabeled.is_empty())?;
-        Ok(ClassifierOptions {
+        let mut options = ClassifierOptions {
             features: match files.has_features() {
                 true => None,
                 false => Some(self.features.options()?),
             },
-            multiclass: match self.multiclass {
-                MulticlassName::Softmax => Multiclass::Softmax,
-                MulticlassName::OneVsRest => Multiclass::OneVsRest,
-            },
+            multiclass: self.multiclass,
+            l2_informativeness: self.l2_informativeness,
             train,
-        })
+            ..ClassifierOptions::default()
+        };
+        self.loss.apply(&mut options, !files.unlabeled.is_empty())?;
+        Ok(options)
     }
 }
 
@@ -130,7 +147,7 @@ pub fn read(
     let input = &files.input;
     let mut corpus = InstanceCorpus::default();
     trainer.add(input.labeled(&files.train)?, &mut corpus)?;
-    print_empty(&corpus, progress);
+    progress.println_all(corpus.notice_of_empty());
     if trainer.settings().options().has_noise() {
         trainer.add(files.unlabeled()?, &mut corpus)?;
     }
@@ -139,45 +156,10 @@ pub fn read(
         files => {
             let mut dev = InstanceCorpus::default();
             trainer.add(input.labeled(files)?, &mut dev)?;
-            print_unseen(&corpus, &dev, progress);
+            progress.println_all(corpus.notices_of_unseen(&dev));
             Some(dev)
         }
     };
     input.print_notices();
     Ok((corpus, dev))
-}
-
-/// Says which documents have no features.
-fn print_empty(corpus: &InstanceCorpus, progress: &Progress) {
-    let empty = corpus.without_features();
-    if empty.is_empty() {
-        return;
-    }
-    let listed: Vec<String> = empty.iter().take(LISTED).map(ToString::to_string).collect();
-    let more = if empty.len() > LISTED { ", …" } else { "" };
-    let (count, documents) = match empty.len() {
-        1 => (1, "document has"),
-        n => (n, "documents have"),
-    };
-    progress.println(&format!(
-        "{count} {documents} no features: {}{more}",
-        listed.join(", ")
-    ));
-}
-
-/// Says which classes occur in development documents alone.
-fn print_unseen(corpus: &InstanceCorpus, dev: &InstanceCorpus, progress: &Progress) {
-    for (class, documents, first) in dev.classes() {
-        if !corpus.classes().any(|(known, ..)| known == class) {
-            progress.println(&format!(
-                "{first}: the class '{class}' does not occur in the training data; its {documents} \
-                 development {} count as errors",
-                if documents == 1 {
-                    "document"
-                } else {
-                    "documents"
-                }
-            ));
-        }
-    }
 }

@@ -17,12 +17,13 @@ use dropchain::tag::LineStatistics;
 use dropchain::{Error, Result};
 use serde_json::Value;
 
+use super::model_input::check_is_tagger;
 use super::outputs::CommandFiles;
 use super::terminal::columns;
 use super::{CommandResult, print};
 use crate::progress::notice;
 use config::RunConfig;
-pub use top_attributes::TopAttributes;
+use top_attributes::TopAttributes;
 
 /// Show the contents of a model: training, sizes, transitions, top attributes
 #[derive(Debug, Args)]
@@ -63,6 +64,7 @@ struct Contents<'a> {
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::new(false).read([&self.model]).check()?;
+        check_is_tagger(&self.model)?;
         let model = Model::open(&self.model)?;
         if self.config {
             let config = RunConfig::new(&model)?;

@@ -85,7 +85,10 @@ impl Kind {
 
     fn matches(self, beginning: &[u8], path: &Path) -> bool {
         match self {
-            Self::Model => beginning.starts_with(b"DROPCHN\n"),
+            Self::Model => {
+                let magics = [b"DROPCHN\n", b"DROPCLS\n", b"DROPREG\n"];
+                magics.iter().any(|magic| beginning.starts_with(*magic))
+            }
             Self::Checkpoint => beginning.starts_with(b"DROPCKP\n"),
             Self::Log => first_line(beginning)
                 .and_then(|line| serde_json::from_str(line).ok())

@@ -13,7 +13,9 @@ use std::time::Instant;
 
 use clap::Args;
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
+use dropchain::train::{
+    BaseModels, ObjectiveTrainer, TrainOptions, TrainSettings, check_line_options,
+};
 use dropchain::{Error, Result};
 use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
 
@@ -167,6 +169,8 @@ impl TuneCommand {
         drop(open);
         let search = Search {
             settings: settings.training,
+            trainer: &ObjectiveTrainer,
+            options: Vec::new(),
             configurations: settings.configurations,
             schedule: settings.schedule,
             warm_start: self.strategy.warm_start.is_on(),
@@ -183,11 +187,11 @@ impl TuneCommand {
         let advice = self.checkpoint.how_to_continue();
         let reporter = SearchReporter::new(&progress, &description, log, advice);
         let result = match search.run(data, &reporter) {
-            Ok(result) => self.record(result, has_models),
+            Ok(result) => self.record(result, has_models)?,
             Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
         };
         if result.refit_iterations != Some(0) {
-            let saved = model_file.save(result.model.as_bytes());
+            let saved = model_file.save(&result.file);
             saved.map_err(|error| self.checkpoint.failed(error, true))?;
         }
         progress.clear();
@@ -234,7 +238,7 @@ impl TuneCommand {
 
     /// Records the options of the search in the model, and those with which `train` trains the best
     /// configuration.
-    fn record(&self, result: TuneResult, has_models: bool) -> TuneResult {
+    fn record(&self, result: TuneResult, has_models: bool) -> Result<TuneResult> {
         let config = self.config.effective();
         let winner = Winner {
             config,
@@ -244,10 +248,11 @@ impl TuneCommand {
         };
         let mut json = config.to_json();
         json["train"] = winner.options().into();
-        TuneResult {
-            model: ConfigArguments::record(result.model, &json),
+        let model = ConfigArguments::record(result.model()?, &json);
+        Ok(TuneResult {
+            file: model.as_bytes().to_vec(),
             ..result
-        }
+        })
     }
 
     /// Validates the arguments before any corpus is read.

@@ -5,6 +5,9 @@ use dropchain::train::AttributeCorpus;
 
 use crate::Instance;
 
+/// Number of places that a notice lists.
+const LISTED: usize = 3;
+
 /// Documents as features in memory, 4 bytes for each feature of a document, 12 if any value is not
 /// 1.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +51,60 @@ impl InstanceCorpus {
         classes.map(|class| (class.name.as_str(), class.documents, &class.first))
     }
 
+    /// Says which documents have no features, if any.
+    #[must_use]
+    pub fn notice_of_empty(&self) -> Option<String> {
+        let documents = match self.empty.len() {
+            0 => return None,
+            1 => "1 document has".to_owned(),
+            n => format!("{n} documents have"),
+        };
+        let listed: Vec<String> = self
+            .empty
+            .iter()
+            .take(LISTED)
+            .map(Place::to_string)
+            .collect();
+        let more = if self.empty.len() > LISTED {
+            ", …"
+        } else {
+            ""
+        };
+        let listed = listed.join(", ");
+        Some(format!("{documents} no features: {listed}{more}"))
+    }
+
+    /// Says which classes occur in development documents alone.
+    pub fn notices_of_unseen<'c>(&'c self, dev: &'c Self) -> impl Iterator<Item = String> + 'c {
+        let known = |name: &str| self.classes().any(|(known, ..)| known == name);
+        let unseen = dev.classes().filter(move |(name, ..)| !known(name));
+        unseen.map(|(name, count, first)| {
+            format!(
+                "{first}: the class '{name}' does not occur in the training data; its {count} \
+                 development {} count as errors",
+                documents(count)
+            )
+        })
+    }
+
+    /// Says which classes are smaller than the number of folds.
+    pub fn notices_of_folds(&self, folds: u32) -> impl Iterator<Item = String> {
+        let small = self
+            .classes()
+            .filter(move |(_, count, _)| *count < u64::from(folds));
+        small.map(move |(name, count, first)| {
+            let never = match count {
+                1 => ", and it is never trained where it is scored",
+                _ => "",
+            };
+            let documents = documents(count);
+            format!(
+                "{first}: the class '{name}' has {count} {documents}; with {folds} folds, some \
+                 have none of it{never}"
+            )
+        })
+    }
+
     /// Counts the class of a document.
     pub(super) fn count(&mut self, document: &Instance) {
         let Some(label) = &document.label else { return };
@@ -59,5 +116,12 @@ impl InstanceCorpus {
                 first: document.place(),
             }),
         }
+    }
+}
+
+fn documents(count: u64) -> &'static str {
+    match count {
+        1 => "document",
+        _ => "documents",
     }
 }

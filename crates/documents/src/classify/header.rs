@@ -114,6 +114,11 @@ impl ClassifierParts {
     /// precision, or there are too many classes.
     pub fn encode(self) -> Result<Vec<u8>> {
         let shape = (self.header.biases.len(), self.precision);
-        RowFile::encode(ModelKind::Classifier.magic(), &self.header, shape, self.rows)
+        RowFile::encode(
+            ModelKind::Classifier.magic(),
+            &self.header,
+            shape,
+            self.rows,
+        )
     }
 }

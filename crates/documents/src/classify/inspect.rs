@@ -48,7 +48,11 @@ pub fn inspection(classifier: &Classifier, top: usize) -> Result<Value> {
 /// Returns the strongest features of each class, or of each hidden unit.
 fn strongest(classifier: &Classifier, top: usize) -> Result<Vec<Vec<Value>>> {
     let is_binary = classifier.file().columns() == 1 && classifier.hidden_units().is_empty();
-    let lists = if is_binary { 2 } else { classifier.file().columns() };
+    let lists = if is_binary {
+        2
+    } else {
+        classifier.file().columns()
+    };
     let mut lists: Vec<Vec<(f64, String)>> = vec![Vec::new(); lists];
     for row in classifier.file().rows() {
         let (name, row) = row?;
@@ -109,7 +113,11 @@ pub fn inspection_text(value: &Value) -> String {
     for (number, unit) in units.into_iter().flatten().enumerate() {
         let class = unit["class"].as_str().unwrap_or_default();
         let weight = unit["weight"].as_f64().unwrap_or_default();
-        let _ = writeln!(text, "\nhidden unit {}: {weight:.4} for {class}", number + 1);
+        let _ = writeln!(
+            text,
+            "\nhidden unit {}: {weight:.4} for {class}",
+            number + 1
+        );
         write_weights(&mut text, unit);
     }
     text

@@ -32,6 +32,7 @@
 
 mod classifier;
 mod corpus;
+mod evaluation;
 mod header;
 mod informativeness;
 mod inspect;

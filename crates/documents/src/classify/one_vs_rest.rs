@@ -57,12 +57,11 @@ impl OneVsRest {
         // The score of a model with hidden units is that of its second class.
         let is_second = model.header.classes.last() == Some(class);
         let sign = if is_second { 1.0 } else { -1.0 };
-        for OutputLayer(outputs) in model.header.outputs.take() {
-            for Output { mut weights, bias } in outputs {
-                weights.iter_mut().for_each(|weight| *weight *= sign);
-                let bias = sign * bias;
-                self.outputs.push(Output { weights, bias });
-            }
+        let outputs = model.header.outputs.take().into_iter();
+        for Output { mut weights, bias } in outputs.flat_map(|layer| layer.0) {
+            weights.iter_mut().for_each(|weight| *weight *= sign);
+            let bias = sign * bias;
+            self.outputs.push(Output { weights, bias });
         }
         if self.added == 0 {
             self.combined = model;

@@ -54,6 +54,7 @@ impl<'a> ClassifierTrainer<'a> {
             options.multiclass = Multiclass::OneVsRest;
             // All classes have a problem of their own.
             options.train.states = Some(States::All);
+            options.train.warm_up = Some(0); // the bounds are convex
         }
         let mut settings = TrainSettings::new(options.train.clone())?;
         if let Some(epsilon) = options.l2_informativeness {

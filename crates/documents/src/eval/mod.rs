@@ -2,6 +2,8 @@
 
 mod classes;
 mod numbers;
+mod report;
 
 pub use classes::{ClassEvaluation, ClassReport, ClassScores};
 pub use numbers::{NumberEvaluation, NumberReport};
+pub use report::comparison_text;

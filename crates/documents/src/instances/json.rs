@@ -4,8 +4,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::instance::{InstanceContent, InstanceReadOptions, checked_label};
-use dropchain::corpus::JsonObject;
 use dropchain::corpus::InputLine;
+use dropchain::corpus::JsonObject;
 use dropchain::error::Result;
 
 /// Parses an object with a text and a class, which may be a string, an integer or a Boolean.

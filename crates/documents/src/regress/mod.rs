@@ -43,6 +43,7 @@ mod closed_form;
 mod coordinate_descent;
 mod corpus;
 mod design;
+mod evaluation;
 mod likelihood;
 mod options;
 mod path;
@@ -54,6 +55,7 @@ mod tests;
 mod training;
 
 pub use corpus::RegressionCorpus;
+pub use evaluation::digits;
 pub use options::{FeatureNoise, RegressionOptions, Solver};
 pub use path::{CrossValidation, PathOptions, PathPoint, RegressionPath};
 pub use record::RegressionLoss;

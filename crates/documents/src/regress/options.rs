@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::record::RegressionLoss;
+use crate::irls::InputNoise;
 use crate::{FeatureOptions, TableFeatures};
 use dropchain::error::{Error, Result};
-use crate::irls::InputNoise;
 use dropchain::memory::MemoryLimit;
 
 /// Noise on features. The bias has none.

@@ -135,7 +135,9 @@ impl<'a> RegressionTrainer<'a> {
             .map(|(name, &weight)| (name, weight))
             .collect();
         rows.sort_by_key(|&(name, _)| name);
-        let rows = rows.into_iter().map(|(name, weight)| (name, vec![(0, weight)]));
+        let rows = rows
+            .into_iter()
+            .map(|(name, weight)| (name, vec![(0, weight)]));
         let mut record = serde_json::to_value(options)
             .map_err(|error| Error::parameter(format!("cannot record the options: {error}")))?;
         record["objective"] = json!(solution.objective);

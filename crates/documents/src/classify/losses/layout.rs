@@ -119,7 +119,11 @@ impl Layout {
             let nonzero = theta.iter().filter(|&&weight| weight != 0.0).count();
             return (nonzero, theta.iter().map(|w| w * w).sum::<f64>().sqrt());
         }
-        let [half, copies] = if self.is_binary() { [0.5, 2.0] } else { [1.0, 1.0] };
+        let [half, copies] = if self.is_binary() {
+            [0.5, 2.0]
+        } else {
+            [1.0, 1.0]
+        };
         let (mut nonzero, mut squares) = (0, 0.0);
         for weights in theta.chunks_exact(self.columns + 1) {
             let (weights, bias) = weights.split_at(self.columns);
@@ -154,7 +158,9 @@ impl Layout {
         for column in 0..self.columns {
             let factor = f64::from(classes.size(column as u32)).sqrt();
             let outputs = 0..self.outputs();
-            let row: Vec<f64> = outputs.map(|k| theta[self.at(column, k)] / factor).collect();
+            let row: Vec<f64> = outputs
+                .map(|k| theta[self.at(column, k)] / factor)
+                .collect();
             let scale = precision.scale(row.iter().copied());
             for (output, weight) in row.into_iter().enumerate() {
                 let rounded = precision.round(weight, scale) * factor;

@@ -21,8 +21,7 @@ use rayon::prelude::*;
 use super::layout::Layout;
 use super::{DocumentData, Run, not_finite};
 use crate::irls::{
-    CONCURRENT, Documents, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Model, Problem,
-    Solver, Value,
+    CONCURRENT, Documents, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Problem, Value,
 };
 
 /// Trains from θ.
@@ -37,7 +36,9 @@ pub fn train(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
     let labels = first..first + layout.outputs();
     let targets: Vec<Vec<f64>> = labels.map(|label| data.targets(label)).collect();
     let [first, rest @ ..] = &targets[..] else {
-        return Err(Error::parameter("there are no classes; expected two or more"));
+        return Err(Error::parameter(
+            "there are no classes; expected two or more",
+        ));
     };
     let documents = Documents {
         rows: &set.data().nodes,
@@ -59,8 +60,6 @@ pub fn train(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
         improvement_tolerance: lbfgs.improvement_tolerance,
         period: lbfgs.period,
         gradient_tolerance: lbfgs.gradient_tolerance,
-        model: Model::Expansion,
-        solver: Solver::Auto,
     };
     let problems: Vec<&Problem<'_>> = std::iter::once(&problem).chain(&others).collect();
     let starts = run.start.chunks_exact(layout.columns + 1);
@@ -197,7 +196,11 @@ fn sum(values: impl Iterator<Item = Value>) -> Value {
 
 /// Sets θ to the weights w of each problem.
 fn set_weights<'w>(layout: Layout, ws: impl Iterator<Item = &'w [f64]>, theta: &mut [f64]) {
-    let half = if layout.is_binary() { 0.5 / SQRT_2 } else { 1.0 / SQRT_2 };
+    let half = if layout.is_binary() {
+        0.5 / SQRT_2
+    } else {
+        1.0 / SQRT_2
+    };
     let own = theta.chunks_exact_mut(layout.columns + 1);
     for (theta, w) in own.zip(ws) {
         theta.copy_from_slice(w);

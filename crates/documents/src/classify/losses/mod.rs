@@ -367,7 +367,9 @@ fn score_change(
 ) -> Option<[DevScore; 2]> {
     let before = accuracy(set, layout, theta);
     change(theta);
-    before.zip(accuracy(set, layout, theta)).map(|(b, a)| [b, a])
+    before
+        .zip(accuracy(set, layout, theta))
+        .map(|(b, a)| [b, a])
 }
 
 /// Returns the error of data that do not fit the loss.

@@ -179,6 +179,8 @@ pub fn accuracy(set: &TrainingSet, layout: Layout, theta: &[f64]) -> Option<DevS
     let predicted = layout.predict(theta, data, &set.space().nodes.scale);
     let names = set.labels().names();
     let pairs = predicted.into_iter().zip(gold);
-    let right = pairs.filter(|(label, gold)| names[*label] == gold[0]).count();
+    let right = pairs
+        .filter(|(label, gold)| names[*label] == gold[0])
+        .count();
     Some(DevScore::Accuracy(right as f64 / gold.len() as f64))
 }

@@ -1,8 +1,9 @@
 //! Tests of classifiers with hidden units.
 
 use super::super::*;
-use dropchain::model::{Model, Precision};
-use dropchain::train::{Loss, TrainOptions};
+use crate::{FeatureOptions, Instance};
+use dropchain::model::Precision;
+use dropchain::train::TrainOptions;
 use dropchain::{Error, Result};
 
 const LOSSES: [Loss; 3] = [Loss::Hinge { margin: 1.0 }, Loss::Logistic, Loss::Squared];
@@ -30,9 +31,9 @@ fn options(loss: Loss, hidden: usize, dropout: f64) -> ClassifierOptions {
             words: Some("1..1".parse().unwrap()),
             ..FeatureOptions::default()
         }),
+        loss: Some(loss),
+        hidden,
         train: TrainOptions {
-            loss: Some(loss),
-            hidden,
             dropout,
             l2: Some(0.02),
             precision: Precision::F64,
@@ -42,10 +43,10 @@ fn options(loss: Loss, hidden: usize, dropout: f64) -> ClassifierOptions {
     }
 }
 
-fn train(options: ClassifierOptions, documents: Vec<Instance>) -> Result<Model> {
+fn train(options: ClassifierOptions, documents: Vec<Instance>) -> Result<Classifier> {
     let trainer = ClassifierTrainer::new(options)?;
     let corpus = trainer.corpus(documents)?;
-    Ok(trainer.train(&corpus, None, &mut ())?.model)
+    Ok(trainer.train(&corpus, None, &mut ())?.classifier)
 }
 
 fn accuracy(classifier: &Classifier, documents: &[Instance]) -> f64 {
@@ -60,8 +61,8 @@ fn accuracy(classifier: &Classifier, documents: &[Instance]) -> f64 {
 fn hidden_units_learn_what_is_not_linear() {
     for loss in LOSSES {
         let [linear, hidden] = [0, 4].map(|units| {
-            let model = train(options(loss, units, 0.0), exclusive()).unwrap();
-            accuracy(&Classifier::new(model).unwrap(), &exclusive())
+            let classifier = train(options(loss, units, 0.0), exclusive()).unwrap();
+            accuracy(&classifier, &exclusive())
         });
         assert!(linear < 0.8, "{loss:?}: {linear}");
         assert!(hidden > 0.99, "{loss:?}: {hidden}");
@@ -71,21 +72,16 @@ fn hidden_units_learn_what_is_not_linear() {
 #[test]
 fn scores_are_the_sum_over_hidden_units() {
     for loss in LOSSES {
-        let classifier = Classifier::new(train(options(loss, 3, 0.3), exclusive()).unwrap());
-        let classifier = classifier.unwrap();
-        let model = classifier.model();
+        let classifier = train(options(loss, 3, 0.3), exclusive()).unwrap();
         assert_eq!(classifier.classes(), ["same", "other"]);
-        assert_eq!(
-            model.header().labels.names(),
-            ["other#1", "other#2", "other#3"]
-        );
+        assert_eq!(classifier.file().columns(), 3);
         let prediction = classifier.classify(&Instance::from_text("a x1")).unwrap();
         let units = classifier.hidden_units();
         let mut inputs: Vec<f64> = units.iter().map(|unit| unit.bias).collect();
-        for row in model.node_weights() {
+        for row in classifier.file().rows() {
             let (name, weights) = row.unwrap();
             if name == b"w=a" || name == b"w=x1" {
-                weights.iter().for_each(|(k, w)| inputs[k.index()] += w);
+                weights.iter().for_each(|&(k, w)| inputs[k as usize] += w);
             }
         }
         let sigmoid = |u: f64| 1.0 / (1.0 + (-u).exp());
@@ -108,7 +104,7 @@ fn three_classes_have_units_of_their_own() {
         features: Some(FeatureOptions::default()),
         ..options(Loss::Logistic, 2, 0.3)
     };
-    let classifier = Classifier::new(train(options, documents.clone()).unwrap()).unwrap();
+    let classifier = train(options, documents.clone()).unwrap();
     assert_eq!(classifier.classes().len(), 3);
     assert_eq!(classifier.multiclass(), Multiclass::OneVsRest);
     let units = classifier.hidden_units();
@@ -127,11 +123,8 @@ fn the_seed_decides_where_hidden_units_start() {
         options.train.seed = seed;
         train(options, exclusive()).unwrap()
     };
-    assert_eq!(model(1).as_bytes(), model(1).as_bytes());
-    assert_ne!(
-        model(1).fingerprint().unwrap(),
-        model(2).fingerprint().unwrap()
-    );
+    assert_eq!(model(1).file().as_bytes(), model(1).file().as_bytes());
+    assert_ne!(model(1).file().as_bytes(), model(2).file().as_bytes());
 }
 
 #[test]
@@ -140,7 +133,7 @@ fn development_documents_choose_the_iteration_of_hidden_units() {
     let corpus = trainer.corpus(exclusive()).unwrap();
     let trained = trainer.train(&corpus, Some(&corpus), &mut ()).unwrap();
     let end = &trained.ends[0];
-    let classifier = Classifier::new(trained.model).unwrap();
+    let classifier = trained.classifier;
     let accuracy = accuracy(&classifier, &exclusive());
     assert_eq!(end.dev.unwrap().value(), accuracy);
     assert!(accuracy > 0.99, "{accuracy}");
@@ -153,7 +146,7 @@ fn what_does_not_fit_hidden_units_is_an_error() {
         other => panic!("{other:?}"),
     };
     let mut without_loss = options(Loss::Logistic, 4, 0.0);
-    without_loss.train.loss = None;
+    without_loss.loss = None;
     assert!(fault(without_loss).contains("4 hidden units without a loss"));
     let many = fault(options(Loss::Logistic, 257, 0.0));
     assert!(
@@ -167,21 +160,20 @@ fn what_does_not_fit_hidden_units_is_an_error() {
 
 #[test]
 fn an_output_layer_that_does_not_fit_is_an_error() {
-    let model = train(options(Loss::Logistic, 2, 0.0), exclusive()).unwrap();
-    let mut header = model.header().clone();
-    let cases = [
-        ("\"weights\":[", "\"weights\":[1.5,"),
-        ("\"classes\":[\"same\",\"other\"]", "\"classes\":[\"same\"]"),
-        ("\"outputs\":[", "\"outputs\":7,\"x\":["),
+    use super::super::header::ClassifierParts;
+
+    let classifier = train(options(Loss::Logistic, 2, 0.0), exclusive()).unwrap();
+    let changes: [fn(&mut ClassifierHeader); 3] = [
+        |header| header.outputs.as_mut().unwrap().0[0].weights.push(1.5),
+        |header| header.classes.truncate(1),
+        |header| header.outputs = Some(OutputLayer::default()),
     ];
-    for (from, to) in cases {
-        let options = model.header().provenance.options.replace(from, to);
-        assert_ne!(options, model.header().provenance.options, "{from}");
-        header.provenance.options = options;
-        let rows = model.node_weights().map(Result::unwrap);
-        let edges: [dropchain::model::EdgeWeights<&[u8]>; 0] = [];
-        let changed = Model::from_weights(header.clone(), rows, edges).unwrap();
-        let error = Classifier::new(changed).unwrap_err().to_string();
-        assert!(error.contains("does not fit its hidden units"), "{error}");
+    for change in changes {
+        let mut parts = ClassifierParts::of_classifier(&classifier).unwrap();
+        change(&mut parts.header);
+        let error = Classifier::from_bytes(parts.encode().unwrap())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("do not fit its classes"), "{error}");
     }
 }

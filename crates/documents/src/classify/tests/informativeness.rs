@@ -66,7 +66,10 @@ fn strengths_by_informativeness_are_those_of_batch_training() {
         |o| o.l2_informativeness = Some(f64::INFINITY),
     ] {
         let error = error(change);
-        assert!(error.ends_with("expected a finite number above 0"), "{error}");
+        assert!(
+            error.ends_with("expected a finite number above 0"),
+            "{error}"
+        );
     }
     let message = error(|o| {
         o.train.lbfgs = LbfgsOptions::default();

@@ -4,41 +4,50 @@ use std::ops::ControlFlow;
 
 use super::super::*;
 use super::documents;
+use crate::{FeatureOptions, Instance};
 use dropchain::model::Precision;
 use dropchain::optim::LbfgsOptions;
-use dropchain::train::{
-    AttributeCorpus, Iteration, Loss, NoiseKind, Observer, ObserverError, TrainOptions, Trainer,
-};
+use dropchain::train::{Iteration, NoiseKind, Observer, ObserverError, TrainOptions};
 use dropchain::{Error, Result};
 
 const HINGE: Loss = Loss::Hinge { margin: 1.0 };
 
-fn options(loss: Option<Loss>, dropout: f64) -> TrainOptions {
-    TrainOptions {
+fn options(loss: Option<Loss>, dropout: f64) -> ClassifierOptions {
+    ClassifierOptions {
         loss,
-        dropout,
-        l2: Some(0.2),
-        precision: Precision::F64,
-        lbfgs: LbfgsOptions {
-            improvement_tolerance: 1e-12,
-            gradient_tolerance: 1e-9,
-            ..LbfgsOptions::default()
+        train: TrainOptions {
+            dropout,
+            l2: Some(0.2),
+            precision: Precision::F64,
+            lbfgs: LbfgsOptions {
+                improvement_tolerance: 1e-12,
+                gradient_tolerance: 1e-9,
+                ..LbfgsOptions::default()
+            },
+            ..ClassifierOptions::train_options()
         },
-        ..ClassifierOptions::train_options()
+        ..ClassifierOptions::default()
     }
 }
 
-fn trainer(train: TrainOptions) -> Result<ClassifierTrainer<'static>> {
-    ClassifierTrainer::new(ClassifierOptions {
-        train,
-        ..ClassifierOptions::default()
-    })
+fn changed(
+    loss: Option<Loss>,
+    dropout: f64,
+    change: impl FnOnce(&mut TrainOptions),
+) -> ClassifierOptions {
+    let mut options = options(loss, dropout);
+    change(&mut options.train);
+    options
 }
 
-fn classifier(train: TrainOptions, documents: Vec<Instance>) -> Classifier {
-    let trainer = trainer(train).unwrap();
+fn trainer(options: ClassifierOptions) -> Result<ClassifierTrainer<'static>> {
+    ClassifierTrainer::new(options)
+}
+
+fn classifier(options: ClassifierOptions, documents: Vec<Instance>) -> Classifier {
+    let trainer = trainer(options).unwrap();
     let corpus = trainer.corpus(documents).unwrap();
-    Classifier::new(trainer.train(&corpus, None, &mut ()).unwrap().model).unwrap()
+    trainer.train(&corpus, None, &mut ()).unwrap().classifier
 }
 
 fn two_classes() -> Vec<Instance> {
@@ -50,11 +59,11 @@ fn two_classes() -> Vec<Instance> {
 
 #[test]
 fn without_noise_the_logistic_loss_gives_the_log_linear_model() {
-    for boundary in [dropchain::score::Boundary::On, dropchain::score::Boundary::Off] {
-        let train = |loss| TrainOptions {
-            boundary,
-            ..options(loss, 0.0)
-        };
+    for boundary in [
+        dropchain::score::Boundary::On,
+        dropchain::score::Boundary::Off,
+    ] {
+        let train = |loss| changed(loss, 0.0, |o| o.boundary = boundary);
         let logistic = classifier(train(Some(Loss::Logistic)), two_classes());
         let softmax = classifier(train(None), two_classes());
         for text in ["red apple", "grey slate", "", "green sky"] {
@@ -81,10 +90,7 @@ fn probabilities_are_a_logistic_function_of_the_score() {
         let probability = 1.0 / (1.0 + (fruit - stone).exp());
         assert!((prediction.probabilities()[1] - probability).abs() < 1e-12);
         assert_eq!(prediction.best(), 1, "{loss:?}");
-        // The header records the loss.
-        let header = classifier.model().header();
-        let recorded = &header.provenance.training_options()["loss"];
-        assert_eq!(*recorded, serde_json::to_value(loss).unwrap());
+        assert_eq!(classifier.header().loss, Some(loss));
     }
 }
 
@@ -131,7 +137,7 @@ fn development_documents_score_all_classes_together() {
             .unwrap();
         let [end] = &trained.ends[..] else { panic!() };
         assert_eq!(seen.scored, seen.values.len());
-        let classifier = Classifier::new(trained.model).unwrap();
+        let classifier = trained.classifier;
         let right = dev.iter().filter(|document| {
             let prediction = classifier.classify(document).unwrap();
             Some(&*classifier.classes()[prediction.best()]) == document.label.as_deref()
@@ -189,10 +195,7 @@ fn what_is_told_of_an_iteration_is_that_of_all_classes() {
 
 #[test]
 fn all_classes_stop_after_the_same_number_of_iterations() {
-    let train = TrainOptions {
-        max_iterations: Some(2),
-        ..options(Some(HINGE), 0.5)
-    };
+    let train = changed(Some(HINGE), 0.5, |o| o.max_iterations = Some(2));
     let trainer = trainer(train).unwrap();
     let corpus = trainer.corpus(documents()).unwrap();
     let trained = trainer.train(&corpus, None, &mut ()).unwrap();
@@ -225,10 +228,10 @@ fn many_classes_have_all_weights() {
 #[test]
 fn collapsed_features_and_single_ones_have_the_same_minimum() {
     for noise in [NoiseKind::Dropout, NoiseKind::Gaussian, NoiseKind::Additive] {
-        let train = |collapse| TrainOptions {
-            collapse,
-            noise,
-            ..options(Some(HINGE), 0.4)
+        let train = |collapse| {
+            changed(Some(HINGE), 0.4, |o| {
+                (o.collapse, o.noise) = (collapse, noise)
+            })
         };
         let [collapsed, single] = [true, false].map(|c| classifier(train(c), two_classes()));
         for text in ["red apple", "green slate", ""] {
@@ -237,32 +240,6 @@ fn collapsed_features_and_single_ones_have_the_same_minimum() {
             let difference = a.scores()[0] - b.scores()[0];
             assert!(difference.abs() < 1e-4, "{noise:?} {text}: {difference}");
         }
-    }
-}
-
-#[test]
-fn a_weight_of_2_counts_like_a_copy() {
-    let train = |weight: f64, copies: usize| {
-        let mut corpus = AttributeCorpus::new();
-        for (class, attribute) in [("a", "x"), ("b", "y"), ("b", "x")] {
-            for _ in 0..copies {
-                corpus.weight(weight).unwrap();
-                corpus.attribute(attribute, 1.0).unwrap();
-                corpus.end_token(Some(class)).unwrap();
-                corpus.end_sentence().unwrap();
-            }
-        }
-        corpus.push_sentence([["z"]], ["a"]).unwrap();
-        let trainer = Trainer::new(options(Some(HINGE), 0.3)).unwrap();
-        let model = trainer
-            .train_attributes(&corpus, None, &mut ())
-            .unwrap()
-            .model;
-        let weights: Result<Vec<_>> = model.node_weights().map(|row| Ok(row?.1[0].1)).collect();
-        weights.unwrap()
-    };
-    for (weighted, copied) in train(2.0, 1).iter().zip(train(1.0, 2)) {
-        assert!((weighted - copied).abs() < 1e-6, "{weighted} {copied}");
     }
 }
 
@@ -315,7 +292,7 @@ fn the_bound_falls_and_development_documents_choose_the_iteration() {
 
 #[test]
 fn options_that_do_not_fit_are_named() {
-    type Change = fn(&mut TrainOptions);
+    type Change = fn(&mut ClassifierOptions);
     let error = |change: Change| {
         let mut train = options(Some(HINGE), 0.5);
         change(&mut train);
@@ -323,24 +300,28 @@ fn options_that_do_not_fit_are_named() {
     };
     let cases: [(Change, &str); 9] = [
         (
-            |o| o.l1 = 1.0,
+            |o| o.train.l1 = 1.0,
             "the hinge loss with an L1 penalty; expected --l1 0",
         ),
-        (|o| o.noise = NoiseKind::MonteCarlo, "with sampled noise"),
-        (|o| o.edge_dropout = None, "with noise on the bias"),
-        (|o| o.warm_up = Some(5), "with a warm-up"),
         (
-            |o| o.states = Some(dropchain::train::States::Observed),
+            |o| o.train.noise = NoiseKind::MonteCarlo,
+            "with sampled noise",
+        ),
+        (|o| o.train.edge_dropout = None, "with noise on the bias"),
+        (|o| o.train.warm_up = Some(5), "with a warm-up"),
+        (
+            |o| o.train.states = Some(dropchain::train::States::Observed),
             "--states all",
         ),
         (
             |o| {
-                o.lbfgs = LbfgsOptions::default();
-                o.algorithm = dropchain::train::Algorithm::Sgd(dropchain::train::SgdOptions::default());
+                o.train.lbfgs = LbfgsOptions::default();
+                o.train.algorithm =
+                    dropchain::train::Algorithm::Sgd(dropchain::train::SgdOptions::default());
             },
             "with an online algorithm",
         ),
-        (|o| o.lbfgs.max_line_search = 3, "with a line search"),
+        (|o| o.train.lbfgs.max_line_search = 3, "with a line search"),
         (
             |o| o.loss = Some(Loss::Hinge { margin: 0.0 }),
             "margin 0; expected",
@@ -371,15 +352,6 @@ fn data_that_do_not_fit_are_told() {
     let message = train(unlabeled).to_string();
     let expected = "the hinge loss with unlabeled documents; expected labeled ones";
     assert!(message.contains(expected), "{message}");
-    let mut sentences = AttributeCorpus::new();
-    sentences.push_sentence([["x"], ["y"]], ["a", "b"]).unwrap();
-    let taggers = Trainer::new(options(Some(HINGE), 0.0)).unwrap();
-    let error = taggers.train_attributes(&sentences, None, &mut ());
-    let message = error.unwrap_err().to_string();
-    assert!(
-        message.contains("expected documents: one token each"),
-        "{message}"
-    );
     // Documents without features have the bias alone.
     let empty = ["a", "b", "b"].map(|class| Instance::from_text("").with_label(class));
     let classifier = classifier(options(Some(HINGE), 0.5), empty.to_vec());
@@ -391,8 +363,7 @@ fn data_that_do_not_fit_are_told() {
 fn values_as_large_as_they_may_be_train_or_fail_with_an_error() {
     let options = ClassifierOptions {
         features: None,
-        train: options(Some(HINGE), 0.5),
-        ..ClassifierOptions::default()
+        ..options(Some(HINGE), 0.5)
     };
     let trainer = ClassifierTrainer::new(options).unwrap();
     let documents = [("a", 1e30), ("b", -1e30), ("b", 1.0)];
@@ -400,7 +371,7 @@ fn values_as_large_as_they_may_be_train_or_fail_with_an_error() {
         documents.map(|(class, x)| Instance::from_features([("1", x)]).with_label(class));
     let corpus = trainer.corpus(documents).unwrap();
     if let Ok(trained) = trainer.train(&corpus, None, &mut ()) {
-        let classifier = Classifier::new(trained.model).unwrap();
+        let classifier = trained.classifier;
         let prediction = classifier
             .classify(&Instance::from_features([("1", 1.0)]))
             .unwrap();

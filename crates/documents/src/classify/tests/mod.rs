@@ -1,10 +1,14 @@
 //! Tests of features, of training, and of predictions.
 
 mod hidden;
+mod informativeness;
 mod losses;
 
-use super::features::words_of;
 use super::*;
+use crate::features::words_of;
+use crate::{
+    FeatureOptions, Instance, InstanceContent, ModelKind, NgramRange, TermFrequency, Tokens,
+};
 use dropchain::label::LabelSet;
 use dropchain::model::{Header, Model};
 use dropchain::train::AttributeCorpus;
@@ -92,7 +96,7 @@ fn trainer(multiclass: Multiclass) -> ClassifierTrainer<'static> {
 fn classifier(multiclass: Multiclass) -> Classifier {
     let trainer = trainer(multiclass);
     let corpus = trainer.corpus(documents()).unwrap();
-    Classifier::new(trainer.train(&corpus, None, &mut ()).unwrap().model).unwrap()
+    trainer.train(&corpus, None, &mut ()).unwrap().classifier
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn one_class_against_the_rest_is_a_model_of_two_classes() {
     });
     let trainer = trainer(Multiclass::Softmax);
     let corpus = trainer.corpus(two).unwrap();
-    let alone = Classifier::new(trainer.train(&corpus, None, &mut ()).unwrap().model).unwrap();
+    let alone = trainer.train(&corpus, None, &mut ()).unwrap().classifier;
     for text in ["grey brick", "red", "", "unknown sky"] {
         let document = Instance::from_text(text);
         let score = combined.classify(&document).unwrap().scores()[1];
@@ -149,10 +153,7 @@ fn two_classes_are_one_model_either_way() {
     let corpus = trainer.corpus(two).unwrap();
     let trained = trainer.train(&corpus, None, &mut ()).unwrap();
     assert_eq!(trained.ends.len(), 1);
-    assert_eq!(
-        Classifier::new(trained.model).unwrap().multiclass(),
-        Multiclass::Softmax
-    );
+    assert_eq!(trained.classifier.multiclass(), Multiclass::Softmax);
 }
 
 #[test]
@@ -173,7 +174,7 @@ fn the_bias_has_no_noise() {
         let corpus = trainer.corpus(documents).unwrap();
         assert_eq!(corpus.without_features().len(), 4);
         let trained = trainer.train(&corpus, None, &mut ()).unwrap();
-        let classifier = Classifier::new(trained.model).unwrap();
+        let classifier = trained.classifier;
         let prediction = classifier.classify(&Instance::from_text("")).unwrap();
         prediction.probabilities()[0]
     };
@@ -215,8 +216,7 @@ fn features_and_texts_do_not_mix() {
     let a = features.clone().with_label("a");
     let b = Instance::from_features([("2", 2.0)]).with_label("b");
     let corpus = trainer.corpus([a, b]).unwrap();
-    let model = trainer.train(&corpus, None, &mut ()).unwrap().model;
-    let classifier = Classifier::new(model).unwrap();
+    let classifier = trainer.train(&corpus, None, &mut ()).unwrap().classifier;
     assert_eq!(classifier.classify(&features).unwrap().best(), 0);
     assert!(classifier.classify(&Instance::from_text("1")).is_err());
 }
@@ -228,10 +228,24 @@ fn a_tagger_is_no_classifier() {
     let nodes: [dropchain::model::NodeWeights<Vec<u8>>; 0] = [];
     let edges: [dropchain::model::EdgeWeights<Vec<u8>>; 0] = [];
     let model = Model::from_weights(Header::new(labels), nodes, edges).unwrap();
-    let error = Classifier::new(model).unwrap_err().to_string();
-    assert!(
-        error.contains("the model is a tagger; expected a classifier"),
-        "{error}"
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    model.save(&path).unwrap();
+    let error = Classifier::open(&path).unwrap_err().to_string();
+    let expected = "the model is a tagger; expected a classifier";
+    assert!(error.contains(expected), "{error}");
+    assert_eq!(ModelKind::of(&path), None);
+    let classifier = classifier(Multiclass::Softmax);
+    classifier.file().save(&path).unwrap();
+    assert_eq!(ModelKind::of(&path), Some(ModelKind::Classifier));
+    let error = Model::open(&path).unwrap_err().to_string();
+    let expected = "a file of another kind (it begins with DROPCLS, not DROPCHN)";
+    assert!(error.contains(expected), "{error}");
+    let document = Instance::from_text("grey brick");
+    let opened = Classifier::open(&path).unwrap();
+    assert_eq!(
+        opened.classify(&document).unwrap(),
+        classifier.classify(&document).unwrap()
     );
 }
 

@@ -1,11 +1,10 @@
 //! Tests of training, predictions and models.
 
 use super::{documents, options, train};
-use dropchain::MemoryLimit;
 use crate::classify::Classifier;
-use crate::{FeatureOptions, Instance};
-use dropchain::model::Model;
 use crate::regress::*;
+use crate::{FeatureOptions, Instance};
+use dropchain::MemoryLimit;
 
 const SVR: RegressionLoss = RegressionLoss::Insensitive { epsilon: 0.1 };
 
@@ -54,21 +53,17 @@ fn models_come_back_from_their_bytes() {
     for loss in [SVR, RegressionLoss::Squared, RegressionLoss::Poisson] {
         let trained = train(documents(false), &RegressionOptions { loss, ..options() });
         let regression = trained.regression;
-        let model = Model::from_bytes(regression.model().as_bytes().to_vec()).unwrap();
-        assert!(model.header().provenance.is_regression());
-        let copy = Regression::new(model).unwrap();
+        let bytes = regression.file().as_bytes().to_vec();
+        let copy = Regression::from_bytes(bytes.clone()).unwrap();
         assert_eq!((copy.loss(), copy.bias()), (loss, regression.bias()));
         assert_eq!(copy.weights().unwrap(), regression.weights().unwrap());
         assert_eq!(copy.options()["l2"], 1e-3);
         let point = Instance::from_features([("a", 0.5)]);
         let [a, b] = [&copy, &regression].map(|r| r.predict(&point).unwrap());
         assert_eq!(a.to_bits(), b.to_bits());
-        let error = Classifier::new(Model::from_bytes(copy.model().as_bytes().to_vec()).unwrap());
-        let message = error.unwrap_err().to_string();
-        assert!(
-            message.contains("predicts numbers; expected a classifier"),
-            "{message}"
-        );
+        let message = Classifier::from_bytes(bytes).unwrap_err().to_string();
+        let expected = "a file of another kind (it begins with DROPREG, not DROPCLS)";
+        assert!(message.contains(expected), "{message}");
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{documents, options, sparse_documents, train};
-use crate::{Instance, InstanceContent};
 use crate::regress::*;
+use crate::{Instance, InstanceContent};
 
 const EXACT: f64 = 1e-12;
 
@@ -272,7 +272,7 @@ fn models_have_the_same_bits_for_any_number_of_threads() {
             };
             pool.build().unwrap().install(|| {
                 let trained = train(documents.clone(), &options);
-                trained.regression.model().as_bytes().to_vec()
+                trained.regression.file().as_bytes().to_vec()
             })
         };
         assert_eq!(model(1), model(3), "{loss} {l1}");
