@@ -123,8 +123,8 @@ fn main() {
         sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.0,
     };
-    let mut objective =
-        PenalizedLikelihood::new(&data, &space, 0.0).with_noise(noise(NoiseTerm::Quadratic(Engine::Adjoint)));
+    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
+        .with_noise(noise(NoiseTerm::Quadratic(Engine::Adjoint)));
     let limit = iterations.iter().max().copied();
     let settings = LbfgsSettings::new(LbfgsOptions {
         max_iterations: limit.or(Some(100)),

@@ -258,7 +258,9 @@ mod tests {
     fn files_of_another_kind_and_damaged_ones_are_errors() {
         let error = |bytes: Vec<u8>, magic: &Magic| {
             let file = RowFile::from_bytes::<String>(bytes, magic);
-            file.and_then(|(file, _)| file.verify()).unwrap_err().to_string()
+            file.and_then(|(file, _)| file.verify())
+                .unwrap_err()
+                .to_string()
         };
         let message = error(encoded(), b"DROPABC\n");
         let expected = "a file of another kind (it begins with DROPXYZ, not DROPABC)";

@@ -141,9 +141,7 @@ impl ChunkWorker {
             },
             weight,
             noise_weight,
-            attributes: self
-                .attributes
-                .fill_for(term, data, space, tokens.clone()),
+            attributes: self.attributes.fill_for(term, data, space, tokens.clone()),
             shared: context.masks.map(|masks| SharedNoise {
                 product: &context.products[0],
                 masks,

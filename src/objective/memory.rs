@@ -285,7 +285,9 @@ impl<'a> Shape<'a> {
                 rows += usize::from(noise.distribution == NoiseDistribution::Additive);
                 match noise.term {
                     // The fast kernel, or messages if there are edge scores.
-                    NoiseTerm::Quadratic(Engine::Adjoint) | NoiseTerm::Reweighted(_) if sparse.is_some() => {
+                    NoiseTerm::Quadratic(Engine::Adjoint) | NoiseTerm::Reweighted(_)
+                        if sparse.is_some() =>
+                    {
                         pairs += 12;
                         rows += 1;
                         extra = extra.saturating_add(7 * group);

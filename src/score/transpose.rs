@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::block::FeatureBlock;
-use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, split_by_owner};
+use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner};
 use super::partition::BlockPartition;
 use super::rates::ColumnRates;
 use super::targets::{BLOCKS, ColumnForm, Targets};

@@ -23,8 +23,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::finished_passes::StoredPasses;
 use super::course::CourseState;
+use super::finished_passes::StoredPasses;
 use super::settings::TrainSettings;
 use crate::error::{Error, Result};
 

@@ -224,7 +224,9 @@ impl<'a> Course<'a> {
     /// Returns whether training resumes from a state that was saved in this stage.
     #[must_use]
     pub fn has_state_of(&self, stage: &str) -> bool {
-        self.saved.as_ref().is_some_and(|saved| saved.stage == stage)
+        self.saved
+            .as_ref()
+            .is_some_and(|saved| saved.stage == stage)
     }
 
     /// Sets the weights that the next stage starts from.
@@ -246,7 +248,9 @@ impl<'a> Course<'a> {
     /// Returns the flag that ends training at the next evaluation.
     #[must_use]
     pub fn interrupt(&self) -> Option<&'a AtomicBool> {
-        let agreed = self.agreement.map(|(_, agreement)| &agreement.is_interrupted);
+        let agreed = self
+            .agreement
+            .map(|(_, agreement)| &agreement.is_interrupted);
         agreed.or(self.interrupt)
     }
 
@@ -421,7 +425,8 @@ impl<'a> Course<'a> {
         self.patience_is_exhausted = !self.run.has_fixed_length
             && self.best.as_ref().is_some_and(|best| {
                 let since = best.iteration.max(self.run.patience_start);
-                best.score.value() > 0.0 && number >= since.saturating_add(self.settings.options().patience)
+                best.score.value() > 0.0
+                    && number >= since.saturating_add(self.settings.options().patience)
             });
         if self.patience_is_exhausted {
             ControlFlow::Break(())

@@ -70,6 +70,17 @@ impl Lbfgs {
         Self::dropout(0.0)
     }
 
+    /// Returns penalties and noise as they are given, for another learner.
+    #[must_use]
+    pub fn unresolved(&self) -> Regularization {
+        Regularization {
+            l1: self.l1,
+            l2: self.l2,
+            noise: self.noise.clone(),
+            warm_up: self.warm_up,
+        }
+    }
+
     /// Returns the strength of the L2 penalty.
     fn strength(&self) -> f64 {
         self.l2.unwrap_or(match self.noise.is_on() {
@@ -137,10 +148,8 @@ impl Learner for Lbfgs {
 
     fn regularization(&self) -> Regularization {
         Regularization {
-            l1: self.l1,
             l2: Some(self.strength()),
-            noise: self.noise.clone(),
-            warm_up: self.warm_up,
+            ..self.unresolved()
         }
     }
 

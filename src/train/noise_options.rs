@@ -280,9 +280,7 @@ impl NoiseOptions {
         }
         let has_masks = matches!(
             self.kind,
-            NoiseKind::Dropout
-                | NoiseKind::Gaussian
-                | NoiseKind::GaussianScores(Expectation::Best)
+            NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::GaussianScores(Expectation::Best)
         );
         let found = if !has_masks {
             format!("{} noise", self.kind)

@@ -289,7 +289,9 @@ impl<'a> Trainer<'a> {
         let mut course = Course::new(set, settings, clock, observer)?;
         let memory = set.memory_to_train(settings);
         course.observer.start(&set.start_event(settings, memory));
-        matches.iter().for_each(|found| course.observer.matched(found));
+        matches
+            .iter()
+            .for_each(|found| course.observer.matched(found));
         agreed(ranks, set.check_memory(settings, self.memory))?;
         if let Some(checkpoints) = checkpoints {
             let (checkpointer, state) = checkpoints.start(|| set.fingerprint())?;

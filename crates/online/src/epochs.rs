@@ -43,9 +43,8 @@ pub(crate) struct EpochLearner<'a> {
     method: Method,
     order: Vec<u32>, // of the current epoch
     epochs: usize,
-    theta: Vec<f64>,                  // after the last epoch
+    theta: Vec<f64>,   // after the last epoch
     history: Vec<f64>, // objectives of the last epochs, of stochastic gradient descent
-    calibration: Option<Calibration>, // until it is taken
 }
 
 #[derive(Debug)]
@@ -69,19 +68,6 @@ struct MistakeMethod {
     weights: Vec<f64>,
     sums: Vec<f64>, // s, or variances
     epsilon: f64,
-}
-
-/// The learning rates that were tried before the first epoch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Calibration {
-    /// Number of sentences that were used.
-    pub sentences: usize,
-    /// The objective at the start.
-    pub initial: f64,
-    /// The learning rates in the order of trials, and the objective after one pass with each.
-    pub trials: Vec<(f64, f64)>,
-    /// The one that was chosen.
-    pub rate: f64,
 }
 
 /// The result of an epoch.
@@ -158,7 +144,9 @@ impl<'a> EpochLearner<'a> {
                 }))
             }
             Algorithm::Perceptron(options) => mistakes(Rule::Perceptron, options.epsilon),
-            Algorithm::PassiveAggressive(options) => mistakes(Rule::PassiveAggressive(options), options.epsilon),
+            Algorithm::PassiveAggressive(options) => {
+                mistakes(Rule::PassiveAggressive(options), options.epsilon)
+            }
             Algorithm::Arow(options) => mistakes(Rule::Arow(options), options.epsilon),
         };
         Self {
@@ -169,7 +157,6 @@ impl<'a> EpochLearner<'a> {
             epochs: 0,
             theta,
             history: Vec::new(),
-            calibration: None,
         }
     }
 
@@ -191,15 +178,9 @@ impl<'a> EpochLearner<'a> {
         };
         if sgd.eta.is_none() {
             shuffle(self.settings.seed, 0, &mut self.order);
-            self.calibration = sgd.calibrate(&self.problem, &self.order, interrupt);
-            sgd.eta = self.calibration.as_ref().map(|found| found.rate);
+            sgd.eta = sgd.calibrate(&self.problem, &self.order, interrupt);
         }
         sgd.eta.is_some()
-    }
-
-    /// Returns what [`EpochLearner::prepare`] tried, once.
-    pub fn take_calibration(&mut self) -> Option<Calibration> {
-        self.calibration.take()
     }
 
     /// Learns from all sentences once.
@@ -401,7 +382,7 @@ impl SgdLearner {
         problem: &Problem<'_>,
         order: &[u32],
         interrupt: Option<&AtomicBool>,
-    ) -> Option<Calibration> {
+    ) -> Option<f64> {
         let options = self.options;
         let sample = &order[..order.len().min(options.samples)];
         let start = self.weights.values.clone();
@@ -418,7 +399,6 @@ impl SgdLearner {
             initial += self.stepper.loss(problem, &self.weights, sentence as usize);
         }
         let (mut eta, mut best) = (options.eta, (options.eta, f64::INFINITY));
-        let mut trials = Vec::new();
         let (mut is_descending, mut left) = (false, options.candidates);
         for _ in 1..options.max_trials.max(2) {
             if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
@@ -430,7 +410,6 @@ impl SgdLearner {
             self.weights.complete(problem, self.stepper.penalty());
             let objective = penalty(self) - terms.log_likelihood;
             let is_lower = objective.is_finite() && objective < initial;
-            trials.push((eta, objective));
             left -= usize::from(is_lower);
             if objective < best.1 {
                 best = (eta, objective);
@@ -449,12 +428,7 @@ impl SgdLearner {
             }
         }
         self.reset(problem, start);
-        Some(Calibration {
-            sentences: sample.len(),
-            initial,
-            trials,
-            rate: best.0,
-        })
+        Some(best.0)
     }
 
     fn reset(&mut self, problem: &Problem<'_>, values: Vec<f64>) {

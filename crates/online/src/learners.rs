@@ -172,7 +172,14 @@ impl Learner for Sgd {
 
     fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let warm_up = course.warm_up(Self::WARM_UP);
-        learn(self.settings(course.set(), course.options().seed, warm_up), course)
+        learn(
+            self.settings(course.set(), course.options().seed, warm_up),
+            course,
+        )
+    }
+
+    fn ends_with_weights(&self) -> bool {
+        false
     }
 
     fn state_length(&self, set: &TrainingSet, options: &AnyOptions) -> Result<usize> {
@@ -259,6 +266,10 @@ macro_rules! mistake_learner {
 
             fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
                 learn(self.settings(course.set(), course.options().seed), course)
+            }
+
+            fn ends_with_weights(&self) -> bool {
+                false
             }
 
             fn state_length(&self, set: &TrainingSet, options: &AnyOptions) -> Result<usize> {

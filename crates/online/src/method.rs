@@ -1,6 +1,7 @@
 //! All learners, by name.
 
-use dropchain::train::{AnyLearner, Lbfgs};
+use dropchain::Result;
+use dropchain::train::{AnyLearner, Defaults, Lbfgs};
 
 use crate::{Arow, PassiveAggressive, Perceptron, Sgd, WarmStarted};
 
@@ -53,6 +54,29 @@ impl Method {
             Self::Perceptron(_) => Perceptron::NAME,
             Self::PassiveAggressive(_) => PassiveAggressive::NAME,
             Self::Arow(_) => Arow::NAME,
+        }
+    }
+
+    /// Returns the learner with the penalties and the noise of an L-BFGS, and its optimizer if it
+    /// is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`](dropchain::Error::Parameter) naming what it does not have.
+    pub fn regularized(self, like: Lbfgs) -> Result<AnyLearner> {
+        match self {
+            Self::Lbfgs(_) => Ok(like.into()),
+            Self::WarmStarted(_) => Ok(WarmStarted { lbfgs: like }.into()),
+            other => AnyLearner::from(other).with_regularization(like.unresolved()),
+        }
+    }
+
+    /// Returns the default amount of noise.
+    #[must_use]
+    pub fn default_dropout(&self) -> f64 {
+        match self.is_probabilistic() {
+            true => Defaults::DROPOUT,
+            false => 0.0,
         }
     }
 

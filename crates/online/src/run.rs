@@ -31,10 +31,7 @@ pub(crate) struct Run<'a> {
 ///
 /// The weights became infinite before the first epoch ended; the state to resume from does not fit
 /// the data.
-pub(crate) fn learn(
-    settings: LearnerSettings,
-    course: &mut Course<'_>,
-) -> Result<Outcome<Terms>> {
+pub(crate) fn learn(settings: LearnerSettings, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
     let set = course.set();
     let earlier = course.take_earlier();
     let start = match earlier {
@@ -91,11 +88,7 @@ impl<'a> Run<'a> {
     /// # Errors
     ///
     /// The weights became infinite before the first epoch ended.
-    pub fn run(
-        &mut self,
-        limit: Option<usize>,
-        course: &mut Course<'_>,
-    ) -> Result<Outcome<Terms>> {
+    pub fn run(&mut self, limit: Option<usize>, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let mut last = Epoch {
             objective: f64::NAN,
             terms: Terms::default(),

@@ -81,7 +81,9 @@ impl WarmStarted {
         if !run.resume(course)? {
             course.begin_stage();
         }
-        let limit = course.limit().map_or(Self::PASSES, |max| max.min(Self::PASSES));
+        let limit = course
+            .limit()
+            .map_or(Self::PASSES, |max| max.min(Self::PASSES));
         let diverged = || {
             Error::NotFinite(
                 "the loss is not finite in the passes of the warm start; expected smaller \

@@ -21,7 +21,7 @@ pub use recorded::{
     RecordedTraining, read_recorded,
 };
 
-use dropchain::train::{self, TrainOptions};
+use dropchain::train::{self, AnyOptions};
 use dropchain_knowledge::KnowledgePart;
 
 /// A line of a run record.
@@ -48,7 +48,7 @@ pub struct Start<'a> {
     /// Version of dropchain.
     pub version: &'a str,
     /// Every training parameter.
-    pub parameters: &'a TrainOptions,
+    pub parameters: &'a AnyOptions,
     /// Training files.
     pub files: &'a [String],
     /// Number of threads.

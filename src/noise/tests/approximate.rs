@@ -21,7 +21,11 @@ fn a_window_over_the_sentence_is_exact() {
     for sentence in sentences() {
         let exact = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint));
         for radius in [sentence.node.len() - 1, sentence.node.len(), usize::MAX] {
-            assert_agrees(&evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(radius))), &exact, 1e-13);
+            assert_agrees(
+                &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(radius))),
+                &exact,
+                1e-13,
+            );
         }
     }
 }
@@ -61,7 +65,8 @@ fn the_error_decreases_with_the_radius() {
         let (mut error, mut size) = (0.0, 0.0);
         for sentence in &sentences {
             let exact = evaluate(sentence, NoiseTerm::Quadratic(Engine::Adjoint)).gradient();
-            let actual = evaluate(sentence, NoiseTerm::Quadratic(Engine::Window(radius))).gradient();
+            let actual =
+                evaluate(sentence, NoiseTerm::Quadratic(Engine::Window(radius))).gradient();
             let errors = actual.iter().zip(&exact).map(|(x, y)| square(x - y));
             error += errors.sum::<f64>();
             size += exact.iter().map(|&x| square(x)).sum::<f64>();

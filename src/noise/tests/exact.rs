@@ -77,7 +77,11 @@ fn the_enumeration_agrees_with_central_differences() {
 fn adjoint_agrees_with_the_enumeration() {
     for sentence in all_sentences() {
         let expected = Paths::new(&sentence).derivatives(EXACT);
-        assert_agrees(&evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint)), &expected, 1e-13);
+        assert_agrees(
+            &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint)),
+            &expected,
+            1e-13,
+        );
     }
 }
 
@@ -88,7 +92,10 @@ fn all_engines_agree_with_the_enumeration_in_log_space() {
             continue;
         }
         let expected = Paths::new(&sentence).derivatives(EXACT);
-        for engine in [NoiseTerm::Quadratic(Engine::Adjoint), NoiseTerm::Quadratic(Engine::Window(7))] {
+        for engine in [
+            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Window(7)),
+        ] {
             let buffers = SentenceBuffers::new(&sentence, true);
             assert_eq!(buffers.lattice.mode(), Mode::Log);
             let mut actual = ValueAndGradient::zeros(&sentence);

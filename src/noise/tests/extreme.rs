@@ -26,7 +26,10 @@ fn extreme_sentences(magnitude: f64) -> Vec<TestSentence> {
 fn assert_exact(sentence: &TestSentence, tolerance: f64) {
     let expected = Paths::new(sentence).derivatives(usize::MAX);
     let size = sentence.error_scale();
-    for engine in [NoiseTerm::Quadratic(Engine::Adjoint), NoiseTerm::Quadratic(Engine::Window(7))] {
+    for engine in [
+        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Window(7)),
+    ] {
         assert_agrees(&evaluate(sentence, engine), &expected, tolerance * size);
     }
     let mut engine = Message::new(true);
@@ -110,7 +113,11 @@ fn long_sentences_agree_between_engines_and_modes() {
 fn one_label_leaves_nothing_to_regularize() {
     let mut numbers = Lcg(11);
     let sentence = TestSentence::new(30, 1, &mut numbers);
-    for engine in [NoiseTerm::Quadratic(Engine::Adjoint), NoiseTerm::Quadratic(Engine::Window(3)), NoiseTerm::Quadratic(Engine::Local)] {
+    for engine in [
+        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Window(3)),
+        NoiseTerm::Quadratic(Engine::Local),
+    ] {
         let actual = evaluate(&sentence, engine);
         assert_all_close(&[actual.value], &[0.0], 1e-12);
         assert!(actual.gradient().iter().all(|x| x.abs() < 1e-12));

@@ -8,7 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::extract::SparseRows;
-use crate::score::{ColumnBlock, FeatureBlock, TASK_ENTRIES, split_by_owner};
+use crate::score::{ColumnBlock, FeatureBlock, TASK_ENTRIES, sorted_entries, split_by_owner};
 
 /// The transpose of one block of tokens.
 #[derive(Clone, Debug, Default)]

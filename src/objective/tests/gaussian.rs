@@ -215,8 +215,11 @@ fn with_weak_noise_it_is_the_quadratic_term() {
             let objective = PenalizedLikelihood::new(&data, &space, 0.0);
             evaluate(objective.with_noise(noise), &theta).0.noise
         };
-        let [gaussian, quadratic] =
-            [NoiseTerm::GaussianScores(Expectation::Best), NoiseTerm::Quadratic(Engine::Adjoint)].map(term);
+        let [gaussian, quadratic] = [
+            NoiseTerm::GaussianScores(Expectation::Best),
+            NoiseTerm::Quadratic(Engine::Adjoint),
+        ]
+        .map(term);
         assert!(quadratic > 1e-7);
         assert!((gaussian / quadratic - 1.0).abs() < 1e-5);
     }

@@ -434,14 +434,23 @@ fn noises() -> Vec<Noise> {
     use crate::noise::{Engine, NoiseTerm};
     let collapsed = NoiseTerm::Quadratic(Engine::Message { collapse: true });
     let kinds = [
-        (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Adjoint)),
+        (
+            NoiseDistribution::Dropout,
+            NoiseTerm::Quadratic(Engine::Adjoint),
+        ),
         (NoiseDistribution::Gaussian, collapsed),
         (
             NoiseDistribution::Dropout,
             NoiseTerm::Quadratic(Engine::Message { collapse: false }),
         ),
-        (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Window(5))),
-        (NoiseDistribution::Additive, NoiseTerm::Quadratic(Engine::Adjoint)),
+        (
+            NoiseDistribution::Dropout,
+            NoiseTerm::Quadratic(Engine::Window(5)),
+        ),
+        (
+            NoiseDistribution::Additive,
+            NoiseTerm::Quadratic(Engine::Adjoint),
+        ),
         (NoiseDistribution::Additive, collapsed),
     ];
     let noise = |(distribution, engine)| Noise {

@@ -55,11 +55,20 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
     ];
     let noises = [
         None,
-        Some(noise(NoiseTerm::Quadratic(Engine::Adjoint), NoiseDistribution::Dropout)),
-        Some(noise(NoiseTerm::Quadratic(Engine::Adjoint), NoiseDistribution::Additive)),
+        Some(noise(
+            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseDistribution::Dropout,
+        )),
+        Some(noise(
+            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseDistribution::Additive,
+        )),
         Some(Noise {
             sharing: NoiseSharing::Inputs,
-            ..noise(NoiseTerm::Quadratic(Engine::Adjoint), NoiseDistribution::Dropout)
+            ..noise(
+                NoiseTerm::Quadratic(Engine::Adjoint),
+                NoiseDistribution::Dropout,
+            )
         }),
         Some(noise(NoiseTerm::Reweighted(3), NoiseDistribution::Gaussian)),
     ];

@@ -57,7 +57,14 @@ fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
             ..FIRST_ORDER
         };
         let space = space(&data, &shape, options);
-        cases.push((data, space, engine.map(|engine| Noise { term: engine, ..NOISE })));
+        cases.push((
+            data,
+            space,
+            engine.map(|engine| Noise {
+                term: engine,
+                ..NOISE
+            }),
+        ));
     }
     let (data, space, _) = &cases[3];
     let additive = Noise {

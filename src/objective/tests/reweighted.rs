@@ -52,11 +52,19 @@ fn at_the_beginning_of_a_round_the_value_is_that_of_eq_14() {
     for (i, (data, space, amounts)) in problems().into_iter().enumerate() {
         for noise in reweighted() {
             let objective = |engine| {
-                PenalizedLikelihood::new(&data, &space, 0.1)
-                    .with_attribute_noise(Noise { term: engine, ..noise }, amounts.clone())
+                PenalizedLikelihood::new(&data, &space, 0.1).with_attribute_noise(
+                    Noise {
+                        term: engine,
+                        ..noise
+                    },
+                    amounts.clone(),
+                )
             };
             let theta = Lcg(i as u64).vector(space.dimension());
-            let (exact, _) = evaluate(&mut objective(NoiseTerm::Quadratic(Engine::Adjoint)), &theta);
+            let (exact, _) = evaluate(
+                &mut objective(NoiseTerm::Quadratic(Engine::Adjoint)),
+                &theta,
+            );
             let (found, _) = evaluate(&mut objective(ENGINE), &theta);
             assert!(exact.noise > 0.0 || space.labels() == 1);
             assert_close(found.noise, exact.noise, 1e-12);
@@ -165,7 +173,10 @@ fn the_noise_is_diluted_by_unlabeled_sentences_as_in_eq_11() {
         let theta = Lcg(i as u64).vector(space.dimension());
         for engine in engines {
             for noise in reweighted() {
-                let noise = Noise { term: engine, ..noise };
+                let noise = Noise {
+                    term: engine,
+                    ..noise
+                };
                 let value = |data: &Dataset, alpha: f64| {
                     let noise = Noise {
                         unlabeled_weight: alpha,

@@ -120,7 +120,9 @@ impl Case {
         let [above, below] = [step, -step].map(|step| {
             let mut case = self.clone();
             *at(&mut case) += step;
-            let terms = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Adjoint))).terms;
+            let terms = case
+                .evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Adjoint)))
+                .terms;
             terms.loss + terms.noise
         });
         (above - below) / (2.0 * step)

@@ -267,9 +267,14 @@ fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {
     ];
     let online = online.map(|algorithm| TrainOptions {
         algorithm,
-        dropout: 0.0,
         max_iterations: Some(1000),
-        ..TrainOptions::default()
+        ..TrainOptions::new(Lbfgs {
+            noise: NoiseOptions {
+                dropout: 0.0,
+                ..NoiseOptions::default()
+            },
+            ..Lbfgs::default()
+        })
     });
     let mut converged = 0;
     for (number, options) in all_kinds_of_training()
@@ -359,7 +364,7 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
             .to_owned()
     };
     assert_eq!(
-        error(|o| o.l2 = Some(0.5), NAMES),
+        error(|o| o.method.l2 = Some(0.5), NAMES),
         "was written with l2 0.1, this run has 0.5; expected the options of the interrupted run"
     );
     assert_eq!(
@@ -367,7 +372,7 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
         "was written with min-count 1, this run has 2; expected the options of the interrupted run"
     );
     assert_eq!(
-        error(|o| o.warm_up = Some(6), NAMES),
+        error(|o| o.method.warm_up = Some(6), NAMES),
         "was written with warm-up 5, this run has 6; expected the options of the interrupted run"
     );
     assert_eq!(

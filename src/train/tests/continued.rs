@@ -143,7 +143,7 @@ fn attributes_that_the_data_do_not_have_keep_their_weights_exactly() {
         let name = "word[0]=London B-LOC";
         assert_ne!(new.get(name), old.get(name), "{options:?}");
         // `Acme` occurs twice, `saw` once: only old attributes are kept however rare they are.
-        assert!(new.contains_key("word[0]=Acme B-ORG") || options.l1 > 0.0);
+        assert!(new.contains_key("word[0]=Acme B-ORG") || options.method.l1 > 0.0);
         assert!(!new.contains_key("word[0]=saw O"));
     }
 }

@@ -261,8 +261,8 @@ fn weights_are_counted_before_collapsing() {
 fn the_minimum_of_plain_lbfgs_is_the_same() {
     let train = |(plain, l1)| {
         let mut options = crfsuite();
-        options.l1 = l1;
-        options.lbfgs = LbfgsOptions {
+        options.method.l1 = l1;
+        options.method.optimizer = LbfgsOptions {
             plain,
             improvement_tolerance: 0.0,
             ..LbfgsOptions::default()

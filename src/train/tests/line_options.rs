@@ -19,7 +19,7 @@ fn set(source: &str, settings: &TrainSettings) -> TrainingSet {
 fn evaluate(set: &TrainingSet, settings: &TrainSettings) -> (f64, f64, Vec<f64>) {
     let theta = Lcg(5).vector(set.space().dimension());
     let mut gradient = vec![0.0; theta.len()];
-    let mut objective = match settings.quadratic_noise() {
+    let mut objective = match settings.analytic_noise() {
         Ok(noise) => set.noisy_likelihood(settings.l2(), noise),
         Err(_) => set.likelihood(settings.l2()),
     };
@@ -30,7 +30,8 @@ fn evaluate(set: &TrainingSet, settings: &TrainSettings) -> (f64, f64, Vec<f64>)
 #[test]
 fn every_attribute_has_the_strengths_of_its_line() {
     for collapse in [false, true] {
-        let settings = settings(|o| (o.l2, o.l1, o.collapse) = (Some(0.5), 0.25, collapse));
+        let settings =
+            settings(|o| (o.method.l2, o.method.l1, o.collapse) = (Some(0.5), 0.25, collapse));
         let source = "bias l2=7 l1*=2\nword[-1]\nedge: bias if word exists l2*=4 l1=0\n";
         let set = set(source, &settings);
         let (penalty, l1) = (set.penalty(0.5), set.l1_strengths(0.25).unwrap());
@@ -68,7 +69,12 @@ fn only_attributes_of_the_same_group_are_trained_as_one() {
 fn options_that_change_nothing_change_nothing() {
     for noise in [NoiseKind::Dropout, NoiseKind::Gaussian, NoiseKind::Additive] {
         let settings = settings(|o| {
-            (o.noise, o.dropout, o.edge_dropout, o.l2) = (noise, 0.2, Some(0.3), Some(0.5));
+            (
+                o.method.noise.kind,
+                o.method.noise.dropout,
+                o.method.noise.edge_dropout,
+                o.method.l2,
+            ) = (noise, 0.2, Some(0.3), Some(0.5));
         });
         let plain = set("word\nsuffix(2)\nedge: word\n", &settings);
         let source = "word l2=0.5 dropout*=1\nsuffix(2) l2=0.5 dropout*=1\n\
@@ -88,7 +94,11 @@ fn options_that_change_nothing_change_nothing() {
 fn a_line_may_be_without_noise_or_the_only_one_with_it() {
     let noise = |source: &str, edge: f64| {
         let settings = settings(|o| {
-            (o.dropout, o.edge_dropout, o.collapse) = (0.2, Some(edge), false);
+            (
+                o.method.noise.dropout,
+                o.method.noise.edge_dropout,
+                o.collapse,
+            ) = (0.2, Some(edge), false);
         });
         let set = set(source, &settings);
         evaluate(&set, &settings).1
@@ -211,9 +221,14 @@ fn an_option_that_the_algorithm_has_no_use_for_is_an_error() {
     let error = |source: &str, algorithm: Algorithm| {
         let options = TrainOptions {
             algorithm,
-            dropout: 0.0,
             max_iterations: Some(1),
-            ..TrainOptions::default()
+            ..TrainOptions::new(Lbfgs {
+                noise: NoiseOptions {
+                    dropout: 0.0,
+                    ..NoiseOptions::default()
+                },
+                ..Lbfgs::default()
+            })
         };
         let result = train(&options, corpus(NAMES), source);
         result.err().map(|error| error.to_string())

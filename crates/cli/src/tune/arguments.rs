@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::{Algorithm, Engine, TrainOptions};
+use dropchain::train::{Engine, Lbfgs};
+use dropchain_online::Method;
 use dropchain_tune::{Axis, Schedule, SearchSpace, warm_up_iterations};
 
 use crate::arguments::Switch;
@@ -38,9 +39,9 @@ pub struct SpaceArguments {
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     warm_up: Option<Axis>,
-    /// How to compute the gradient of the noise term: one engine or several [default: adjoint]
+    /// How to compute the gradient of the noise term: one engine or several [default: exact]
     ///
-    /// Those of `train`, for example `adjoint,reweighted`.
+    /// Those of `train`, for example `exact,window=2`.
     #[arg(long, value_name = "ENGINES", value_delimiter = ',')]
     pub gradient: Vec<String>,
 }
@@ -51,7 +52,7 @@ impl SpaceArguments {
     /// # Errors
     ///
     /// An engine is unknown.
-    pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> Result<SearchSpace> {
+    pub fn to_space(&self, templates: usize, algorithm: &Method) -> Result<SearchSpace> {
         let axes = self.clone();
         let mut default = SearchSpace::default();
         if !algorithm.is_probabilistic() {
@@ -78,9 +79,9 @@ impl SpaceArguments {
     /// # Errors
     ///
     /// An engine is unknown; a number of iterations is not whole.
-    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
+    pub fn apply(&self, options: &mut Lbfgs) -> Result<()> {
         if let [engine] = self.gradients()?[..] {
-            options.gradient = engine;
+            options.noise.gradient = engine;
         }
         if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
             options.warm_up = Some(warm_up_iterations(iterations)?);

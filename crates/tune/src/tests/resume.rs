@@ -37,7 +37,7 @@ fn small_folds(count: usize) -> Validation {
 fn searches() -> Vec<(Search<'static>, Validation)> {
     let with = |space: SearchSpace, change: fn(&mut TrainOptions)| {
         let settings = settings(|o| {
-            (o.warm_up, o.max_iterations, o.patience) = (Some(3), Some(14), 4);
+            (o.method.warm_up, o.max_iterations, o.patience) = (Some(3), Some(14), 4);
             change(o);
         });
         Search {
@@ -62,7 +62,9 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
         (with(course, |_| {}), Validation::Dev),
         (with(l1, |_| {}), Validation::Dev),
         (
-            with(space("0.2,0.4", "0.1"), |o| o.noise = NoiseKind::MonteCarlo),
+            with(space("0.2,0.4", "0.1"), |o| {
+                o.method.noise.kind = NoiseKind::MonteCarlo
+            }),
             small_folds(2),
         ),
     ]
