@@ -38,8 +38,6 @@ mod problem;
 mod rates;
 mod run;
 mod sgd;
-#[cfg(test)]
-mod tests;
 mod warm_start;
 
 pub use algorithm::{

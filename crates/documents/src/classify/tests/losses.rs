@@ -15,17 +15,16 @@ const HINGE: Loss = Loss::Hinge { margin: 1.0 };
 fn options(loss: Option<Loss>, dropout: f64) -> ClassifierOptions {
     ClassifierOptions {
         loss,
-        train: TrainOptions {
-            dropout,
-            l2: Some(0.2),
-            precision: Precision::F64,
-            lbfgs: LbfgsOptions {
+        train: changed(ClassifierOptions::train_options(), |o| {
+            o.method.noise.dropout = dropout;
+            o.method.l2 = Some(0.2);
+            o.precision = Precision::F64;
+            o.method.optimizer = LbfgsOptions {
                 improvement_tolerance: 1e-12,
                 gradient_tolerance: 1e-9,
                 ..LbfgsOptions::default()
-            },
-            ..ClassifierOptions::train_options()
-        },
+            };
+        }),
         ..ClassifierOptions::default()
     }
 }
