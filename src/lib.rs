@@ -73,8 +73,6 @@ pub mod noise;
 #[cfg(feature = "train")]
 pub mod objective;
 #[cfg(feature = "train")]
-pub mod online;
-#[cfg(feature = "train")]
 pub mod optim;
 pub mod random;
 #[cfg(feature = "train")]

@@ -87,7 +87,7 @@ const INVERSE_FACTORIALS: [f64; 14] = {
 
 /// Adds `terms` to `sums`, elementwise.
 #[inline]
-pub(crate) fn add(sums: &mut [f64], terms: &[f64]) {
+pub fn add(sums: &mut [f64], terms: &[f64]) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum += term;
     }

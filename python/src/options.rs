@@ -3,9 +3,11 @@
 use dropchain::label::{PlainLabels, Scheme};
 use dropchain::optim::LineSearch;
 use dropchain::train::{
-    Algorithm, ArowOptions, Boundary, Defaults, DevUse, NoiseKind, NoiseSharing, Order,
-    PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions, Precision, SgdOptions,
-    States, StepRule, TrainOptions, WarmStart,
+    AnyOptions, Boundary, DevUse, Lbfgs, NoiseSharing, Order, Precision, States, TrainOptions,
+};
+use dropchain_online::{
+    Arow, Method, PassiveAggressive, PassiveAggressiveType, Perceptron, Sgd, SgdOptions, StepRule,
+    WarmStarted,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -79,29 +81,37 @@ struct Named<'a, 'py>(&'a Bound<'py, PyDict>);
 ///
 /// `TypeError` for an unknown option or a value of another type; `ValueError` for a value that an
 /// option does not have, or an option of another algorithm.
-pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<TrainOptions> {
+pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<AnyOptions> {
     let named = Named(named);
     named.check_names()?;
     let mut options = base;
-    options.algorithm = named.algorithm()?;
-    named.check_algorithm(options.algorithm.name())?;
-    options.dropout = Defaults::dropout(&options.algorithm);
+    let method = named.method()?;
+    named.check_algorithm(method.name())?;
+    options.method.noise.dropout = method.default_dropout();
     named.set_model(&mut options)?;
     named.set_noise(&mut options)?;
-    named.set_lbfgs(&mut options)?;
-    named.number("l1", &mut options.l1)?;
-    options.l2 = named.optional_number("l2", options.l2)?;
+    named.set_lbfgs(&mut options.method, &method)?;
+    named.number("l1", &mut options.method.l1)?;
+    options.method.l2 = named.optional_number("l2", options.method.l2)?;
     options.max_iterations = named.optional_count("max_iterations", options.max_iterations)?;
     named.count("patience", &mut options.patience)?;
     named.flag("collapse", &mut options.collapse)?;
     let uses = [("choose", DevUse::Choose), ("report", DevUse::Report)];
     options.dev_use = named.choice("dev_use", uses)?.unwrap_or(options.dev_use);
-    let starts = [("online", WarmStart::Online), ("off", WarmStart::Off)];
-    options.warm_start = named
-        .choice("warm_start", starts)?
-        .unwrap_or(options.warm_start);
     options.min_frequency = named.optional_number("min_frequency", options.min_frequency)?;
-    Ok(options)
+    let is_warm = named.choice("warm_start", [("online", true), ("off", false)])?;
+    let method = match (is_warm, method) {
+        (Some(true), Method::Lbfgs(lbfgs)) => Method::WarmStarted(WarmStarted { lbfgs }),
+        (Some(true), other) => {
+            return Err(PyValueError::new_err(format!(
+                "algorithm {} with an online warm start; expected warm_start 'off'",
+                other.name()
+            )));
+        }
+        (_, method) => method,
+    };
+    let learner = method.regularized(options.method.clone());
+    Ok(options.with_method(learner.map_err(exception)?))
 }
 
 impl<'py> Named<'_, 'py> {
@@ -138,25 +148,27 @@ impl<'py> Named<'_, 'py> {
         Ok(())
     }
 
-    fn algorithm(&self) -> PyResult<Algorithm> {
-        let names = ["lbfgs", "sgd", "ap", "pa", "arow"];
-        let name = self.choice("algorithm", names.map(|name| (name, name)))?;
+    fn method(&self) -> PyResult<Method> {
+        let name = self.choice("algorithm", Method::NAMES.map(|name| (name, name)))?;
         Ok(match name.unwrap_or("lbfgs") {
-            "sgd" => Algorithm::Sgd(self.sgd()?),
+            "sgd" => Method::Sgd(Sgd {
+                steps: self.sgd()?,
+                ..Sgd::default()
+            }),
             "ap" => {
-                let mut options = PerceptronOptions::default();
+                let mut options = Perceptron::default();
                 self.number("epsilon", &mut options.epsilon)?;
-                Algorithm::Ap(options)
+                Method::Perceptron(options)
             }
-            "pa" => Algorithm::Pa(self.passive_aggressive()?),
+            "pa" => Method::PassiveAggressive(self.passive_aggressive()?),
             "arow" => {
-                let mut options = ArowOptions::default();
+                let mut options = Arow::default();
                 self.number("variance", &mut options.variance)?;
                 self.number("gamma", &mut options.gamma)?;
                 self.number("epsilon", &mut options.epsilon)?;
-                Algorithm::Arow(options)
+                Method::Arow(options)
             }
-            _ => Algorithm::Lbfgs,
+            _ => Method::Lbfgs(Lbfgs::default()),
         })
     }
 
@@ -178,8 +190,8 @@ impl<'py> Named<'_, 'py> {
         Ok(options)
     }
 
-    fn passive_aggressive(&self) -> PyResult<PassiveAggressiveOptions> {
-        let mut options = PassiveAggressiveOptions::default();
+    fn passive_aggressive(&self) -> PyResult<PassiveAggressive> {
+        let mut options = PassiveAggressive::default();
         let mut variant = 1;
         self.count("pa_type", &mut variant)?;
         options.variant = match variant {
@@ -240,47 +252,45 @@ impl<'py> Named<'_, 'py> {
     }
 
     fn set_noise(&self, options: &mut TrainOptions) -> PyResult<()> {
-        let kinds = [
-            ("dropout", NoiseKind::Dropout),
-            ("gaussian", NoiseKind::Gaussian),
-            ("additive", NoiseKind::Additive),
-            ("monte-carlo", NoiseKind::MonteCarlo),
-        ];
-        options.noise = self.choice("noise", kinds)?.unwrap_or(options.noise);
+        let noise = &mut options.method.noise;
+        if let Some(kind) = self.text("noise")? {
+            noise.kind = kind.parse().map_err(exception)?;
+        }
         let sharing = [
             ("weights", NoiseSharing::Weights),
             ("inputs", NoiseSharing::Inputs),
         ];
-        options.noise_sharing = self
+        noise.sharing = self
             .choice("noise_sharing", sharing)?
-            .unwrap_or(options.noise_sharing);
-        self.number("dropout", &mut options.dropout)?;
-        options.edge_dropout = self.optional_number("edge_dropout", options.edge_dropout)?;
+            .unwrap_or(noise.sharing);
+        self.number("dropout", &mut noise.dropout)?;
+        noise.edge_dropout = self.optional_number("edge_dropout", noise.edge_dropout)?;
         if let Some(engine) = self.text("gradient")? {
-            options.gradient = engine.parse().map_err(exception)?;
+            noise.gradient = engine.parse().map_err(exception)?;
         }
-        options.warm_up = self.optional_count("warm_up", options.warm_up)?;
         if let Some(count) = self.optional_count("samples", None)? {
-            options.samples = u32::try_from(count).unwrap_or(u32::MAX);
+            noise.samples = u32::try_from(count).unwrap_or(u32::MAX);
         }
+        self.number("unlabeled_weight", &mut noise.unlabeled_weight)?;
+        let warm_up = options.method.warm_up;
+        options.method.warm_up = self.optional_count("warm_up", warm_up)?;
         let mut seed = 0;
         if self.given("seed")?.is_some() {
             self.count("seed", &mut seed)?;
             options.seed = seed as u64;
         }
-        self.number("unlabeled_weight", &mut options.unlabeled_weight)?;
         self.number("caseless", &mut options.caseless)?;
         self.flag("discover", &mut options.discover)
     }
 
-    fn set_lbfgs(&self, options: &mut TrainOptions) -> PyResult<()> {
+    fn set_lbfgs(&self, options: &mut Lbfgs, method: &Method) -> PyResult<()> {
         let searches = [
             ("strong-wolfe", LineSearch::StrongWolfe),
             ("backtracking", LineSearch::Backtracking),
             ("strong-backtracking", LineSearch::StrongBacktracking),
         ];
-        let is_lbfgs = options.algorithm == Algorithm::Lbfgs;
-        let lbfgs = &mut options.lbfgs;
+        let is_lbfgs = method.name() == Lbfgs::NAME;
+        let lbfgs = &mut options.optimizer;
         self.count("lbfgs_memory", &mut lbfgs.memory)?;
         let search = self.choice("line_search", searches)?;
         lbfgs.line_search = search.unwrap_or(lbfgs.line_search);

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use dropchain::optim::StopReason;
 use dropchain::train::{
-    AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End, EndReason,
-    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainOptions,
-    TrainSettings, Trained, Trainer, TrainingCorpora,
+    AnyOptions, AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End,
+    EndReason, Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
+    TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
 use pyo3::exceptions::PyValueError;
@@ -25,6 +25,8 @@ use crate::job::{self, Finished, Job};
 use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
+use dropchain::train::Lbfgs;
+use dropchain_online::Sgd;
 
 /// Sentences in either form.
 #[derive(FromPyObject)]
@@ -80,12 +82,13 @@ impl Bases {
     /// # Errors
     ///
     /// Those of [`train_options`]; the structure of a model is another one.
-    pub fn options(&self, named: &Bound<'_, PyDict>) -> PyResult<TrainOptions> {
+    pub fn options(&self, named: &Bound<'_, PyDict>) -> PyResult<AnyOptions> {
         let models = self.models();
         let first = models.first();
         let base = first.map_or_else(TrainOptions::default, TrainOptions::continuing);
         let options = train_options(named, base)?;
-        models.check(&options).map_err(exception)?;
+        let settings = TrainSettings::new(options.clone()).map_err(exception)?;
+        models.check(&settings).map_err(exception)?;
         Ok(options)
     }
 }
@@ -248,8 +251,7 @@ pub fn outcome<'py>(
         Err(error) => return Err(finished.exception.unwrap_or_else(|| exception(error))),
     };
     let result = end_fields(py, &trained.end)?;
-    let has_exact_gradient =
-        !settings.options().has_noise() || settings.options().gradient.is_exact();
+    let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
     let fails = trained.end.reason == EndReason::Optimizer(StopReason::LineSearch);
     result.set_item(
         "converged",
@@ -268,7 +270,7 @@ pub struct Run<'a> {
     /// The models that it continues.
     pub bases: &'a Bases,
     /// The options.
-    pub options: TrainOptions,
+    pub options: AnyOptions,
     /// The limit on memory.
     pub memory: MemoryLimit,
     /// The checkpoints, if there are any.
@@ -379,16 +381,17 @@ fn push_unlabeled(
 /// # Errors
 ///
 /// `ValueError` that says why.
-pub fn check_unlabeled(options: &TrainOptions, has_unlabeled: bool) -> PyResult<()> {
-    let name = options.algorithm.name();
-    let is_sampled = options.noise == dropchain::train::NoiseKind::MonteCarlo;
+pub fn check_unlabeled(options: &AnyOptions, has_unlabeled: bool) -> PyResult<()> {
+    let name = options.method.name();
+    let noise = options.method.regularization().noise;
+    let is_sampled = noise.kind == dropchain::train::NoiseKind::MonteCarlo;
     let reason = if !has_unlabeled {
         return Ok(());
-    } else if !options.algorithm.is_probabilistic() {
+    } else if ![Lbfgs::NAME, Sgd::NAME].contains(&name) {
         format!("algorithm {name} learns from labels alone; expected lbfgs or sgd")
-    } else if options.algorithm.is_online() && is_sampled {
+    } else if name == Sgd::NAME && is_sampled {
         format!("algorithm {name} with sampled noise learns from labels alone; expected lbfgs")
-    } else if !options.has_noise() {
+    } else if !noise.is_on() {
         "without noise it teaches nothing; expected dropout above 0".to_owned()
     } else {
         return Ok(());

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use dropchain::train::{
-    DevScore, EndReason, Engine, ObjectiveTrainer, TrainSettings, TrainingCorpora,
+    DevScore, EndReason, Engine, Lbfgs, ObjectiveTrainer, TrainSettings, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Template};
+use dropchain_online::Sgd;
 use dropchain_tune::{
     Axis, Checkpoint, Configuration, Folds, NoiseGain, Phase, ResourcePlan, Resumed, Rung,
     Schedule, Search, SearchSpace, TrialResult, TuneObserver, TuneResult, TuningData, Validation,
@@ -172,9 +173,12 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     let configurations = configurations.map_err(exception)?;
     if let Some(unlabeled) = &arguments.unlabeled {
         let has_noise = configurations.iter().any(Configuration::has_noise);
-        let mut options = settings.options().clone();
-        options.dropout = if has_noise { 0.5 } else { 0.0 };
-        check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
+        let mut regularization = settings.regularization().clone();
+        regularization.noise.dropout = if has_noise { 0.5 } else { 0.0 };
+        let settings = settings
+            .with_regularization(regularization)
+            .map_err(exception)?;
+        check_unlabeled(settings.options(), !unlabeled.get().0.is_empty())?;
     }
     let halving = inputs::count("halving", arguments.halving, 2)?;
     let first_rung = inputs::count("first_rung", Some(arguments.first_rung), 1)?.unwrap_or(1);
@@ -238,7 +242,7 @@ fn space(arguments: &Arguments<'_>, settings: &TrainSettings) -> PyResult<Search
         Ok(Some(axis))
     };
     let mut default = SearchSpace::default();
-    if !settings.options().algorithm.is_probabilistic() {
+    if ![Lbfgs::NAME, Sgd::NAME].contains(&settings.learner().name()) {
         let zero = || Axis::from_values(&[0.0]);
         (default.dropout, default.l2) = (zero(), zero());
     }

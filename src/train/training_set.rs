@@ -1,7 +1,6 @@
 //! The training set: matrices, the layout of the parameters, and the conversion of weights to a
 //! model.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -16,8 +15,9 @@ use super::expand::ClassWeights;
 use super::extracted::{ExtractedCorpora, base_fingerprints, fingerprint};
 use super::labels::TrainingLabels;
 use super::line_options::{ClassOptions, line_options_key};
+use super::noise_options::FeatureNoise;
 use super::origin::{Origin, extra_weights};
-use super::settings::{L2Rule, NoiseTerm, TrainSettings};
+use super::settings::{L2Rule, TrainSettings};
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
@@ -198,7 +198,7 @@ impl TrainingSet {
         let counts = &self.counts;
         let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
         Start {
-            options: Cow::Borrowed(settings.options()),
+            options: Some(settings.options()),
             sentences: counts.labeled.sentences as usize,
             tokens: counts.labeled.tokens as usize,
             total_weight: counts.total_weight,
@@ -237,7 +237,7 @@ impl TrainingSet {
     /// Creates the objective with a noise term.
     #[must_use]
     pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
-        let amounts = self.attribute_noise(&NoiseTerm::Quadratic(noise));
+        let amounts = self.attribute_noise(&FeatureNoise::Analytic(noise));
         self.likelihood(l2).with_attribute_noise(noise, amounts)
     }
 
@@ -288,7 +288,8 @@ impl TrainingSet {
     }
 
     /// Returns whether there are development data that choose the weights.
-    pub(super) fn chooses_on_dev(&self) -> bool {
+    #[must_use]
+    pub fn chooses_on_dev(&self) -> bool {
         self.development.is_some() && !self.reports_dev()
     }
 
@@ -321,7 +322,8 @@ impl TrainingSet {
     }
 
     /// Returns whether some parameter has an L1 penalty.
-    pub(super) fn has_l1(&self, c1: f64) -> bool {
+    #[must_use]
+    pub fn has_l1(&self, c1: f64) -> bool {
         let options = self.line_options.as_ref();
         c1 > 0.0 || options.is_some_and(ClassOptions::have_l1)
     }
@@ -350,7 +352,8 @@ impl TrainingSet {
     /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
     /// effect without any occurrence of an attribute, so those that are to keep the weights of a
     /// model have none.
-    pub(super) fn attribute_noise(&self, noise: &NoiseTerm) -> AttributeNoise {
+    #[must_use]
+    pub fn attribute_noise(&self, noise: &FeatureNoise) -> AttributeNoise {
         let options = self.line_options.as_ref().filter(|o| o.have_dropout());
         let origin = self.origin.as_ref().filter(|_| noise.is_additive());
         if options.is_none() && origin.is_none() {
@@ -375,14 +378,10 @@ impl TrainingSet {
         AttributeNoise { nodes, edges }
     }
 
-    /// Returns whether a rule divides the L2 strengths.
-    pub(super) fn has_l2_rule(&self) -> bool {
-        self.l2_rule.is_some()
-    }
-
-    /// Returns whether some attributes have penalties or noise of their own.
-    pub(super) fn has_line_options(&self) -> bool {
-        self.line_options.is_some()
+    /// Returns whether some weights have penalties or noise of their own.
+    #[must_use]
+    pub fn has_own_strengths(&self) -> bool {
+        self.line_options.is_some() || self.l2_rule.is_some()
     }
 
     /// Returns the parameters where training starts: 0, or the weights of a model.

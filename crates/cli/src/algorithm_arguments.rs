@@ -1,11 +1,12 @@
 //! The arguments of the training algorithm.
 
 use clap::{Args, ValueEnum};
-use dropchain::train::{
-    Algorithm, ArowOptions, Defaults, PassiveAggressiveOptions, PassiveAggressiveType,
-    PerceptronOptions, SgdOptions, StepRule, TrainOptions,
-};
+use dropchain::train::{AnyLearner, Lbfgs};
 use dropchain::{Error, Result};
+use dropchain_online::{
+    Arow, Method, PassiveAggressive, PassiveAggressiveType, Perceptron, Sgd, SgdOptions, StepRule,
+    WarmStarted,
+};
 
 use super::arguments::Switch;
 use super::lbfgs_arguments::LbfgsArguments;
@@ -156,18 +157,17 @@ enum PaTypeName {
 }
 
 impl AlgorithmArguments {
-    /// Sets the algorithm and its parameters.
+    /// Sets the optimizer of L-BFGS, and the default amount of noise.
     ///
     /// # Errors
     ///
     /// A parameter is of another algorithm.
-    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
+    pub fn apply(&self, options: &mut Lbfgs) -> Result<()> {
         self.check_flags()?;
-        options.algorithm = self.algorithm();
-        options.dropout = Defaults::dropout(&options.algorithm);
-        options.lbfgs = self.lbfgs.options();
+        options.noise.dropout = self.method().default_dropout();
+        options.optimizer = self.lbfgs.options();
         if self.algorithm == AlgorithmName::Lbfgs {
-            let lbfgs = &mut options.lbfgs;
+            let lbfgs = &mut options.optimizer;
             lbfgs.gradient_tolerance = self.epsilon.unwrap_or(lbfgs.gradient_tolerance);
             lbfgs.improvement_tolerance = self.delta.unwrap_or(lbfgs.improvement_tolerance);
             lbfgs.period = self.period.unwrap_or(lbfgs.period);
@@ -180,15 +180,37 @@ impl AlgorithmArguments {
         self.lbfgs.lbfgs_memory
     }
 
-    /// Returns the algorithm with its parameters.
-    pub fn algorithm(&self) -> Algorithm {
+    /// Returns the learner with the penalties and the noise of an L-BFGS.
+    ///
+    /// # Errors
+    ///
+    /// It does not have them; only L-BFGS has a warm start.
+    pub fn learner(&self, like: Lbfgs, is_warm: bool) -> Result<AnyLearner> {
+        match self.method() {
+            Method::Lbfgs(_) if is_warm => Ok(WarmStarted { lbfgs: like }.into()),
+            method if is_warm => Err(Error::parameter(format!(
+                "algorithm {} with an online warm start; expected --warm-start off: it is a start \
+                 of --algorithm lbfgs",
+                method.name()
+            ))),
+            method => method.regularized(like),
+        }
+    }
+
+    /// Returns the algorithm with its parameters, without penalties and noise.
+    pub fn method(&self) -> Method {
         let epsilon = self.epsilon.unwrap_or(0.0);
         match self.algorithm {
-            AlgorithmName::Lbfgs => Algorithm::Lbfgs,
-            AlgorithmName::Sgd => Algorithm::Sgd(self.sgd.options(self.delta, self.period)),
-            AlgorithmName::Ap => Algorithm::Ap(PerceptronOptions { epsilon }),
-            AlgorithmName::Pa => Algorithm::Pa(self.mistakes.passive_aggressive(epsilon)),
-            AlgorithmName::Arow => Algorithm::Arow(self.mistakes.arow(epsilon)),
+            AlgorithmName::Lbfgs => Method::Lbfgs(Lbfgs::default()),
+            AlgorithmName::Sgd => Method::Sgd(Sgd {
+                steps: self.sgd.options(self.delta, self.period),
+                ..Sgd::default()
+            }),
+            AlgorithmName::Ap => Method::Perceptron(Perceptron { epsilon }),
+            AlgorithmName::Pa => {
+                Method::PassiveAggressive(self.mistakes.passive_aggressive(epsilon))
+            }
+            AlgorithmName::Arow => Method::Arow(self.mistakes.arow(epsilon)),
         }
     }
 
@@ -273,9 +295,9 @@ impl SgdArguments {
 }
 
 impl MistakeArguments {
-    fn passive_aggressive(&self, epsilon: f64) -> PassiveAggressiveOptions {
-        let default = PassiveAggressiveOptions::default();
-        PassiveAggressiveOptions {
+    fn passive_aggressive(&self, epsilon: f64) -> PassiveAggressive {
+        let default = PassiveAggressive::default();
+        PassiveAggressive {
             variant: match self.pa_type {
                 None => default.variant,
                 Some(PaTypeName::Zero) => PassiveAggressiveType::Zero,
@@ -289,9 +311,9 @@ impl MistakeArguments {
         }
     }
 
-    fn arow(&self, epsilon: f64) -> ArowOptions {
-        let default = ArowOptions::default();
-        ArowOptions {
+    fn arow(&self, epsilon: f64) -> Arow {
+        let default = Arow::default();
+        Arow {
             variance: self.variance.unwrap_or(default.variance),
             gamma: self.gamma.unwrap_or(default.gamma),
             epsilon,

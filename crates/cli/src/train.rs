@@ -7,8 +7,7 @@ use dropchain::Result;
 use dropchain::template::Template;
 use dropchain::train::log::Log;
 use dropchain::train::{
-    BaseModels, Defaults, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
-    check_line_options,
+    AnyOptions, BaseModels, Defaults, Trained, Trainer, TrainingCorpora, check_line_options,
 };
 use dropchain_knowledge::Knowledge;
 
@@ -152,15 +151,6 @@ enum WarmStartName {
     Off,
 }
 
-impl From<WarmStartName> for WarmStart {
-    fn from(name: WarmStartName) -> Self {
-        match name {
-            WarmStartName::Online => Self::Online,
-            WarmStartName::Off => Self::Off,
-        }
-    }
-}
-
 /// A training run whose options are checked and whose outputs are reserved.
 struct Plan<'m> {
     trainer: Trainer<'m>,
@@ -274,17 +264,17 @@ impl TrainCommand {
     fn plan<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
-        models.check(trainer.settings().options())?;
+        models.check(trainer.settings())?;
         // A warm start visits the sentences in an order that depends on the seed.
         let is_warm = self.warm_start == WarmStartName::Online;
         let seed = self.regularization.seed.filter(|_| !is_warm);
         self.training.check_sampling_options(seed)?;
-        let options = trainer.settings().options();
-        let has_noise = options.has_noise();
+        let settings = trainer.settings();
+        let has_noise = settings.has_noise();
         self.training.check_unlabeled()?;
         let gradient = self.regularization.course.gradient.as_deref();
         self.training.check_noise_options(has_noise, gradient)?;
-        team.check_options(options)?;
+        team.check_learner(settings.learner())?;
         let input = match models.first() {
             Some(model) if self.template.is_none() && model.header().template.is_none() => {
                 self.input.with_attributes(&self.train, model)
@@ -303,7 +293,7 @@ impl TrainCommand {
         if let Some(template) = &template {
             check_line_options(template, trainer.settings())?;
         }
-        let has_exact_gradient = !has_noise || options.gradient.is_exact();
+        let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
         let mut files = None;
         if team.is_first() {
             self.check_files(template.as_ref())?;
@@ -372,7 +362,7 @@ impl TrainCommand {
         template: Option<&Template>,
         progress: &Progress,
     ) {
-        let has_noise = trainer.settings().options().has_noise();
+        let has_noise = trainer.settings().has_noise();
         if let Some(template) = template.filter(|_| !has_noise)
             && let Some(line) = template
                 .groups()
@@ -457,18 +447,16 @@ impl TrainCommand {
         Ok(fate)
     }
 
-    fn options(&self, models: &BaseModels<'_>) -> Result<TrainOptions> {
+    fn options(&self, models: &BaseModels<'_>) -> Result<AnyOptions> {
         let regularization = &self.regularization;
-        let mut options = TrainOptions {
-            seed: regularization.seed.unwrap_or(Defaults::SEED),
-            unlabeled_weight: self.unlabeled_weight,
-            l2: regularization.l2,
-            l1: regularization.l1,
-            warm_start: self.warm_start.into(),
-            ..self.training.options(models)?
-        };
+        let mut options = self.training.options(models)?;
+        options.seed = regularization.seed.unwrap_or(Defaults::SEED);
+        let method = &mut options.method;
+        (method.l1, method.l2) = (regularization.l1, regularization.l2);
+        method.noise.unlabeled_weight = self.unlabeled_weight;
         regularization.noise.apply(&mut options);
         regularization.course.apply(&mut options)?;
-        Ok(options)
+        let is_warm = self.warm_start == WarmStartName::Online;
+        self.training.with_learner(options, is_warm)
     }
 }

@@ -8,10 +8,12 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::model::Precision;
 use dropchain::score::{Boundary, States};
 use dropchain::train::{
-    BaseModels, Defaults, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
+    AnyLearner, AnyOptions, BaseModels, Defaults, NoiseKind, NoiseOptions, NoiseSharing,
+    TrainOptions, TrainingCorpora,
 };
 use dropchain::{Error, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
+use dropchain_online::Method;
 
 use super::algorithm_arguments::AlgorithmArguments;
 use super::arguments::{
@@ -65,27 +67,36 @@ impl TrainingArguments {
         let defaults = model.map_or_else(TrainOptions::default, TrainOptions::continuing);
         let precision = self.storage.precision.map(Precision::from);
         let mut options = TrainOptions {
-            noise: self.noise.kind(),
-            samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
             discover: self.unlabeled.discover,
             collapse: self.collapse.is_on(),
             precision: precision.unwrap_or(defaults.precision),
             prune: self.storage.prune,
             recall_bias: self.storage.recall_bias.0,
             caseless: self.caseless,
-            noise_sharing: self.noise.sharing.sharing(),
             ..defaults
         };
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);
-        self.algorithm.apply(&mut options)?;
+        self.noise.apply(&mut options.method.noise)?;
+        self.algorithm.apply(&mut options.method)?;
         Ok(options)
+    }
+
+    /// Returns the algorithm.
+    pub fn method(&self) -> Method {
+        self.algorithm.method()
+    }
+
+    /// Returns the options with the learner, which takes the place of L-BFGS.
+    pub fn with_learner(&self, options: TrainOptions, is_warm: bool) -> Result<AnyOptions> {
+        let learner: AnyLearner = self.algorithm.learner(options.method.clone(), is_warm)?;
+        Ok(options.with_method(learner))
     }
 
     /// Rejects unlabeled text for an algorithm that cannot learn from it.
     pub fn check_unlabeled(&self) -> Result<()> {
-        let algorithm = self.algorithm.algorithm();
-        let is_sampled = matches!(self.noise.noise, Some(NoiseName::MonteCarlo));
+        let algorithm = self.algorithm.method();
+        let is_sampled = self.noise.is_sampled();
         let reason = if !algorithm.is_probabilistic() {
             "learns from labels alone"
         } else if algorithm.is_online() && is_sampled {
@@ -114,18 +125,16 @@ impl TrainingArguments {
             return Ok(());
         }
         self.check_unlabeled()?;
-        let algorithm = self.algorithm.algorithm();
+        let algorithm = self.algorithm.method();
         let expected = if algorithm.is_probabilistic() {
             "expected --dropout above 0".to_owned()
         } else {
             format!("--algorithm {} has none", algorithm.name())
         };
-        let option = match (gradient, self.noise.noise) {
+        let option = match (gradient, &self.noise.noise) {
             (Some(name), _) => format!("--gradient {name}"),
             (None, Some(_)) => "--noise".to_owned(),
-            (None, None) if self.noise.sharing.noise_sharing.is_some() => {
-                "--noise-sharing".to_owned()
-            }
+            (None, None) if self.noise.sharing.masks.is_some() => "--masks".to_owned(),
             (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
             (None, None) => return Ok(()),
         };
@@ -137,8 +146,8 @@ impl TrainingArguments {
     /// Rejects options that require Monte-Carlo noise or an online algorithm if there is none.
     /// `seed` is the value of `--seed` if the command uses it for nothing else.
     pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
-        let is_online = self.algorithm.algorithm().is_online();
-        let is_sampled = matches!(self.noise.noise, Some(NoiseName::MonteCarlo));
+        let is_online = self.algorithm.method().is_online();
+        let is_sampled = self.noise.is_sampled();
         let (option, expected) = match (self.noise.samples, seed) {
             (Some(n), _) if is_online => (
                 format!("--samples {n}"),
@@ -392,10 +401,9 @@ pub struct NoiseLevelArguments {
 impl NoiseLevelArguments {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
-        options.dropout = self
-            .dropout
-            .unwrap_or(Defaults::dropout(&options.algorithm));
-        options.edge_dropout = self.edge_dropout;
+        let noise = &mut options.method.noise;
+        noise.dropout = self.dropout.unwrap_or(noise.dropout);
+        noise.edge_dropout = self.edge_dropout;
     }
 }
 
@@ -403,14 +411,9 @@ impl NoiseLevelArguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Regularization")]
 pub struct CourseArguments {
-    /// How to compute the gradient of the noise term [default: adjoint]
+    /// How to compute the gradient of the noise term [default: exact]
     ///
-    /// `adjoint` and `message` are exact. `reweighted=N` turns the noise into a weighted L2 penalty
-    /// every N iterations (20 if there is no N): faster, and slightly different. `window=R` and
-    /// `local` are approximations.
-    ///
-    /// With --order 0 also `gaussian` and `unscented`: not the second-order penalty but the
-    /// expectation over Gaussian scores (fast dropout).
+    /// `exact` and `message` are exact; `window=R` and `local` are approximations.
     #[arg(long, value_name = "ENGINE", hide_short_help = true)]
     pub gradient: Option<String>,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
@@ -424,9 +427,9 @@ impl CourseArguments {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
         if let Some(name) = &self.gradient {
-            options.gradient = name.parse()?;
+            options.method.noise.gradient = name.parse()?;
         }
-        options.warm_up = self.warm_up.or(options.warm_up);
+        options.method.warm_up = self.warm_up;
         Ok(())
     }
 }
@@ -436,8 +439,14 @@ impl CourseArguments {
 #[command(next_help_heading = "Regularization")]
 pub struct NoiseArguments {
     /// Kind of feature noise [default: dropout]
-    #[arg(long, value_enum, hide_short_help = true)]
-    noise: Option<NoiseName>,
+    ///
+    /// `dropout`, `gaussian` (multiplicative) and `additive` are deterministic second-order
+    /// approximations. `reweighted=N` is dropout as a weighted L2 penalty that changes every N
+    /// iterations (20 if there is no N): faster, and slightly different. `gaussian-scores`, with
+    /// --order 0, is the expectation over Gaussian scores (fast dropout). `monte-carlo` drops
+    /// attributes at random: slower, for comparison.
+    #[arg(long, value_name = "KIND", hide_short_help = true)]
+    noise: Option<String>,
     #[command(flatten)]
     pub sharing: SharingArgument,
     /// Monte-Carlo samples per sentence and iteration, 1 to 1000 [default: 4]
@@ -454,28 +463,33 @@ pub struct NoiseArguments {
 }
 
 impl NoiseArguments {
-    /// Returns the kind of noise.
-    pub fn kind(&self) -> NoiseKind {
-        match self.noise {
-            None | Some(NoiseName::Dropout) => NoiseKind::Dropout,
-            Some(NoiseName::Gaussian) => NoiseKind::Gaussian,
-            Some(NoiseName::Additive) => NoiseKind::Additive,
-            Some(NoiseName::MonteCarlo) => NoiseKind::MonteCarlo,
+    /// Sets the corresponding options.
+    pub fn apply(&self, options: &mut NoiseOptions) -> Result<()> {
+        if let Some(kind) = &self.noise {
+            options.kind = kind.parse()?;
         }
+        options.samples = self.samples.unwrap_or(options.samples);
+        options.sharing = self.sharing.sharing();
+        Ok(())
+    }
+
+    fn is_sampled(&self) -> bool {
+        let kind = self.noise.as_deref().map(str::parse::<NoiseKind>);
+        matches!(kind, Some(Ok(NoiseKind::MonteCarlo)))
     }
 }
 
 /// What has a noise mask of its own.
 #[derive(Clone, Debug, Args)]
 pub struct SharingArgument {
-    /// What has noise of its own: each weight, or each input, for all labels at once
+    /// What has a noise mask of its own: each weight, or each input, for all labels at once
     /// [default: weights]
     ///
     /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
-    /// --order 0 up to twice as strong at the same rate. Not with --noise additive or monte-carlo,
-    /// other gradients than adjoint and, of two labels, gaussian, or online algorithms.
+    /// --order 0 up to twice as strong at the same rate. With --noise dropout, gaussian or, of two
+    /// labels, gaussian-scores, the exact gradient, and --algorithm lbfgs.
     #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
-    noise_sharing: Option<SharingName>,
+    masks: Option<SharingName>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -487,23 +501,11 @@ enum SharingName {
 impl SharingArgument {
     /// Returns the training option.
     pub fn sharing(&self) -> NoiseSharing {
-        match self.noise_sharing {
+        match self.masks {
             None | Some(SharingName::Weights) => NoiseSharing::Weights,
             Some(SharingName::Inputs) => NoiseSharing::Inputs,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum NoiseName {
-    /// Dropout, by a deterministic second-order approximation
-    Dropout,
-    /// Multiplicative Gaussian noise, by the same approximation
-    Gaussian,
-    /// Additive Gaussian noise on all features, active or not, by the same approximation
-    Additive,
-    /// Dropout by random sampling: slower, for comparison
-    MonteCarlo,
 }
 
 /// When the optimizer stops.

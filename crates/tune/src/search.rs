@@ -11,7 +11,7 @@ use super::space::Configuration;
 use super::warm_start::warm_start_iterations;
 use dropchain::error::{Error, Result};
 use dropchain::memory::MemoryLimit;
-use dropchain::train::{SegmentTrainer, TrainSettings, WarmStart};
+use dropchain::train::{SegmentTrainer, TrainSettings};
 
 /// Options that only the final model depends on: a search may be resumed with other values.
 const FREE_OPTIONS: [&str; 2] = ["prune", "precision"];
@@ -45,12 +45,6 @@ impl Search<'_> {
     pub(super) fn check(&self, data: &TuningData) -> Result<()> {
         if self.configurations.is_empty() {
             return Err(Error::parameter("there are no configurations to search"));
-        }
-        if self.settings.options().warm_start != WarmStart::Off {
-            return Err(Error::parameter(
-                "an online warm start of the trainings of a search; expected none, since these \
-                 start from one another",
-            ));
         }
         for configuration in &self.configurations {
             let settings = configuration.settings(&self.settings)?;

@@ -8,7 +8,7 @@ use super::axis::{Axis, Scale};
 use dropchain::error::{Error, Result};
 use dropchain::noise::Engine;
 use dropchain::random::uniform;
-use dropchain::train::{Defaults, TrainOptions, TrainSettings};
+use dropchain::train::{Defaults, NoiseOptions, Regularization, TrainSettings};
 
 /// Maximum number of configurations; more is a typo.
 const MAX_CONFIGURATIONS: usize = 1000;
@@ -26,7 +26,8 @@ pub struct SearchSpace {
     pub templates: usize,
     /// Amounts of noise.
     pub dropout: Axis,
-    /// Amounts of noise on edges; `None`: [`TrainOptions::edge_noise`].
+    /// Amounts of noise on edges; `None`: that of
+    /// [`NoiseOptions::edge_noise`](dropchain::train::NoiseOptions::edge_noise).
     pub edge_dropout: Option<Axis>,
     /// Strengths of the L2 penalty.
     pub l2: Axis,
@@ -62,7 +63,7 @@ struct Parameter<'a> {
     name: &'static str,
     scale: Scale,
     axis: &'a Axis,
-    set: fn(&mut TrainOptions, f64),
+    set: fn(&mut Regularization, f64),
 }
 
 /// A point of the search space.
@@ -96,15 +97,18 @@ impl Configuration {
     ///
     /// A value is out of range.
     pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
-        base.with_options(TrainOptions {
-            dropout: self.dropout,
-            edge_dropout: Some(self.edge_dropout),
-            l2: Some(self.l2),
+        let own = base.regularization();
+        base.with_regularization(Regularization {
             l1: self.l1,
-            unlabeled_weight: self.unlabeled_weight,
-            warm_up: self.warm_up.or(base.options().warm_up),
-            gradient: self.gradient.unwrap_or(base.options().gradient),
-            ..base.options().clone()
+            l2: Some(self.l2),
+            noise: NoiseOptions {
+                dropout: self.dropout,
+                edge_dropout: Some(self.edge_dropout),
+                unlabeled_weight: self.unlabeled_weight,
+                gradient: self.gradient.unwrap_or(own.noise.gradient),
+                ..own.noise.clone()
+            },
+            warm_up: self.warm_up.or(own.warm_up),
         })
     }
 
@@ -246,22 +250,24 @@ impl SearchSpace {
             &'static str,
             Scale,
             Option<&'a Axis>,
-            fn(&mut TrainOptions, f64),
+            fn(&mut Regularization, f64),
         );
         let weight = &self.unlabeled_weight;
         let rows: [Row<'_>; 6] = [
             ("L1", Logarithmic, Some(&self.l1), |o, x| o.l1 = x),
             ("L2", Logarithmic, Some(&self.l2), |o, x| o.l2 = Some(x)),
-            ("dropout", Linear, Some(&self.dropout), |o, x| o.dropout = x),
+            ("dropout", Linear, Some(&self.dropout), |o, x| {
+                o.noise.dropout = x
+            }),
             ("unlabeled weight", Logarithmic, Some(weight), |o, x| {
-                o.unlabeled_weight = x;
+                o.noise.unlabeled_weight = x;
             }),
             (
                 "edge dropout",
                 Linear,
                 self.edge_dropout.as_ref(),
                 |o, x| {
-                    o.edge_dropout = Some(x);
+                    o.noise.edge_dropout = Some(x);
                 },
             ),
             (WARM_UP, Linear, self.warm_up.as_ref(), |o, x| {
@@ -287,17 +293,17 @@ impl SearchSpace {
         base: &TrainSettings,
         configurations: &mut Vec<Configuration>,
     ) {
-        let mut options = base.options().clone();
+        let mut options = base.regularization().clone();
         for (parameter, &value) in self.axes().iter().zip(values) {
             (parameter.set)(&mut options, value);
         }
         let mut configuration = Configuration {
             template,
-            dropout: options.dropout,
-            edge_dropout: options.edge_noise(),
+            dropout: options.noise.dropout,
+            edge_dropout: options.noise.edge_noise(),
             l2: options.l2.unwrap_or(base.l2()),
             l1: options.l1,
-            unlabeled_weight: options.unlabeled_weight,
+            unlabeled_weight: options.noise.unlabeled_weight,
             warm_up: self.warm_up.as_ref().and(options.warm_up),
             gradient,
         };
@@ -322,9 +328,9 @@ impl SearchSpace {
                 if name == WARM_UP {
                     warm_up_iterations(end)?;
                 }
-                let mut options = base.options().clone();
+                let mut options = base.regularization().clone();
                 (parameter.set)(&mut options, end);
-                TrainSettings::new(options)?;
+                base.with_regularization(options)?;
             }
             if let Some(range) = parameter.axis.invalid_range(parameter.scale) {
                 return Err(Error::parameter(format!(
@@ -354,6 +360,7 @@ pub fn warm_up_iterations(number: f64) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dropchain::train::TrainOptions;
 
     fn axis(text: &str) -> Axis {
         text.parse().unwrap()
@@ -398,7 +405,7 @@ mod tests {
     fn warm_up_and_engine_are_searched_with_noise_only() {
         let space = SearchSpace {
             warm_up: Some(axis("0,20")),
-            gradients: vec![Engine::Adjoint, Engine::Reweighted(20)],
+            gradients: vec![Engine::Adjoint, Engine::Window(2)],
             ..space("0,0.5", "0.1")
         };
         let grid = grid(&space).unwrap();
@@ -406,7 +413,7 @@ mod tests {
             .iter()
             .map(|c| (c.dropout, c.warm_up, c.gradient))
             .collect();
-        let (adjoint, reweighted) = (Some(Engine::Adjoint), Some(Engine::Reweighted(20)));
+        let (adjoint, window) = (Some(Engine::Adjoint), Some(Engine::Window(2)));
         let noisy = |warm_up, gradient| (0.5, Some(warm_up), gradient);
         assert_eq!(
             found,
@@ -414,13 +421,13 @@ mod tests {
                 (0.0, None, None),
                 noisy(0, adjoint),
                 noisy(20, adjoint),
-                noisy(0, reweighted),
-                noisy(20, reweighted),
+                noisy(0, window),
+                noisy(20, window),
             ]
         );
         let settings = grid[3].settings(&base()).unwrap();
         assert_eq!(settings.warm_up(), 0);
-        assert_eq!(settings.options().gradient, Engine::Reweighted(20));
+        assert_eq!(settings.regularization().noise.gradient, Engine::Window(2));
         for (i, one) in grid.iter().enumerate() {
             for (j, other) in grid.iter().enumerate() {
                 assert_eq!(one.compare_strength(other).is_eq(), i == j);
@@ -451,11 +458,11 @@ mod tests {
 
     #[test]
     fn the_default_grid_contains_the_defaults_of_training() {
-        let (settings, defaults) = (base(), TrainOptions::default());
+        let (settings, noise) = (base(), NoiseOptions::default());
         let grid = grid(&SearchSpace::default()).unwrap();
         let is_default = |c: &&Configuration| {
-            c.dropout == defaults.dropout
-                && c.edge_dropout == defaults.edge_noise()
+            c.dropout == noise.dropout
+                && c.edge_dropout == noise.edge_noise()
                 && c.l2 == settings.l2()
         };
         assert_eq!(grid.iter().filter(is_default).count(), 1);

@@ -39,11 +39,11 @@ Examples:
 
   # Also train a model with each engine and score it
   dropchain bench gradients train.conll --template ner --train --dev dev.conll \\
-      --engines adjoint,local
+      --engines exact,local
 
 Times are the minimum over all repeats; every repeat runs all engines. `x likelihood` is relative to
 the likelihood alone in the same run. Error and cosine compare the gradient of the noise term alone
-with the exact one (adjoint); `of all` is the same error relative to the whole gradient, of
+with the exact one (exact); `of all` is the same error relative to the whole gradient, of
 likelihood and noise term. `active/token` is q/T of Wang et al. 2013, section 4.1, before or
 after collapsing. Memory is the peak of one evaluation in a separate process, excluding the data.")]
 pub struct GradientsCommand {
@@ -82,13 +82,13 @@ pub struct GradientsCommand {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Measurement")]
 struct MeasurementArguments {
-    /// Engines: adjoint, reweighted, message, message=collapsed, message=plain, window=R, local
+    /// Engines: exact, reweighted, message, message=collapsed, message=plain, window=R, local
     ///
     /// `message` stands for both message=collapsed and message=plain.
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "adjoint,message,local,window=1,window=2,window=4",
+        default_value = "exact,message,local,window=1,window=2,window=4",
         value_name = "ENGINES"
     )]
     engines: Vec<String>,
@@ -191,16 +191,14 @@ impl GradientsCommand {
         let point = (measurement.weights.parse())
             .map_err(|error| Error::parameter(format!("--weights: {error}")))?;
         let training = TrainSettings::new(self.options())?;
-        if !training.options().has_noise() {
+        if !training.has_noise() {
             return Err(Error::parameter(
                 "--dropout 0: there is no noise to measure; expected a rate above 0",
             ));
         }
-        for gradient in variants.iter().filter_map(|variant| variant.engine()) {
-            let options = TrainOptions {
-                gradient,
-                ..self.options()
-            };
+        for variant in &variants {
+            let mut options = self.options();
+            variant.apply(&mut options.method.noise);
             TrainSettings::new(options).map_err(engines_error)?;
         }
         for (name, count) in [
@@ -245,11 +243,11 @@ impl GradientsCommand {
 
     fn options(&self) -> TrainOptions {
         let mut options = TrainOptions {
-            l2: Some(self.training.l2),
             collapse: self.training.collapse.is_on(),
-            noise_sharing: self.training.sharing.sharing(),
             ..TrainOptions::default()
         };
+        options.method.l2 = Some(self.training.l2);
+        options.method.noise.sharing = self.training.sharing.sharing();
         self.training.noise.apply(&mut options);
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);

@@ -2,8 +2,7 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::optim::LbfgsOptions;
-use dropchain::train::{Defaults, TrainOptions};
+use dropchain::train::TrainOptions;
 use dropchain_documents::classify::{
     ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass,
 };
@@ -51,11 +50,9 @@ pub struct LearningArguments {
     precision: PrecisionName,
     #[command(flatten)]
     noise: NoiseArguments,
-    /// What stands for the noise, and how to compute its gradient [default: adjoint]
+    /// How to compute the gradient of the noise term [default: exact]
     ///
-    /// `adjoint` is the second-order penalty. `gaussian` is fast dropout: the expectation over
-    /// Gaussian scores, of two classes exactly, of more by the unscented transform. `unscented` is
-    /// that for any number. For the engines that approximate `adjoint`, see `dropchain train`.
+    /// For those that approximate it, see `dropchain train`.
     #[arg(long, value_name = "ENGINE", help_heading = "Regularization")]
     gradient: Option<String>,
     /// Divide the L2 strength of a feature and class by r + EPS, where r is the absolute log-ratio
@@ -103,25 +100,21 @@ impl LearningArguments {
     /// Returns the options, with default strengths and rates.
     pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
-            noise: self.noise.kind(),
-            noise_sharing: self.noise.sharing.sharing(),
-            samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
             states: self.states.map(Into::into),
             min_count: self.min_count,
             prune: self.prune,
             precision: self.precision.into(),
             ..ClassifierOptions::train_options()
         };
+        self.noise.apply(&mut train.method.noise)?;
         if let Some(name) = &self.gradient {
-            train.gradient = name.parse()?;
+            train.method.noise.gradient = name.parse()?;
         }
         self.optimizer.apply(&mut train);
-        self.algorithm.apply(&mut train)?;
+        self.algorithm.apply(&mut train.method)?;
         let memory = self.algorithm.lbfgs_memory();
-        train.lbfgs.memory = memory.unwrap_or(match train.algorithm.is_online() {
-            true => LbfgsOptions::default().memory,
-            false => ClassifierOptions::LBFGS_MEMORY,
-        });
+        train.method.optimizer.memory = memory.unwrap_or(ClassifierOptions::LBFGS_MEMORY);
+        let method = self.algorithm.method();
         let mut options = ClassifierOptions {
             features: match files.has_features() {
                 true => None,
@@ -130,6 +123,7 @@ impl LearningArguments {
             multiclass: self.multiclass,
             l2_informativeness: self.l2_informativeness,
             train,
+            learner: method.is_online().then(|| method.into()),
             ..ClassifierOptions::default()
         };
         self.loss.apply(&mut options, !files.unlabeled.is_empty())?;
@@ -148,7 +142,7 @@ pub fn read(
     let mut corpus = InstanceCorpus::default();
     trainer.add(input.labeled(&files.train)?, &mut corpus)?;
     progress.println_all(corpus.notice_of_empty());
-    if trainer.settings().options().has_noise() {
+    if trainer.settings().has_noise() {
         trainer.add(files.unlabeled()?, &mut corpus)?;
     }
     let dev = match dev {

@@ -115,17 +115,17 @@ impl TrainCommand {
     fn options(&self) -> Result<ClassifierOptions> {
         let mut options = self.learning.options(&self.files)?;
         let own = &self.regularization;
-        let train = &mut options.train;
-        train.l2 = own.l2;
-        train.l1 = own.l1;
-        let default = match Defaults::dropout(&train.algorithm) {
+        options.train.seed = own.seed;
+        let method = &mut options.train.method;
+        method.l2 = own.l2;
+        method.l1 = own.l1;
+        let default = match method.noise.dropout {
             0.0 => 0.0, // the algorithm has no noise
             _ => ClassifierOptions::DROPOUT,
         };
-        train.dropout = own.dropout.unwrap_or(default);
-        train.warm_up = Some(own.warm_up);
-        train.seed = own.seed;
-        train.unlabeled_weight = self.unlabeled_weight;
+        method.noise.dropout = own.dropout.unwrap_or(default);
+        method.warm_up = Some(own.warm_up);
+        method.noise.unlabeled_weight = self.unlabeled_weight;
         Ok(options)
     }
 }

@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::{Algorithm, Engine, TrainOptions};
+use dropchain::train::{Engine, Lbfgs};
+use dropchain_online::Method;
 use dropchain_tune::{Axis, Schedule, SearchSpace, warm_up_iterations};
 
 use crate::arguments::Switch;
@@ -38,16 +39,16 @@ pub struct SpaceArguments {
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     warm_up: Option<Axis>,
-    /// How to compute the gradient of the noise term: one engine or several [default: adjoint]
+    /// How to compute the gradient of the noise term: one engine or several [default: exact]
     ///
-    /// Those of `train`, for example `adjoint,reweighted`.
+    /// Those of `train`, for example `exact,window=2`.
     #[arg(long, value_name = "ENGINES", value_delimiter = ',')]
     pub gradient: Vec<Engine>,
 }
 
 impl SpaceArguments {
     /// Returns the search space, with defaults for unspecified axes.
-    pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> SearchSpace {
+    pub fn to_space(&self, templates: usize, algorithm: &Method) -> SearchSpace {
         let gradients = self.gradients();
         let is_searched = gradients.len() > 1;
         let mut space = SearchSpace {
@@ -79,9 +80,9 @@ impl SpaceArguments {
     /// # Errors
     ///
     /// A number of iterations is not whole.
-    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
+    pub fn apply(&self, options: &mut Lbfgs) -> Result<()> {
         if let [engine] = self.gradients()[..] {
-            options.gradient = engine;
+            options.noise.gradient = engine;
         }
         if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
             options.warm_up = Some(warm_up_iterations(iterations)?);

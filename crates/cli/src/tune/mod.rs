@@ -243,13 +243,14 @@ impl TuneCommand {
             seed: self.strategy.seed,
             ..self.training.options(models)?
         };
-        self.space.apply(&mut options)?;
+        self.space.apply(&mut options.method)?;
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
-        models.check(&options)?;
+        let training = TrainSettings::new(self.training.with_learner(options, false)?)?;
+        models.check(&training)?;
         let templates = self.templates(models)?;
-        let training = TrainSettings::new(options)?;
-        let algorithm = &training.options().algorithm;
-        let space = self.space.to_space(templates.len(), algorithm);
+        let space = self
+            .space
+            .to_space(templates.len(), &self.training.method());
         let configurations = match self.strategy.random {
             None => space.grid(&training)?,
             Some(count) => space.random(count, self.strategy.seed, &training)?,

@@ -5,7 +5,9 @@ use dropchain::error::{Error, Result};
 use dropchain::noise::Engine;
 use dropchain::optim::LbfgsOptions;
 use dropchain::score::{Boundary, States};
-use dropchain::train::{DevUse, NoiseKind, TrainOptions, WarmStart};
+use dropchain::train::{
+    AnyLearner, DevUse, Lbfgs, NoiseKind, NoiseOptions, TrainOptions, TrainSettings,
+};
 
 use super::header::Multiclass;
 use crate::FeatureOptions;
@@ -34,6 +36,9 @@ pub struct ClassifierOptions {
     pub l2_informativeness: Option<f64>,
     /// How to train. The order is 0, and noise is on features alone.
     pub train: TrainOptions,
+    /// What learns with the penalties and the noise of [`train`](field@Self::train); `None`:
+    /// L-BFGS. Without a loss.
+    pub learner: Option<AnyLearner>,
 }
 
 impl Default for ClassifierOptions {
@@ -45,6 +50,7 @@ impl Default for ClassifierOptions {
             hidden: 0,
             l2_informativeness: None,
             train: Self::train_options(),
+            learner: None,
         }
     }
 }
@@ -64,17 +70,32 @@ impl ClassifierOptions {
     /// Returns the default training options: noise from the first iteration on, none on the bias.
     #[must_use]
     pub fn train_options() -> TrainOptions {
-        TrainOptions {
-            lbfgs: LbfgsOptions {
+        let method = Lbfgs {
+            noise: NoiseOptions {
+                edge_dropout: Some(0.0),
+                ..NoiseOptions::dropout(Self::DROPOUT)
+            },
+            warm_up: Some(0),
+            optimizer: LbfgsOptions {
                 memory: Self::LBFGS_MEMORY,
                 ..LbfgsOptions::default()
             },
+            ..Lbfgs::default()
+        };
+        TrainOptions {
             order: Order::Zero,
-            dropout: Self::DROPOUT,
-            warm_up: Some(0),
-            edge_dropout: Some(0.0),
-            ..TrainOptions::default()
+            ..TrainOptions::new(method)
         }
+    }
+
+    /// Returns the options of training, checked.
+    pub(super) fn settings(&self) -> Result<TrainSettings> {
+        let train = self.train.clone();
+        let method = match &self.learner {
+            None => train.method.clone().into(),
+            Some(learner) => learner.with_regularization(train.method.unresolved())?,
+        };
+        TrainSettings::new(train.with_method(method))
     }
 
     /// Checks that the options fit one another.
@@ -92,7 +113,16 @@ impl ClassifierOptions {
             return Err(Error::parameter(message));
         }
         self.check_informativeness()?;
-        check_settings(self.loss, self.hidden, &self.train)
+        if let (Some(loss), Some(learner)) = (self.loss, &self.learner) {
+            return Err(Error::parameter(format!(
+                "the {} loss with --algorithm {}; expected --algorithm lbfgs, which stands for all \
+                 that is not online",
+                loss.name(),
+                learner.name()
+            )));
+        }
+        let optimizer = &self.train.method.optimizer;
+        check_settings(self.loss, self.hidden, &self.settings()?, optimizer)
     }
 
     /// Checks that strengths by informativeness are positive, and that what trains can have them.
@@ -105,10 +135,8 @@ impl ClassifierOptions {
                 "L2 informativeness {epsilon}; expected a finite number above 0"
             )));
         }
-        let found = if self.train.algorithm.is_online() {
-            format!("algorithm {}", self.train.algorithm.name())
-        } else if self.train.warm_start != WarmStart::Off {
-            "an online warm start".to_owned()
+        let found = if let Some(learner) = &self.learner {
+            format!("algorithm {}", learner.name())
         } else if let Some(loss) = self.loss {
             format!("the {} loss", loss.name())
         } else {
@@ -129,8 +157,11 @@ impl ClassifierOptions {
 pub(super) fn check_settings(
     loss: Option<Loss>,
     hidden: usize,
-    options: &TrainOptions,
+    settings: &TrainSettings,
+    optimizer: &LbfgsOptions,
 ) -> Result<()> {
+    let (options, regularization) = (settings.options(), settings.regularization());
+    let noise = &regularization.noise;
     let Some(loss) = loss else {
         return match hidden {
             0 => Ok(()),
@@ -141,16 +172,19 @@ pub(super) fn check_settings(
         };
     };
     loss.check()?;
-    check_hidden(hidden, options)?;
+    check_hidden(hidden, options.boundary)?;
     let lbfgs = LbfgsOptions {
-        memory: options.lbfgs.memory, // of no use, and harmless
-        improvement_tolerance: options.lbfgs.improvement_tolerance,
-        period: options.lbfgs.period,
-        gradient_tolerance: options.lbfgs.gradient_tolerance,
+        memory: optimizer.memory, // of no use, and harmless
+        improvement_tolerance: optimizer.improvement_tolerance,
+        period: optimizer.period,
+        gradient_tolerance: optimizer.gradient_tolerance,
         ..LbfgsOptions::default()
     };
-    let has_warm_up =
-        options.warm_up.is_some_and(|n| n > 0) || options.warm_start != WarmStart::Off;
+    let has_warm_up = regularization.warm_up.is_some_and(|n| n > 0);
+    let has_bound = matches!(
+        noise.kind,
+        NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive
+    );
     let all = [None, Some(States::All)];
     let unfit = [
         (
@@ -160,30 +194,25 @@ pub(super) fn check_settings(
         ),
         (options.order != Order::Zero, "with order 1", "order 0"),
         (
-            options.algorithm.is_online(),
-            "with an online algorithm",
-            "--algorithm lbfgs, which stands for all that is not online",
-        ),
-        (
-            options.lbfgs != lbfgs,
+            *optimizer != lbfgs,
             "with a line search",
             "the default: there is none",
         ),
-        (options.l1 > 0.0, "with an L1 penalty", "--l1 0"),
+        (regularization.l1 > 0.0, "with an L1 penalty", "--l1 0"),
         (
-            options.has_noise() && options.noise == NoiseKind::MonteCarlo,
-            "with sampled noise",
-            "--noise dropout, whose bound is exact arithmetic",
+            noise.is_on() && !has_bound,
+            "with noise of this kind",
+            "--noise dropout, gaussian or additive, whose bounds are exact arithmetic",
         ),
         (
-            options.has_noise() && options.edge_noise() > 0.0,
+            noise.is_on() && noise.edge_noise() > 0.0,
             "with noise on the bias",
             "edge dropout 0",
         ),
         (
-            options.gradient != Engine::Adjoint,
+            noise.gradient != Engine::Adjoint,
             "with a gradient engine",
-            "the default (--gradient adjoint)",
+            "the default (--gradient exact)",
         ),
         (has_warm_up, "with a warm-up", "none: the bounds are convex"),
         (
@@ -215,7 +244,7 @@ pub(super) fn check_settings(
 }
 
 /// Checks the number of hidden units, and what they need.
-fn check_hidden(units: usize, options: &TrainOptions) -> Result<()> {
+fn check_hidden(units: usize, boundary: Boundary) -> Result<()> {
     let fault = |found: &str, expected: &str| {
         Err(Error::parameter(format!(
             "{units} hidden units{found}; expected {expected}"
@@ -224,7 +253,7 @@ fn check_hidden(units: usize, options: &TrainOptions) -> Result<()> {
     if units > ClassifierOptions::MAX_HIDDEN {
         return fault("", &format!("at most {}", ClassifierOptions::MAX_HIDDEN));
     }
-    if units > 0 && options.boundary == Boundary::Off {
+    if units > 0 && boundary == Boundary::Off {
         return fault(" without boundary weights", "--boundary on");
     }
     Ok(())

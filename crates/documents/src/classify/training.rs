@@ -54,9 +54,9 @@ impl<'a> ClassifierTrainer<'a> {
             options.multiclass = Multiclass::OneVsRest;
             // All classes have a problem of their own.
             options.train.states = Some(States::All);
-            options.train.warm_up = Some(0); // the bounds are convex
+            options.train.method.warm_up = Some(0); // the bounds are convex
         }
-        let mut settings = TrainSettings::new(options.train.clone())?;
+        let mut settings = options.settings()?;
         if let Some(epsilon) = options.l2_informativeness {
             settings = settings.with_l2_rule(Arc::new(Informativeness { epsilon }));
         }
@@ -279,6 +279,7 @@ impl<'a> ClassifierTrainer<'a> {
             loss: self.options.loss?,
             hidden: self.options.hidden,
             seed: self.settings.options().seed,
+            optimizer: self.options.train.method.optimizer.clone(),
         })
     }
 

@@ -272,7 +272,7 @@ fn a_search_that_is_interrupted_at_once_has_no_model() {
 #[test]
 fn a_limit_of_iterations_must_leave_some() {
     let mut search = search(&space("0.3", "0.1"));
-    search.settings = settings(|o| (o.warm_up, o.max_iterations) = (Some(5), Some(5)));
+    search.settings = settings(|o| (o.method.warm_up, o.max_iterations) = (Some(5), Some(5)));
     assert_eq!(
         error(&search),
         "no iterations are left after the warm-up; expected a larger maximum"

@@ -36,7 +36,7 @@ fn small_folds(count: usize) -> Validation {
 fn searches() -> Vec<(Search<'static>, Validation)> {
     let with = |space: SearchSpace, change: fn(&mut TrainOptions)| {
         let settings = settings(|o| {
-            (o.warm_up, o.max_iterations, o.patience) = (Some(3), Some(14), 4);
+            (o.method.warm_up, o.max_iterations, o.patience) = (Some(3), Some(14), 4);
             change(o);
         });
         Search {
@@ -52,7 +52,7 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
     };
     let course = SearchSpace {
         warm_up: Some("0,4".parse().unwrap()),
-        gradients: vec![Engine::Adjoint, Engine::Reweighted(3)],
+        gradients: vec![Engine::Adjoint, Engine::Window(1)],
         ..space("0,0.3", "0.1")
     };
     vec![
@@ -61,7 +61,9 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
         (with(course, |_| {}), Validation::Dev),
         (with(l1, |_| {}), Validation::Dev),
         (
-            with(space("0.2,0.4", "0.1"), |o| o.noise = NoiseKind::MonteCarlo),
+            with(space("0.2,0.4", "0.1"), |o| {
+                o.method.noise.kind = NoiseKind::MonteCarlo
+            }),
             small_folds(2),
         ),
     ]

@@ -34,7 +34,7 @@ pub fn train(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
     let mut problem = HiddenProblem::new(documents, loss, run.noise, l2, layout.units);
     let lbfgs = LbfgsSettings::new(LbfgsOptions {
         max_iterations: run.limit,
-        ..settings.options().lbfgs.clone()
+        ..run.optimizer.clone()
     })?;
     let (monitor, observer) = (run.monitor, run.observer);
     let mut observe = |iteration: &optim::Iteration<'_, Value>| -> ControlFlow<()> {

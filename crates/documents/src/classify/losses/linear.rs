@@ -53,7 +53,7 @@ pub fn train(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
     let problem = Problem::new(documents, run.monitor.loss, run.noise, 0.5 * settings.l2());
     let others = rest.iter().map(|targets| problem.with_targets(targets));
     let others: Vec<Problem<'_>> = others.collect();
-    let lbfgs = &settings.options().lbfgs;
+    let lbfgs = run.optimizer;
     let options = IrlsOptions {
         max_iterations: run.limit,
         earlier_iterations: run.done,

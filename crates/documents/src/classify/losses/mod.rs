@@ -14,7 +14,7 @@ use dropchain::extract::Target;
 use dropchain::ids::{AttributeId, LabelId};
 use dropchain::model::{Precision, TrainingRecord};
 use dropchain::objective::Terms;
-use dropchain::optim::{Outcome, StopReason};
+use dropchain::optim::{LbfgsOptions, Outcome, StopReason};
 use dropchain::train::{
     AttributeCorpus, BaseModels, BestWeights, DevScore, End, EndReason, ExtractedCorpora, Finished,
     NoiseKind, Observer, Pruned, Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings,
@@ -27,12 +27,9 @@ use super::header::{ClassifierHeader, ClassifierParts};
 use super::options::check_settings;
 use crate::irls::{InputNoise, Loss, Value, hidden_memory, hidden_start, irls_memory};
 
-/// From this size on, an allocation is returned to the system when it is freed.
-const RETURNED: usize = 32 << 20;
-
 /// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
 /// hidden units by L-BFGS.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LossTrainer {
     /// The loss.
     pub loss: Loss,
@@ -40,6 +37,8 @@ pub struct LossTrainer {
     pub hidden: usize,
     /// The seed of the weights of hidden units that training starts from.
     pub seed: u64,
+    /// The stopping tests, and with hidden units the memory of L-BFGS.
+    pub optimizer: LbfgsOptions,
 }
 
 /// Classes and weights of documents.
@@ -52,6 +51,7 @@ struct DocumentData {
 struct Run<'a, 'set> {
     set: &'set TrainingSet,
     settings: &'a TrainSettings,
+    optimizer: &'a LbfgsOptions,
     noise: InputNoise,
     start: Vec<f64>,
     done: usize,
@@ -113,7 +113,7 @@ impl LossTrainer {
     /// The documents do not fit the loss; the memory limit is too low; the objective is not finite
     /// at the start.
     pub(super) fn train(
-        self,
+        &self,
         job: &Job<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, End)> {
@@ -144,6 +144,7 @@ impl LossTrainer {
         let outcome = self.minimize(Run {
             set: &set,
             settings,
+            optimizer: &self.optimizer,
             noise: input_noise(settings)?,
             start: self.start(&set),
             done: 0,
@@ -163,7 +164,7 @@ impl LossTrainer {
         Ok((self.parts(&set, settings, &theta, end.record())?, end))
     }
 
-    fn layout(self, set: &TrainingSet) -> Layout {
+    fn layout(&self, set: &TrainingSet) -> Layout {
         Layout {
             columns: set.space().nodes.columns(),
             labels: set.labels().len(),
@@ -171,7 +172,7 @@ impl LossTrainer {
         }
     }
 
-    fn minimize(self, run: Run<'_, '_>) -> Result<Outcome<Value>> {
+    fn minimize(&self, run: Run<'_, '_>) -> Result<Outcome<Value>> {
         let data = DocumentData::new(run.set, self.loss)?;
         match self.hidden {
             0 => linear::train(run, &data),
@@ -181,7 +182,7 @@ impl LossTrainer {
 
     /// Makes the model.
     fn parts(
-        self,
+        &self,
         set: &TrainingSet,
         settings: &TrainSettings,
         theta: &[f64],
@@ -219,7 +220,7 @@ impl LossTrainer {
 
 impl SegmentTrainer for LossTrainer {
     fn check(&self, settings: &TrainSettings) -> Result<()> {
-        check_settings(Some(self.loss), self.hidden, settings.options())
+        check_settings(Some(self.loss), self.hidden, settings, &self.optimizer)
     }
 
     fn start(&self, set: &TrainingSet) -> Vec<f64> {
@@ -249,6 +250,7 @@ impl SegmentTrainer for LossTrainer {
         let outcome = self.minimize(Run {
             set,
             settings,
+            optimizer: &self.optimizer,
             noise: input_noise(settings)?,
             start: segment.start,
             done: segment.done,
@@ -289,15 +291,14 @@ impl SegmentTrainer for LossTrainer {
 
     fn memory(&self, set: &TrainingSet, settings: &TrainSettings) -> usize {
         let (rows, layout) = (&set.data().nodes, self.layout(set));
-        let (pairs, columns) = (settings.options().lbfgs.memory, layout.columns);
+        let (pairs, columns) = (self.optimizer.memory, layout.columns);
         let bytes = match self.hidden {
             0 => irls_memory(rows, columns, layout.outputs()),
             units => hidden_memory(rows, columns, units, pairs),
         };
-        let returned = if bytes >= RETURNED { bytes } else { 0 };
         // θ, that of the best iteration, and the result.
         let bytes = bytes.saturating_add(layout.dimension().saturating_mul(8 * 3));
-        set.memory_with_model((bytes, returned), settings.options().precision)
+        set.memory_with_model(bytes, settings.options().precision)
     }
 
     fn finish(
@@ -403,17 +404,17 @@ fn objective_terms(loss: Loss, value: &Value, has_noise: bool) -> Terms {
 
 /// Returns the noise of the inputs.
 fn input_noise(settings: &TrainSettings) -> Result<InputNoise> {
-    let options = settings.options();
-    let rate = options.dropout;
-    Ok(match options.noise {
-        _ if !options.has_noise() => InputNoise::None,
+    let noise = &settings.regularization().noise;
+    let rate = noise.dropout;
+    Ok(match noise.kind {
+        _ if !noise.is_on() => InputNoise::None,
         NoiseKind::Dropout => InputNoise::Proportional(rate / (1.0 - rate)),
         NoiseKind::Gaussian => InputNoise::Proportional(rate),
         NoiseKind::Additive => InputNoise::Additive(rate),
-        NoiseKind::MonteCarlo => {
-            return Err(Error::parameter(
-                "the noise is monte-carlo; expected noise with a bound",
-            ));
+        kind => {
+            return Err(Error::parameter(format!(
+                "the noise is {kind}; expected noise with a bound"
+            )));
         }
     })
 }

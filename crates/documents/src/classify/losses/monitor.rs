@@ -47,7 +47,7 @@ impl<'a> Monitor<'a> {
             set,
             layout,
             loss,
-            has_noise: settings.options().has_noise(),
+            has_noise: settings.has_noise(),
             patience: settings.options().patience,
             done: 0,
             skips_start: false,

@@ -33,12 +33,11 @@ fn options(loss: Loss, hidden: usize, dropout: f64) -> ClassifierOptions {
         }),
         loss: Some(loss),
         hidden,
-        train: TrainOptions {
-            dropout,
-            l2: Some(0.02),
-            precision: Precision::F64,
-            ..ClassifierOptions::train_options()
-        },
+        train: changed(ClassifierOptions::train_options(), |o| {
+            o.method.noise.dropout = dropout;
+            o.method.l2 = Some(0.02);
+            o.precision = Precision::F64;
+        }),
         ..ClassifierOptions::default()
     }
 }

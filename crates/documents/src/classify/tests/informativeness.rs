@@ -15,11 +15,10 @@ fn set(collapse: bool) -> TrainingSet {
     for (name, label) in [("a", "X"), ("a", "X"), ("b", "Y"), ("a", "Y"), ("c", "Y")] {
         corpus.push_sentence([[name]], [label]).unwrap();
     }
-    let options = TrainOptions {
-        collapse,
-        l2: Some(0.5),
-        ..ClassifierOptions::train_options()
-    };
+    let options = changed(ClassifierOptions::train_options(), |o| {
+        o.collapse = collapse;
+        o.method.l2 = Some(0.5);
+    });
     let settings = TrainSettings::new(options).unwrap();
     let settings = settings.with_l2_rule(Arc::new(Informativeness { epsilon: 0.1 }));
     let extracted =

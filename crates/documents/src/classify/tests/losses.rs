@@ -15,17 +15,16 @@ const HINGE: Loss = Loss::Hinge { margin: 1.0 };
 fn options(loss: Option<Loss>, dropout: f64) -> ClassifierOptions {
     ClassifierOptions {
         loss,
-        train: TrainOptions {
-            dropout,
-            l2: Some(0.2),
-            precision: Precision::F64,
-            lbfgs: LbfgsOptions {
+        train: changed(ClassifierOptions::train_options(), |o| {
+            o.method.noise.dropout = dropout;
+            o.method.l2 = Some(0.2);
+            o.precision = Precision::F64;
+            o.method.optimizer = LbfgsOptions {
                 improvement_tolerance: 1e-12,
                 gradient_tolerance: 1e-9,
                 ..LbfgsOptions::default()
-            },
-            ..ClassifierOptions::train_options()
-        },
+            };
+        }),
         ..ClassifierOptions::default()
     }
 }
@@ -230,7 +229,7 @@ fn collapsed_features_and_single_ones_have_the_same_minimum() {
     for noise in [NoiseKind::Dropout, NoiseKind::Gaussian, NoiseKind::Additive] {
         let train = |collapse| {
             changed(Some(HINGE), 0.4, |o| {
-                (o.collapse, o.noise) = (collapse, noise)
+                (o.collapse, o.method.noise.kind) = (collapse, noise)
             })
         };
         let [collapsed, single] = [true, false].map(|c| classifier(train(c), two_classes()));

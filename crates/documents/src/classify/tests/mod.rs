@@ -14,6 +14,12 @@ use dropchain::model::{Header, Model};
 use dropchain::train::AttributeCorpus;
 use dropchain::{TrainOptions, Trainer};
 
+/// Options with a change.
+fn changed(mut options: TrainOptions, change: impl FnOnce(&mut TrainOptions)) -> TrainOptions {
+    change(&mut options);
+    options
+}
+
 fn names(options: FeatureOptions, text: &str) -> Vec<String> {
     let features = options.extract(text).into_iter();
     features
@@ -161,11 +167,10 @@ fn the_bias_has_no_noise() {
     // Without features there is only the bias, which then minimizes likelihood and penalty alone.
     let bias = |dropout: f64| {
         let options = ClassifierOptions {
-            train: TrainOptions {
-                dropout,
-                l2: Some(0.1),
-                ..ClassifierOptions::train_options()
-            },
+            train: changed(ClassifierOptions::train_options(), |o| {
+                o.method.noise.dropout = dropout;
+                o.method.l2 = Some(0.1);
+            }),
             ..ClassifierOptions::default()
         };
         let trainer = ClassifierTrainer::new(options).unwrap();

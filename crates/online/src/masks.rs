@@ -7,7 +7,7 @@
 
 use super::columns::{SentenceEntries, value};
 use super::rates::AttributeRates;
-use crate::random;
+use dropchain::random;
 
 /// The masks of one update of a sentence.
 #[derive(Clone, Copy, Debug)]

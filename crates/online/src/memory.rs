@@ -1,21 +1,18 @@
 //! The memory of a learner, estimated before any of it is allocated.
 
-use super::algorithm::{Algorithm, StepRule};
-use super::columns::{Row, Single};
-use super::layout::count;
-use super::sgd::{OnlineNoise, OnlineNoiseKind};
-use crate::extract::{Dataset, SparseRows};
-use crate::objective::{NoiseMemory, sentence_memory};
-use crate::score::{FeatureBlock, ParameterSpace};
+use dropchain::extract::{Dataset, SparseRows};
+use dropchain::objective::{NoiseMemory, sentence_memory};
+use dropchain::score::FeatureBlock;
+use dropchain::train::TrainingSet;
 
-/// Estimates the memory in bytes of a learner, excluding the parameters θ. Time O(nonzeros).
-#[must_use]
-pub fn learner_memory(
-    data: &Dataset,
-    space: &ParameterSpace,
-    algorithm: &Algorithm,
-    noise: Option<&OnlineNoise>,
-) -> usize {
+use crate::columns::{Row, Single};
+use crate::epochs::LearnerSettings;
+use crate::layout::count;
+use crate::sgd::OnlineNoiseKind;
+
+/// Estimates the memory in bytes of a learner. Time O(nonzeros).
+pub(crate) fn memory(set: &TrainingSet, settings: &LearnerSettings) -> usize {
+    let (data, space) = (set.data(), set.space());
     let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
     let [mut slots, mut bytes] = [space.labels().saturating_mul(space.stride()), 0usize];
     for (matrix, block) in matrices {
@@ -27,19 +24,16 @@ pub fn learner_memory(
         // Places of columns while the matrix is arranged, times of decay, amounts of noise.
         bytes = bytes.saturating_add(16 * block.columns() + 16 * (rows + singles));
     }
-    // Weights, sums or squares, and the weights at the start of calibration.
-    let arrays = match algorithm {
-        Algorithm::Sgd(options) => 2 + usize::from(options.step != StepRule::Decreasing),
-        _ => 2,
-    };
-    let noise = match noise.map(|noise| &noise.kind) {
-        Some(OnlineNoiseKind::Quadratic(noise)) => NoiseMemory::Quadratic(noise),
+    let noise = match settings.noise.as_ref().map(|noise| &noise.kind) {
+        Some(OnlineNoiseKind::Analytic(noise)) => NoiseMemory::Analytic(noise),
         Some(OnlineNoiseKind::Sampled { .. }) => NoiseMemory::MonteCarlo,
         None => NoiseMemory::None,
     };
+    // Weights, sums or squares, and the weights at the start of calibration; the parameters, those
+    // of the best epoch, the result, and those of calibration.
     bytes
-        .saturating_add(slots.saturating_mul(8 * arrays))
-        .saturating_add(slots / 8)
+        .saturating_add(slots.saturating_mul(8 * 3))
+        .saturating_add(space.dimension().saturating_mul(8 * 4))
         .saturating_add(32 * data.len())
         .saturating_add(sentence_memory(data, space, noise))
 }

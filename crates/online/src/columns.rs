@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use super::layout::Place;
-use crate::extract::{Dataset, SparseRows};
-use crate::score::{ColumnBlock, FeatureBlock};
+use dropchain::extract::{Dataset, SparseRows};
+use dropchain::score::{FeatureBlock, sorted_entries};
 
 /// A column with a row of weights, within a sentence.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ impl SentenceColumns {
             single_values: values(),
         };
         for sentence in 0..data.len() {
-            let entries = ColumnBlock::sorted_entries(matrix, data.sentence(sentence));
+            let entries = sorted_entries(matrix, data.sentence(sentence));
             let first = columns.tokens.len();
             for entries in entries.chunk_by(|a, b| a.column == b.column) {
                 let column = entries[0].column;

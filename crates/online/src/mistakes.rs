@@ -33,13 +33,13 @@
 //! - K. Crammer, A. Kulesza, M. Dredze: Adaptive regularization of weight vectors. NIPS 2009. Of
 //!   the covariance only the diagonal is kept; as in CRFsuite, its update is divided by γ.
 
-use super::algorithm::{ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType};
+use super::algorithm::{Arow, PassiveAggressive, PassiveAggressiveType};
 use super::changes::Changes;
 use super::problem::{Chain, Problem, SentenceScores};
-use crate::chain::{LabelMask, Viterbi};
-use crate::extract::Target;
-use crate::ids::LabelId;
-use crate::objective::fill_mask;
+use dropchain::chain::{LabelMask, Viterbi};
+use dropchain::extract::Target;
+use dropchain::ids::LabelId;
+use dropchain::objective::fill_mask;
 
 /// A learner that changes weights when it makes mistakes.
 #[derive(Debug)]
@@ -62,9 +62,9 @@ pub(super) enum Rule {
     /// By δ.
     Perceptron,
     /// By as much as removes the loss.
-    PassiveAggressive(PassiveAggressiveOptions),
+    PassiveAggressive(PassiveAggressive),
     /// By as much as removes the loss, certain weights less.
-    Arow(ArowOptions),
+    Arow(Arow),
 }
 
 /// A mistake: what an update depends on.
@@ -203,7 +203,7 @@ impl MistakeLearner {
 
     fn update_passive_aggressive(
         &self,
-        options: PassiveAggressiveOptions,
+        options: PassiveAggressive,
         mistake: Mistake,
         weights: &mut [f64],
         sums: &mut [f64],
@@ -231,7 +231,7 @@ impl MistakeLearner {
 
     fn update_arow(
         &self,
-        options: ArowOptions,
+        options: Arow,
         mistake: Mistake,
         weights: &mut [f64],
         variances: &mut [f64],

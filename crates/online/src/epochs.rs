@@ -12,14 +12,14 @@ use super::problem::Problem;
 use super::sgd::{
     OnlineNoise, OnlineNoiseKind, SentencePenalty, SgdStepper, SgdWeights, StepInput,
 };
-use crate::error::{Error, Result};
-use crate::extract::Dataset;
-use crate::objective::{Penalty, Terms};
-use crate::score::ParameterSpace;
+use dropchain::error::{Error, Result};
+use dropchain::extract::Dataset;
+use dropchain::objective::{Penalty, Terms};
+use dropchain::score::ParameterSpace;
 
 /// The parameters of a learner, all within their ranges.
 #[derive(Clone, Debug)]
-pub struct LearnerSettings {
+pub(crate) struct LearnerSettings {
     /// An online algorithm.
     pub algorithm: Algorithm,
     /// The L2 penalty of stochastic gradient descent.
@@ -37,15 +37,14 @@ pub struct LearnerSettings {
 
 /// A learner and its weights.
 #[derive(Debug)]
-pub struct Learner<'a> {
+pub(crate) struct EpochLearner<'a> {
     problem: Problem<'a>,
     settings: LearnerSettings,
     method: Method,
     order: Vec<u32>, // of the current epoch
     epochs: usize,
-    theta: Vec<f64>,                  // after the last epoch
+    theta: Vec<f64>,   // after the last epoch
     history: Vec<f64>, // objectives of the last epochs, of stochastic gradient descent
-    calibration: Option<Calibration>, // until it is taken
 }
 
 #[derive(Debug)]
@@ -71,22 +70,9 @@ struct MistakeMethod {
     epsilon: f64,
 }
 
-/// The learning rates that were tried before the first epoch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Calibration {
-    /// Number of sentences that were used.
-    pub sentences: usize,
-    /// The objective at the start.
-    pub initial: f64,
-    /// The learning rates in the order of trials, and the objective after one pass with each.
-    pub trials: Vec<(f64, f64)>,
-    /// The one that was chosen.
-    pub rate: f64,
-}
-
 /// The result of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Epoch {
+pub(crate) struct Epoch {
     /// Sum of the losses of the sentences, each before its update, and the penalty after the epoch.
     pub objective: f64,
     /// The terms of that sum, of stochastic gradient descent.
@@ -99,7 +85,7 @@ pub struct Epoch {
 
 /// The state of a learner after an epoch, from which it resumes to the same bits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LearnerState<'a> {
+pub(crate) struct LearnerState<'a> {
     epochs: usize,
     count: u64, // sentences so far
     eta: Option<f64>,
@@ -109,23 +95,19 @@ pub struct LearnerState<'a> {
     sums: Cow<'a, [f64]>,
 }
 
-impl<'a> Learner<'a> {
+impl<'a> EpochLearner<'a> {
     /// Creates a learner that starts at θ.
-    ///
-    /// # Errors
-    ///
-    /// The algorithm is not an online one.
     pub fn new(
         data: &'a Dataset,
         space: &'a ParameterSpace,
         settings: LearnerSettings,
         theta: Vec<f64>,
-    ) -> Result<Self> {
+    ) -> Self {
         let problem = Problem::new(data, space);
         let weights = problem.layout.weights(space, &theta);
         let uses_unlabeled = matches!(
             settings.noise.as_ref().map(|noise| noise.kind),
-            Some(OnlineNoiseKind::Quadratic(_))
+            Some(OnlineNoiseKind::Analytic(_))
         );
         let sentences = if uses_unlabeled {
             data.len()
@@ -142,9 +124,6 @@ impl<'a> Learner<'a> {
             }))
         };
         let method = match settings.algorithm {
-            Algorithm::Lbfgs => {
-                return Err(Error::parameter("L-BFGS is not an online algorithm"));
-            }
             Algorithm::Sgd(options) => {
                 let penalty = SentencePenalty::new(&problem, &settings.penalty, sentences);
                 let weights = weights.clone();
@@ -164,11 +143,13 @@ impl<'a> Learner<'a> {
                     penalty: settings.penalty.clone(),
                 }))
             }
-            Algorithm::Ap(options) => mistakes(Rule::Perceptron, options.epsilon),
-            Algorithm::Pa(options) => mistakes(Rule::PassiveAggressive(options), options.epsilon),
+            Algorithm::Perceptron(options) => mistakes(Rule::Perceptron, options.epsilon),
+            Algorithm::PassiveAggressive(options) => {
+                mistakes(Rule::PassiveAggressive(options), options.epsilon)
+            }
             Algorithm::Arow(options) => mistakes(Rule::Arow(options), options.epsilon),
         };
-        Ok(Self {
+        Self {
             problem,
             settings,
             method,
@@ -176,18 +157,15 @@ impl<'a> Learner<'a> {
             epochs: 0,
             theta,
             history: Vec::new(),
-            calibration: None,
-        })
+        }
     }
 
     /// Returns the parameters θ after the last epoch.
-    #[must_use]
     pub fn theta(&self) -> &[f64] {
         &self.theta
     }
 
     /// Returns the number of epochs so far.
-    #[must_use]
     pub fn epochs(&self) -> usize {
         self.epochs
     }
@@ -200,15 +178,9 @@ impl<'a> Learner<'a> {
         };
         if sgd.eta.is_none() {
             shuffle(self.settings.seed, 0, &mut self.order);
-            self.calibration = sgd.calibrate(&self.problem, &self.order, interrupt);
-            sgd.eta = self.calibration.as_ref().map(|found| found.rate);
+            sgd.eta = sgd.calibrate(&self.problem, &self.order, interrupt);
         }
         sgd.eta.is_some()
-    }
-
-    /// Returns what [`Learner::prepare`] tried, once.
-    pub fn take_calibration(&mut self) -> Option<Calibration> {
-        self.calibration.take()
     }
 
     /// Learns from all sentences once.
@@ -251,8 +223,7 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// Returns the state, from which [`Learner::restore`] continues.
-    #[must_use]
+    /// Returns the state, from which [`EpochLearner::restore`] continues.
     pub fn state(&self) -> LearnerState<'_> {
         let period = match self.settings.algorithm {
             Algorithm::Sgd(options) => options.period,
@@ -319,13 +290,11 @@ const SCALARS: usize = 4;
 
 impl LearnerState<'_> {
     /// Returns how many numbers represent the state.
-    #[must_use]
     pub fn numbers(&self) -> usize {
         SCALARS + self.period + self.weights.len() + self.sums.len()
     }
 
-    /// Returns the state as numbers, from which [`Learner::restore_numbers`] continues.
-    #[must_use]
+    /// Returns the state as numbers, from which [`EpochLearner::restore_numbers`] continues.
     pub fn to_numbers(&self) -> Vec<f64> {
         let mut numbers = Vec::with_capacity(self.numbers());
         numbers.extend([
@@ -342,7 +311,7 @@ impl LearnerState<'_> {
     }
 }
 
-impl Learner<'_> {
+impl EpochLearner<'_> {
     /// Restores a state from numbers.
     ///
     /// # Errors
@@ -413,7 +382,7 @@ impl SgdLearner {
         problem: &Problem<'_>,
         order: &[u32],
         interrupt: Option<&AtomicBool>,
-    ) -> Option<Calibration> {
+    ) -> Option<f64> {
         let options = self.options;
         let sample = &order[..order.len().min(options.samples)];
         let start = self.weights.values.clone();
@@ -430,7 +399,6 @@ impl SgdLearner {
             initial += self.stepper.loss(problem, &self.weights, sentence as usize);
         }
         let (mut eta, mut best) = (options.eta, (options.eta, f64::INFINITY));
-        let mut trials = Vec::new();
         let (mut is_descending, mut left) = (false, options.candidates);
         for _ in 1..options.max_trials.max(2) {
             if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
@@ -442,7 +410,6 @@ impl SgdLearner {
             self.weights.complete(problem, self.stepper.penalty());
             let objective = penalty(self) - terms.log_likelihood;
             let is_lower = objective.is_finite() && objective < initial;
-            trials.push((eta, objective));
             left -= usize::from(is_lower);
             if objective < best.1 {
                 best = (eta, objective);
@@ -461,12 +428,7 @@ impl SgdLearner {
             }
         }
         self.reset(problem, start);
-        Some(Calibration {
-            sentences: sample.len(),
-            initial,
-            trials,
-            rate: best.0,
-        })
+        Some(best.0)
     }
 
     fn reset(&mut self, problem: &Problem<'_>, values: Vec<f64>) {

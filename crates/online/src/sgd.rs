@@ -66,18 +66,18 @@ use super::kernels::{
 use super::masks::{MaskedValues, Masks};
 use super::problem::{Chain, Problem, SentenceScores};
 use super::rates::AttributeRates;
-use crate::chain::{LANES, Order, Transitions};
-use crate::extract::Target;
-use crate::math::add;
-use crate::objective::{
+use dropchain::chain::{LANES, Order, Transitions};
+use dropchain::extract::Target;
+use dropchain::math::add;
+use dropchain::objective::{
     AttributeNoise, ChainParameters, LabelVariances, Noise, Penalty, ScoreArrays, SentenceArrays,
     SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
 };
-use crate::simd;
+use dropchain::simd;
 
 /// The noise of stochastic gradient descent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OnlineNoise {
+pub(crate) struct OnlineNoise {
     /// The kind, and the amounts where single attributes have no others.
     pub kind: OnlineNoiseKind,
     /// The amounts on single attributes.
@@ -86,9 +86,9 @@ pub struct OnlineNoise {
 
 /// The kind of noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum OnlineNoiseKind {
+pub(crate) enum OnlineNoiseKind {
     /// The quadratic regularizer of each sentence.
-    Quadratic(Noise),
+    Analytic(Noise),
     /// Attributes are dropped at random.
     Sampled {
         /// Rates of node attributes, and of all other features.
@@ -271,14 +271,14 @@ impl SgdStepper {
         let amounts = match kind {
             None => [0.0; 2],
             Some(OnlineNoiseKind::Sampled { rates, .. }) => rates,
-            Some(OnlineNoiseKind::Quadratic(noise)) => {
-                engine = Some(noise.engine);
+            Some(OnlineNoiseKind::Analytic(noise)) => {
+                engine = Some(noise.term);
                 noise_factors = noise.factors(problem.data.total_weights());
                 [noise.node, noise.edge]
             }
         };
         let convert = |amount| match kind {
-            Some(OnlineNoiseKind::Quadratic(noise)) => noise.distribution.rate(amount),
+            Some(OnlineNoiseKind::Analytic(noise)) => noise.distribution.rate(amount),
             _ => amount,
         };
         let single = noise.map_or_else(AttributeNoise::default, |noise| noise.amounts);
@@ -324,7 +324,7 @@ impl SgdStepper {
                 let masks = Masks::new(rates[1], seed, input.epoch, input.sentence);
                 self.evaluate_masked(problem, weights, input.sentence, masks)
             }
-            Some(OnlineNoiseKind::Quadratic(noise)) => {
+            Some(OnlineNoiseKind::Analytic(noise)) => {
                 self.evaluate(problem, weights, input.sentence, Some(noise))
             }
             None => self.evaluate(problem, weights, input.sentence, None),

@@ -1,27 +1,23 @@
-//! The training algorithms and their parameters, with the meaning and the defaults of CRFsuite.
+//! The algorithms and their parameters, with the meaning and the defaults of CRFsuite.
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use dropchain::error::{Error, Result};
 
 /// Most trials of a calibration; more is a typo.
 const MAX_TRIALS: usize = 1000;
 
-/// The algorithm that trains the weights.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Algorithm {
-    /// L-BFGS on the whole corpus; with an L1 penalty OWL-QN.
-    #[default]
-    Lbfgs,
-    /// Stochastic gradient descent with an L2 penalty: `l2sgd` of CRFsuite.
+/// An algorithm with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Algorithm {
+    /// Stochastic gradient descent.
     Sgd(SgdOptions),
     /// The averaged perceptron.
-    Ap(PerceptronOptions),
+    Perceptron(Perceptron),
     /// Passive-aggressive.
-    Pa(PassiveAggressiveOptions),
+    PassiveAggressive(PassiveAggressive),
     /// Adaptive regularization of weights.
-    Arow(ArowOptions),
+    Arow(Arow),
 }
 
 /// Parameters of stochastic gradient descent.
@@ -62,18 +58,18 @@ pub enum StepRule {
     Curvature,
 }
 
-/// Parameters of the averaged perceptron.
+/// The averaged perceptron: `ap` of CRFsuite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PerceptronOptions {
+pub struct Perceptron {
     /// Stop if the mean over sentences of the fraction of wrong labels is below this.
     pub epsilon: f64,
 }
 
-/// Parameters of passive-aggressive training (Crammer et al. 2006).
+/// Passive-aggressive training (Crammer et al. 2006).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PassiveAggressiveOptions {
+pub struct PassiveAggressive {
     /// How an update is limited.
     pub variant: PassiveAggressiveType,
     /// The aggressiveness C.
@@ -101,10 +97,10 @@ pub enum PassiveAggressiveType {
     Two,
 }
 
-/// Parameters of adaptive regularization of weights (Crammer, Kulesza and Dredze 2009).
+/// Adaptive regularization of weights (Crammer, Kulesza and Dredze 2009).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ArowOptions {
+pub struct Arow {
     /// The variance of every weight at the start.
     pub variance: f64,
     /// The tradeoff γ between the loss and the change of weights.
@@ -128,7 +124,7 @@ impl Default for SgdOptions {
     }
 }
 
-impl Default for PassiveAggressiveOptions {
+impl Default for PassiveAggressive {
     fn default() -> Self {
         Self {
             variant: PassiveAggressiveType::One,
@@ -140,7 +136,7 @@ impl Default for PassiveAggressiveOptions {
     }
 }
 
-impl Default for ArowOptions {
+impl Default for Arow {
     fn default() -> Self {
         Self {
             variance: 1.0,
@@ -151,39 +147,10 @@ impl Default for ArowOptions {
 }
 
 impl Algorithm {
-    /// Returns the name on the command line.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Lbfgs => "lbfgs",
-            Self::Sgd(_) => "sgd",
-            Self::Ap(_) => "ap",
-            Self::Pa(_) => "pa",
-            Self::Arow(_) => "arow",
-        }
-    }
-
-    /// Returns whether weights change after each sentence.
-    #[must_use]
-    pub fn is_online(&self) -> bool {
-        *self != Self::Lbfgs
-    }
-
     /// Returns whether training minimizes a penalized likelihood, to which a noise term can be
     /// added. The others learn from the most likely labels alone.
-    #[must_use]
     pub fn is_probabilistic(&self) -> bool {
-        matches!(self, Self::Lbfgs | Self::Sgd(_))
-    }
-
-    /// Returns the default of the maximum number of iterations, if there is one.
-    #[must_use]
-    pub fn max_iterations(&self) -> Option<usize> {
-        match self {
-            Self::Lbfgs => None,
-            Self::Sgd(_) => Some(1000),
-            Self::Ap(_) | Self::Pa(_) | Self::Arow(_) => Some(100),
-        }
+        matches!(self, Self::Sgd(_))
     }
 
     /// Checks the parameters.
@@ -193,10 +160,9 @@ impl Algorithm {
     /// [`Error::Parameter`] naming the parameter that is out of its range.
     pub fn check(&self) -> Result<()> {
         match self {
-            Self::Lbfgs => Ok(()),
             Self::Sgd(options) => options.check(),
-            Self::Ap(options) => check_not_negative("epsilon", options.epsilon),
-            Self::Pa(options) => {
+            Self::Perceptron(options) => check_not_negative("epsilon", options.epsilon),
+            Self::PassiveAggressive(options) => {
                 check_positive("aggressiveness", options.c)?;
                 check_not_negative("epsilon", options.epsilon)
             }
@@ -259,7 +225,7 @@ impl SgdOptions {
     }
 }
 
-fn check_not_negative(name: &str, value: f64) -> Result<()> {
+pub(crate) fn check_not_negative(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::extract::random::with_weights;
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 use crate::objective::tests::{enumerated, enumerated_curvature};
 use crate::objective::{
     AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
@@ -129,7 +129,7 @@ const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
     node: 0.3,
     edge: 0.5,
-    engine: Engine::Adjoint,
+    term: NoiseTerm::Quadratic(Engine::Adjoint),
     sharing: NoiseSharing::Weights,
     unlabeled_weight: 0.2,
 };

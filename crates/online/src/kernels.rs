@@ -8,9 +8,9 @@ use std::ops::Range;
 use super::columns::{SentenceEntries, value};
 use super::layout::BlockSlots;
 use super::rates::AttributeRates;
-use crate::chain::LANES;
-use crate::math::exp_at_least;
-use crate::simd::Kernel;
+use dropchain::chain::LANES;
+use dropchain::math::exp_at_least;
+use dropchain::simd::Kernel;
 
 /// Vectors per piece: as many as registers hold.
 const PIECE: usize = 7;

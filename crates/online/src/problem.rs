@@ -3,10 +3,10 @@
 use super::columns::SentenceColumns;
 use super::kernels::AddScores;
 use super::layout::Layout;
-use crate::chain::{LabelWeights, Scores, Transitions};
-use crate::extract::Dataset;
-use crate::score::ParameterSpace;
-use crate::simd;
+use dropchain::chain::{LabelWeights, Scores, Transitions};
+use dropchain::extract::Dataset;
+use dropchain::score::ParameterSpace;
+use dropchain::simd;
 
 /// The data and the layout of the weights.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The amounts of noise on the attributes of a block.
 
 use super::layout::{Layout, Place};
-use crate::score::FeatureBlock;
+use dropchain::score::FeatureBlock;
 
 /// The amounts of noise on the attributes of a block: rates or variances.
 #[derive(Clone, Debug, Default)]

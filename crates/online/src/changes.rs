@@ -2,8 +2,8 @@
 
 use super::columns::{SentenceEntries, value};
 use super::problem::Problem;
-use crate::chain::Order;
-use crate::ids::LabelId;
+use dropchain::chain::Order;
+use dropchain::ids::LabelId;
 
 /// A weight that counts more often, or less often, on one path than on another.
 #[derive(Clone, Copy, Debug, PartialEq)]
