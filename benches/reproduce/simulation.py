@@ -23,7 +23,7 @@ from pathlib import Path
 GROUPS, SIZE, NUISANCE, PERIOD = 5, 10, 1000, 25
 BETA = 0.057
 TRAIN, TEST, TUNING = 75, 1000, 20
-SHARED = ["--noise-sharing", "inputs"]
+SHARED = ["--masks", "inputs"]
 L2 = ("1", "3", "10", "32", "100", "300", "1000", "3000")
 RATES = ("0.5", "0.7", "0.9", "0.95")
 WITH_NOISE = [["--dropout", rate, "--l2", l2]
@@ -32,7 +32,7 @@ METHODS = {
     "L2": [["--dropout", "0", "--l2", l2] for l2 in L2],
     "dropout, eq. 12": [[*SHARED, *options] for options in WITH_NOISE],
     "dropout, eq. 8": WITH_NOISE,
-    "fast dropout": [[*SHARED, "--gradient", "gaussian", *options] for options in WITH_NOISE],
+    "fast dropout": [[*SHARED, "--noise", "gaussian-scores", *options] for options in WITH_NOISE],
 }
 PAPER = {"L2": [0.66, 0.53], "dropout, eq. 12": [0.73, 0.55]}
 

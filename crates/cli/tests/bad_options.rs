@@ -65,9 +65,9 @@ fn invalid_noise_options_are_reported() {
              message, window=R or local",
         ),
         (
-            "--dropout 0.2 --gradient gaussian",
+            "--dropout 0.2 --noise gaussian-scores",
             "gradient 'gaussian' with order 1; expected --order 0, at which labels are \
-             independent, or --gradient adjoint",
+             independent, or --gradient exact",
         ),
         (
             "--dropout 0 --gradient local",

@@ -60,7 +60,7 @@ const TRAINING: &[&str] = &[
     "--prune",
     "--recall-bias",
     "--noise",
-    "--noise-sharing",
+    "--masks",
     "--gradient",
     "--samples",
     "--warm-up",
