@@ -157,7 +157,7 @@ impl Observer for Recorder<'_, '_> {
         });
     }
 
-    fn start(&mut self, start: &Start<'_>) {
+    fn start(&mut self, start: &Start) {
         self.record.course.start = start_fields(start);
         if self.is_followed {
             let _ = self
@@ -455,7 +455,7 @@ fn fill(dict: &Bound<'_, PyDict>, fields: &[(&str, f64)]) -> PyResult<()> {
     Ok(())
 }
 
-fn start_fields(start: &Start<'_>) -> Vec<(&'static str, f64)> {
+fn start_fields(start: &Start) -> Vec<(&'static str, f64)> {
     let counts = [
         ("sentences", start.sentences),
         ("tokens", start.tokens),

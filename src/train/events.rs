@@ -9,20 +9,20 @@ use std::time::Duration;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
-use super::options::AnyOptions;
 use crate::error::Error;
 use crate::model::{Precision, TrainingRecord};
 use crate::optim::StopReason;
 
 /// The state before the first iteration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Start<'a> {
-    /// The training parameters, defaults resolved; not read back from logs.
-    #[serde(rename = "parameters", skip_deserializing)]
-    pub options: Option<&'a AnyOptions>,
+pub struct Start {
+    /// The training options as logs and models record them, defaults resolved.
+    #[serde(rename = "parameters")]
+    pub options: Value,
     /// Number of training sentences.
     pub sentences: usize,
     /// Number of training tokens.
@@ -324,7 +324,7 @@ pub trait Observer {
     /// Called before the other events of each model, if training has two passes.
     fn pass(&mut self, _pass: Pass) {}
     /// Called before the first iteration.
-    fn start(&mut self, _start: &Start<'_>) {}
+    fn start(&mut self, _start: &Start) {}
     /// Called after [`Observer::start`] for each model that training continues from.
     fn matched(&mut self, _found: &ModelMatch) {}
     /// Called after [`Observer::start`] if training resumes from a checkpoint, with the number of

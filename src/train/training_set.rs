@@ -14,6 +14,7 @@ use super::events::{DevScore, Pruned, Rounded, Start};
 use super::expand::ClassWeights;
 use super::extracted::{ExtractedCorpora, base_fingerprints, fingerprint};
 use super::labels::TrainingLabels;
+use super::learner::fields;
 use super::line_options::{ClassOptions, line_options_key};
 use super::noise_options::FeatureNoise;
 use super::origin::{Origin, extra_weights};
@@ -194,11 +195,11 @@ impl TrainingSet {
     /// Returns the event before the first iteration of training that is estimated to need so many
     /// bytes besides the set.
     #[must_use]
-    pub fn start_event<'a>(&self, settings: &'a TrainSettings, memory: usize) -> Start<'a> {
+    pub fn start_event(&self, settings: &TrainSettings, memory: usize) -> Start {
         let counts = &self.counts;
         let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
         Start {
-            options: Some(settings.options()),
+            options: fields(settings.options()).into(),
             sentences: counts.labeled.sentences as usize,
             tokens: counts.labeled.tokens as usize,
             total_weight: counts.total_weight,

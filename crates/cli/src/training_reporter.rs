@@ -2,9 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::label::PlainLabels;
 use dropchain::train::log::{Header, Log, Source};
-use dropchain::train::{self, AnyOptions, Observer, ObserverError};
+use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
 
 use super::config::EffectiveConfig;
@@ -69,13 +68,12 @@ impl Observer for TrainingReporter<'_> {
         self.log.pass(pass);
     }
 
-    fn start(&mut self, start: &train::Start<'_>) {
+    fn start(&mut self, start: &train::Start) {
         self.progress.println(&match self.of_documents {
             true => describe_documents(start),
             false => describe_sentences(start),
         });
-        let is_auto = |options: &AnyOptions| options.plain_labels == PlainLabels::Auto;
-        if start.plain_labels && start.options.is_some_and(is_auto) {
+        if start.plain_labels && start.options.get("plain_labels").is_none() {
             self.progress.println(
                 "labels have no B- or I-, but look like types: adjacent tokens with the same label \
                  are one span (--plain-labels tags if they are tags)",
@@ -160,7 +158,7 @@ impl Observer for TrainingReporter<'_> {
 }
 
 /// Describes the data of a tagger.
-fn describe_sentences(start: &train::Start<'_>) -> String {
+fn describe_sentences(start: &train::Start) -> String {
     let unlabeled = match start.unlabeled_sentences {
         0 => String::new(),
         n => format!(", {n} unlabeled sentences"),
@@ -188,7 +186,7 @@ fn describe_sentences(start: &train::Start<'_>) -> String {
 }
 
 /// Describes the data of a classifier, whose documents are sentences of one token.
-fn describe_documents(start: &train::Start<'_>) -> String {
+fn describe_documents(start: &train::Start) -> String {
     let unlabeled = match start.unlabeled_sentences {
         0 => String::new(),
         n => format!(", {n} unlabeled documents"),

@@ -119,16 +119,12 @@ fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
         "--masks: requires noise; expected --dropout above 0"
     );
     let bench = "bench gradients train.conll --template minimal --repeat 1 --masks inputs";
-    let error = dir
-        .run(&format!("{bench} --engines exact,local"))
-        .failure();
+    let error = dir.run(&format!("{bench} --engines exact,local")).failure();
     assert!(
         error.contains("--engines: noise sharing 'inputs' with gradient 'local'; "),
         "{error}"
     );
-    let found = dir
-        .run(&format!("{bench} --engines exact --json -"))
-        .json();
+    let found = dir.run(&format!("{bench} --engines exact --json -")).json();
     assert_eq!(found["options"]["masks"], "inputs");
     assert_eq!(found["engines"][1]["engine"], "adjoint");
 }

@@ -43,7 +43,7 @@ impl<'a, 'j> EventSender<'a, 'j> {
 }
 
 impl Observer for EventSender<'_, '_> {
-    fn start(&mut self, start: &Start<'_>) {
+    fn start(&mut self, start: &Start) {
         self.send(Event::Start([start.weights, start.attributes]));
     }
 

@@ -33,7 +33,7 @@ pub enum Record<'a> {
         header: Cow<'a, Header>,
         /// The training event.
         #[serde(flatten)]
-        start: Cow<'a, Start<'a>>,
+        start: Cow<'a, Start>,
     },
     /// What a model that training continues from has in common with the data.
     Match(Cow<'a, ModelMatch>),

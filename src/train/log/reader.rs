@@ -18,7 +18,7 @@ pub struct Run {
     /// What the program said of the run.
     pub header: Header,
     /// The state before the first iteration.
-    pub start: Start<'static>,
+    pub start: Start,
     /// The iterations; a run that was resumed has each of them once.
     pub iterations: Vec<Iteration>,
     /// The result; `None` if the run was killed or is still running.

@@ -137,7 +137,7 @@ impl Observer for Log {
         self.write(&Record::Pass(pass), false);
     }
 
-    fn start(&mut self, start: &Start<'_>) {
+    fn start(&mut self, start: &Start) {
         let header = self
             .header
             .take()

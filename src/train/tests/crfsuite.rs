@@ -145,7 +145,7 @@ struct Events {
 }
 
 impl Observer for Events {
-    fn start(&mut self, start: &Start<'_>) {
+    fn start(&mut self, start: &Start) {
         self.weights = start.weights;
     }
 

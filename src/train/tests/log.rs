@@ -1,5 +1,6 @@
 //! The lines of a log, written and read back.
 
+use std::borrow::Cow;
 use std::fs;
 use std::time::Duration;
 
@@ -23,9 +24,9 @@ fn header() -> Header {
     }
 }
 
-fn start() -> Start<'static> {
+fn start() -> Start {
     Start {
-        options: None,
+        options: json!({"l2": 0.1, "seed": 1}),
         sentences: 10,
         tokens: 100,
         total_weight: None,
@@ -108,7 +109,7 @@ fn an_event_has_the_fields_of_its_line_and_is_read_back() {
         "sources": [
             {"role": "clusters", "name": "raw.txt", "files": ["raw.txt"], "bytes": 7, "words": 3}
         ],
-        "parameters": TrainOptions::default(), "sentences": 10, "tokens": 100,
+        "parameters": {"l2": 0.1, "seed": 1}, "sentences": 10, "tokens": 100,
         "unlabeled_sentences": 5, "dev_sentences": 3, "labels": 9, "attributes": 1000,
         "collapsed_attributes": 700, "weights": 6300, "active_per_token": 19.25,
         "collapsed_active_per_token": 15.5, "estimated_memory": 1_u64 << 40,

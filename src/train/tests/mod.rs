@@ -140,7 +140,7 @@ struct Recorder {
 }
 
 impl Observer for Recorder {
-    fn start(&mut self, start: &Start<'_>) {
+    fn start(&mut self, start: &Start) {
         assert!(self.iterations.is_empty() && self.end.is_none());
         assert!(start.estimated_memory > 0);
         self.attributes = [start.attributes, start.collapsed_attributes];

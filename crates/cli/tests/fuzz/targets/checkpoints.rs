@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use dropchain::train::{CheckpointInterval, Checkpoints, Trained};
+use dropchain::train::{CheckpointInterval, Checkpoints, Lbfgs, Trained};
 use dropchain::{Corpus, MemoryLimit, Result, Sentence, Template, TrainOptions, Trainer};
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
