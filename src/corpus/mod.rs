@@ -4,7 +4,8 @@
 //! memory does not grow with them and a sentence is available as soon as its last line has been
 //! read. A [`Writer`] writes tagged sentences. The formats are described in `docs/formats.md`.
 //!
-//! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with a
+//! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with
+//! a
 //! [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
 mod columns;

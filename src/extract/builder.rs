@@ -168,7 +168,8 @@ impl DatasetBuilder {
         Ok(())
     }
 
-    /// Returns the data set, its alphabets, and the groups of attributes, if the builder was created
+    /// Returns the data set, its alphabets, and the groups of attributes, if the builder was
+    /// created
     /// by [`extending`](Self::extending) with a template that has groups.
     #[must_use]
     pub fn finish(mut self) -> (Dataset, Alphabets, AttributeGroups) {

@@ -47,7 +47,8 @@
 //! | `precision` | how the weights in the tables are stored: `f32`, `f64`, `f16` or `i8` |
 //! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
-//! | `joined` | name, positions in `columns` and names of the columns that the labels join, if any |
+//! | `joined` | name, positions in `columns` and names of the columns that the labels join, if any
+//! |
 //!
 //! Labels that join columns consist of a value of each with `+` in between; a label is split at the
 //! first ones. `label_column` is none then.

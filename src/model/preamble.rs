@@ -31,8 +31,8 @@ pub(super) fn sections(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Secti
         return Err(Error::model(
             path,
             format!(
-                "the model has format version {version}; this dropchain reads version {FORMAT_VERSION}, \
-                 so another dropchain is needed, or the model is damaged"
+                "the model has format version {version}; this dropchain reads version \
+                 {FORMAT_VERSION}, so another dropchain is needed, or the model is damaged"
             ),
         ));
     }
@@ -89,7 +89,8 @@ pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// Assembles a file with this magic from an encoded header and the sections after the checksums, each of which is
+/// Assembles a file with this magic from an encoded header and the sections after the checksums,
+/// each of which is
 /// freed once it is in the file.
 pub(super) fn assemble<S: AsRef<[u8]>>(magic: &Magic, header: &[u8], sections: Vec<S>) -> Vec<u8> {
     let lengths: Vec<usize> = sections.iter().map(|s| s.as_ref().len()).collect();

@@ -75,7 +75,8 @@ impl Checkpoints {
         self
     }
 
-    /// Checks that the file can be written for a run with 1 or 2 passes, and reads the checkpoint to
+    /// Checks that the file can be written for a run with 1 or 2 passes, and reads the checkpoint
+    /// to
     /// resume from, if there is one.
     ///
     /// # Errors

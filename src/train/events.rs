@@ -60,7 +60,8 @@ pub struct Start {
     pub estimated_memory: usize,
 }
 
-/// One iteration of the optimizer. A log has null for a value that is NaN or infinite; read back, it
+/// One iteration of the optimizer. A log has null for a value that is NaN or infinite; read back,
+/// it
 /// is NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Iteration {

@@ -96,7 +96,8 @@ pub trait Learner: Debug + Send + Sync {
     /// The objective is not finite at the start; the state to resume from does not fit the data.
     fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>>;
 
-    /// Returns whether segments end with weights, from which other penalties and noise can continue.
+    /// Returns whether segments end with weights, from which other penalties and noise can
+    /// continue.
     fn ends_with_weights(&self) -> bool {
         true
     }

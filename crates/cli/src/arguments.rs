@@ -277,7 +277,12 @@ pub struct ThreadArguments {
     /// Number of threads [default: one per processor]
     ///
     /// The results are the same for any number of threads.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS), hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS),
+        hide_short_help = true
+    )]
     pub threads: Option<u16>,
 }
 

@@ -55,7 +55,8 @@ pub struct TrainingArguments {
     /// have weights of their own; other sentences are tagged as before. WEIGHT is that of a copy
     /// relative to its sentence. Training takes twice as long.
     #[arg(long, value_name = "WEIGHT", num_args = 0..=1, require_equals = true,
-          default_value_t = 0.0, default_missing_value = "1", help_heading = "Training", hide_short_help = true)]
+          default_value_t = 0.0, default_missing_value = "1", help_heading = "Training",
+          hide_short_help = true)]
     caseless: f64,
 }
 

@@ -247,7 +247,8 @@ fn assert_survives_flips(bytes: &[u8], step: usize) {
     for at in all.step_by(step) {
         for mask in [0x01, 0x40, 0x80, 0xff] {
             let mut bad = flip(bytes, at, mask);
-            // With other lengths of sections the checksums cannot be recomputed: the model is rejected.
+            // With other lengths of sections the checksums cannot be recomputed: the model is
+            // rejected.
             if at >= HEADER_AT {
                 seal(&mut bad);
             }

@@ -39,10 +39,13 @@ const LOG: &str = "\
 \"dev_sentences\":1,\"labels\":2,\"attributes\":9,\"collapsed_attributes\":8,\"weights\":20,\
 \"active_per_token\":4.5,\"collapsed_active_per_token\":4.0,\"estimated_memory\":1000}
 {\"event\":\"iteration\",\"iteration\":0,\"objective\":9.5,\"log_likelihood\":-9.5,\"dropout\":0.0,\
-\"l2\":0.0,\"l1\":0.0,\"gradient_norm\":5.0,\"evaluations\":1,\"nonzero\":0,\"seconds\":0.1,\"dev_f1\":0.0}
+\"l2\":0.0,\"l1\":0.0,\"gradient_norm\":5.0,\"evaluations\":1,\"nonzero\":0,\"seconds\":0.1,\
+            \"dev_f1\":0.0}
 {\"event\":\"iteration\",\"iteration\":1,\"objective\":4.5,\"log_likelihood\":-3.5,\"dropout\":0.5,\
-\"l2\":0.5,\"l1\":0.0,\"gradient_norm\":1.0,\"evaluations\":2,\"nonzero\":9,\"seconds\":0.2,\"dev_f1\":0.75}
-{\"event\":\"end\",\"stop_reason\":\"patience\",\"iterations\":1,\"seconds\":0.2,\"best_iteration\":1,\
+\"l2\":0.5,\"l1\":0.0,\"gradient_norm\":1.0,\"evaluations\":2,\"nonzero\":9,\"seconds\":0.2,\
+            \"dev_f1\":0.75}
+{\"event\":\"end\",\"stop_reason\":\"patience\",\"iterations\":1,\"seconds\":0.2,\
+            \"best_iteration\":1,\
 \"recall_bias\":0.0}
 ";
 

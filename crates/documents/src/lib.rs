@@ -1,5 +1,6 @@
 //! Whole documents: their classes ([`classify`]), or numbers ([`regress`]), predicted from n-grams
-//! of words and characters or from ready-made features, by linear models trained with feature noise.
+//! of words and characters or from ready-made features, by linear models trained with feature
+//! noise.
 //!
 //! A model file is of one kind, a classifier or a regression, and neither is a tagger: each has a
 //! magic of its own.

@@ -3,7 +3,8 @@
 //! An example reads and changes the weights of its own attributes only, at random places of memory,
 //! so what counts is cache lines. A column of the design matrix with many weights is a *row*: one
 //! slot for each score of a token, padded to whole SIMD vectors, with zeros in the gaps
-//! ([`Targets::is_dense`](dropchain::score::Targets::is_dense)). Each weight of another column, most of
+//! ([`Targets::is_dense`](dropchain::score::Targets::is_dense)). Each weight of another column,
+//! most of
 //! which have one, is a single slot. Transitions, start and end weights are rows as well.
 //!
 //! A class of m attributes with identical columns has the parameter φ = √m·θ in the batch layout

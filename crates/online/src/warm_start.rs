@@ -7,7 +7,8 @@
 //! end of the last one, which takes the noise of the updates out of the weights, much like an
 //! average. (docs/decisions, 68)
 //!
-//! Passes are iterations for the course of training, for logs and for checkpoints; L-BFGS goes on counting.
+//! Passes are iterations for the course of training, for logs and for checkpoints; L-BFGS goes on
+//! counting.
 
 use std::sync::Arc;
 

@@ -16,7 +16,8 @@ use dropchain_online::{
 use tempfile::TempDir;
 
 const TEXT: &str = "Ada B-PER\nleft O\nLondon B-LOC\n\nshe O\ndied O\nin O\nMarylebone B-LOC\n\n\
-                    Charles B-PER\nBabbage I-PER\nleft O\nLondon B-LOC\n\nthey O\nmet O\nAda B-PER\n";
+                    Charles B-PER\nBabbage I-PER\nleft O\nLondon B-LOC\n\n\
+                    they O\nmet O\nAda B-PER\n";
 
 fn learners() -> Vec<AnyLearner> {
     let sgd = |step, noise| Sgd {

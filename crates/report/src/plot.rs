@@ -1,6 +1,7 @@
 //! Plots as SVG.
 //!
-//! A plot has classes instead of colors. [`STYLE`] has them for light and dark pages, and gives each
+//! A plot has classes instead of colors. [`STYLE`] has them for light and dark pages, and gives
+//! each
 //! series a color and dashes of its own.
 
 use dropchain_formats::Escaped;

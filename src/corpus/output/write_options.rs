@@ -16,7 +16,8 @@ pub struct WriteOptions {
     /// reader detects it from the first line. That of the input is
     /// [`Reader::separator`](crate::corpus::Reader::separator).
     pub separator: char,
-    /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, and other
+    /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, and
+    /// other
     /// formats mark spans instead of single tokens.
     pub spans: bool,
     /// CoNLL-U: the column for the label, by name or index; any other name is a key in `MISC`.

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 /// Writes tagged sentences to a stream, each with a single `write_all`.
 ///
 /// Nothing is buffered across sentences, except in the formats of texts
-/// ([`WriteFormat::has_texts`](super::WriteFormat::has_texts)), and a text is written with its last sentence. Wrap `out` in a
+/// ([`WriteFormat::has_texts`](super::WriteFormat::has_texts)), and a text is written with its last
+/// sentence. Wrap `out` in a
 /// [`std::io::BufWriter`] if more is wanted. [`Writer::finish`] ends the output.
 pub struct Writer<W: Write> {
     out: W,

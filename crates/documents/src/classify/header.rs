@@ -5,7 +5,6 @@ use dropchain::model::{Model, Precision, RowFile, TrainingRecord};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::classifier::Classifier;
 use super::output_layer::OutputLayer;
 use crate::irls::Loss;
 use crate::{FeatureOptions, ModelKind};
@@ -89,19 +88,19 @@ impl ClassifierParts {
         })
     }
 
-    /// Takes them from a classifier.
+    /// Takes them from the file of a classifier.
     ///
     /// # Errors
     ///
     /// [`Error::Model`](dropchain::Error::Model) if the file is damaged.
-    pub fn of_classifier(classifier: &Classifier) -> Result<Self> {
-        let rows = classifier.file().rows().map(|row| {
+    pub fn of_file(header: ClassifierHeader, file: &RowFile) -> Result<Self> {
+        let rows = file.rows().map(|row| {
             let (name, row) = row?;
             Ok((name.to_vec(), row))
         });
         Ok(Self {
-            header: classifier.header().clone(),
-            precision: classifier.file().precision(),
+            header,
+            precision: file.precision(),
             rows: rows.collect::<Result<_>>()?,
         })
     }

@@ -5,7 +5,8 @@ use dropchain::math::sigmoid;
 use serde::{Deserialize, Serialize};
 
 /// What makes scores of classes of the inputs of hidden units. Of two classes it has one output:
-/// the score of the second minus that of the first. Of more, one for each class. The units of an output
+/// the score of the second minus that of the first. Of more, one for each class. The units of an
+/// output
 /// follow those of the one before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -145,7 +145,8 @@ impl<'a> ClassifierTrainer<'a> {
 
     /// Converts documents to sentences of one token, for a search of hyperparameters
     /// (the crate `dropchain-tune`); also returns a corpus with their classes alone. Classes
-    /// alternate as evenly as their numbers allow, so that blocks of adjacent documents, of which folds consist,
+    /// alternate as evenly as their numbers allow, so that blocks of adjacent documents, of which
+    /// folds consist,
     /// have about the same classes.
     ///
     /// # Errors
@@ -310,7 +311,10 @@ impl<'a> ClassifierTrainer<'a> {
     /// [`Error::Model`] if the bytes are none of it.
     pub fn classifier(&self, finished: Vec<u8>) -> Result<Classifier> {
         let parts = match self.loss_trainer() {
-            Some(_) => ClassifierParts::of_classifier(&Classifier::from_bytes(finished)?)?,
+            Some(_) => {
+                let classifier = Classifier::from_bytes(finished)?;
+                ClassifierParts::of_file(classifier.header().clone(), classifier.file())?
+            }
             None => ClassifierParts::of_model(&Model::from_bytes(finished)?)?,
         };
         Classifier::from_bytes(self.record(parts).encode()?)

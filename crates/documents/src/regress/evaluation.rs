@@ -42,7 +42,8 @@ impl Regression {
     }
 
     /// Returns how to read documents in the way that the regression was trained on, if they are in
-    /// a table; `formats` are those that the names of the files tell. What `options` say of the table
+    /// a table; `formats` are those that the names of the files tell. What `options` say of the
+    /// table
     /// stays; a label that `is_named`, too.
     #[must_use]
     pub fn read_options(

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use dropchain::error::{Error, Result};
 use dropchain::optim::{self, LbfgsOptions, LbfgsSettings, Outcome, StopReason};
 
-use super::{DocumentData, Run, not_finite};
+use super::run::{DocumentData, Run, not_finite};
 use crate::irls::{Documents, HiddenProblem, Value};
 
 /// Trains the weights of hidden units, from θ.

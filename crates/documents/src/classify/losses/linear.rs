@@ -1,7 +1,8 @@
 //! Training of linear classifiers by iteratively reweighted least squares.
 //!
 //! Two labels have one problem, of the second against the first: with the scores ∓½·f of the
-//! labels, as at the minimum of −log p(y|x), p(second|x) = σ(f) and f = w·x. The penalty c2·‖θ‖² of the
+//! labels, as at the minimum of −log p(y|x), p(second|x) = σ(f) and f = w·x. The penalty c2·‖θ‖² of
+//! the
 //! weights ±½·w of both is ½·c2·‖w‖². The bias is that of the first and of the last token: two
 //! features of value 1 with equal weights, or one of value √2.
 //!
@@ -19,7 +20,7 @@ use dropchain::score::Boundary;
 use rayon::prelude::*;
 
 use super::layout::Layout;
-use super::{DocumentData, Run, not_finite};
+use super::run::{DocumentData, Run, not_finite};
 use crate::irls::{
     CONCURRENT, Documents, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Problem, Value,
 };

@@ -4,16 +4,15 @@ mod hidden;
 mod layout;
 mod linear;
 mod monitor;
+mod run;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dropchain::MemoryLimit;
 use dropchain::error::{Error, Result};
-use dropchain::extract::Target;
-use dropchain::ids::{AttributeId, LabelId};
+use dropchain::ids::AttributeId;
 use dropchain::model::{Precision, TrainingRecord};
-use dropchain::objective::Terms;
 use dropchain::optim::{LbfgsOptions, Outcome, StopReason};
 use dropchain::train::{
     AttributeCorpus, BaseModels, BestWeights, DevScore, End, EndReason, ExtractedCorpora, Finished,
@@ -23,6 +22,7 @@ use dropchain::train::{
 
 use self::layout::Layout;
 use self::monitor::{Monitor, accuracy};
+use self::run::{DocumentData, Run};
 use super::header::{ClassifierHeader, ClassifierParts};
 use super::options::check_settings;
 use crate::irls::{InputNoise, Loss, Value, hidden_memory, hidden_start, irls_memory};
@@ -41,26 +41,6 @@ pub struct LossTrainer {
     pub optimizer: LbfgsOptions,
 }
 
-/// Classes and weights of documents.
-struct DocumentData {
-    labels: Vec<LabelId>, // [N]
-    weights: Vec<f64>,    // [N]
-}
-
-/// A run of the optimizer.
-struct Run<'a, 'set> {
-    set: &'set TrainingSet,
-    settings: &'a TrainSettings,
-    optimizer: &'a LbfgsOptions,
-    noise: InputNoise,
-    start: Vec<f64>,
-    done: usize,
-    limit: Option<usize>,
-    interrupt: Option<&'a AtomicBool>,
-    monitor: &'a mut Monitor<'set>,
-    observer: &'a mut dyn Observer,
-}
-
 /// Ready-made features to train on, and what may end or limit that.
 pub(super) struct Job<'a> {
     pub corpus: &'a AttributeCorpus,
@@ -68,41 +48,6 @@ pub(super) struct Job<'a> {
     pub settings: &'a TrainSettings,
     pub interrupt: Option<&'a AtomicBool>,
     pub memory: MemoryLimit,
-}
-
-impl DocumentData {
-    /// Returns classes and weights of the documents.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if they are sentences, or have no class or several.
-    fn new(set: &TrainingSet, loss: Loss) -> Result<Self> {
-        let data = set.data();
-        if data.unlabeled() > 0 {
-            return Err(fault(loss, "unlabeled documents", "labeled ones"));
-        }
-        if data.tokens() != data.len() || set.space().edges.columns() > 0 {
-            return Err(fault(loss, "sentences", "documents: one token each"));
-        }
-        if set.labels().len() < 2 {
-            return Err(fault(loss, "one class", "two or more"));
-        }
-        let labels = (0..data.len()).map(|i| match data.target(i) {
-            Target::Gold(&[label]) => Ok(label),
-            _ => Err(fault(loss, "a partial label", "one class per document")),
-        });
-        Ok(Self {
-            labels: labels.collect::<Result<_>>()?,
-            weights: (0..data.len()).map(|i| data.weight(i)).collect(),
-        })
-    }
-
-    /// Returns 1 for documents with this label, −1 for others, `[N]`.
-    fn targets(&self, label: usize) -> Vec<f64> {
-        let labels = self.labels.iter();
-        let target = |own: &LabelId| if own.index() == label { 1.0 } else { -1.0 };
-        labels.map(target).collect()
-    }
 }
 
 impl LossTrainer {
@@ -371,35 +316,6 @@ fn score_change(
     before
         .zip(accuracy(set, layout, theta))
         .map(|(b, a)| [b, a])
-}
-
-/// Returns the error of data that do not fit the loss.
-fn fault(loss: Loss, found: &str, expected: &str) -> Error {
-    let name = loss.name();
-    Error::parameter(format!("the {name} loss with {found}; expected {expected}"))
-}
-
-/// Returns the error of an objective that is not finite where training starts.
-fn not_finite() -> Error {
-    Error::NotFinite(
-        "the objective is not finite at the start of training; expected smaller feature values"
-            .to_owned(),
-    )
-}
-
-/// Returns the terms of the objective. Without noise, what the smoothing of a loss adds is in none.
-fn objective_terms(loss: Loss, value: &Value, has_noise: bool) -> Terms {
-    Terms {
-        log_likelihood: match loss {
-            Loss::Logistic => -value.loss,
-            _ => f64::NAN,
-        },
-        noise: match has_noise {
-            true => value.total - value.loss - value.l2,
-            false => 0.0,
-        },
-        l2: value.l2,
-    }
 }
 
 /// Returns the noise of the inputs.

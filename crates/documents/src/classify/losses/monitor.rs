@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use dropchain::error::{Error, Result};
+use dropchain::objective::Terms;
 use dropchain::optim::{self, Outcome, StopReason};
 use dropchain::train::{
     BestWeights, DevScore, End, EndReason, Iteration, Observer, TrainSettings, TrainingSet,
 };
 
 use super::layout::Layout;
-use super::objective_terms;
 use crate::irls::{Loss, Value};
 
 /// Monitors the iterations of a training or of a segment of one.
@@ -183,4 +183,19 @@ pub fn accuracy(set: &TrainingSet, layout: Layout, theta: &[f64]) -> Option<DevS
         .filter(|(label, gold)| names[*label] == gold[0])
         .count();
     Some(DevScore::Accuracy(right as f64 / gold.len() as f64))
+}
+
+/// Returns the terms of the objective. Without noise, what the smoothing of a loss adds is in none.
+fn objective_terms(loss: Loss, value: &Value, has_noise: bool) -> Terms {
+    Terms {
+        log_likelihood: match loss {
+            Loss::Logistic => -value.loss,
+            _ => f64::NAN,
+        },
+        noise: match has_noise {
+            true => value.total - value.loss - value.l2,
+            false => 0.0,
+        },
+        l2: value.l2,
+    }
 }

@@ -168,7 +168,8 @@ fn an_output_layer_that_does_not_fit_is_an_error() {
         |header| header.outputs = Some(OutputLayer::default()),
     ];
     for change in changes {
-        let mut parts = ClassifierParts::of_classifier(&classifier).unwrap();
+        let mut parts =
+            ClassifierParts::of_file(classifier.header().clone(), classifier.file()).unwrap();
         change(&mut parts.header);
         let error = Classifier::from_bytes(parts.encode().unwrap())
             .unwrap_err()
