@@ -1,5 +1,7 @@
 //! Errors of the library as Python exceptions.
 
+use std::io;
+
 use dropchain::Error;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
@@ -40,7 +42,8 @@ pub fn exception(error: Error) -> PyErr {
                 let reason = reason.strip_suffix(&suffix).unwrap_or(&reason).to_owned();
                 PyOSError::new_err((number, reason, path))
             }
-            None => PyOSError::new_err(message),
+            // The kind tells the subclass.
+            None => io::Error::new(source.kind(), message).into(),
         },
         Error::Model { .. } => ModelError::new_err(message),
         _ => PyValueError::new_err(message),
