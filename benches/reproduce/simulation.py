@@ -23,7 +23,7 @@ from pathlib import Path
 GROUPS, SIZE, NUISANCE, PERIOD = 5, 10, 1000, 25
 BETA = 0.057
 TRAIN, TEST, TUNING = 75, 1000, 20
-SHARED = ["--noise-sharing", "inputs"]
+SHARED = ["--masks", "inputs"]
 L2 = ("1", "3", "10", "32", "100", "300", "1000", "3000")
 RATES = ("0.5", "0.7", "0.9", "0.95")
 WITH_NOISE = [["--dropout", rate, "--l2", l2]

@@ -39,7 +39,7 @@ METHODS = {
     "Dropout-SVM": ["--loss", "hinge"],
     "Dropout-LR": ["--loss", "logistic"],
     "MCF-Quadratic": ["--loss", "squared"],
-    SOFTMAX: ["--noise-sharing", "inputs"],
+    SOFTMAX: ["--masks", "inputs"],
 }
 REGRESSIONS = {
     "Dropout-SVR": ["--loss", "insensitive"],
@@ -84,7 +84,7 @@ TABLE4 = {
 PAPER = {"rates": TABLE3, "latent": TABLE4}
 PAPER_RATES = ("0", "0.2", "0.3")
 NOTE = ("\\* The counterpart of MCF-Logistic: the penalty of second order of the logistic loss, "
-        "with one mask for all classes (`--noise-sharing inputs`).\n")
+        "with one mask for all classes (`--masks inputs`).\n")
 
 
 def main():

@@ -90,7 +90,7 @@ impl Engine {
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Adjoint => f.write_str("adjoint"),
+            Self::Adjoint => f.write_str("exact"),
             Self::Message { .. } => f.write_str("message"),
             Self::Window(radius) => write!(f, "window={radius}"),
             Self::Local => f.write_str("local"),
@@ -108,7 +108,7 @@ impl FromStr for Engine {
     fn from_str(name: &str) -> Result<Self, Error> {
         let error = |expected: &str| Error::parameter(format!("gradient '{name}'; {expected}"));
         match name {
-            "adjoint" => return Ok(Self::Adjoint),
+            "exact" => return Ok(Self::Adjoint),
             "message" => return Ok(Self::Message { collapse: true }),
             "local" => return Ok(Self::Local),
             "reweighted" => return Ok(Self::Reweighted(ROUND)),
@@ -126,7 +126,7 @@ impl FromStr for Engine {
             });
         }
         let rest = name.strip_prefix("window").ok_or_else(|| {
-            error("expected adjoint, reweighted, gaussian, unscented, message, window=R or local")
+            error("expected exact, reweighted, gaussian, unscented, message, window=R or local")
         })?;
         let radius = rest.strip_prefix('=').and_then(|r| r.parse().ok());
         (radius.map(Self::Window))
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn names_round_trip() {
         for name in [
-            "adjoint",
+            "exact",
             "message",
             "window=0",
             "window=12",
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        let error = "exact".parse::<Engine>().unwrap_err().to_string();
-        let expected = "gradient 'exact'; expected adjoint, reweighted, gaussian, unscented, \
+        let error = "adjoint".parse::<Engine>().unwrap_err().to_string();
+        let expected = "gradient 'adjoint'; expected exact, reweighted, gaussian, unscented, \
                         message, window=R or local";
         assert_eq!(error, expected);
     }

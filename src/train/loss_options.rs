@@ -66,7 +66,7 @@ pub(super) fn check_loss(options: &TrainOptions) -> Result<()> {
         (
             options.gradient != Engine::Adjoint,
             "with a gradient engine",
-            "the default (--gradient adjoint)",
+            "the default (--gradient exact)",
         ),
         (has_warm_up, "with a warm-up", "none: the bounds are convex"),
         (

@@ -285,12 +285,12 @@ fn check_expectation(options: &TrainOptions) -> Result<()> {
     let (option, expected) = if options.order == Order::One {
         (
             "order 1",
-            "--order 0, at which labels are independent, or --gradient adjoint",
+            "--order 0, at which labels are independent, or --gradient exact",
         )
     } else if options.noise == NoiseKind::Additive {
         (
             "additive noise",
-            "--noise dropout or gaussian, or --gradient adjoint",
+            "--noise dropout or gaussian, or --gradient exact",
         )
     } else {
         return Ok(());
@@ -316,7 +316,7 @@ pub(super) fn check_labels(noise: &NoiseTerm, labels: usize) -> Result<()> {
     }
     Err(Error::parameter(format!(
         "gradient '{}' with noise sharing 'inputs' and {labels} labels; expected two labels, \
-         --noise-sharing weights, or --gradient adjoint",
+         --masks weights, or --gradient exact",
         noise.engine
     )))
 }
@@ -364,7 +364,7 @@ fn check_sharing(options: &TrainOptions) -> Result<()> {
     if let Some(kind) = kind {
         return unfit(
             format!("{kind} noise"),
-            "--noise dropout or gaussian, or --noise-sharing weights",
+            "--noise dropout or gaussian, or --masks weights",
         );
     }
     if !matches!(
@@ -373,13 +373,13 @@ fn check_sharing(options: &TrainOptions) -> Result<()> {
     ) {
         return unfit(
             format!("gradient '{}'", options.gradient),
-            "--gradient adjoint or, of two labels, gaussian, or --noise-sharing weights",
+            "--gradient exact or, of two labels, gaussian, or --masks weights",
         );
     }
     if options.algorithm.is_online() && options.has_noise() {
         return unfit(
             format!("algorithm {}", options.algorithm.name()),
-            "--algorithm lbfgs, or --noise-sharing weights",
+            "--algorithm lbfgs, or --masks weights",
         );
     }
     Ok(())
@@ -418,7 +418,7 @@ fn check_algorithm(options: &TrainOptions) -> Result<()> {
         return unfit("options of L-BFGS".to_owned(), "their defaults");
     }
     if options.gradient != Engine::Adjoint {
-        let expected = "the default (--gradient adjoint)";
+        let expected = "the default (--gradient exact)";
         return unfit(format!("gradient '{}'", options.gradient), expected);
     }
     if options.samples != Defaults::SAMPLES {
@@ -516,12 +516,12 @@ mod tests {
         assert_eq!(
             error(|o| o.order = Order::One),
             "gradient 'gaussian' with order 1; expected --order 0, at which labels are \
-             independent, or --gradient adjoint"
+             independent, or --gradient exact"
         );
         assert_eq!(
             error(|o| o.noise = NoiseKind::Additive),
             "gradient 'gaussian' with additive noise; expected --noise dropout or gaussian, or \
-             --gradient adjoint"
+             --gradient exact"
         );
         assert_eq!(
             error(|o| o.noise = NoiseKind::MonteCarlo),
@@ -530,15 +530,15 @@ mod tests {
         );
         assert_eq!(
             error(|o| o.algorithm = Algorithm::Sgd(SgdOptions::default())),
-            "algorithm sgd with gradient 'gaussian'; expected the default (--gradient adjoint)"
+            "algorithm sgd with gradient 'gaussian'; expected the default (--gradient exact)"
         );
         assert_eq!(
             error(|o| {
                 o.gradient = Engine::Gaussian(Expectation::Unscented);
                 o.noise_sharing = NoiseSharing::Inputs;
             }),
-            "noise sharing 'inputs' with gradient 'unscented'; expected --gradient adjoint or, of \
-             two labels, gaussian, or --noise-sharing weights"
+            "noise sharing 'inputs' with gradient 'unscented'; expected --gradient exact or, of \
+             two labels, gaussian, or --masks weights"
         );
     }
 
@@ -553,7 +553,7 @@ mod tests {
         assert_eq!(
             check_labels(&noise, 3).unwrap_err().to_string(),
             "gradient 'gaussian' with noise sharing 'inputs' and 3 labels; expected two labels, \
-             --noise-sharing weights, or --gradient adjoint"
+             --masks weights, or --gradient exact"
         );
     }
 
@@ -578,7 +578,7 @@ mod tests {
         }
         assert_eq!(sharing(settings(|_| ()).unwrap()), NoiseSharing::Weights);
         let error = |change| inputs(change).unwrap_err().to_string();
-        let kinds = "expected --noise dropout or gaussian, or --noise-sharing weights";
+        let kinds = "expected --noise dropout or gaussian, or --masks weights";
         assert_eq!(
             error(|o| o.noise = NoiseKind::Additive),
             format!("noise sharing 'inputs' with additive noise; {kinds}")
@@ -599,8 +599,8 @@ mod tests {
             assert_eq!(
                 TrainSettings::new(options).unwrap_err().to_string(),
                 format!(
-                    "noise sharing 'inputs' with gradient '{name}'; expected --gradient adjoint \
-                     or, of two labels, gaussian, or --noise-sharing weights"
+                    "noise sharing 'inputs' with gradient '{name}'; expected --gradient exact \
+                     or, of two labels, gaussian, or --masks weights"
                 )
             );
         }
@@ -608,7 +608,7 @@ mod tests {
         assert_eq!(
             error(sgd),
             "noise sharing 'inputs' with algorithm sgd; expected --algorithm lbfgs, or \
-             --noise-sharing weights"
+             --masks weights"
         );
         let quiet = |o: &mut TrainOptions| {
             o.algorithm = Algorithm::Sgd(SgdOptions::default());

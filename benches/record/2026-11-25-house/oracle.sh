@@ -61,7 +61,7 @@ runs() {
     --max-iterations 25 --order 0
   run unlabeled names-test.conll names-dev.conll --template ner --max-iterations 25 --discover \
     --min-count 2 --prune 0.001 --unlabeled names-test.conll
-  run shared - chunks.txt --template minimal --noise-sharing inputs --max-iterations 25
+  run shared - chunks.txt --template minimal --masks inputs --max-iterations 25
   run half chunks-test.txt chunks.txt --template minimal --precision f16 --max-iterations 15
   run eighth chunks-test.txt chunks.txt --template minimal --precision i8 --max-iterations 15
   run backtracking - chunks.txt --template minimal --line-search backtracking --lbfgs-memory 3 \
@@ -120,9 +120,9 @@ runs() {
   # Documents and numbers.
   run_classes softmax reviews-test.tsv reviews.tsv --max-iterations 20
   run_classes softmax-plain reviews-test.tsv reviews.tsv --dropout 0 --max-iterations 20
-  run_classes softmax-shared reviews-test.tsv reviews.tsv --noise-sharing inputs \
+  run_classes softmax-shared reviews-test.tsv reviews.tsv --masks inputs \
     --dev reviews-test.tsv --max-iterations 20
-  run_classes softmax-gaussian reviews-test.tsv reviews.tsv --noise-sharing inputs \
+  run_classes softmax-gaussian reviews-test.tsv reviews.tsv --masks inputs \
     --gradient gaussian --max-iterations 15
   run_classes informative - reviews.tsv --dropout 0 --l2-informativeness 0.1 --max-iterations 15
   run_classes logistic reviews-test.tsv reviews.tsv --loss logistic --max-iterations 20

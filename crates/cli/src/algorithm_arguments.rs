@@ -5,7 +5,6 @@ use dropchain::train::{
     Algorithm, ArowOptions, Defaults, PassiveAggressiveOptions, PassiveAggressiveType,
     PerceptronOptions, SgdOptions, StepRule, TrainOptions,
 };
-use dropchain::{Error, Result};
 
 use super::arguments::Switch;
 use super::lbfgs_arguments::LbfgsArguments;
@@ -22,6 +21,7 @@ pub struct AlgorithmArguments {
     /// lbfgs stops if ‖gradient‖ ≤ EPSILON · max(1, ‖θ‖).
     #[arg(
         long,
+        help_heading = "Only with --algorithm lbfgs or ap or pa or arow",
         value_name = "EPSILON",
         allow_negative_numbers = true,
         hide_short_help = true
@@ -32,20 +32,28 @@ pub struct AlgorithmArguments {
     /// The default is 1e-5, of sgd 1e-6; ap, pa and arow have no such test.
     #[arg(
         long,
+        help_heading = "Only with --algorithm lbfgs or sgd",
         value_name = "DELTA",
         allow_negative_numbers = true,
         hide_short_help = true
     )]
     delta: Option<f64>,
     /// Number of iterations over which --delta is measured [default: 10]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(
+        long,
+        help_heading = "Only with --algorithm lbfgs or sgd",
+        value_name = "N",
+        hide_short_help = true
+    )]
     period: Option<usize>,
     #[command(flatten)]
     lbfgs: LbfgsArguments,
     #[command(flatten)]
     sgd: SgdArguments,
     #[command(flatten)]
-    mistakes: MistakeArguments,
+    pa: PassiveAggressiveArguments,
+    #[command(flatten)]
+    arow: ArowArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,12 +72,12 @@ enum AlgorithmName {
 
 /// The parameters of stochastic gradient descent.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Algorithm")]
+#[command(next_help_heading = "Only with --algorithm sgd")]
 struct SgdArguments {
-    /// sgd: how steps develop [default: decreasing]
+    /// How steps develop [default: decreasing]
     #[arg(long, value_enum, hide_short_help = true)]
     step: Option<StepName>,
-    /// sgd: learning rate with which calibration begins [default: 0.1]
+    /// Learning rate with which calibration begins [default: 0.1]
     #[arg(
         long,
         value_name = "ETA",
@@ -77,7 +85,7 @@ struct SgdArguments {
         hide_short_help = true
     )]
     eta: Option<f64>,
-    /// sgd: factor between the learning rates that calibration tries [default: 2]
+    /// Factor between the learning rates that calibration tries [default: 2]
     #[arg(
         long,
         value_name = "FACTOR",
@@ -85,13 +93,13 @@ struct SgdArguments {
         hide_short_help = true
     )]
     calibration_rate: Option<f64>,
-    /// sgd: number of sentences to calibrate on [default: 1000]
+    /// Number of sentences to calibrate on [default: 1000]
     #[arg(long, value_name = "N", hide_short_help = true)]
     calibration_samples: Option<usize>,
-    /// sgd: learning rates in each direction that lower the loss [default: 10]
+    /// Learning rates in each direction that lower the loss [default: 10]
     #[arg(long, value_name = "N", hide_short_help = true)]
     calibration_candidates: Option<usize>,
-    /// sgd: maximum number of learning rates to try [default: 20]
+    /// Maximum number of learning rates to try [default: 20]
     #[arg(long, value_name = "N", hide_short_help = true)]
     calibration_trials: Option<usize>,
 }
@@ -106,14 +114,14 @@ enum StepName {
     Curvature,
 }
 
-/// The parameters of passive-aggressive training and of AROW.
+/// The parameters of passive-aggressive training.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Algorithm")]
-struct MistakeArguments {
-    /// pa: without slack (0), or type I or II [default: 1]
+#[command(next_help_heading = "Only with --algorithm pa")]
+struct PassiveAggressiveArguments {
+    /// Without slack (0), or type I or II [default: 1]
     #[arg(long, value_enum, hide_short_help = true)]
     pa_type: Option<PaTypeName>,
-    /// pa: aggressiveness [default: 1]
+    /// Aggressiveness [default: 1]
     #[arg(
         long,
         value_name = "C",
@@ -121,13 +129,19 @@ struct MistakeArguments {
         hide_short_help = true
     )]
     pa_c: Option<f64>,
-    /// pa: margin that grows with the number of wrong labels [default: on]
+    /// Margin that grows with the number of wrong labels [default: on]
     #[arg(long, value_enum, hide_short_help = true)]
     error_sensitive: Option<Switch>,
-    /// pa: average the weights over all sentences [default: on]
+    /// Average the weights over all sentences [default: on]
     #[arg(long, value_enum, hide_short_help = true)]
     averaging: Option<Switch>,
-    /// arow: variance of a weight at the start [default: 1]
+}
+
+/// The parameters of AROW.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Only with --algorithm arow")]
+struct ArowArguments {
+    /// Variance of a weight at the start [default: 1]
     #[arg(
         long,
         value_name = "VARIANCE",
@@ -135,7 +149,7 @@ struct MistakeArguments {
         hide_short_help = true
     )]
     variance: Option<f64>,
-    /// arow: tradeoff between loss and change [default: 1]
+    /// Tradeoff between loss and change [default: 1]
     #[arg(
         long,
         value_name = "GAMMA",
@@ -157,12 +171,7 @@ enum PaTypeName {
 
 impl AlgorithmArguments {
     /// Sets the algorithm and its parameters.
-    ///
-    /// # Errors
-    ///
-    /// A parameter is of another algorithm.
-    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
-        self.check_flags()?;
+    pub fn apply(&self, options: &mut TrainOptions) {
         options.algorithm = self.algorithm();
         options.dropout = Defaults::dropout(&options.algorithm);
         options.lbfgs = self.lbfgs.options();
@@ -172,7 +181,6 @@ impl AlgorithmArguments {
             lbfgs.improvement_tolerance = self.delta.unwrap_or(lbfgs.improvement_tolerance);
             lbfgs.period = self.period.unwrap_or(lbfgs.period);
         }
-        Ok(())
     }
 
     /// Returns the memory of L-BFGS, if it is given.
@@ -187,67 +195,9 @@ impl AlgorithmArguments {
             AlgorithmName::Lbfgs => Algorithm::Lbfgs,
             AlgorithmName::Sgd => Algorithm::Sgd(self.sgd.options(self.delta, self.period)),
             AlgorithmName::Ap => Algorithm::Ap(PerceptronOptions { epsilon }),
-            AlgorithmName::Pa => Algorithm::Pa(self.mistakes.passive_aggressive(epsilon)),
-            AlgorithmName::Arow => Algorithm::Arow(self.mistakes.arow(epsilon)),
+            AlgorithmName::Pa => Algorithm::Pa(self.pa.options(epsilon)),
+            AlgorithmName::Arow => Algorithm::Arow(self.arow.options(epsilon)),
         }
-    }
-
-    /// Rejects flags of other algorithms.
-    fn check_flags(&self) -> Result<()> {
-        use AlgorithmName::{Ap, Arow, Lbfgs, Pa, Sgd};
-        let (sgd, mistakes) = (&self.sgd, &self.mistakes);
-        let flags: [(&str, bool, &[AlgorithmName]); 18] = [
-            ("epsilon", self.epsilon.is_some(), &[Lbfgs, Ap, Pa, Arow]),
-            ("delta", self.delta.is_some(), &[Lbfgs, Sgd]),
-            ("period", self.period.is_some(), &[Lbfgs, Sgd]),
-            ("lbfgs-memory", self.lbfgs.lbfgs_memory.is_some(), &[Lbfgs]),
-            ("line-search", self.lbfgs.line_search.is_some(), &[Lbfgs]),
-            (
-                "max-line-search",
-                self.lbfgs.max_line_search.is_some(),
-                &[Lbfgs],
-            ),
-            ("step", sgd.step.is_some(), &[Sgd]),
-            ("eta", sgd.eta.is_some(), &[Sgd]),
-            ("calibration-rate", sgd.calibration_rate.is_some(), &[Sgd]),
-            (
-                "calibration-samples",
-                sgd.calibration_samples.is_some(),
-                &[Sgd],
-            ),
-            (
-                "calibration-candidates",
-                sgd.calibration_candidates.is_some(),
-                &[Sgd],
-            ),
-            (
-                "calibration-trials",
-                sgd.calibration_trials.is_some(),
-                &[Sgd],
-            ),
-            ("pa-type", mistakes.pa_type.is_some(), &[Pa]),
-            ("pa-c", mistakes.pa_c.is_some(), &[Pa]),
-            ("error-sensitive", mistakes.error_sensitive.is_some(), &[Pa]),
-            ("averaging", mistakes.averaging.is_some(), &[Pa]),
-            ("variance", mistakes.variance.is_some(), &[Arow]),
-            ("gamma", mistakes.gamma.is_some(), &[Arow]),
-        ];
-        let unfit = flags
-            .iter()
-            .find(|(_, is_given, algorithms)| *is_given && !algorithms.contains(&self.algorithm));
-        let Some((flag, _, algorithms)) = unfit else {
-            return Ok(());
-        };
-        let name = |name: &AlgorithmName| {
-            let value = name.to_possible_value();
-            value.map_or_else(String::new, |value| value.get_name().to_owned())
-        };
-        let expected: Vec<String> = algorithms.iter().map(name).collect();
-        Err(Error::parameter(format!(
-            "--{flag}: has no meaning for --algorithm {}; expected --algorithm {}",
-            name(&self.algorithm),
-            expected.join(" or ")
-        )))
     }
 }
 
@@ -272,8 +222,8 @@ impl SgdArguments {
     }
 }
 
-impl MistakeArguments {
-    fn passive_aggressive(&self, epsilon: f64) -> PassiveAggressiveOptions {
+impl PassiveAggressiveArguments {
+    fn options(&self, epsilon: f64) -> PassiveAggressiveOptions {
         let default = PassiveAggressiveOptions::default();
         PassiveAggressiveOptions {
             variant: match self.pa_type {
@@ -288,8 +238,10 @@ impl MistakeArguments {
             epsilon,
         }
     }
+}
 
-    fn arow(&self, epsilon: f64) -> ArowOptions {
+impl ArowArguments {
+    fn options(&self, epsilon: f64) -> ArowOptions {
         let default = ArowOptions::default();
         ArowOptions {
             variance: self.variance.unwrap_or(default.variance),

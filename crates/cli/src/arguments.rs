@@ -103,7 +103,7 @@ pub fn other_files<'a>(
 #[derive(Clone, Debug, Args)]
 pub struct OutputArguments {
     /// Start from the beginning, although there is a checkpoint of an earlier run
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
     pub force: bool,
 }
 
@@ -325,7 +325,7 @@ pub struct LimitArguments {
     /// In other formats a longer sentence is an error: most likely the blank lines between
     /// sentences are missing.
     #[arg(long, value_name = "N", help_heading = "Input",
-          value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+          value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true, hide_long_help = true)]
     max_sentence: Option<u32>,
     /// Memory limit, for example 4G or 500M [default: most of the free memory]
     #[arg(long, value_name = "SIZE", help_heading = None::<&str>, hide_short_help = true)]

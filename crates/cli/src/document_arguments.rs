@@ -20,7 +20,7 @@ pub struct DocumentArguments {
     document: Option<DocumentName>,
     /// Number of tokens before and after a word that such templates look at [default: what the
     /// model was trained with, or 1000]
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(WINDOWS), hide_short_help = true)]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(WINDOWS), hide_short_help = true, hide_long_help = true)]
     document_window: Option<u32>,
 }
 

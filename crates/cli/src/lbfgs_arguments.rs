@@ -5,17 +5,17 @@ use dropchain::optim::{LbfgsOptions, LineSearch};
 
 /// The options of L-BFGS, except those that other algorithms share.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Algorithm")]
+#[command(next_help_heading = "Only with --algorithm lbfgs")]
 pub struct LbfgsArguments {
-    /// lbfgs: number of curvature pairs to keep [default: 6]
+    /// Number of curvature pairs to keep [default: 6]
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub lbfgs_memory: Option<usize>,
-    /// lbfgs: line search [default: strong-wolfe]
+    /// Line search [default: strong-wolfe]
     ///
     /// With --l1 it is that of OWL-QN.
     #[arg(long, value_enum, value_name = "SEARCH", hide_short_help = true)]
     pub line_search: Option<LineSearchName>,
-    /// lbfgs: maximum number of evaluations in a line search [default: 20]
+    /// Maximum number of evaluations in a line search [default: 20]
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_line_search: Option<usize>,
 }

@@ -78,12 +78,7 @@ impl<'a> OutputDirectory<'a> {
         Ok(files)
     }
 
-    fn output_files(
-        &self,
-        input: &FileName,
-        name: &OsStr,
-        format: OutputName,
-    ) -> OutputFiles<'a> {
+    fn output_files(&self, input: &FileName, name: &OsStr, format: OutputName) -> OutputFiles<'a> {
         let path = |extension: &str| {
             let mut name = name.to_owned();
             name.push(".");

@@ -19,7 +19,7 @@ pub struct TemplateLimits {
     ///
     /// The contents of these files become part of the model. Use this option for templates from
     /// others, which may name any file that you can read.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
     no_files: bool,
 }
 

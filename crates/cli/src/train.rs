@@ -117,7 +117,7 @@ pub struct TrainCommand {
     regularization: RegularizationArguments,
     #[command(flatten)]
     training: TrainingArguments,
-    /// lbfgs: start at 0, or after two fast passes of stochastic updates (online)
+    /// Start at 0, or after two fast passes of stochastic updates (online)
     ///
     /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no
     /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
@@ -127,7 +127,7 @@ pub struct TrainCommand {
         value_enum,
         default_value = "off",
         value_name = "START",
-        help_heading = "Algorithm",
+        help_heading = "Only with --algorithm lbfgs",
         hide_short_help = true
     )]
     warm_start: WarmStartName,

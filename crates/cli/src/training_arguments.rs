@@ -8,7 +8,7 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::model::Precision;
 use dropchain::score::{Boundary, States};
 use dropchain::train::{
-    BaseModels, Defaults, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
+    BaseModels, Defaults, Engine, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
 };
 use dropchain::{Error, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
@@ -36,7 +36,8 @@ pub struct TrainingArguments {
         value_enum,
         default_value = "on",
         help_heading = "Training",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
     collapse: Switch,
     #[command(flatten)]
@@ -65,27 +66,25 @@ impl TrainingArguments {
         let defaults = model.map_or_else(TrainOptions::default, TrainOptions::continuing);
         let precision = self.storage.precision.map(Precision::from);
         let mut options = TrainOptions {
-            noise: self.noise.kind(),
-            samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
             discover: self.unlabeled.discover,
             collapse: self.collapse.is_on(),
             precision: precision.unwrap_or(defaults.precision),
             prune: self.storage.prune,
             recall_bias: self.storage.recall_bias.0,
             caseless: self.caseless,
-            noise_sharing: self.noise.sharing.sharing(),
             ..defaults
         };
+        self.noise.apply(&mut options);
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);
-        self.algorithm.apply(&mut options)?;
+        self.algorithm.apply(&mut options);
         Ok(options)
     }
 
     /// Rejects unlabeled text for an algorithm that cannot learn from it.
     pub fn check_unlabeled(&self) -> Result<()> {
         let algorithm = self.algorithm.algorithm();
-        let is_sampled = matches!(self.noise.noise, Some(NoiseName::MonteCarlo));
+        let is_sampled = self.noise.is_sampled();
         let reason = if !algorithm.is_probabilistic() {
             "learns from labels alone"
         } else if algorithm.is_online() && is_sampled {
@@ -123,9 +122,7 @@ impl TrainingArguments {
         let option = match (gradient, self.noise.noise) {
             (Some(name), _) => format!("--gradient {name}"),
             (None, Some(_)) => "--noise".to_owned(),
-            (None, None) if self.noise.sharing.noise_sharing.is_some() => {
-                "--noise-sharing".to_owned()
-            }
+            (None, None) if self.noise.masks.is_given() => "--masks".to_owned(),
             (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
             (None, None) => return Ok(()),
         };
@@ -138,7 +135,7 @@ impl TrainingArguments {
     /// `seed` is the value of `--seed` if the command uses it for nothing else.
     pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
         let is_online = self.algorithm.algorithm().is_online();
-        let is_sampled = matches!(self.noise.noise, Some(NoiseName::MonteCarlo));
+        let is_sampled = self.noise.is_sampled();
         let (option, expected) = match (self.noise.samples, seed) {
             (Some(n), _) if is_online => (
                 format!("--samples {n}"),
@@ -265,7 +262,7 @@ pub struct ModelArguments {
     /// Label pairs that get a weight: all, or those observed [default: as --states]
     ///
     /// The same applies to the first and the last label of a sentence.
-    #[arg(long, value_enum, hide_short_help = true)]
+    #[arg(long, value_enum, hide_short_help = true, hide_long_help = true)]
     transitions: Option<StatesName>,
     /// Ignore attributes that occur at fewer than N tokens
     #[arg(long, default_value_t = 1, value_name = "N", hide_short_help = true)]
@@ -403,14 +400,11 @@ impl NoiseLevelArguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Regularization")]
 pub struct CourseArguments {
-    /// How to compute the gradient of the noise term [default: adjoint]
+    /// How to compute the gradient of the noise term: exact, message, window=R, local
+    /// [default: exact]
     ///
-    /// `adjoint` and `message` are exact. `reweighted=N` turns the noise into a weighted L2 penalty
-    /// every N iterations (20 if there is no N): faster, and slightly different. `window=R` and
-    /// `local` are approximations.
-    ///
-    /// With --order 0 also `gaussian` and `unscented`: not the second-order penalty but the
-    /// expectation over Gaussian scores (fast dropout).
+    /// `exact` and `message` are exact, `window=R` and `local` approximations; all but `exact` are
+    /// for comparison. Noise gaussian-scores, reweighted and monte-carlo has a gradient of its own.
     #[arg(long, value_name = "ENGINE", hide_short_help = true)]
     pub gradient: Option<String>,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
@@ -424,23 +418,64 @@ impl CourseArguments {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
         if let Some(name) = &self.gradient {
-            options.gradient = name.parse()?;
+            set_gradient(parse_gradient(name)?, options)?;
         }
         options.warm_up = self.warm_up.or(options.warm_up);
         Ok(())
     }
 }
 
+/// Parses the value of `--gradient`.
+///
+/// # Errors
+///
+/// It is none.
+pub fn parse_gradient(name: &str) -> Result<Engine> {
+    let engine: Engine = name.parse()?;
+    match engine.round().is_none() && engine.expectation().is_none() {
+        true => Ok(engine),
+        false => Err(Error::parameter(format!(
+            "gradient '{name}'; expected exact, message, window=R or local"
+        ))),
+    }
+}
+
+/// Sets the engine for the gradient of the noise term.
+///
+/// # Errors
+///
+/// The noise term has a gradient of its own.
+pub fn set_gradient(engine: Engine, options: &mut TrainOptions) -> Result<()> {
+    if options.gradient.round().is_some() || options.gradient.expectation().is_some() {
+        return Err(Error::parameter(format!(
+            "gradient '{engine}' with {} noise, which has a gradient of its own; expected the \
+             default (--gradient exact)",
+            NoiseChoice::name(options.gradient)
+        )));
+    }
+    options.gradient = engine;
+    Ok(())
+}
+
 /// The kind of noise and how to compute its penalty.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Regularization")]
 pub struct NoiseArguments {
-    /// Kind of feature noise [default: dropout]
-    #[arg(long, value_enum, hide_short_help = true)]
-    noise: Option<NoiseName>,
+    /// Kind of feature noise: dropout, gaussian, additive, gaussian-scores, reweighted, monte-carlo
+    /// [default: dropout]
+    ///
+    /// dropout: by its deterministic second-order approximation. gaussian and additive:
+    /// multiplicative and additive Gaussian noise, by the same approximation. gaussian-scores: with
+    /// --order 0, the expectation of dropout over Gaussian scores instead (fast dropout), of two
+    /// labels exactly, of more, or always as gaussian-scores=unscented, by the unscented transform.
+    /// reweighted=N: dropout as a weighted L2 penalty that is renewed every N iterations (20 if
+    /// there is no N): faster, and slightly different. monte-carlo: dropout by random sampling:
+    /// slower, for comparison.
+    #[arg(long, value_name = "KIND", hide_short_help = true)]
+    noise: Option<NoiseChoice>,
     #[command(flatten)]
-    pub sharing: SharingArgument,
-    /// Monte-Carlo samples per sentence and iteration, 1 to 1000 [default: 4]
+    masks: MasksArgument,
+    /// Samples per sentence and iteration of --noise monte-carlo, 1 to 1000 [default: 4]
     ///
     /// Time grows linearly with the number of samples; the sampling error falls with its square
     /// root.
@@ -448,62 +483,117 @@ pub struct NoiseArguments {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
-    pub samples: Option<u32>,
+    samples: Option<u32>,
 }
 
 impl NoiseArguments {
-    /// Returns the kind of noise.
-    pub fn kind(&self) -> NoiseKind {
-        match self.noise {
-            None | Some(NoiseName::Dropout) => NoiseKind::Dropout,
-            Some(NoiseName::Gaussian) => NoiseKind::Gaussian,
-            Some(NoiseName::Additive) => NoiseKind::Additive,
-            Some(NoiseName::MonteCarlo) => NoiseKind::MonteCarlo,
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        let noise = self.noise.unwrap_or_default();
+        options.noise = noise.kind;
+        options.gradient = noise.engine;
+        options.noise_sharing = self.masks.sharing();
+        options.samples = self.samples.unwrap_or(Defaults::SAMPLES);
+    }
+
+    /// Returns whether the noise is sampled.
+    pub fn is_sampled(&self) -> bool {
+        self.noise.unwrap_or_default().kind == NoiseKind::MonteCarlo
+    }
+}
+
+/// The value of `--noise`: the kind, and the term that stands for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct NoiseChoice {
+    kind: NoiseKind,
+    engine: Engine,
+}
+
+impl NoiseChoice {
+    /// Returns the name of a term that has a gradient of its own.
+    fn name(engine: Engine) -> &'static str {
+        match engine.round() {
+            Some(_) => "reweighted",
+            None => "gaussian-scores",
         }
+    }
+}
+
+impl FromStr for NoiseChoice {
+    type Err = String;
+
+    fn from_str(name: &str) -> std::result::Result<Self, String> {
+        let engine = |name: &str| {
+            let engine = name.parse().map_err(|error: Error| error.to_string())?;
+            Ok(Self {
+                engine,
+                ..Self::default()
+            })
+        };
+        let kind = match name {
+            "dropout" => NoiseKind::Dropout,
+            "gaussian" => NoiseKind::Gaussian,
+            "additive" => NoiseKind::Additive,
+            "monte-carlo" => NoiseKind::MonteCarlo,
+            "gaussian-scores" => return engine("gaussian"),
+            "gaussian-scores=unscented" => return engine("unscented"),
+            name if name.starts_with("reweighted") => return engine(name),
+            _ => {
+                return Err(
+                    "expected dropout, gaussian, additive, gaussian-scores, reweighted or \
+                     monte-carlo"
+                        .to_owned(),
+                );
+            }
+        };
+        Ok(Self {
+            kind,
+            engine: Engine::default(),
+        })
     }
 }
 
 /// What has a noise mask of its own.
 #[derive(Clone, Debug, Args)]
-pub struct SharingArgument {
+pub struct MasksArgument {
     /// What has noise of its own: each weight, or each input, for all labels at once
     /// [default: weights]
     ///
     /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
-    /// --order 0 up to twice as strong at the same rate. Not with --noise additive or monte-carlo,
-    /// other gradients than adjoint and, of two labels, gaussian, or online algorithms.
-    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
-    noise_sharing: Option<SharingName>,
+    /// --order 0 up to twice as strong at the same rate. Not with --noise additive, reweighted or
+    /// monte-carlo, of more than two labels gaussian-scores, other gradients than exact, or online
+    /// algorithms.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
+    masks: Option<MasksName>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum SharingName {
+enum MasksName {
     Weights,
     Inputs,
 }
 
-impl SharingArgument {
+impl MasksArgument {
     /// Returns the training option.
     pub fn sharing(&self) -> NoiseSharing {
-        match self.noise_sharing {
-            None | Some(SharingName::Weights) => NoiseSharing::Weights,
-            Some(SharingName::Inputs) => NoiseSharing::Inputs,
+        match self.masks {
+            None | Some(MasksName::Weights) => NoiseSharing::Weights,
+            Some(MasksName::Inputs) => NoiseSharing::Inputs,
         }
     }
-}
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum NoiseName {
-    /// Dropout, by a deterministic second-order approximation
-    Dropout,
-    /// Multiplicative Gaussian noise, by the same approximation
-    Gaussian,
-    /// Additive Gaussian noise on all features, active or not, by the same approximation
-    Additive,
-    /// Dropout by random sampling: slower, for comparison
-    MonteCarlo,
+    fn is_given(&self) -> bool {
+        self.masks.is_some()
+    }
 }
 
 /// When the optimizer stops.
@@ -511,7 +601,7 @@ enum NoiseName {
 #[command(next_help_heading = "Training")]
 pub struct OptimizerArguments {
     /// Stop after N iterations [default: train to convergence]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     max_iterations: Option<usize>,
     /// Stop after N iterations without a better score on --dev
     #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N", hide_short_help = true)]
@@ -537,7 +627,7 @@ struct UnlabeledArguments {
     /// Passing the test file is transductive learning: the model has then seen the test sentences,
     /// so its score does not estimate performance on new text and is comparable only with other
     /// transductive scores.
-    #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
+    #[arg(long, num_args = 1.., value_name = "FILE")]
     unlabeled: Vec<FileName>,
     /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
     #[arg(
@@ -545,11 +635,17 @@ struct UnlabeledArguments {
         value_enum,
         value_name = "FORMAT",
         requires = "unlabeled",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
     unlabeled_format: Option<FormatName>,
     /// Keep attributes that occur in unlabeled text only
-    #[arg(long, requires = "unlabeled", hide_short_help = true)]
+    #[arg(
+        long,
+        requires = "unlabeled",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
     discover: bool,
 }
 

@@ -60,14 +60,14 @@ fn invalid_noise_options_are_reported() {
             "gradient 'window'; expected window=R with a whole number R, for example window=2",
         ),
         (
-            "--dropout 0.2 --gradient exact",
-            "gradient 'exact'; expected adjoint, reweighted, gaussian, unscented, \
+            "--dropout 0.2 --gradient adjoint",
+            "gradient 'adjoint'; expected exact, reweighted, gaussian, unscented, \
              message, window=R or local",
         ),
         (
-            "--dropout 0.2 --gradient gaussian",
+            "--dropout 0.2 --noise gaussian-scores",
             "gradient 'gaussian' with order 1; expected --order 0, at which labels are \
-             independent, or --gradient adjoint",
+             independent, or --gradient exact",
         ),
         (
             "--dropout 0 --gradient local",

@@ -16,7 +16,7 @@ fn report(options: &str) -> Value {
 
 #[test]
 fn a_report_has_a_row_of_documented_fields_for_each_engine() {
-    let report = report("--engines adjoint,message,window=1,local");
+    let report = report("--engines exact,message,window=1,local");
     let rows = report["engines"].as_array().unwrap();
     let names: Vec<Value> = rows
         .iter()
@@ -24,7 +24,7 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
         .collect();
     let expected = [
         json!(["likelihood", false]),
-        json!(["adjoint", false]),
+        json!(["exact", false]),
         json!(["message", true]),
         json!(["message", false]),
         json!(["window=1", false]),
@@ -106,14 +106,14 @@ fn training_runs_are_reported_by_engine() {
 
 #[test]
 fn a_table_has_a_line_for_each_engine() {
-    let line = format!("{SAMPLE} --limit 5 --repeat 1 --engines adjoint,window=1 --json out.json");
+    let line = format!("{SAMPLE} --limit 5 --repeat 1 --engines exact,window=1 --json out.json");
     let dir = TestDir::with_sample_corpus();
     let table = dir.run(&line).success();
     let first: Vec<&str> = table
         .lines()
         .map(|line| line.split_whitespace().next().unwrap())
         .collect();
-    assert_eq!(first, ["gradient", "likelihood", "adjoint", "window=1"]);
+    assert_eq!(first, ["gradient", "likelihood", "exact", "window=1"]);
     let written: Value = serde_json::from_str(&dir.text("out.json")).unwrap();
     assert_eq!(written["engines"].as_array().unwrap().len(), 3);
     assert_eq!(dir.names(), ["dev.conll", "out.json", "train.conll"]);
@@ -135,8 +135,8 @@ fn invalid_options_are_rejected_before_any_work() {
     let dir = TestDir::new(&[]);
     for (options, expected) in [
         (
-            "--engines adjoint,exact",
-            "--engines: engine 'exact'; expected adjoint, message",
+            "--engines exact,adjoint",
+            "--engines: engine 'adjoint'; expected exact, message",
         ),
         (
             "--weights one",

@@ -18,7 +18,7 @@ const KINDS: [&str; 11] = [
     "--dev dev.conll --warm-up 4",
     "--noise monte-carlo --samples 1 --warm-up 3 --l1 0.1",
     "--gradient window=1 --warm-up 5 --order 0",
-    "--gradient reweighted=3 --warm-up 4 --dev dev.conll",
+    "--noise reweighted=3 --warm-up 4 --dev dev.conll",
     "--algorithm sgd --step adagrad --noise monte-carlo --warm-up 2",
     "--algorithm ap --dev dev.conll",
     "--algorithm arow",

@@ -198,11 +198,11 @@ fn shared_noise_of_two_classes_is_twice_that_of_weights() {
     // Dropout 0.25 and 0.4: ρ = 1/3 and 2/3.
     let dir = dir();
     let mut all = Vec::new();
-    for gradient in ["adjoint", "gaussian"] {
-        let line = format!("train.txt --gradient {gradient}");
+    for noise in ["dropout", "gaussian-scores"] {
+        let line = format!("train.txt --noise {noise}");
         train(
             &dir,
-            &format!("{line} --noise-sharing inputs --dropout 0.25 --model m"),
+            &format!("{line} --masks inputs --dropout 0.25 --model m"),
         );
         train(&dir, &format!("{line} --dropout 0.4 --model other"));
         let losses = ["m", "other"].map(|model| log_loss(&dir, model));
@@ -248,20 +248,19 @@ fn l2_strengths_depend_on_how_informative_a_feature_is() {
 #[test]
 fn fast_dropout_trains_and_is_in_the_model() {
     let dir = dir();
-    for gradient in ["gaussian", "unscented"] {
-        let line = format!("train.txt --dropout 0.5 --gradient {gradient}");
+    for (noise, gradient) in [
+        ("gaussian-scores", "gaussian"),
+        ("gaussian-scores=unscented", "unscented"),
+    ] {
+        let line = format!("train.txt --dropout 0.5 --noise {noise}");
         train(&dir, &format!("{line} --threads 1 --model m"));
         train(&dir, &format!("{line} --threads 2 --model other"));
         assert!(dir.bytes("m") == dir.bytes("other"), "{gradient}");
         let options = dir.run("inspect m --json").json();
         assert_eq!(options["options"]["gradient"], gradient);
     }
-    train(
-        &dir,
-        "train.txt --dropout 0.5 --gradient gaussian --noise gaussian --model m",
-    );
     dir.run(
-        "classify tune train.txt --folds 2 --dropout 0.3,0.6 --l2 0.1 --gradient gaussian \
+        "classify tune train.txt --folds 2 --dropout 0.3,0.6 --l2 0.1 --noise gaussian-scores \
          --model m --quiet",
     )
     .success();
@@ -276,18 +275,18 @@ fn fast_dropout_of_three_classes_has_a_mask_per_weight() {
     let dir = TestDir::new(&[]);
     let documents = [("a", "x y"), ("b", "y z"), ("c", "z x x"), ("a", "y")];
     dir.write("train.txt", labeled(&documents));
-    train(&dir, "train.txt --gradient gaussian --model m");
+    train(&dir, "train.txt --noise gaussian-scores --model m");
     let run = dir.run(
-        "classify train train.txt --gradient gaussian --noise-sharing inputs --model other --quiet",
+        "classify train train.txt --noise gaussian-scores --masks inputs --model other --quiet",
     );
     let error = run.failure();
     let expected = "gradient 'gaussian' with noise sharing 'inputs' and 3 labels; expected two \
-                    labels, --noise-sharing weights, or --gradient adjoint";
+                    labels, --masks weights, or --gradient exact";
     assert!(error.contains(expected), "{error}");
     // One class against the rest is two labels.
     train(
         &dir,
-        "train.txt --gradient gaussian --noise-sharing inputs --multiclass one-vs-rest --model m",
+        "train.txt --noise gaussian-scores --masks inputs --multiclass one-vs-rest --model m",
     );
 }
 

@@ -249,11 +249,11 @@ fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
         ),
         (
             "--algorithm sgd --gradient local",
-            "algorithm sgd with gradient 'local'; expected the default (--gradient adjoint)",
+            "algorithm sgd with gradient 'local'; expected the default (--gradient exact)",
         ),
         (
             "--algorithm ap --gradient local",
-            "algorithm ap with gradient 'local'; expected the default (--gradient adjoint)",
+            "algorithm ap with gradient 'local'; expected the default (--gradient exact)",
         ),
         (
             "--algorithm ap --noise gaussian",

@@ -117,7 +117,7 @@ fn every_section_is_there_with_the_files_of_a_real_run() {
          --max-iterations 5 --model t.model --log t.log --quiet",
     )
     .success();
-    let engines = "--engines adjoint,local --repeat 1";
+    let engines = "--engines exact,local --repeat 1";
     dir.run(&format!(
         "bench gradients train.conll --template ner {engines} --json g.json --quiet"
     ))
@@ -142,7 +142,7 @@ fn every_section_is_there_with_the_files_of_a_real_run() {
     let text = text_of(&page);
     for expected in [
         "4 configurations.",
-        "adjoint",
+        "exact",
         "calibration error",
         "Errors 0 errors.",
     ] {

@@ -326,7 +326,7 @@ fn every_course_of_training_is_that_of_train() {
     let dir = TestDir::with_sample_corpus();
     let line = "tune train.conll --dev dev.conll --columns word,upos,ner --template minimal \
                 --model m --patience 25 --l2 0.1 --halving off --warm-start off --dropout 0,0.3 \
-                --warm-up 0,6 --gradient adjoint,reweighted=4";
+                --warm-up 0,6 --gradient exact,window=2";
     let output = dir.run(&format!("{line} --json --log l")).json();
     let configurations = output["configurations"].as_array().unwrap();
     assert_eq!(configurations.len(), 5);
@@ -380,11 +380,11 @@ fn one_warm_up_and_one_engine_are_options_of_all_configurations() {
     let dir = TestDir::with_sample_corpus();
     let line = format!("{SAMPLE} --dev dev.conll --dropout 0.3 --l2 0.1,1 --warm-up 3");
     let output = dir
-        .run(&format!("{line} --gradient reweighted --json"))
+        .run(&format!("{line} --gradient window=2 --json"))
         .json();
     let options = &output["options"];
     assert_eq!(options["warm_up"], 3);
-    assert_eq!(options["gradient"], "reweighted=20");
+    assert_eq!(options["gradient"], "window=2");
     for row in output["configurations"].as_array().unwrap() {
         assert!(row.get("warm_up").is_none() && row.get("gradient").is_none());
     }

@@ -22,7 +22,7 @@ use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_argument::{TemplateLimits, load_template, template_files};
 use crate::training_arguments::{
-    ModelArguments, NoiseLevelArguments, OptimizerArguments, SharingArgument,
+    MasksArgument, ModelArguments, NoiseLevelArguments, OptimizerArguments,
 };
 use crate::{CommandResult, print};
 
@@ -39,11 +39,11 @@ Examples:
 
   # Also train a model with each engine and score it
   dropchain bench gradients train.conll --template ner --train --dev dev.conll \\
-      --engines adjoint,local
+      --engines exact,local
 
 Times are the minimum over all repeats; every repeat runs all engines. `x likelihood` is relative to
 the likelihood alone in the same run. Error and cosine compare the gradient of the noise term alone
-with the exact one (adjoint); `of all` is the same error relative to the whole gradient, of
+with the exact one (exact); `of all` is the same error relative to the whole gradient, of
 likelihood and noise term. `active/token` is q/T of Wang et al. 2013, section 4.1, before or
 after collapsing. Memory is the peak of one evaluation in a separate process, excluding the data.")]
 pub struct GradientsCommand {
@@ -82,13 +82,13 @@ pub struct GradientsCommand {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Measurement")]
 struct MeasurementArguments {
-    /// Engines: adjoint, reweighted, message, message=collapsed, message=plain, window=R, local
+    /// Engines: exact, reweighted, message, message=collapsed, message=plain, window=R, local
     ///
     /// `message` stands for both message=collapsed and message=plain.
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "adjoint,message,local,window=1,window=2,window=4",
+        default_value = "exact,message,local,window=1,window=2,window=4",
         value_name = "ENGINES"
     )]
     engines: Vec<String>,
@@ -119,7 +119,7 @@ struct BenchTrainingArguments {
     #[command(flatten)]
     noise: NoiseLevelArguments,
     #[command(flatten)]
-    sharing: SharingArgument,
+    masks: MasksArgument,
     /// Strength c2 of the L2 penalty when training (--train, --weights trained)
     #[arg(
         long,
@@ -247,7 +247,7 @@ impl GradientsCommand {
         let mut options = TrainOptions {
             l2: Some(self.training.l2),
             collapse: self.training.collapse.is_on(),
-            noise_sharing: self.training.sharing.sharing(),
+            noise_sharing: self.training.masks.sharing(),
             ..TrainOptions::default()
         };
         self.training.noise.apply(&mut options);

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dropchain::Result;
 use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass};
 use dropchain::optim::LbfgsOptions;
-use dropchain::train::{Defaults, TrainOptions};
+use dropchain::train::TrainOptions;
 
 use super::files::TrainingFiles;
 use super::input::FeatureArguments;
@@ -13,7 +13,9 @@ use crate::algorithm_arguments::AlgorithmArguments;
 use crate::arguments::PrecisionName;
 use crate::file_name::FileName;
 use crate::progress::Progress;
-use crate::training_arguments::{NoiseArguments, OptimizerArguments, StatesName};
+use crate::training_arguments::{
+    NoiseArguments, OptimizerArguments, StatesName, parse_gradient, set_gradient,
+};
 
 /// Number of places that a notice lists.
 const LISTED: usize = 3;
@@ -50,11 +52,7 @@ pub struct LearningArguments {
     precision: PrecisionName,
     #[command(flatten)]
     noise: NoiseArguments,
-    /// What stands for the noise, and how to compute its gradient [default: adjoint]
-    ///
-    /// `adjoint` is the second-order penalty. `gaussian` is fast dropout: the expectation over
-    /// Gaussian scores, of two classes exactly, of more by the unscented transform. `unscented` is
-    /// that for any number. For the engines that approximate `adjoint`, see `dropchain train`.
+    /// How to compute the gradient of the noise term; see `dropchain train` [default: exact]
     #[arg(long, value_name = "ENGINE", help_heading = "Regularization")]
     gradient: Option<String>,
     /// Divide the L2 strength of a feature and class by r + EPS, where r is the absolute log-ratio
@@ -85,9 +83,6 @@ impl LearningArguments {
     /// Returns the options, with default strengths and rates.
     pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
-            noise: self.noise.kind(),
-            noise_sharing: self.noise.sharing.sharing(),
-            samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
             states: self.states.map(Into::into),
             min_count: self.min_count,
             prune: self.prune,
@@ -95,11 +90,12 @@ impl LearningArguments {
             l2_informativeness: self.l2_informativeness,
             ..ClassifierOptions::train_options()
         };
+        self.noise.apply(&mut train);
         if let Some(name) = &self.gradient {
-            train.gradient = name.parse()?;
+            set_gradient(parse_gradient(name)?, &mut train)?;
         }
         self.optimizer.apply(&mut train);
-        self.algorithm.apply(&mut train)?;
+        self.algorithm.apply(&mut train);
         let memory = self.algorithm.lbfgs_memory();
         train.lbfgs.memory = memory.unwrap_or(match train.algorithm.is_online() {
             true => LbfgsOptions::default().memory,

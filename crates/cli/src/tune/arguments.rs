@@ -8,6 +8,7 @@ use dropchain::train::{Algorithm, Engine, TrainOptions};
 use dropchain_tune::{Axis, Schedule, SearchSpace, warm_up_iterations};
 
 use crate::arguments::Switch;
+use crate::training_arguments::{parse_gradient, set_gradient};
 
 /// The search space.
 #[derive(Clone, Debug, Args)]
@@ -38,9 +39,9 @@ pub struct SpaceArguments {
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     warm_up: Option<Axis>,
-    /// How to compute the gradient of the noise term: one engine or several [default: adjoint]
+    /// How to compute the gradient of the noise term: one engine or several [default: exact]
     ///
-    /// Those of `train`, for example `adjoint,reweighted`.
+    /// Those of `train`, for example `exact,window=2`.
     #[arg(long, value_name = "ENGINES", value_delimiter = ',')]
     pub gradient: Vec<String>,
 }
@@ -80,7 +81,7 @@ impl SpaceArguments {
     /// An engine is unknown; a number of iterations is not whole.
     pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
         if let [engine] = self.gradients()?[..] {
-            options.gradient = engine;
+            set_gradient(engine, options)?;
         }
         if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
             options.warm_up = Some(warm_up_iterations(iterations)?);
@@ -92,7 +93,7 @@ impl SpaceArguments {
     fn gradients(&self) -> Result<Vec<Engine>> {
         let mut engines = Vec::new();
         for name in &self.gradient {
-            let engine = name.parse()?;
+            let engine = parse_gradient(name)?;
             if !engines.contains(&engine) {
                 engines.push(engine);
             }

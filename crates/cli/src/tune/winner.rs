@@ -24,7 +24,7 @@ const SEARCHED: [&str; 9] = [
 /// Options that `train` rejects without noise.
 const OF_NOISE: [&str; 6] = [
     "noise",
-    "noise-sharing",
+    "masks",
     "samples",
     "unlabeled",
     "unlabeled-format",

@@ -95,7 +95,7 @@ pub fn parse_variants<S: AsRef<str>>(names: &[S]) -> Result<Vec<Variant>> {
 
 fn unknown(name: &str) -> Error {
     Error::parameter(format!(
-        "engine '{name}'; expected adjoint, message, message=collapsed, message=plain, \
+        "engine '{name}'; expected exact, message, message=collapsed, message=plain, \
          reweighted, reweighted=N, local, or window=R with integers N above 0 and R"
     ))
 }
@@ -140,8 +140,8 @@ mod tests {
             "message=on",
             "gaussian",
         ] {
-            let error = parse_variants(&["adjoint", name]).unwrap_err().to_string();
-            let expected = "expected adjoint, message, message=collapsed, message=plain, \
+            let error = parse_variants(&["exact", name]).unwrap_err().to_string();
+            let expected = "expected exact, message, message=collapsed, message=plain, \
                             reweighted, reweighted=N, local, or window=R with integers N above 0 \
                             and R";
             assert_eq!(error, format!("engine '{name}'; {expected}"));

@@ -62,7 +62,7 @@ const RANDOM: EvaluationPoint = EvaluationPoint::Random { scale: 1.0 };
 #[test]
 fn exact_engines_have_only_rounding_errors() {
     for point in [RANDOM, EvaluationPoint::Trained { iterations: 3 }] {
-        for row in &measured(point, &["adjoint", "message", "window=7"])[1..] {
+        for row in &measured(point, &["exact", "message", "window=7"])[1..] {
             assert!(row.relative_error.unwrap() <= 1e-10, "{row:?}");
             assert!((row.cosine.unwrap() - 1.0).abs() <= 1e-10, "{row:?}");
         }
@@ -102,7 +102,7 @@ fn active_attributes_are_counted_before_and_after_collapsing() {
 
 #[test]
 fn the_likelihood_has_no_error_and_a_ratio_of_1() {
-    let row = &measured(RANDOM, &["adjoint"])[0];
+    let row = &measured(RANDOM, &["exact"])[0];
     assert_eq!(row.engine, "likelihood");
     assert_eq!((row.relative_error, row.cosine), (None, None));
     assert_eq!(row.ratio_to_likelihood, 1.0);
@@ -110,7 +110,7 @@ fn the_likelihood_has_no_error_and_a_ratio_of_1() {
 
 #[test]
 fn there_is_nothing_to_compare_at_weights_0() {
-    for row in measured(EvaluationPoint::Zero, &["adjoint", "message", "local"]) {
+    for row in measured(EvaluationPoint::Zero, &["exact", "message", "local"]) {
         assert_eq!((row.relative_error, row.cosine), (None, None), "{row:?}");
         assert!(row.seconds > 0.0);
     }

@@ -1,4 +1,4 @@
-//! `--noise-sharing inputs`: noise on attributes that all labels share.
+//! `--masks inputs`: noise on attributes that all labels share.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn iterations(dir: &TestDir) -> Vec<Value> {
 #[test]
 fn models_logs_checkpoints_and_configurations_know_what_has_noise_of_its_own() {
     let dir = with_directory();
-    let line = format!("{TRAIN} --max-iterations 6 --warm-up 2 --noise-sharing");
+    let line = format!("{TRAIN} --max-iterations 6 --warm-up 2 --masks");
     dir.run(&format!("{line} inputs --model m --log log"))
         .success();
     let log = dir.json_lines("log");
@@ -36,7 +36,7 @@ fn models_logs_checkpoints_and_configurations_know_what_has_noise_of_its_own() {
     let inspected = dir.run("inspect m --json").json();
     assert_eq!(inspected["options"]["noise_sharing"], "inputs");
     let config = dir.run("inspect m --config").success();
-    assert!(config.contains("noise-sharing = \"inputs\""), "{config}");
+    assert!(config.contains("masks = \"inputs\""), "{config}");
     dir.write("run.toml", config);
     dir.run("train --config run.toml --quiet --model again")
         .success();
@@ -46,7 +46,7 @@ fn models_logs_checkpoints_and_configurations_know_what_has_noise_of_its_own() {
         .success();
     assert!(dir.bytes("w") != model);
     assert!(dir.json_lines("log")[0]["parameters"]["noise_sharing"].is_null());
-    let default = line.replace("--noise-sharing", "");
+    let default = line.replace("--masks", "");
     dir.run(&format!("{default} --model default --log log"))
         .success();
     assert!(dir.json_lines("log")[0]["parameters"]["noise_sharing"].is_null());
@@ -69,10 +69,10 @@ fn the_model_is_the_same_in_files_and_with_any_number_of_threads() {
         "--states observed --unlabeled text.txt --threads 2",
         "--edge-dropout 0 --collapse off --threads 2",
     ] {
-        let line = format!("{TRAIN} --noise-sharing inputs --max-iterations 6 {options}");
+        let line = format!("{TRAIN} --masks inputs --max-iterations 6 {options}");
         dir.run(&format!("{line} --model m")).success();
         let (rest, _) = options.rsplit_once(" --threads").unwrap();
-        let line = format!("{TRAIN} --noise-sharing inputs --max-iterations 6 {rest} --threads 1");
+        let line = format!("{TRAIN} --masks inputs --max-iterations 6 {rest} --threads 1");
         dir.run(&format!("{line} --model single")).success();
         assert!(dir.bytes("m") == dir.bytes("single"), "{options}");
     }
@@ -82,7 +82,7 @@ fn the_model_is_the_same_in_files_and_with_any_number_of_threads() {
 fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let inputs = "noise sharing 'inputs' with";
-    let or_weights = "or --noise-sharing weights";
+    let or_weights = "or --masks weights";
     for (options, found) in [
         ("--noise additive", format!("{inputs} additive noise; ")),
         (
@@ -99,12 +99,12 @@ fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
         ),
         ("--gradient local", format!("{inputs} gradient 'local'; ")),
         (
-            "--gradient reweighted",
+            "--noise reweighted",
             format!("{inputs} gradient 'reweighted=20'; "),
         ),
         ("--algorithm sgd", format!("{inputs} algorithm sgd; ")),
     ] {
-        let line = "train train.conll --template minimal --model m --noise-sharing inputs";
+        let line = "train train.conll --template minimal --model m --masks inputs";
         let error = dir.run(&format!("{line} {options}")).failure();
         assert!(
             error.contains(&found) && error.trim_end().ends_with(or_weights),
@@ -112,23 +112,19 @@ fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
         );
         assert!(!dir.path("m").exists());
     }
-    let line = "train train.conll --template minimal --model m --noise-sharing inputs --dropout 0";
+    let line = "train train.conll --template minimal --model m --masks inputs --dropout 0";
     let error = dir.run(line).failure();
     assert_eq!(
         error.trim_end(),
-        "--noise-sharing: requires noise; expected --dropout above 0"
+        "--masks: requires noise; expected --dropout above 0"
     );
-    let bench = "bench gradients train.conll --template minimal --repeat 1 --noise-sharing inputs";
-    let error = dir
-        .run(&format!("{bench} --engines adjoint,local"))
-        .failure();
+    let bench = "bench gradients train.conll --template minimal --repeat 1 --masks inputs";
+    let error = dir.run(&format!("{bench} --engines exact,local")).failure();
     assert!(
         error.contains("--engines: noise sharing 'inputs' with gradient 'local'; "),
         "{error}"
     );
-    let found = dir
-        .run(&format!("{bench} --engines adjoint --json -"))
-        .json();
+    let found = dir.run(&format!("{bench} --engines exact --json -")).json();
     assert_eq!(found["options"]["noise_sharing"], "inputs");
-    assert_eq!(found["engines"][1]["engine"], "adjoint");
+    assert_eq!(found["engines"][1]["engine"], "exact");
 }
