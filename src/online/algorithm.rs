@@ -62,6 +62,12 @@ pub enum StepRule {
     Curvature,
 }
 
+crate::named!(StepRule, "step":
+    Decreasing = "decreasing",
+    Adagrad = "adagrad",
+    Curvature = "curvature",
+);
+
 /// Parameters of the averaged perceptron.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -100,6 +106,8 @@ pub enum PassiveAggressiveType {
     #[serde(rename = "2")]
     Two,
 }
+
+crate::named!(PassiveAggressiveType, "type": Zero = "0", One = "1", Two = "2");
 
 /// Parameters of adaptive regularization of weights (Crammer, Kulesza and Dredze 2009).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -145,6 +145,8 @@ pub enum WarmStart {
     Online,
 }
 
+crate::named!(WarmStart, "start": Off = "off", Online = "online");
+
 /// What development data are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -158,6 +160,8 @@ pub enum DevUse {
     /// are predicted without constraints.
     Report,
 }
+
+crate::named!(DevUse, "use": Choose = "choose", Report = "report");
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, parser::ValueSource};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use dropchain::{Error, Result};
+use dropchain_options::{algorithms, misplaced};
 
 /// One-letter names, which are the same in all commands.
 const SHORT: [(&str, char); 6] = [
@@ -18,11 +19,8 @@ const SHORT: [(&str, char); 6] = [
 /// The option that shows all others.
 const HELP_ALL: &str = "help-all";
 
-/// The option that other options belong to a value of.
-const ALGORITHM: &str = "algorithm";
-
-/// How the heading of options begins that are for some algorithms only, which it then names.
-const ONLY: &str = "Only with --algorithm ";
+/// Options that have no effect without unlabeled text.
+const OF_UNLABELED: [&str; 2] = ["discover", "unlabeled_weight"];
 
 /// Returns whether the help is to show all options.
 pub fn is_all(arguments: &[OsString]) -> bool {
@@ -34,7 +32,11 @@ pub fn is_all(arguments: &[OsString]) -> bool {
 /// algorithms; with `all`, none are hidden.
 pub fn arrange(command: Command, all: bool) -> Command {
     let mut is_partial = false;
-    let command = command.mut_args(|argument| {
+    let has_unlabeled = command.get_arguments().any(|a| a.get_id() == "unlabeled");
+    let command = command.mut_args(|mut argument| {
+        if has_unlabeled && OF_UNLABELED.iter().any(|id| argument.get_id() == id) {
+            argument = argument.requires("unlabeled");
+        }
         let long = argument.get_long();
         let short = SHORT.iter().find(|(name, _)| long == Some(name));
         let mut argument = match short {
@@ -63,11 +65,6 @@ pub fn arrange(command: Command, all: bool) -> Command {
     command.mut_subcommands(|command| arrange(command, all))
 }
 
-/// Returns the algorithms that an option is for, if it is not for all.
-fn algorithms(argument: &Arg) -> Option<&str> {
-    argument.get_help_heading()?.strip_prefix(ONLY)
-}
-
 /// Rejects options of other algorithms than the one that is given.
 ///
 /// # Errors
@@ -78,22 +75,10 @@ pub fn check_algorithm(command: &Command, matches: &ArgMatches) -> Result<()> {
         let found = command.find_subcommand(name);
         return found.map_or(Ok(()), |command| check_algorithm(command, matches));
     }
-    let Ok(Some(mut given)) = matches.try_get_raw(ALGORITHM) else {
-        return Ok(());
-    };
-    let given = given.next().unwrap_or_default().to_string_lossy();
-    for argument in command.get_arguments() {
-        let Some(expected) = algorithms(argument) else {
-            continue;
-        };
-        let is_given =
-            matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine);
-        if is_given && !expected.split(" or ").any(|name| name == given) {
-            return Err(Error::parameter(format!(
-                "--{}: has no meaning for --algorithm {given}; expected --algorithm {expected}",
-                argument.get_long().unwrap_or_default()
-            )));
-        }
-    }
-    Ok(())
+    misplaced(command, matches).map_or(Ok(()), |found| {
+        Err(Error::parameter(format!(
+            "--{}: has no meaning for --algorithm {}; expected --algorithm {}",
+            found.name, found.algorithm, found.expected
+        )))
+    })
 }

@@ -1,6 +1,5 @@
 //! The command-line interface: parses arguments, runs commands, and does all terminal output.
 
-mod algorithm_arguments;
 mod arguments;
 mod bench;
 mod check;
@@ -27,7 +26,6 @@ mod init_arguments;
 mod inspect;
 mod interrupt;
 mod knowledge_arguments;
-mod lbfgs_arguments;
 mod man;
 mod model_input;
 mod output_directory;

@@ -40,7 +40,7 @@ impl GoldCorpus {
     /// the gold labels join several; in other formats, the same columns as the gold labels.
     pub fn read_predictions(&self, input: &InputArguments, file: &FileName) -> Result<Predictions> {
         let guessed = || Format::guess(file).into();
-        let format = input.format.map_or_else(guessed, InputFormat::from);
+        let format = input.format.unwrap_or_else(guessed);
         let is_conll = format == Format::Conll.into();
         let options = ReadOptions {
             // That of CoNLL is the last column.

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dropchain::Result;
 use dropchain::template::Template;
 use dropchain::train::log::Log;
 use dropchain::train::{
-    BaseModels, Defaults, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
-    check_line_options,
+    BaseModels, TrainOptions, Trained, Trainer, TrainingCorpora, check_line_options,
 };
 use dropchain_knowledge::Knowledge;
+use dropchain_options::SearchedOptions;
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
@@ -26,7 +26,7 @@ use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::team::{Inputs, Team};
 use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
-use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
+use super::training_arguments::TrainingArguments;
 use super::training_reporter::{TrainingReporter, header};
 
 /// Train a model on labeled sentences
@@ -114,51 +114,11 @@ pub struct TrainCommand {
     #[command(flatten)]
     init: InitArguments,
     #[command(flatten)]
-    regularization: RegularizationArguments,
+    searched: SearchedOptions,
     #[command(flatten)]
     training: TrainingArguments,
-    /// Start at 0, or after two fast passes of stochastic updates (online)
-    ///
-    /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no
-    /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
-    /// them. Not with --init or --towards, whose weights are the start.
-    #[arg(
-        long,
-        value_enum,
-        default_value = "off",
-        value_name = "START",
-        help_heading = "Only with --algorithm lbfgs",
-        hide_short_help = true
-    )]
-    warm_start: WarmStartName,
     #[command(flatten)]
     knowledge: KnowledgeArguments,
-    /// Weight of an unlabeled sentence, relative to a labeled one
-    #[arg(
-        long,
-        default_value_t = Defaults::UNLABELED_WEIGHT,
-        value_name = "ALPHA",
-        allow_negative_numbers = true,
-        requires = "unlabeled",
-        help_heading = "Unlabeled text",
-        hide_short_help = true
-    )]
-    unlabeled_weight: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum WarmStartName {
-    Online,
-    Off,
-}
-
-impl From<WarmStartName> for WarmStart {
-    fn from(name: WarmStartName) -> Self {
-        match name {
-            WarmStartName::Online => Self::Online,
-            WarmStartName::Off => Self::Off,
-        }
-    }
 }
 
 /// A training run whose options are checked and whose outputs are reserved.
@@ -176,36 +136,6 @@ struct TrainingData {
     corpora: TrainingCorpora,
     template: Option<Template>,
     knowledge: Knowledge,
-}
-
-/// Strengths and rates, which `tune` searches.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Regularization")]
-struct RegularizationArguments {
-    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
-    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
-    l2: Option<f64>,
-    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
-    #[arg(
-        long,
-        default_value_t = 0.0,
-        value_name = "C1",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
-    l1: f64,
-    #[command(flatten)]
-    noise: NoiseLevelArguments,
-    #[command(flatten)]
-    course: CourseArguments,
-    /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
-    seed: Option<u64>,
 }
 
 impl TrainCommand {
@@ -275,14 +205,11 @@ impl TrainCommand {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings().options())?;
-        // A warm start visits the sentences in an order that depends on the seed.
-        let is_warm = self.warm_start == WarmStartName::Online;
-        let seed = self.regularization.seed.filter(|_| !is_warm);
-        self.training.check_sampling_options(seed)?;
+        (self.training).check_sampling_options(self.searched.seed_of_noise())?;
         let options = trainer.settings().options();
         let has_noise = options.has_noise();
         self.training.check_unlabeled()?;
-        let gradient = self.regularization.course.gradient.as_deref();
+        let gradient = self.searched.course.gradient();
         self.training.check_noise_options(has_noise, gradient)?;
         team.check_options(options)?;
         let input = match models.first() {
@@ -458,17 +385,8 @@ impl TrainCommand {
     }
 
     fn options(&self, models: &BaseModels<'_>) -> Result<TrainOptions> {
-        let regularization = &self.regularization;
-        let mut options = TrainOptions {
-            seed: regularization.seed.unwrap_or(Defaults::SEED),
-            unlabeled_weight: self.unlabeled_weight,
-            l2: regularization.l2,
-            l1: regularization.l1,
-            warm_start: self.warm_start.into(),
-            ..self.training.options(models)?
-        };
-        regularization.noise.apply(&mut options);
-        regularization.course.apply(&mut options)?;
+        let mut options = self.training.options(models);
+        self.searched.apply(&mut options)?;
         Ok(options)
     }
 }

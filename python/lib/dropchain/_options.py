@@ -26,9 +26,10 @@ class FixedOptions(TypedDict, total=False):
     dev_use: Literal["choose", "report"]
     """What development data are for: to choose the iteration and end training, or only to be scored
     [choose]."""
-    noise: Literal["dropout", "gaussian", "additive", "monte-carlo"]
-    """The kind of feature noise [dropout]."""
-    noise_sharing: Literal["weights", "inputs"]
+    noise: str
+    """The kind of feature noise: dropout, gaussian, additive, gaussian-scores[=unscented] (order 0),
+    reweighted[=N], monte-carlo [dropout]."""
+    masks: Literal["weights", "inputs"]
     """What has noise of its own: each weight, or each input, for all labels at once [weights]."""
     samples: int
     """Samples of monte-carlo noise for each sentence and iteration [4]."""
@@ -116,9 +117,7 @@ class TrainOptions(FixedOptions, total=False):
     unlabeled_weight: float
     """Weight of an unlabeled sentence [0.2]."""
     gradient: str
-    """How the gradient of the noise term is computed: adjoint, reweighted[=N], message, window=R,
-    local [adjoint]. At order 0 also gaussian and unscented: fast dropout, the
-    expectation over Gaussian scores."""
+    """How the gradient of the noise term is computed: exact, message, window=R, local [exact]."""
     warm_up: int | None
     """Iterations without noise before those with it [20; 10 after a warm start]."""
     warm_start: Literal["online", "off"]
@@ -159,6 +158,10 @@ _STORED = {
 }
 
 
+#: The names of noise that a model stores as those of gradients.
+_TERMS = {"gaussian": "gaussian-scores", "unscented": "gaussian-scores=unscented"}
+
+
 def from_json(text: str) -> dict[str, Any]:
     """Return the options that a model stores, as keyword arguments."""
     stored = json.loads(text)
@@ -173,6 +176,12 @@ def from_json(text: str) -> dict[str, Any]:
     names = _STORED.get(algorithm, {})
     options["algorithm"] = algorithm
     options.update({names.get(name, name): value for name, value in nested.items()})
+    if "noise_sharing" in stored:
+        options["masks"] = stored["noise_sharing"]
+    term = options.get("gradient", "exact")
+    if term in _TERMS or term.startswith("reweighted"):
+        options["noise"] = _TERMS.get(term, term)
+        del options["gradient"]
     if "pa_type" in options:
         options["pa_type"] = int(options["pa_type"])
     return options

@@ -3,12 +3,14 @@
 use dropchain::TrainOptions;
 use dropchain::optim::{LbfgsOptions, LineSearch};
 use dropchain::train::{
-    Algorithm, ArowOptions, Boundary, DevUse, NoiseKind, NoiseSharing, PassiveAggressiveOptions,
+    Algorithm, ArowOptions, Boundary, DevUse, NoiseKind, PassiveAggressiveOptions,
     PassiveAggressiveType, PerceptronOptions, Precision, SgdOptions, States,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use crate::error::exception;
 
 /// Converts parameters of CRFsuite, by name, and `extensions` beyond them.
 ///
@@ -131,7 +133,9 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
             "dropout" => options.dropout = value.extract()?,
             "edge_dropout" => options.edge_dropout = value.extract()?,
             "noise" => options.noise = noise(&value.extract::<String>()?)?,
-            "noise_sharing" => options.noise_sharing = sharing(&value.extract::<String>()?)?,
+            "masks" => {
+                options.noise_sharing = (value.extract::<String>()?).parse().map_err(exception)?;
+            }
             "warm_up" => options.warm_up = value.extract()?,
             "unlabeled_weight" => options.unlabeled_weight = value.extract()?,
             "seed" => options.seed = value.extract()?,
@@ -148,18 +152,6 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
         }
     }
     Ok(())
-}
-
-fn sharing(name: &str) -> PyResult<NoiseSharing> {
-    Ok(match name {
-        "weights" => NoiseSharing::Weights,
-        "inputs" => NoiseSharing::Inputs,
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "noise sharing '{name}'; expected weights or inputs"
-            )));
-        }
-    })
 }
 
 fn noise(name: &str) -> PyResult<NoiseKind> {

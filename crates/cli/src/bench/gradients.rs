@@ -11,6 +11,7 @@ use dropchain::train::{
     BaseModels, Defaults, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet,
 };
 use dropchain::{Error, Result};
+use dropchain_options::{LengthOptions, MasksOption, ModelOptions, NoiseLevels};
 use dropchain_report::{Gradients, Measurement, TrainingRun, display_name};
 use serde_json::json;
 
@@ -21,9 +22,6 @@ use crate::interrupt;
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_argument::{TemplateLimits, load_template, template_files};
-use crate::training_arguments::{
-    MasksArgument, ModelArguments, NoiseLevelArguments, OptimizerArguments,
-};
 use crate::{CommandResult, print};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
@@ -71,11 +69,11 @@ pub struct GradientsCommand {
     #[command(flatten)]
     measurement: MeasurementArguments,
     #[command(flatten)]
-    model: ModelArguments,
+    model: ModelOptions,
     #[command(flatten)]
     training: BenchTrainingArguments,
     #[command(flatten)]
-    optimizer: OptimizerArguments,
+    optimizer: LengthOptions,
 }
 
 /// What to measure.
@@ -117,9 +115,9 @@ struct MeasurementArguments {
 #[command(next_help_heading = "Training")]
 struct BenchTrainingArguments {
     #[command(flatten)]
-    noise: NoiseLevelArguments,
+    noise: NoiseLevels,
     #[command(flatten)]
-    masks: MasksArgument,
+    masks: MasksOption,
     /// Strength c2 of the L2 penalty when training (--train, --weights trained)
     #[arg(
         long,

@@ -6,16 +6,17 @@ use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, 
 use dropchain::optim::LbfgsOptions;
 use dropchain::train::TrainOptions;
 
+use dropchain::model::Precision;
+use dropchain::score::States;
+use dropchain_options::{
+    AlgorithmOptions, LengthOptions, NoiseOptions, named, parse_gradient, set_gradient,
+};
+
 use super::files::TrainingFiles;
 use super::input::FeatureArguments;
 use super::loss_arguments::LossArguments;
-use crate::algorithm_arguments::AlgorithmArguments;
-use crate::arguments::PrecisionName;
 use crate::file_name::FileName;
 use crate::progress::Progress;
-use crate::training_arguments::{
-    NoiseArguments, OptimizerArguments, StatesName, parse_gradient, set_gradient,
-};
 
 /// Number of places that a notice lists.
 const LISTED: usize = 3;
@@ -33,8 +34,8 @@ pub struct LearningArguments {
     multiclass: MulticlassName,
     /// Feature-class pairs that get a weight: all, or those observed in the training data
     /// [default: all; with --loss softmax and more than 256 classes, observed]
-    #[arg(long, value_enum, help_heading = "Model")]
-    states: Option<StatesName>,
+    #[arg(long, value_parser = named::<States>(), help_heading = "Model")]
+    states: Option<States>,
     /// Ignore features that occur in fewer than N documents
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Model")]
     min_count: u32,
@@ -48,10 +49,10 @@ pub struct LearningArguments {
     )]
     prune: f64,
     /// Precision of the stored weights
-    #[arg(long, value_enum, default_value = "f32", help_heading = "Model")]
-    precision: PrecisionName,
+    #[arg(long, value_parser = named::<Precision>(), default_value = "f32", help_heading = "Model")]
+    precision: Precision,
     #[command(flatten)]
-    noise: NoiseArguments,
+    noise: NoiseOptions,
     /// How to compute the gradient of the noise term; see `dropchain train` [default: exact]
     #[arg(long, value_name = "ENGINE", help_heading = "Regularization")]
     gradient: Option<String>,
@@ -68,9 +69,9 @@ pub struct LearningArguments {
     )]
     l2_informativeness: Option<f64>,
     #[command(flatten)]
-    optimizer: OptimizerArguments,
+    optimizer: LengthOptions,
     #[command(flatten)]
-    algorithm: AlgorithmArguments,
+    algorithm: AlgorithmOptions,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -83,10 +84,10 @@ impl LearningArguments {
     /// Returns the options, with default strengths and rates.
     pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
-            states: self.states.map(Into::into),
+            states: self.states,
             min_count: self.min_count,
             prune: self.prune,
-            precision: self.precision.into(),
+            precision: self.precision,
             l2_informativeness: self.l2_informativeness,
             ..ClassifierOptions::train_options()
         };

@@ -5,10 +5,10 @@ use std::str::FromStr;
 use clap::Args;
 use dropchain::Result;
 use dropchain::train::{Algorithm, Engine, TrainOptions};
+use dropchain_options::{parse_gradient, set_gradient};
 use dropchain_tune::{Axis, Schedule, SearchSpace, warm_up_iterations};
 
 use crate::arguments::Switch;
-use crate::training_arguments::{parse_gradient, set_gradient};
 
 /// The search space.
 #[derive(Clone, Debug, Args)]

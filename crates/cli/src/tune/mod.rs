@@ -258,7 +258,7 @@ impl TuneCommand {
         self.training.check_sampling_options(None)?;
         let mut options = TrainOptions {
             seed: self.strategy.seed,
-            ..self.training.options(models)?
+            ..self.training.options(models)
         };
         self.space.apply(&mut options)?;
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;

@@ -1,21 +1,29 @@
-//! The arguments of the training algorithm.
+//! The algorithm and its parameters.
 
-use clap::{Args, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command};
+use dropchain::optim::{LbfgsOptions, LineSearch};
 use dropchain::train::{
     Algorithm, ArowOptions, Defaults, PassiveAggressiveOptions, PassiveAggressiveType,
     PerceptronOptions, SgdOptions, StepRule, TrainOptions,
 };
 
-use super::arguments::Switch;
-use super::lbfgs_arguments::LbfgsArguments;
+use super::values::{named, switch};
+
+/// How the heading of options begins that are for some algorithms only, which it then names.
+pub const ONLY: &str = "Only with --algorithm ";
 
 /// The algorithm and its parameters. Algorithms share the flags that have one name in CRFsuite.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Algorithm")]
-pub struct AlgorithmArguments {
-    /// How to train the weights; see docs/learners.md
-    #[arg(long, value_enum, default_value = "lbfgs", hide_short_help = true)]
-    algorithm: AlgorithmName,
+pub struct AlgorithmOptions {
+    /// How to train the weights; see docs/learners.md [default: lbfgs]
+    ///
+    /// lbfgs: L-BFGS on all sentences, with --l1 OWL-QN. sgd: stochastic gradient descent with an
+    /// L2 penalty. ap: averaged perceptron. pa: passive-aggressive. arow: adaptive regularization
+    /// of weights.
+    #[arg(long, value_parser = named::<AlgorithmName>(), hide_short_help = true)]
+    algorithm: Option<AlgorithmName>,
     /// Stop below this gradient (lbfgs) [default: 1e-5] or mean loss (ap, pa, arow) [default: 0]
     ///
     /// lbfgs stops if ‖gradient‖ ≤ EPSILON · max(1, ‖θ‖).
@@ -56,9 +64,10 @@ pub struct AlgorithmArguments {
     arow: ArowArguments,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum AlgorithmName {
     /// L-BFGS on all sentences; with --l1 OWL-QN
+    #[default]
     Lbfgs,
     /// Stochastic gradient descent with an L2 penalty
     Sgd,
@@ -70,13 +79,21 @@ enum AlgorithmName {
     Arow,
 }
 
+dropchain::named!(AlgorithmName, "algorithm":
+    Lbfgs = "lbfgs",
+    Sgd = "sgd",
+    Ap = "ap",
+    Pa = "pa",
+    Arow = "arow",
+);
+
 /// The parameters of stochastic gradient descent.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Only with --algorithm sgd")]
 struct SgdArguments {
     /// How steps develop [default: decreasing]
-    #[arg(long, value_enum, hide_short_help = true)]
-    step: Option<StepName>,
+    #[arg(long, value_parser = named::<StepRule>(), hide_short_help = true)]
+    step: Option<StepRule>,
     /// Learning rate with which calibration begins [default: 0.1]
     #[arg(
         long,
@@ -104,23 +121,13 @@ struct SgdArguments {
     calibration_trials: Option<usize>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum StepName {
-    /// One rate for all weights, which decreases with time
-    Decreasing,
-    /// One rate per weight, which decreases with its gradients (AdaGrad)
-    Adagrad,
-    /// One rate per weight, which decreases with its second derivatives (dropout descent)
-    Curvature,
-}
-
 /// The parameters of passive-aggressive training.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Only with --algorithm pa")]
 struct PassiveAggressiveArguments {
     /// Without slack (0), or type I or II [default: 1]
-    #[arg(long, value_enum, hide_short_help = true)]
-    pa_type: Option<PaTypeName>,
+    #[arg(long, value_parser = named::<PassiveAggressiveType>(), hide_short_help = true)]
+    pa_type: Option<PassiveAggressiveType>,
     /// Aggressiveness [default: 1]
     #[arg(
         long,
@@ -130,15 +137,15 @@ struct PassiveAggressiveArguments {
     )]
     pa_c: Option<f64>,
     /// Margin that grows with the number of wrong labels [default: on]
-    #[arg(long, value_enum, hide_short_help = true)]
-    error_sensitive: Option<Switch>,
+    #[arg(long, value_parser = switch(), hide_short_help = true)]
+    error_sensitive: Option<bool>,
     /// Average the weights over all sentences [default: on]
-    #[arg(long, value_enum, hide_short_help = true)]
-    averaging: Option<Switch>,
+    #[arg(long, value_parser = switch(), hide_short_help = true)]
+    averaging: Option<bool>,
 }
 
 /// The parameters of AROW.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Only with --algorithm arow")]
 struct ArowArguments {
     /// Variance of a weight at the start [default: 1]
@@ -159,23 +166,13 @@ struct ArowArguments {
     gamma: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum PaTypeName {
-    #[value(name = "0")]
-    Zero,
-    #[value(name = "1")]
-    One,
-    #[value(name = "2")]
-    Two,
-}
-
-impl AlgorithmArguments {
+impl AlgorithmOptions {
     /// Sets the algorithm and its parameters.
     pub fn apply(&self, options: &mut TrainOptions) {
         options.algorithm = self.algorithm();
         options.dropout = Defaults::dropout(&options.algorithm);
-        options.lbfgs = self.lbfgs.options();
-        if self.algorithm == AlgorithmName::Lbfgs {
+        options.lbfgs = self.lbfgs.options(options.lbfgs.clone());
+        if options.algorithm == Algorithm::Lbfgs {
             let lbfgs = &mut options.lbfgs;
             lbfgs.gradient_tolerance = self.epsilon.unwrap_or(lbfgs.gradient_tolerance);
             lbfgs.improvement_tolerance = self.delta.unwrap_or(lbfgs.improvement_tolerance);
@@ -184,14 +181,16 @@ impl AlgorithmArguments {
     }
 
     /// Returns the memory of L-BFGS, if it is given.
+    #[must_use]
     pub fn lbfgs_memory(&self) -> Option<usize> {
         self.lbfgs.lbfgs_memory
     }
 
     /// Returns the algorithm with its parameters.
+    #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         let epsilon = self.epsilon.unwrap_or(0.0);
-        match self.algorithm {
+        match self.algorithm.unwrap_or_default() {
             AlgorithmName::Lbfgs => Algorithm::Lbfgs,
             AlgorithmName::Sgd => Algorithm::Sgd(self.sgd.options(self.delta, self.period)),
             AlgorithmName::Ap => Algorithm::Ap(PerceptronOptions { epsilon }),
@@ -205,12 +204,7 @@ impl SgdArguments {
     fn options(&self, delta: Option<f64>, period: Option<usize>) -> SgdOptions {
         let default = SgdOptions::default();
         SgdOptions {
-            step: match self.step {
-                None => default.step,
-                Some(StepName::Decreasing) => StepRule::Decreasing,
-                Some(StepName::Adagrad) => StepRule::Adagrad,
-                Some(StepName::Curvature) => StepRule::Curvature,
-            },
+            step: self.step.unwrap_or(default.step),
             eta: self.eta.unwrap_or(default.eta),
             rate: self.calibration_rate.unwrap_or(default.rate),
             samples: self.calibration_samples.unwrap_or(default.samples),
@@ -226,15 +220,10 @@ impl PassiveAggressiveArguments {
     fn options(&self, epsilon: f64) -> PassiveAggressiveOptions {
         let default = PassiveAggressiveOptions::default();
         PassiveAggressiveOptions {
-            variant: match self.pa_type {
-                None => default.variant,
-                Some(PaTypeName::Zero) => PassiveAggressiveType::Zero,
-                Some(PaTypeName::One) => PassiveAggressiveType::One,
-                Some(PaTypeName::Two) => PassiveAggressiveType::Two,
-            },
+            variant: self.pa_type.unwrap_or(default.variant),
             c: self.pa_c.unwrap_or(default.c),
-            error_sensitive: (self.error_sensitive).map_or(default.error_sensitive, Switch::is_on),
-            averaging: self.averaging.map_or(default.averaging, Switch::is_on),
+            error_sensitive: self.error_sensitive.unwrap_or(default.error_sensitive),
+            averaging: self.averaging.unwrap_or(default.averaging),
             epsilon,
         }
     }
@@ -249,4 +238,73 @@ impl ArowArguments {
             epsilon,
         }
     }
+}
+
+/// The options of L-BFGS, except those that other algorithms share.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Only with --algorithm lbfgs")]
+struct LbfgsArguments {
+    /// Number of curvature pairs to keep [default: 6]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    lbfgs_memory: Option<usize>,
+    /// Line search [default: strong-wolfe]
+    ///
+    /// With --l1 it is that of OWL-QN.
+    #[arg(long, value_parser = named::<LineSearch>(), value_name = "SEARCH", hide_short_help = true)]
+    line_search: Option<LineSearch>,
+    /// Maximum number of evaluations in a line search [default: 20]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    max_line_search: Option<usize>,
+    /// Take the steps of CRFsuite's optimizer, of which there are more
+    #[arg(long, hide_short_help = true)]
+    plain: bool,
+}
+
+impl LbfgsArguments {
+    /// Returns the options, with defaults for those that other algorithms share.
+    fn options(&self, default: LbfgsOptions) -> LbfgsOptions {
+        LbfgsOptions {
+            memory: self.lbfgs_memory.unwrap_or(default.memory),
+            line_search: self.line_search.unwrap_or(default.line_search),
+            max_line_search: self.max_line_search.unwrap_or(default.max_line_search),
+            plain: self.plain || default.plain,
+            ..default
+        }
+    }
+}
+
+/// An option that is not for the algorithm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misplaced {
+    /// Its name, such as `eta`.
+    pub name: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The algorithms that it is for, with `or` in between.
+    pub expected: String,
+}
+
+/// Returns the algorithms that an option is for, if it is not for all.
+#[must_use]
+pub fn algorithms(option: &Arg) -> Option<&str> {
+    option.get_help_heading()?.strip_prefix(ONLY)
+}
+
+/// Returns the first option that is given but not for the algorithm; `None` also for a command
+/// without algorithms.
+#[must_use]
+pub fn misplaced(command: &Command, matches: &ArgMatches) -> Option<Misplaced> {
+    let algorithm = matches.try_get_one::<AlgorithmName>("algorithm").ok()?;
+    let algorithm = algorithm.copied().unwrap_or_default().name();
+    command.get_arguments().find_map(|option| {
+        let expected = algorithms(option)?;
+        let source = matches.value_source(option.get_id().as_str());
+        let is_wrong = source == Some(ValueSource::CommandLine)
+            && !expected.split(" or ").any(|name| name == algorithm);
+        is_wrong.then(|| Misplaced {
+            name: option.get_long().unwrap_or_default().to_owned(),
+            algorithm: algorithm.to_owned(),
+            expected: expected.to_owned(),
+        })
+    })
 }
