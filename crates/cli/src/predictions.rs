@@ -4,7 +4,6 @@ use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, JoinedColumns, ReadOptio
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use dropchain::sentence::Sentence;
 use dropchain::{Error, Place, Result};
-use dropchain_formats::InputFormat;
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;

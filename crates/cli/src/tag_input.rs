@@ -71,7 +71,7 @@ impl TagInputArguments {
     ) -> Result<(Reader, InputFormat)> {
         let named = match self.format {
             Some(format) => Some(format),
-            None => named_format(files)?,
+            None => named_format(files)?.map(Into::into),
         };
         let model = ModelColumns::new(header);
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
