@@ -75,15 +75,15 @@ impl ConfigArguments {
         self.effective = effective;
     }
 
-    /// Records options in the model that was trained with them. A model is never lost for its
-    /// record: without room for that, it has none.
-    pub fn record(model: Model, config: &Value) -> Model {
-        model.with_config(config).unwrap_or_else(|error| {
+    /// Returns a model with a record of the options that it was trained with. A model is never lost
+    /// for its record: without room for that, there is none.
+    pub fn record(model: &Model, config: &Value) -> Option<Model> {
+        let warn = |error: &Error| {
             notice(&format!(
                 "warning: the model does not record its options: {error}"
             ));
-            model
-        })
+        };
+        model.with_config(config).inspect_err(warn).ok()
     }
 
     /// Rejects standard input that is both the configuration and one of `files`.

@@ -17,7 +17,7 @@ use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
 use super::config::ConfigArguments;
 use super::document_arguments::{DocumentArguments, template_for};
-use super::exit::{CommandError, training_result};
+use super::exit::training_result;
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, OpenModels};
 use super::interrupt;
@@ -144,51 +144,34 @@ impl TrainCommand {
         &mut self.config
     }
 
-    /// Trains, together with the other ranks of `team` if there are any.
+    /// Reads, decides, trains and writes, together with the other ranks of `team` if there are any.
     pub fn run(&self, team: &Team) -> CommandResult {
-        let open = team.agree(self.open(team))?;
-        let plan = team.agree(self.plan(&open, team))?;
         let progress = Progress::new(self.quiet || !team.is_first());
-        progress.update(format!("reading {}", self.train.join(", ")));
-        let data = team.agree(self.read(&plan, &progress))?;
-        if team.ranks().is_some() {
-            let inputs = self.inputs(&open, &data).map_err(CommandError::from);
-            team.check_same(&team.agree(inputs)?)?;
-        }
-        let Plan {
-            trainer,
-            files,
-            has_exact_gradient,
-            ..
-        } = plan;
-        let (model_file, log) = files.map_or((None, None), |(model, log)| (Some(model), log));
+        let open = team.agree(self.open(team))?;
+        let read = self.decide(&open, team).and_then(|plan| {
+            let data = self.read(&plan, &progress)?;
+            Ok((plan, data))
+        });
+        let (plan, data) = team.agree(read)?;
+        team.check_same(|| self.inputs(&open, &data))?;
+        self.print_notices(&plan, &open, data.template.as_ref(), &progress);
+        let (model_file, log) = plan.files.map_or((None, None), |(m, log)| (Some(m), log));
         let config = self.config.effective();
         let header = header(&self.train, sources(&data.knowledge), Some(config));
         let mut reporter = TrainingReporter::new(&progress, log, header);
-        self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
-        let trainer = self.attach(trainer, &open, team);
-        let trained = trainer.train(data.corpora, data.template, &mut reporter);
-        let trained = trained.map_err(|error| team.shared_error(error))?;
-        team.share_signal()?;
-        let Some(model_file) = model_file else {
-            return team.follow_first(Ok(()));
-        };
-        let config = self.config.effective().to_json();
-        let trained = Trained {
-            model: ConfigArguments::record(trained.model, &config),
-            ..trained
-        };
-        let saved = self.save(&trained, model_file, &progress);
-        let saved = saved.and_then(|fate| reporter.finish().map(|()| fate));
-        team.follow_first(match saved {
-            Ok(fate) => training_result(
+        let trained = (plan.trainer).train(data.corpora, data.template, &mut reporter);
+        let trained = team.trained(trained)?;
+        let written = model_file.map_or(Ok(()), |file| {
+            let fate = self.write(&trained, file, &progress)?;
+            reporter.finish()?;
+            training_result(
                 &trained.end,
                 trained.is_first_pass,
-                has_exact_gradient,
+                plan.has_exact_gradient,
                 &fate,
-            ),
-            Err(error) => Err(error.into()),
-        })
+            )
+        });
+        team.follow_first(written)
     }
 
     /// Opens the models that training continues from.
@@ -200,8 +183,8 @@ impl TrainCommand {
         Ok(self.init.open()?)
     }
 
-    /// Checks the options, loads the template, and reserves the files to be written.
-    fn plan<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
+    /// Checks the options, loads the template, and opens the files to be written.
+    fn decide<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings().options())?;
@@ -242,7 +225,7 @@ impl TrainCommand {
         }
         self.threads.or(team.threads()).start_pool()?;
         Ok(Plan {
-            trainer,
+            trainer: self.attach(trainer, open, team),
             input,
             template,
             has_exact_gradient,
@@ -254,6 +237,7 @@ impl TrainCommand {
     /// Reads the corpora, and what is added to the template.
     fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
         let input = &plan.input;
+        progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = (self.training).read_corpora(&self.train, &self.dev, input, progress)?;
         input.text.print_notices();
         let template = plan.template.clone();
@@ -294,12 +278,12 @@ impl TrainCommand {
     /// Says which parts of the template have no effect.
     fn print_notices(
         &self,
-        trainer: &Trainer<'_>,
+        plan: &Plan<'_>,
         open: &OpenModels,
         template: Option<&Template>,
         progress: &Progress,
     ) {
-        let has_noise = trainer.settings().options().has_noise();
+        let has_noise = plan.trainer.settings().options().has_noise();
         if let Some(template) = template.filter(|_| !has_noise)
             && let Some(line) = template
                 .groups()
@@ -357,8 +341,8 @@ impl TrainCommand {
             .check()
     }
 
-    /// Saves the model, if anything was learned, and says what became of it.
-    fn save(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
+    /// Writes the model, if anything was learned, and says what became of it.
+    fn write(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
         progress.clear();
         let model = self.model.display();
         let iteration = trained.end.best_iteration;
@@ -367,7 +351,9 @@ impl TrainCommand {
         } else if trained.is_first_pass && self.init.reads(&self.model) {
             format!("{model} was not written, since it has both passes of the model to continue")
         } else {
-            file.save(trained.model.as_bytes())?;
+            let config = self.config.effective().to_json();
+            let recorded = ConfigArguments::record(&trained.model, &config);
+            file.save(recorded.as_ref().unwrap_or(&trained.model).as_bytes())?;
             progress.println(&format!("wrote {model}"));
             match trained.is_first_pass {
                 true => format!(

@@ -248,7 +248,7 @@ impl TuneCommand {
         let mut json = config.to_json();
         json["train"] = winner.options().into();
         TuneResult {
-            model: ConfigArguments::record(result.model, &json),
+            model: ConfigArguments::record(&result.model, &json).unwrap_or(result.model),
             ..result
         }
     }
