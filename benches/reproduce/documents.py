@@ -39,7 +39,7 @@ from svg import svg  # noqa: E402
 FOLDS = 10
 L2 = "0.003,0.01,0.03,0.1,0.3,1,3,10"
 NOISE = ["--dropout", "0.3,0.5,0.7,0.9", "--l2", "0.01,0.1,0.3,1"]
-GAUSSIAN = ["--masks", "inputs", "--gradient", "gaussian"]
+GAUSSIAN = ["--masks", "inputs", "--noise", "gaussian-scores"]
 COLUMNS = {
     "None": ["--dropout", "0", "--l2", "0"],
     "L2": ["--dropout", "0", "--l2", L2],
@@ -76,7 +76,7 @@ STRENGTHS = ("0.0001", "0.001", "0.01", "0.1", "1", "10", "100")
 LINES = {
     "L2": {"dropout": 0},
     "Dropout": {"dropout": 0.5},
-    "Fast dropout": {"dropout": 0.5, "masks": "inputs", "gradient": "gaussian"},
+    "Fast dropout": {"dropout": 0.5, "masks": "inputs", "noise": "gaussian-scores"},
 }
 
 

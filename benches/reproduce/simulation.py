@@ -32,7 +32,7 @@ METHODS = {
     "L2": [["--dropout", "0", "--l2", l2] for l2 in L2],
     "dropout, eq. 12": [[*SHARED, *options] for options in WITH_NOISE],
     "dropout, eq. 8": WITH_NOISE,
-    "fast dropout": [[*SHARED, "--gradient", "gaussian", *options] for options in WITH_NOISE],
+    "fast dropout": [[*SHARED, "--noise", "gaussian-scores", *options] for options in WITH_NOISE],
 }
 PAPER = {"L2": [0.66, 0.53], "dropout, eq. 12": [0.73, 0.55]}
 

@@ -123,7 +123,7 @@ runs() {
   run_classes softmax-shared reviews-test.tsv reviews.tsv --masks inputs \
     --dev reviews-test.tsv --max-iterations 20
   run_classes softmax-gaussian reviews-test.tsv reviews.tsv --masks inputs \
-    --gradient gaussian --max-iterations 15
+    --noise gaussian-scores --max-iterations 15
   run_classes informative - reviews.tsv --dropout 0 --l2-informativeness 0.1 --max-iterations 15
   run_classes logistic reviews-test.tsv reviews.tsv --loss logistic --max-iterations 20
   run_classes logistic-plain - reviews.tsv --loss logistic --dropout 0 --max-iterations 20
