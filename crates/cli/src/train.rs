@@ -94,7 +94,7 @@ pub struct TrainCommand {
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
     /// Write a log in JSON lines to this file
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArguments,

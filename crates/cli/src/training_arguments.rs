@@ -202,7 +202,7 @@ struct UnlabeledArguments {
     /// Passing the test file is transductive learning: the model has then seen the test sentences,
     /// so its score does not estimate performance on new text and is comparable only with other
     /// transductive scores.
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     unlabeled: Vec<FileName>,
     /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
     #[arg(

@@ -333,7 +333,7 @@ fn a_run_with_many_options_is_repeated() {
         "columns = [\"word\", \"pos\", \"ner\"]",
         "dev = [\"dev.conll\", \"train.conll\"]",
         "recall-bias = 0.25",
-        "seed = 18446744073709551615",
+        "seed = \"18446744073709551615\"",
         "caseless = 1",
         "model = \"m\"",
     ] {
