@@ -14,7 +14,7 @@ use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::label::LabelSet;
-use dropchain::noise::Engine;
+use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
@@ -119,12 +119,12 @@ fn main() {
         distribution: NoiseDistribution::Dropout,
         node: 0.5,
         edge: 0.5,
-        engine,
+        term: engine,
         sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.0,
     };
-    let mut objective =
-        PenalizedLikelihood::new(&data, &space, 0.0).with_noise(noise(Engine::Adjoint));
+    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
+        .with_noise(noise(NoiseTerm::Quadratic(Engine::Adjoint)));
     let limit = iterations.iter().max().copied();
     let settings = LbfgsSettings::new(LbfgsOptions {
         max_iterations: limit.or(Some(100)),
@@ -142,7 +142,7 @@ fn main() {
             if iterations.contains(&iteration.number) {
                 // A new objective, since each begins a round with its first evaluation.
                 let plain = PenalizedLikelihood::new(&data, &space, 0.0);
-                let mut split = plain.with_noise(noise(Engine::Reweighted(1)));
+                let mut split = plain.with_noise(noise(NoiseTerm::Reweighted(1)));
                 print_parts(
                     &mut split,
                     &space,

@@ -20,7 +20,7 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
-use dropchain::noise::Engine;
+use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::{
     Noise, NoiseDistribution, NoiseMemory, NoiseSharing, PenalizedLikelihood, required_memory,
 };
@@ -166,7 +166,7 @@ const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
     node: 0.3,
     edge: 0.3,
-    engine: Engine::Adjoint,
+    term: NoiseTerm::Quadratic(Engine::Adjoint),
     sharing: NoiseSharing::Weights,
     unlabeled_weight: 0.0,
 };

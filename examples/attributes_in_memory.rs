@@ -50,10 +50,13 @@ fn main() -> Result<()> {
         corpus.push_sentence(text.split(' ').map(attributes), labels.split(' '))?;
     }
     for dropout in [0.0, 0.3] {
-        let options = TrainOptions {
-            dropout,
-            ..TrainOptions::default()
-        };
+        let options = TrainOptions::new(Lbfgs {
+            noise: NoiseOptions {
+                dropout,
+                ..NoiseOptions::default()
+            },
+            ..Lbfgs::default()
+        });
         let trained = Trainer::new(options)?.train_attributes(&corpus, None, &mut ())?;
         let tagger = Tagger::new(trained.model);
         let words = ["Charles", "lived", "in", "Marylebone"];

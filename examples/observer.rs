@@ -6,7 +6,9 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use dropchain::corpus::ReadOptions;
-use dropchain::train::{DevScore, End, Iteration, Observer, ObserverError, Start, TrainingCorpora};
+use dropchain::train::{
+    DevScore, End, Iteration, Lbfgs, Observer, ObserverError, Start, TrainingCorpora,
+};
 use dropchain::{Corpus, Result, Template, TrainOptions, Trainer};
 
 struct LearningCurve {
@@ -44,10 +46,8 @@ fn main() -> Result<()> {
     let train = read("corpora/sample/train.conll")?;
     let dev = read("corpora/sample/dev.conll")?;
     let template = Template::shipped("ner").expect("a template of this name")?;
-    let options = TrainOptions {
-        dropout: 0.0, // L2 alone, of the default strength for it
-        ..TrainOptions::default()
-    };
+    // L2 alone, of the default strength for it.
+    let options = TrainOptions::new(Lbfgs::without_noise());
     let corpora = TrainingCorpora::new(train).dev(dev);
     let mut observer = LearningCurve { target: 0.95 };
     Trainer::new(options)?.train(corpora, template, &mut observer)?;

@@ -84,7 +84,7 @@ pub enum Error {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A file is damaged, has a newer format version or is not a model.
+    /// A file is damaged, has another format version or is not a model.
     #[error("{}: {message}", path.display())]
     Model {
         /// The file.

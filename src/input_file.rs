@@ -15,6 +15,7 @@ pub struct InputFile {
     file: File,
     path: PathBuf,
     metadata: Metadata,
+    peeked: Vec<u8>, // what was read and is still to be returned
 }
 
 impl InputFile {
@@ -36,7 +37,26 @@ impl InputFile {
             file,
             path: path.to_owned(),
             metadata,
+            peeked: Vec::new(),
         })
+    }
+
+    /// Returns the path that the file was opened with.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the next bytes, at least `length` unless the file ends before, without moving on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if reading fails.
+    pub fn peek(&mut self, length: usize) -> Result<&[u8]> {
+        let mut bytes = Vec::new();
+        self.read_up_to(length.max(self.peeked.len()) as u64, &mut bytes)?;
+        self.peeked = bytes;
+        Ok(&self.peeked)
     }
 
     /// Returns the length in bytes when the file was opened; `None` for pipes and devices.
@@ -52,7 +72,14 @@ impl InputFile {
     ///
     /// [`Error::Io`] if reading fails or memory is exhausted.
     pub fn read_up_to(&mut self, limit: u64, bytes: &mut Vec<u8>) -> Result<()> {
-        let read = (&mut self.file).take(limit).read_to_end(bytes);
+        let peeked = self
+            .peeked
+            .len()
+            .min(usize::try_from(limit).unwrap_or(usize::MAX));
+        bytes.extend(self.peeked.drain(..peeked));
+        let read = (&mut self.file)
+            .take(limit - peeked as u64)
+            .read_to_end(bytes);
         read.map(|_| ()).map_err(|e| Error::io(&self.path, e))
     }
 
@@ -62,7 +89,9 @@ impl InputFile {
     ///
     /// [`Error::Io`] if reading fails.
     pub fn read_into(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        let mut done = 0;
+        let mut done = self.peeked.len().min(bytes.len());
+        bytes[..done].copy_from_slice(&self.peeked[..done]);
+        self.peeked.drain(..done);
         while done < bytes.len() {
             match self.file.read(&mut bytes[done..]) {
                 Ok(0) => break,
@@ -193,6 +222,22 @@ mod tests {
             error.ends_with("is a directory; expected a list"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn peeked_bytes_are_read_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        fs::write(&path, "123456").unwrap();
+        let mut file = InputFile::open(&path, "a file").unwrap();
+        assert_eq!(file.peek(2).unwrap(), b"12");
+        assert_eq!(file.peek(4).unwrap(), b"1234");
+        let mut bytes = Vec::new();
+        file.read_up_to(3, &mut bytes).unwrap();
+        assert_eq!(bytes, b"123");
+        let mut rest = [0; 9];
+        assert_eq!(file.read_into(&mut rest).unwrap(), 3);
+        assert_eq!(&rest[..3], b"456");
     }
 
     #[test]

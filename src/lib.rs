@@ -44,11 +44,8 @@
 //! | tag sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
 //! | tag ready-made attributes without storing their names | [`Tagger::keyed_sentence`] |
 //! | get probabilities of given labels or spans | [`Tagger::distribution`] |
-//! | learn why a token has its label | [`Tagger::explain`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
-//! | classify whole documents | [`classify`] |
-//! | predict numbers | [`regress`] |
 //! | check a corpus before training | `check` (Cargo feature `check`) |
 //!
 //! Cargo features, all on by default: `cli` (the program `dropchain`), `serve` (its command of that
@@ -57,7 +54,6 @@
 
 pub mod atomic_file;
 pub mod chain;
-pub mod classify;
 pub mod corpus;
 pub mod error;
 pub mod eval;
@@ -67,8 +63,6 @@ pub mod extract;
 pub mod fingerprint;
 pub mod ids;
 pub mod input_file;
-#[cfg(feature = "train")]
-pub mod irls;
 pub mod label;
 pub mod math;
 pub mod memory;
@@ -80,13 +74,10 @@ pub mod noise;
 #[cfg(feature = "train")]
 pub mod objective;
 #[cfg(feature = "train")]
-pub mod online;
-#[cfg(feature = "train")]
 pub mod optim;
 pub mod random;
 #[cfg(feature = "train")]
 pub mod ranks;
-pub mod regress;
 #[cfg(feature = "train")]
 pub mod score;
 pub mod second_pass;

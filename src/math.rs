@@ -87,7 +87,7 @@ const INVERSE_FACTORIALS: [f64; 14] = {
 
 /// Adds `terms` to `sums`, elementwise.
 #[inline]
-pub(crate) fn add(sums: &mut [f64], terms: &[f64]) {
+pub fn add(sums: &mut [f64], terms: &[f64]) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum += term;
     }
@@ -103,7 +103,7 @@ pub(crate) fn add_scaled(sums: &mut [f64], factor: f64, terms: &[f64]) {
 
 /// Returns the inner product of `x` and `y`.
 #[inline]
-pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 

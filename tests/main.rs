@@ -67,8 +67,8 @@ struct Module {
 }
 
 impl Module {
-    fn parse(file: PathBuf) -> Self {
-        let inside = file.strip_prefix(root().join("src")).unwrap();
+    fn parse(file: PathBuf, source: &Path) -> Self {
+        let inside = file.strip_prefix(source).unwrap();
         let mut path: Vec<String> = inside
             .with_extension("")
             .iter()
@@ -115,7 +115,7 @@ impl Module {
     fn resolve(&self, import: &[String]) -> Option<Vec<String>> {
         let mut base = self.path.clone();
         match import[0].as_str() {
-            "crate" | "dropchain" => base.clear(),
+            "crate" => base.clear(),
             "self" => {}
             "super" => {
                 base.pop();
@@ -180,9 +180,24 @@ fn expand(tree: &str) -> Vec<Vec<String>> {
     paths
 }
 
+/// The modules of the core.
 fn modules() -> Vec<Module> {
-    let sources = files(&root().join("src"), &["rs"]);
-    sources.into_iter().map(Module::parse).collect()
+    modules_of(&root().join("src"))
+}
+
+fn modules_of(source: &Path) -> Vec<Module> {
+    let sources = files(source, &["rs"]).into_iter();
+    sources.map(|file| Module::parse(file, source)).collect()
+}
+
+/// The folders of sources of all packages.
+fn sources() -> Vec<PathBuf> {
+    let crates = fs::read_dir(root().join("crates")).unwrap();
+    let crates = crates.map(|entry| entry.unwrap().path());
+    let others = ["", "python", "mpi", "wasm"].map(|package| root().join(package));
+    let mut sources: Vec<_> = crates.chain(others).map(|path| path.join("src")).collect();
+    sources.sort();
+    sources
 }
 
 /// Every import of one top-level module by another: the file, the importing and the imported
@@ -198,16 +213,13 @@ fn imports() -> Vec<(PathBuf, String, String)> {
         // Paths in code count as well, so this reads lines, not only `use` statements.
         for line in without_inline_tests(&read(&module.file)).lines() {
             let code = without_comment(line);
-            for prefix in ["crate::", "dropchain::"] {
-                for (at, _) in code.match_indices(prefix) {
-                    let rest = &code[at + prefix.len()..];
-                    let rest = rest.strip_prefix("internals::").unwrap_or(rest);
-                    let tree = rest.split([';', '(', ' ', ')']).next().unwrap_or_default();
-                    for path in expand(if rest.starts_with('{') { rest } else { tree }) {
-                        let to = &path[0];
-                        if *to != from && rows.contains_key(to) {
-                            imports.push((module.file.clone(), from.clone(), to.clone()));
-                        }
+            for (at, prefix) in code.match_indices("crate::") {
+                let rest = &code[at + prefix.len()..];
+                let tree = rest.split([';', '(', ' ', ')']).next().unwrap_or_default();
+                for path in expand(if rest.starts_with('{') { rest } else { tree }) {
+                    let to = &path[0];
+                    if *to != from && rows.contains_key(to) {
+                        imports.push((module.file.clone(), from.clone(), to.clone()));
                     }
                 }
             }
@@ -283,78 +295,61 @@ fn target(
 }
 
 #[test]
-fn imports_between_the_files_of_a_module_have_no_cycles() {
-    let all = modules();
-    let by_path: BTreeMap<Vec<String>, &Module> = all
-        .iter()
-        .filter(|m| !m.is_test())
-        .map(|m| (m.path.clone(), m))
-        .collect();
-    let mut edges: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
-    for (path, module) in &by_path {
-        for (import, is_public) in &module.imports {
-            let target = module
-                .resolve(import)
-                .and_then(|import| target(&by_path, &import, 0));
-            if let Some(target) = target
-                && target[0] == path[0]
-                && target != *path
-                && !is_public
-            {
-                edges.entry(path.clone()).or_default().insert(target);
-            }
+fn imports_between_files_have_no_cycles() {
+    let mut count = 0;
+    for source in sources() {
+        let edges = file_imports(&source);
+        count += edges.values().map(BTreeSet::len).sum::<usize>();
+        // Repeatedly remove files whose imports are removed: what remains leads to a cycle.
+        let mut left: BTreeSet<_> = edges.keys().cloned().collect();
+        while let Some(leaf) = left.iter().find(|file| edges[*file].is_disjoint(&left)) {
+            let leaf = leaf.clone();
+            left.remove(&leaf);
         }
-    }
-    let count: usize = edges.values().map(BTreeSet::len).sum();
-    assert!(count > 200, "found only {count} imports between files");
-    // Repeatedly remove files without imports: the remaining ones are on a cycle or lead to one.
-    let mut left: BTreeSet<Vec<String>> = by_path.keys().cloned().collect();
-    loop {
-        let leaves: Vec<_> = left
+        let cycles: Vec<String> = left
             .iter()
-            .filter(|file| {
-                let imports = edges.get(*file).into_iter().flatten();
-                imports.filter(|to| left.contains(*to)).count() == 0
+            .map(|file| {
+                let to = edges[file].intersection(&left);
+                let to: Vec<String> = to.map(|to| to.join("/")).collect();
+                format!("{} → {}", file.join("/"), to.join(", "))
             })
-            .cloned()
             .collect();
-        if leaves.is_empty() {
-            break;
-        }
-        leaves.iter().for_each(|leaf| _ = left.remove(leaf));
+        let source = source.display();
+        assert!(
+            cycles.is_empty(),
+            "{source}, cycles:\n{}",
+            cycles.join("\n")
+        );
     }
-    // Repeatedly remove files that no other file imports: only cycles remain.
-    loop {
-        let unused: Vec<_> = left
-            .iter()
-            .filter(|file| {
-                let is_used =
-                    |from: &Vec<String>| edges.get(from).is_some_and(|to| to.contains(*file));
-                !left.iter().any(is_used)
-            })
-            .cloned()
-            .collect();
-        if unused.is_empty() {
-            break;
-        }
-        unused.iter().for_each(|file| _ = left.remove(file));
-    }
-    let cycles: Vec<String> = left
+    assert!(count > 400, "found only {count} imports between files");
+}
+
+/// The files of a package that each of its files imports, without re-exports. In the core, imports
+/// of other modules are left out: those follow the rows.
+fn file_imports(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let is_core = source == root().join("src");
+    let all = modules_of(source);
+    let files = all.iter().filter(|module| !module.is_test());
+    let by_path: BTreeMap<_, _> = files.map(|m| (m.path.clone(), m)).collect();
+    let imports = |path: &Vec<String>, module: &Module| -> BTreeSet<Vec<String>> {
+        let own = module.imports.iter().filter(|(_, is_public)| !is_public);
+        let targets = own.filter_map(|(import, _)| target(&by_path, &module.resolve(import)?, 0));
+        let is_other = |to: &Vec<String>| to != path && !(is_core && to[0] != path[0]);
+        targets.filter(is_other).collect()
+    };
+    let edges = by_path
         .iter()
-        .map(|file| {
-            let to = edges[file].iter().filter(|to| left.contains(*to));
-            let to: Vec<String> = to.map(|to| to.join("/")).collect();
-            format!("{} → {}", file.join("/"), to.join(", "))
-        })
-        .collect();
-    assert!(cycles.is_empty(), "cycles:\n{}", cycles.join("\n"));
+        .map(|(path, m)| (path.clone(), imports(path, m)));
+    edges.collect()
 }
 
 #[test]
 fn every_path_in_architecture_md_exists() {
     let text = read(&root().join("ARCHITECTURE.md"));
     let quoted = text.split('`').skip(1).step_by(2);
-    let folders = ["src/", "tests/", "docs/", "benches/", "corpora/"];
+    let folders = [
+        "src/", "crates/", "python/", "mpi/", "tests/", "docs/", "benches/", "corpora/",
+    ];
     let paths: Vec<&str> = quoted
         .filter(|path| folders.iter().any(|folder| path.starts_with(folder)))
         .filter(|path| *path != "corpora/public")
@@ -370,7 +365,7 @@ fn every_path_in_architecture_md_exists() {
 
 #[test]
 fn modules_are_folders_with_a_mod_file_and_tests_follow_one_layout() {
-    for module in modules() {
+    for module in sources().iter().flat_map(|source| modules_of(source)) {
         let file = module.file.display();
         let name = module.file.file_name().unwrap().to_string_lossy();
         assert!(
@@ -403,18 +398,14 @@ fn lines_fit_in_100_columns() {
 
 #[test]
 fn only_versioned_files_use_the_serialization_format() {
-    let versioned = [
-        "model/header.rs",
-        "train/checkpoint_contents.rs",
-        "tune/segment_store.rs",
-    ];
-    for module in modules().iter().filter(|module| !module.is_test()) {
-        if read(&module.file).contains("bincode::") {
-            let file = &module.file;
+    let versioned = ["model/header.rs", "train/checkpoint_contents.rs"];
+    for module in sources().iter().flat_map(|source| modules_of(source)) {
+        let is_versioned = versioned.iter().any(|name| module.file.ends_with(name));
+        if !module.is_test() && !is_versioned {
+            let file = module.file.display();
             assert!(
-                versioned.iter().any(|name| file.ends_with(name)),
-                "{} uses bincode",
-                file.display()
+                !read(&module.file).contains("bincode::"),
+                "{file} uses bincode"
             );
         }
     }
@@ -474,7 +465,7 @@ fn only_the_listed_files_have_unsafe_code_and_each_use_has_its_proof() {
             .unwrap()
             .to_string_lossy()
             .into_owned();
-        if name != "tests/architecture.rs" && (allowed || uses > 0) {
+        if name != "tests/main.rs" && (allowed || uses > 0) {
             assert!(
                 uses <= proofs,
                 "{name}: {uses} unsafe blocks, {proofs} proofs"
@@ -496,33 +487,33 @@ fn first_cells(section: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The names of all dependencies in a manifest, of every kind, but `dropchain`.
-fn dependencies(manifest: &str) -> BTreeSet<String> {
+/// The names of all dependencies in a manifest, of every kind, but those of this repository.
+fn dependencies(manifest: &Path) -> BTreeSet<String> {
     let mut is_dependency = false;
     let mut names = BTreeSet::new();
-    for line in read(&root().join(manifest)).lines() {
+    for line in read(manifest).lines() {
         if line.starts_with('[') {
             is_dependency = line.ends_with("dependencies]");
-        } else if let Some((name, _)) = line.split_once('=').filter(|_| is_dependency) {
+        } else if let Some((name, _)) = line.split_once(['=', '.']).filter(|_| is_dependency) {
             names.insert(name.trim().to_owned());
         }
     }
-    names.remove("dropchain");
+    names.retain(|name| !name.starts_with("dropchain") && !name.starts_with('#'));
     names
 }
 
 #[test]
 fn the_page_on_dependencies_lists_those_of_the_manifests() {
-    let program = dependencies("Cargo.toml");
+    let of = |package: &str| dependencies(&root().join(package).join("Cargo.toml"));
+    let mut program = of("");
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        program.extend(dependencies(&entry.unwrap().path().join("Cargo.toml")));
+    }
     assert!(program.len() > 15, "found only {program:?}");
     assert_eq!(first_cells("Direct"), program);
-    let package = dependencies("python/Cargo.toml");
+    let package = of("python");
     assert!(package.len() > 3, "found only {package:?}");
     assert_eq!(first_cells("Of the Python package"), package);
-    assert_eq!(
-        first_cells("Of the program for MPI"),
-        dependencies("mpi/Cargo.toml")
-    );
-    let module = dependencies("wasm/Cargo.toml");
-    assert_eq!(first_cells("Of the module for browsers"), module);
+    assert_eq!(first_cells("Of the program for MPI"), of("mpi"));
+    assert_eq!(first_cells("Of the module for browsers"), of("wasm"));
 }

@@ -443,7 +443,7 @@ class Documents(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             trainer, folder = Trainer(), pathlib.Path(folder)
             trainer.file(folder, "train").write_text("a\tb\n" * 30)
-            options = ["--gradient", "gaussian", "--dropout", "0.5,0.1", "--l2", "1,2"]
+            options = ["--noise", "gaussian-scores", "--dropout", "0.5,0.1", "--l2", "1,2"]
             chosen = documents.converged(trainer, folder, folder / "model", options, [])
         self.assertEqual(chosen, {"gradient": "gaussian", "dropout": "0.1", "l2": "2"})
         self.assertEqual(trainer.held_out, [[27, 3]] * 8)

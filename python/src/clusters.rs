@@ -13,7 +13,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::corpus::{PyCorpus, memory_limit};
+use crate::corpus::PyCorpus;
 use crate::error::exception;
 use crate::inputs;
 use crate::job::{self, Job};
@@ -133,7 +133,7 @@ pub struct Arguments<'py> {
 pub fn cluster(py: Python<'_>, arguments: Arguments<'_>) -> PyResult<PyClusters> {
     let count = inputs::count("clusters", Some(arguments.clusters), 2)?.unwrap_or(2);
     let min_count = inputs::count("min_count", Some(arguments.min_count), 1)?.unwrap_or(1) as u64;
-    let memory = memory_limit(arguments.memory)?;
+    let memory = inputs::memory_limit(arguments.memory)?;
     let format = arguments.format.as_ref().map(|name| name.parse());
     let format: Option<InputFormat> = format.transpose().map_err(exception)?;
     let options = ReadOptions {

@@ -5,7 +5,8 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::inputs::IN_MEMORY;
+/// The file of sentences that were made in memory.
+pub const IN_MEMORY: &str = "-";
 
 create_exception!(
     dropchain,

@@ -11,8 +11,9 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::corpus::{PyCorpus, each};
 use crate::error::{at, exception};
-use crate::inputs::{self, strings};
-use crate::items::found;
+use crate::fields::fields;
+use crate::inputs;
+use crate::items::{found, strings};
 use crate::tagger::token_spans;
 use crate::threads;
 
@@ -56,12 +57,11 @@ impl PyScore {
     /// Return the numbers by name.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        dict.set_item("precision", self.precision)?;
-        dict.set_item("recall", self.recall)?;
-        dict.set_item("f1", self.f1)?;
-        dict.set_item("correct", self.correct)?;
-        dict.set_item("gold", self.gold)?;
-        dict.set_item("predicted", self.predicted)?;
+        fields!(
+            dict,
+            self,
+            [precision, recall, f1, correct, gold, predicted]
+        );
         Ok(dict)
     }
 
@@ -289,11 +289,7 @@ impl PyDifference {
     /// Return the numbers by name.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        dict.set_item("a", self.a)?;
-        dict.set_item("b", self.b)?;
-        dict.set_item("difference", self.difference)?;
-        dict.set_item("interval", self.interval)?;
-        dict.set_item("p_value", self.p_value)?;
+        fields!(dict, self, [a, b, difference, interval, p_value]);
         Ok(dict)
     }
 
@@ -346,10 +342,7 @@ impl PyComparison {
     /// Return all numbers by name.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        dict.set_item("tokens", self.tokens())?;
-        dict.set_item("sentences", self.sentences())?;
-        dict.set_item("samples", self.samples())?;
-        dict.set_item("seed", self.seed())?;
+        fields!(dict, self.0, [tokens, sentences, samples, seed]);
         if let Some(f1) = self.f1() {
             dict.set_item("f1", f1.to_dict(py)?)?;
         }

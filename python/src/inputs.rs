@@ -5,19 +5,15 @@
 
 use std::sync::{Arc, LazyLock};
 
-use dropchain::Sentence;
 use dropchain::corpus::{Attributes, Schema, TokenLabel};
+use dropchain::{MemoryLimit, Sentence};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
 
-use crate::error::{at, exception};
-use crate::items::{ItemReader, found};
+use crate::error::{IN_MEMORY, at, exception};
+use crate::items::{ItemReader, found, strings};
 use crate::matrices::Matrix;
-use crate::sentence::PySentence;
-
-/// The file of sentences that were made in memory.
-pub const IN_MEMORY: &str = "-";
 
 /// Says where in its arguments a sentence or its labels are, such as `X[3]`.
 pub type Place<'a> = &'a dyn Fn() -> String;
@@ -112,7 +108,7 @@ static FEATURES: LazyLock<Arc<Schema>> =
     LazyLock::new(|| Arc::new(Schema::new(Vec::new(), None).expect("no names collide")));
 static FILE: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(IN_MEMORY));
 
-/// Reads sentences: objects of the class, or iterables of tokens.
+/// Reads sentences as iterables of tokens.
 #[derive(Default)]
 pub struct SentenceReader {
     columns: Option<Arc<Schema>>,
@@ -150,23 +146,19 @@ impl SentenceReader {
         value: &Bound<'_, PyAny>,
         number: u64,
         place: Place<'_>,
-    ) -> PyResult<Arc<Sentence>> {
-        if let Ok(sentence) = value.cast::<PySentence>() {
-            return Ok(Arc::clone(&sentence.get().0));
-        }
+    ) -> PyResult<Sentence> {
         let tokens = Tokens::of(value).map_err(|e| at(value.py(), place, e))?;
-        let sentence = match &tokens {
+        match &tokens {
             Tokens::List(list) => {
                 let is_word = list.is_empty()? || list.get_item(0)?.is_instance_of::<PyString>();
                 match (is_word, &self.columns) {
-                    (true, _) => self.read_words(list, number, place)?,
-                    (false, Some(columns)) => self.read_cells(list, columns, number, place)?,
-                    (false, None) => self.read_features(&tokens, number, place)?,
+                    (true, _) => self.read_words(list, number, place),
+                    (false, Some(columns)) => self.read_cells(list, columns, number, place),
+                    (false, None) => self.read_features(&tokens, number, place),
                 }
             }
-            Tokens::Matrix(_) => self.read_features(&tokens, number, place)?,
-        };
-        Ok(Arc::new(sentence))
+            Tokens::Matrix(_) => self.read_features(&tokens, number, place),
+        }
     }
 
     fn read_words(
@@ -279,29 +271,6 @@ pub fn check_feature(name: &str, value: f64) -> PyResult<()> {
     Ok(())
 }
 
-/// Returns the strings of an iterable.
-///
-/// # Errors
-///
-/// `ValueError` if `value` is something else; the message names the index.
-pub fn strings(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<String>> {
-    let expected = "a list of strings";
-    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
-        return Err(found(value, what, expected));
-    }
-    let Ok(items) = value.try_iter() else {
-        return Err(found(value, what, expected));
-    };
-    let string = |(i, item): (usize, PyResult<Bound<'_, PyAny>>)| {
-        let item = item?;
-        let Ok(text) = item.cast::<PyString>() else {
-            return Err(found(&item, &format!("item {i} of {what}"), "a string"));
-        };
-        Ok(text.to_cow()?.into_owned())
-    };
-    items.enumerate().map(string).collect()
-}
-
 /// Reads the labels of a sentence of `tokens` tokens: strings, None for unknown ones, lists for one
 /// of several. `None` instead of a list: all are unknown.
 ///
@@ -407,4 +376,16 @@ pub fn count(name: &str, value: Option<i64>, least: usize) -> PyResult<Option<us
             "{name} {value}; expected {least} or more"
         ))),
     }
+}
+
+/// Reads a limit on memory in bytes.
+///
+/// # Errors
+///
+/// `ValueError` if it is negative.
+pub fn memory_limit(bytes: Option<i64>) -> PyResult<MemoryLimit> {
+    let bytes = count("memory", bytes, 1)?;
+    Ok(bytes.map_or(MemoryLimit::Available, |bytes| {
+        MemoryLimit::Bytes(bytes as u64)
+    }))
 }

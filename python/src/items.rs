@@ -196,3 +196,26 @@ pub fn found(value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
         "found {shown} ({kind}) as {what}; expected {expected}"
     ))
 }
+
+/// Returns the strings of an iterable.
+///
+/// # Errors
+///
+/// `ValueError` if `value` is something else; the message names the index.
+pub fn strings(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<String>> {
+    let expected = "a list of strings";
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
+        return Err(found(value, what, expected));
+    }
+    let Ok(items) = value.try_iter() else {
+        return Err(found(value, what, expected));
+    };
+    let string = |(i, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let item = item?;
+        let Ok(text) = item.cast::<PyString>() else {
+            return Err(found(&item, &format!("item {i} of {what}"), "a string"));
+        };
+        Ok(text.to_cow()?.into_owned())
+    };
+    items.enumerate().map(string).collect()
+}

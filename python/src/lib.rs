@@ -10,6 +10,7 @@ mod crfsuite;
 mod documents;
 mod error;
 mod evaluation;
+mod fields;
 mod inputs;
 mod items;
 mod job;

@@ -8,8 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-use crate::inputs::strings;
-use crate::items::found;
+use crate::items::{found, strings};
 
 static FEATURES: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 

@@ -1,6 +1,6 @@
 //! Training options by name: those of `dropchain_options`.
 
-use dropchain::train::TrainOptions;
+use dropchain::train::{AnyOptions, TrainOptions};
 use dropchain_options::{Kind, kind, names, parse};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use crate::error::exception;
 ///
 /// `TypeError` for an unknown option or a value of another type; `ValueError` for a value that an
 /// option does not have, or an option of another algorithm.
-pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<TrainOptions> {
+pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<AnyOptions> {
     let mut given = Vec::new();
     for (name, value) in named {
         let name: String = name.extract()?;
@@ -27,10 +27,8 @@ pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<
             given.push((name, text));
         }
     }
-    let mut options = base;
     let parsed = parse(&given).map_err(exception)?;
-    parsed.apply(&mut options).map_err(exception)?;
-    Ok(options)
+    parsed.over(base).map_err(exception)
 }
 
 /// Returns the names of all options.

@@ -8,8 +8,9 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
-use crate::error::exception;
-use crate::inputs::{self, SentenceReader};
+use crate::error::{IN_MEMORY, exception};
+use crate::inputs::{self, Place, SentenceReader};
+use crate::items::strings;
 
 /// A sentence: its tokens in named columns (or with ready-made features), and what is known about
 /// their labels.
@@ -46,10 +47,10 @@ impl PySentence {
         weight: f64,
         columns: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut cells = vec![("word".to_owned(), inputs::strings(words, "words")?)];
+        let mut cells = vec![("word".to_owned(), strings(words, "words")?)];
         for (name, column) in columns.iter().flat_map(|columns| columns.iter()) {
             let name: String = name.extract()?;
-            let column = inputs::strings(&column, &name)?;
+            let column = strings(&column, &name)?;
             cells.push((name, column));
         }
         let sentence = Sentence::from_columns(cells).map_err(exception)?;
@@ -71,7 +72,8 @@ impl PySentence {
         labels: Option<&Bound<'_, PyAny>>,
         weight: f64,
     ) -> PyResult<Self> {
-        let sentence = SentenceReader::default().read(features, 0, &|| "features".to_owned())?;
+        let place = || "features".to_owned();
+        let sentence = Self::read(&mut SentenceReader::default(), features, 0, &place)?;
         Self::finish(Arc::unwrap_or_clone(sentence), labels, weight)
     }
 
@@ -152,7 +154,7 @@ impl PySentence {
     /// The file that the sentence was read from; None if it was made in memory.
     #[getter]
     fn file(&self) -> Option<&str> {
-        Some(&**self.0.file()).filter(|&file| file != inputs::IN_MEMORY)
+        Some(&**self.0.file()).filter(|&file| file != IN_MEMORY)
     }
 
     /// The line of the file on which the sentence begins; None if it was made in memory.
@@ -198,6 +200,24 @@ impl PySentence {
 }
 
 impl PySentence {
+    /// Reads a sentence: an object of the class, or an iterable of tokens, of which `number` is
+    /// that in later messages, from 1; 0 if there is one only.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SentenceReader::read`].
+    pub fn read(
+        reader: &mut SentenceReader,
+        value: &Bound<'_, PyAny>,
+        number: u64,
+        place: Place<'_>,
+    ) -> PyResult<Arc<Sentence>> {
+        match value.cast::<Self>() {
+            Ok(sentence) => Ok(Arc::clone(&sentence.get().0)),
+            Err(_) => reader.read(value, number, place).map(Arc::new),
+        }
+    }
+
     fn finish(
         sentence: Sentence,
         labels: Option<&Bound<'_, PyAny>>,

@@ -11,9 +11,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
-use crate::corpus::memory_limit;
 use crate::error::exception;
 use crate::inputs::{self, SentenceReader};
+use crate::sentence::PySentence;
 
 /// A feature template: which properties of the context of a token are its features.
 ///
@@ -202,7 +202,7 @@ impl PyTemplate {
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut reader = SentenceReader::new(columns)?;
         let py = sentence.py();
-        let sentence = reader.read(sentence, 0, &|| "sentence".to_owned())?;
+        let sentence = PySentence::read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
         if sentence.attributes.is_some() {
             return Err(PyValueError::new_err(
                 "the sentence has features; expected words",
@@ -238,7 +238,7 @@ impl PyTemplate {
             vectors: vectors.unwrap_or(KnowledgeOptions::VECTORS),
             read: ReadOptions {
                 columns: arguments.columns,
-                memory: memory_limit(arguments.memory)?,
+                memory: inputs::memory_limit(arguments.memory)?,
                 ..ReadOptions::default()
             },
         };

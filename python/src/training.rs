@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use dropchain::optim::StopReason;
 use dropchain::train::{
-    AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End, EndReason,
-    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainOptions,
-    TrainSettings, Trained, Trainer, TrainingCorpora,
+    AnyOptions, AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End,
+    EndReason, Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
+    TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
 use pyo3::exceptions::PyValueError;
@@ -17,13 +17,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::PyAttributeCorpus;
-use crate::corpus::{PyCorpus, memory_limit};
+use crate::corpus::PyCorpus;
 use crate::error::exception;
+use crate::fields::fields;
 use crate::inputs;
 use crate::job::{self, Finished, Job};
 use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
+use dropchain::train::Lbfgs;
+use dropchain_online::Sgd;
 
 /// Sentences in either form.
 #[derive(FromPyObject)]
@@ -79,12 +82,13 @@ impl Bases {
     /// # Errors
     ///
     /// Those of [`train_options`]; the structure of a model is another one.
-    pub fn options(&self, named: &Bound<'_, PyDict>) -> PyResult<TrainOptions> {
+    pub fn options(&self, named: &Bound<'_, PyDict>) -> PyResult<AnyOptions> {
         let models = self.models();
         let first = models.first();
         let base = first.map_or_else(TrainOptions::default, TrainOptions::continuing);
         let options = train_options(named, base)?;
-        models.check(&options).map_err(exception)?;
+        let settings = TrainSettings::new(options.clone()).map_err(exception)?;
+        models.check(&settings).map_err(exception)?;
         Ok(options)
     }
 }
@@ -218,7 +222,7 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     let run = Run {
         bases: &bases,
         options,
-        memory: memory_limit(arguments.memory)?,
+        memory: inputs::memory_limit(arguments.memory)?,
         checkpoints: checkpoints(&arguments)?,
         template,
         is_followed: arguments.observer.is_some(),
@@ -247,8 +251,7 @@ pub fn outcome<'py>(
         Err(error) => return Err(finished.exception.unwrap_or_else(|| exception(error))),
     };
     let result = end_fields(py, &trained.end)?;
-    let has_exact_gradient =
-        !settings.options().has_noise() || settings.options().gradient.is_exact();
+    let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
     let fails = trained.end.reason == EndReason::Optimizer(StopReason::LineSearch);
     result.set_item(
         "converged",
@@ -267,7 +270,7 @@ pub struct Run<'a> {
     /// The models that it continues.
     pub bases: &'a Bases,
     /// The options.
-    pub options: TrainOptions,
+    pub options: AnyOptions,
     /// The limit on memory.
     pub memory: MemoryLimit,
     /// The checkpoints, if there are any.
@@ -378,16 +381,17 @@ fn push_unlabeled(
 /// # Errors
 ///
 /// `ValueError` that says why.
-pub fn check_unlabeled(options: &TrainOptions, has_unlabeled: bool) -> PyResult<()> {
-    let name = options.algorithm.name();
-    let is_sampled = options.noise == dropchain::train::NoiseKind::MonteCarlo;
+pub fn check_unlabeled(options: &AnyOptions, has_unlabeled: bool) -> PyResult<()> {
+    let name = options.method.name();
+    let noise = options.method.regularization().noise;
+    let is_sampled = noise.kind == dropchain::train::NoiseKind::MonteCarlo;
     let reason = if !has_unlabeled {
         return Ok(());
-    } else if !options.algorithm.is_probabilistic() {
+    } else if ![Lbfgs::NAME, Sgd::NAME].contains(&name) {
         format!("algorithm {name} learns from labels alone; expected lbfgs or sgd")
-    } else if options.algorithm.is_online() && is_sampled {
+    } else if name == Sgd::NAME && is_sampled {
         format!("algorithm {name} with sampled noise learns from labels alone; expected lbfgs")
-    } else if !options.has_noise() {
+    } else if !noise.is_on() {
         "without noise it teaches nothing; expected dropout above 0".to_owned()
     } else {
         return Ok(());
@@ -471,20 +475,27 @@ fn start_fields(start: &Start<'_>) -> Vec<(&'static str, f64)> {
 
 fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("number", iteration.number)?;
-    fields.set_item("objective", iteration.objective)?;
-    fields.set_item("log_likelihood", iteration.log_likelihood)?;
-    fields.set_item("noise", iteration.noise)?;
-    fields.set_item("l2", iteration.l2)?;
-    fields.set_item("l1", iteration.l1)?;
-    fields.set_item("gradient_norm", iteration.gradient_norm)?;
-    fields.set_item("evaluations", iteration.evaluations)?;
-    fields.set_item("nonzero", iteration.nonzero)?;
+    fields!(
+        fields,
+        iteration,
+        [
+            number,
+            objective,
+            log_likelihood,
+            noise,
+            l2,
+            l1,
+            gradient_norm
+        ]
+    );
+    fields!(
+        fields,
+        iteration,
+        [evaluations, nonzero, recall_bias, learning_rate]
+    );
     fields.set_item("seconds", iteration.time.as_secs_f64())?;
     fields.set_item("dev_score", iteration.dev.map(DevScore::value))?;
     fields.set_item("metric", iteration.dev.map(metric))?;
-    fields.set_item("recall_bias", iteration.recall_bias)?;
-    fields.set_item("learning_rate", iteration.learning_rate)?;
     Ok(fields)
 }
 
@@ -499,11 +510,12 @@ pub fn metric(score: DevScore) -> &'static str {
 fn end_fields<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("end_reason", end.reason.name())?;
-    fields.set_item("iterations", end.iterations)?;
-    fields.set_item("warm_up", end.warm_up)?;
+    fields!(
+        fields,
+        end,
+        [iterations, warm_up, best_iteration, recall_bias]
+    );
     fields.set_item("seconds", end.time.as_secs_f64())?;
-    fields.set_item("best_iteration", end.best_iteration)?;
-    fields.set_item("recall_bias", end.recall_bias)?;
     fields.set_item("dev_score", end.dev.map(DevScore::value))?;
     fields.set_item("metric", end.dev.map(metric))?;
     fields.set_item("has_learned", end.has_result())?;

@@ -4,8 +4,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use dropchain::train::{DevScore, EndReason, Engine, TrainSettings, TrainingCorpora};
+use dropchain::train::{
+    DevScore, EndReason, Engine, Lbfgs, ObjectiveTrainer, TrainSettings, TrainingCorpora,
+};
 use dropchain::{Corpus, Error, MemoryLimit, Template};
+use dropchain_online::Sgd;
 use dropchain_tune::{
     Axis, Checkpoint, Configuration, Folds, NoiseGain, Phase, ResourcePlan, Resumed, Rung,
     Schedule, Search, SearchSpace, TrialResult, TuneObserver, TuneResult, TuningData, Validation,
@@ -14,8 +17,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::corpus::{PyCorpus, memory_limit};
+use crate::corpus::PyCorpus;
 use crate::error::exception;
+use crate::fields::fields;
 use crate::inputs;
 use crate::job::{self, Job};
 use crate::tagger::PyTagger;
@@ -134,6 +138,8 @@ impl Run<'_> {
         let data = TuningData::from_models(corpora, templates, validation, &settings, &models)?;
         let search = Search {
             settings: self.settings.clone(),
+            trainer: &ObjectiveTrainer,
+            options: Vec::new(),
             configurations: self.configurations.clone(),
             schedule: self.schedule,
             warm_start: self.warm_start,
@@ -167,9 +173,12 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     let configurations = configurations.map_err(exception)?;
     if let Some(unlabeled) = &arguments.unlabeled {
         let has_noise = configurations.iter().any(Configuration::has_noise);
-        let mut options = settings.options().clone();
-        options.dropout = if has_noise { 0.5 } else { 0.0 };
-        check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
+        let mut regularization = settings.regularization().clone();
+        regularization.noise.dropout = if has_noise { 0.5 } else { 0.0 };
+        let settings = settings
+            .with_regularization(regularization)
+            .map_err(exception)?;
+        check_unlabeled(settings.options(), !unlabeled.get().0.is_empty())?;
     }
     let halving = inputs::count("halving", arguments.halving, 2)?;
     let first_rung = inputs::count("first_rung", Some(arguments.first_rung), 1)?.unwrap_or(1);
@@ -191,7 +200,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         seed: arguments.seed,
         warm_start: arguments.warm_start,
         threads: pool.current_num_threads(),
-        memory: memory_limit(arguments.memory)?,
+        memory: inputs::memory_limit(arguments.memory)?,
         checkpoint: checkpoint.transpose().map_err(exception)?,
         is_followed: arguments.observer.is_some(),
     };
@@ -233,7 +242,7 @@ fn space(arguments: &Arguments<'_>, settings: &TrainSettings) -> PyResult<Search
         Ok(Some(axis))
     };
     let mut default = SearchSpace::default();
-    if !settings.options().algorithm.is_probabilistic() {
+    if ![Lbfgs::NAME, Sgd::NAME].contains(&settings.learner().name()) {
         let zero = || Axis::from_values(&[0.0]);
         (default.dropout, default.l2) = (zero(), zero());
     }
@@ -290,28 +299,25 @@ fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()
 fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     let configuration = &trial.configuration;
-    fields.set_item("number", trial.number)?;
-    fields.set_item("template", configuration.template)?;
-    fields.set_item("dropout", configuration.dropout)?;
-    fields.set_item("edge_dropout", configuration.edge_dropout)?;
-    fields.set_item("l2", configuration.l2)?;
-    fields.set_item("l1", configuration.l1)?;
-    fields.set_item("unlabeled_weight", configuration.unlabeled_weight)?;
-    fields.set_item("warm_up", configuration.warm_up)?;
+    fields!(
+        fields,
+        configuration,
+        [template, dropout, edge_dropout, l2, l1]
+    );
+    fields!(fields, configuration, [unlabeled_weight, warm_up]);
+    fields!(
+        fields,
+        trial,
+        [number, standard_error, standard_deviation, fold_scores]
+    );
+    fields!(fields, trial, [best_iteration, iterations, recall_bias]);
+    fields!(fields, trial, [active_attributes, objective]);
     fields.set_item(
         "gradient",
         configuration.gradient.map(|engine| engine.to_string()),
     )?;
     fields.set_item("score", trial.score.map(DevScore::value))?;
     fields.set_item("metric", trial.score.map(metric))?;
-    fields.set_item("standard_error", trial.standard_error)?;
-    fields.set_item("standard_deviation", trial.standard_deviation)?;
-    fields.set_item("fold_scores", &trial.fold_scores)?;
-    fields.set_item("best_iteration", trial.best_iteration)?;
-    fields.set_item("iterations", trial.iterations)?;
-    fields.set_item("recall_bias", trial.recall_bias)?;
-    fields.set_item("active_attributes", trial.active_attributes)?;
-    fields.set_item("objective", trial.objective)?;
     fields.set_item("end_reason", trial.reason.map(EndReason::name))?;
     fields.set_item("rung", trial.rungs)?;
     Ok(fields)
@@ -319,13 +325,12 @@ fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py
 
 fn gain_fields<'py>(py: Python<'py>, gain: &NoiseGain) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("with_noise", gain.with_noise)?;
-    fields.set_item("without_noise", gain.without_noise)?;
-    fields.set_item("fold_differences", &gain.fold_differences)?;
-    fields.set_item("mean", gain.mean)?;
-    fields.set_item("standard_deviation", gain.standard_deviation)?;
-    fields.set_item("ahead", gain.ahead)?;
-    fields.set_item("p_value", gain.p_value)?;
+    fields!(
+        fields,
+        gain,
+        [with_noise, without_noise, fold_differences, mean]
+    );
+    fields!(fields, gain, [standard_deviation, ahead, p_value]);
     Ok(fields)
 }
 
@@ -354,6 +359,9 @@ fn result_fields(py: Python<'_>, result: TuneResult) -> PyResult<Bound<'_, PyDic
     fields.set_item("has_learned", result.refit_iterations != Some(0))?;
     let pruned = result.pruned.map(|pruned| (pruned.before, pruned.after));
     fields.set_item("pruned", pruned)?;
-    fields.set_item("tagger", PyTagger::of(py, result.model))?;
+    fields.set_item(
+        "tagger",
+        PyTagger::of(py, result.model().map_err(exception)?),
+    )?;
     Ok(fields)
 }

@@ -157,7 +157,11 @@ impl LineReader {
     }
 
     /// Returns the bytes that have not been read, decompressed and decoded to UTF-8.
-    pub(super) fn into_decoded(mut self) -> io::Result<InputStream> {
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read.
+    pub fn into_decoded(mut self) -> io::Result<InputStream> {
         self.open()?;
         let peeked: Vec<u8> = self.ahead.into_iter().flatten().collect();
         Ok(Box::new(io::Cursor::new(peeked).chain(self.input)))

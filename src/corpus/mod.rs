@@ -16,7 +16,6 @@ mod crfsuite;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
 mod format;
-mod instances;
 mod json_attributes;
 mod json_columns;
 mod json_object;
@@ -43,9 +42,6 @@ pub use columns::CONLLU_COLUMNS;
 pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use format::Format;
-pub use instances::{
-    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
-};
 pub use json_object::{JsonObject, parse_object, type_name};
 pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};
 pub use output::{

@@ -52,7 +52,7 @@ impl Counts {
 }
 
 /// `one`·part/whole; 0 if `whole` is 0.
-pub(super) fn ratio(one: f64, part: u64, whole: u64) -> f64 {
+pub fn ratio(one: f64, part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
     } else {

@@ -50,7 +50,7 @@ pub(super) enum Contents {
     /// the time of ordinary pages.
     Anonymous(Mmap),
     Vector(Vec<u8>),
-    /// A part of the contents of another file.
+    /// A part of the contents of a file.
     Part(Arc<Contents>, Range<usize>),
 }
 
@@ -94,27 +94,36 @@ impl Bytes {
         }
     }
 
-    /// Sets the range of the checksums and the offset of the first block.
+    /// Sets the range of the checksums, which the blocks follow.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] unless there is one checksum for each block.
-    pub fn set_blocks(&mut self, sums: Range<usize>, data: usize) -> Result<()> {
-        let length = self.contents.len() - data;
+    pub fn set_blocks(&mut self, sums: Range<usize>) -> Result<()> {
+        let length = self.contents.len() - sums.end;
         if sums.len() != sums_length(length) {
             return Err(self.damaged("the number of checksums does not match the file"));
         }
+        self.data = sums.end;
         self.sums = sums;
-        self.data = data;
         self.verified = (0..length.div_ceil(BLOCK))
             .map(|_| AtomicBool::new(false))
             .collect();
         Ok(())
     }
 
-    /// Returns the contents, for the parts of a file.
-    pub fn into_contents(self) -> Contents {
-        self.contents
+    /// Returns a part of the bytes as a file of its own. Both share the memory.
+    pub fn part(&mut self, range: Range<usize>) -> Self {
+        let whole = Arc::new(std::mem::replace(
+            &mut self.contents,
+            Contents::Vector(Vec::new()),
+        ));
+        self.contents = Contents::Part(Arc::clone(&whole), 0..whole.len());
+        Self::from_contents(Contents::Part(whole, range), &self.path)
+    }
+
+    pub fn set_path(&mut self, path: &Path) {
+        self.path = path.to_owned();
     }
 
     pub fn path(&self) -> &Path {
@@ -123,11 +132,6 @@ impl Bytes {
 
     pub fn len(&self) -> usize {
         self.contents.len()
-    }
-
-    /// Returns a range of bytes that lies before the blocks, or whose blocks need not be verified.
-    pub fn raw(&self, range: Range<usize>) -> Option<&[u8]> {
-        self.contents.get(range)
     }
 
     /// Returns all bytes, without verification.

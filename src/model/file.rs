@@ -3,39 +3,28 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::bytes::{Bytes, Contents};
-use super::crfsuite::{self, CrfsuiteFile};
+use super::bytes::Bytes;
 use super::file_contents::{self, SMALL};
-use super::format::{AttributeKind, Precision, SUM_AT, Version};
+use super::format::{AttributeKind, FIRST_PASS, MAGIC};
 use super::header::Header;
-use super::parts;
-use super::preamble::{Preamble, assemble, preamble_sum};
+use super::preamble::{Sections, assemble, check, sections};
 use super::table::{
-    AttributeWeights, Table, TableBuilder, TableFormat, TableKeys, WeightLocation, WeightRows,
+    AttributeWeights, Table, TableBuilder, TableFormat, WeightLocation, WeightRows,
 };
 use crate::atomic_file;
 use crate::error::{Error, Result};
-use crate::fingerprint::Fingerprinter;
+use crate::fingerprint::{Fingerprinter, key};
+use crate::input_file::InputFile;
 use crate::memory::MemoryLimit;
-
-/// Memory that converting a CRFsuite model takes, as a multiple of its length (decision 42).
-const CONVERSION_FACTOR: u64 = 6;
 
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
 pub struct Model {
     bytes: Bytes,
+    sections: Sections,
     header: Header,
-    version: Version,
     tables: [Table; 2], // nodes, edges
-    file: Option<FileOfParts>,
-}
-
-/// The file that the models of two passes share.
-#[derive(Debug)]
-struct FileOfParts {
-    contents: Arc<Contents>,
-    first_pass: Arc<Model>,
+    first_pass: Option<Arc<Model>>,
 }
 
 impl Model {
@@ -51,20 +40,24 @@ impl Model {
     /// Replace a model file by renaming a new one (`mv`), as [`Model::save`] does: one that is
     /// overwritten in place (`cp`) cannot be opened until it is complete.
     ///
-    /// A model file of CRFsuite (`lCRF`) becomes a model with the same weights, in double precision
-    /// and without constraints on label sequences. [`Model::as_bytes`] and [`Model::save`] then
-    /// give a model file of dropchain's own format.
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has another
+    /// format version, is damaged or changes while it is read, or if memory does not suffice.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read(InputFile::open(path.as_ref(), file_contents::EXPECTED)?)
+    }
+
+    /// Reads a model from an open file; otherwise like [`Model::open`].
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has a newer
-    /// format version, is damaged or changes while it is read, or if memory does not suffice.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_storage(file_contents::read(path.as_ref())?)
+    /// Same as [`Model::open`].
+    pub fn read(file: InputFile) -> Result<Self> {
+        Self::from_storage(file_contents::read(file, MAGIC)?)
     }
 
-    /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`] or
-    /// written by CRFsuite.
+    /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`].
     ///
     /// # Errors
     ///
@@ -73,81 +66,43 @@ impl Model {
         Self::from_storage(Bytes::new(bytes, Path::new("model in memory")))
     }
 
-    /// Converts a model of CRFsuite.
-    fn from_crfsuite(bytes: &Bytes) -> Result<Self> {
-        let path = bytes.path();
-        check_conversion_memory(bytes.len(), path)?;
-        let file = CrfsuiteFile::read(path, bytes.all())?;
-        check_memory(file.labels().pow(2), path)?;
-        let (header, nodes) = file.convert()?;
-        let edges = TableBuilder::edges(header.labels.len(), Precision::F64);
-        let converted = encode(header, [nodes, edges])?;
-        Self::from_storage(Bytes::new(converted, path))
-    }
-
     fn from_storage(mut bytes: Bytes) -> Result<Self> {
-        if bytes.all().starts_with(crfsuite::MAGIC) {
-            return Self::from_crfsuite(&bytes);
-        }
-        if parts::is_file_of_parts(bytes.all()) {
-            return Self::from_file_of_parts(bytes);
-        }
-        let preamble = Preamble::read(&bytes)?;
-        let [header, sums] = [&preamble.sections[0], &preamble.sections[1]];
-        let (Some(header_bytes), Some(sum_bytes)) =
-            (bytes.raw(header.clone()), bytes.raw(sums.clone()))
-        else {
-            return Err(bytes.damaged("a section lies outside of the file"));
-        };
-        let fixed = bytes.raw(0..SUM_AT).unwrap_or_default();
-        if preamble_sum(fixed, header_bytes, sum_bytes) != preamble.sum {
-            return Err(bytes.damaged("its beginning does not match its checksum"));
-        }
-        let header =
-            Header::decode(header_bytes, preamble.version).map_err(|what| bytes.damaged(&what))?;
+        let sections = sections(bytes.path(), bytes.all(), MAGIC)?;
+        check(bytes.path(), bytes.all(), &sections)?;
+        let header = &bytes.all()[sections[0].clone()];
+        let header = Header::decode(header).map_err(|what| bytes.damaged(&what))?;
         check_memory(header.labels.len().pow(2), bytes.path())?;
         let table = |kind: AttributeKind| {
-            let i = kind as usize;
             let format = TableFormat {
-                version: preamble.version,
                 precision: header.precision,
                 kind,
                 labels: header.labels.len(),
             };
-            let sections = std::array::from_fn(|s| preamble.sections[2 + 4 * i + s].clone());
-            Table::new(&header.tables[i], format, sections).map_err(|what| bytes.damaged(&what))
+            let of_table = std::array::from_fn(|i| sections[2 + 4 * kind as usize + i].clone());
+            let table = Table::new(&header.tables[kind as usize], format, of_table);
+            table.map_err(|what| bytes.damaged(&what))
         };
         let tables = [table(AttributeKind::Node)?, table(AttributeKind::Edge)?];
-        let has_one_seed = preamble.version.has_fingerprints();
-        if has_one_seed && header.tables[0].seed != header.tables[1].seed {
+        if header.tables[0].seed != header.tables[1].seed {
             return Err(bytes.damaged("its tables have different seeds"));
         }
-        bytes.set_blocks(sums.clone(), sums.end)?;
+        bytes.set_blocks(sections[1].clone())?;
+        let mut first_pass = None;
+        if !sections[FIRST_PASS].is_empty() {
+            let first = Self::from_storage(bytes.part(sections[FIRST_PASS].clone()))?;
+            if first.first_pass.is_some() {
+                return Err(bytes.damaged("its first pass has two passes"));
+            }
+            let label_pairs = [&header, &first.header].map(|header| header.labels.len().pow(2));
+            check_memory(label_pairs.iter().sum(), bytes.path())?;
+            first_pass = Some(Arc::new(first));
+        }
         Ok(Self {
             bytes,
+            sections,
             header,
-            version: preamble.version,
             tables,
-            file: None,
-        })
-    }
-
-    fn from_file_of_parts(bytes: Bytes) -> Result<Self> {
-        let path = bytes.path().to_owned();
-        let contents = Arc::new(bytes.into_contents());
-        let [main, first_pass] = parts::ranges(&contents, &path)?.map(|range| {
-            let contents = Contents::Part(Arc::clone(&contents), range);
-            Self::from_storage(Bytes::from_contents(contents, &path))
-        });
-        let (main, first_pass) = (main?, first_pass?);
-        let label_pairs = [&main, &first_pass].map(|model| model.header.labels.len().pow(2));
-        check_memory(label_pairs.iter().sum(), &path)?;
-        Ok(Self {
-            file: Some(FileOfParts {
-                contents,
-                first_pass: Arc::new(first_pass),
-            }),
-            ..main
+            first_pass,
         })
     }
 
@@ -157,31 +112,47 @@ impl Model {
     ///
     /// [`Error::Parameter`] if one has two passes already.
     pub fn combine(second: &Self, first: &Self) -> Result<Self> {
-        if second.file.is_some() || first.file.is_some() {
+        if second.first_pass.is_some() || first.first_pass.is_some() {
             let message = "a model of two passes cannot be one of two passes";
             return Err(Error::parameter(message));
         }
-        Self::from_bytes(parts::assemble(second.as_bytes(), first.as_bytes()))
+        let mut sections = second.contents();
+        let header = sections.remove(0);
+        sections[FIRST_PASS - 2] = first.as_bytes();
+        Self::from_bytes(assemble(MAGIC, header, sections))
+    }
+
+    /// Returns a copy with another header. The tables do not depend on it.
+    pub(super) fn with_header(&self, header: &Header) -> Result<Self> {
+        let sections = self.contents().split_off(1);
+        Self::from_bytes(assemble(MAGIC, &header.encode()?, sections))
+    }
+
+    /// Returns the contents of all sections but the checksums.
+    fn contents(&self) -> Vec<&[u8]> {
+        let sections = self.sections.iter().enumerate();
+        let sections = sections.filter(|(i, _)| *i != 1);
+        let bytes = self.bytes.all();
+        sections
+            .map(|(_, section)| &bytes[section.clone()])
+            .collect()
     }
 
     /// Returns the model of the first pass, whose predictions the template of this one reads.
     #[must_use]
     pub fn first_pass(&self) -> Option<&Arc<Self>> {
-        self.file.as_ref().map(|file| &file.first_pass)
+        self.first_pass.as_ref()
     }
 
     /// Returns the contents of the model file.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        match &self.file {
-            Some(file) => &file.contents,
-            None => self.main_bytes(),
-        }
+        self.bytes.all()
     }
 
-    /// Returns the contents of the file without the other models in it.
-    pub(super) fn main_bytes(&self) -> &[u8] {
-        self.bytes.raw(0..self.bytes.len()).unwrap_or_default()
+    /// Returns the byte ranges of the sections of the file.
+    pub(super) fn sections(&self) -> &Sections {
+        &self.sections
     }
 
     /// Writes the model to a file, atomically: after a crash, the path holds either the old file
@@ -211,18 +182,11 @@ impl Model {
         &self.header
     }
 
-    /// Returns the version of the file format.
+    /// Sets the path that errors name.
     #[must_use]
-    pub fn version(&self) -> u64 {
-        match &self.file {
-            Some(_) => Version::PARTS,
-            None => self.version.number(),
-        }
-    }
-
-    /// Returns whether the format version is the one that new models have.
-    pub(super) fn is_current(&self) -> bool {
-        self.version == Version::CURRENT
+    pub fn with_path(mut self, path: &Path) -> Self {
+        self.bytes.set_path(path);
+        self
     }
 
     /// Returns the path that the model was opened from.
@@ -258,7 +222,7 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::Model`] if the file is damaged there.
-    pub(super) fn length_of_names(&self, kind: AttributeKind) -> Result<usize> {
+    pub fn length_of_names(&self, kind: AttributeKind) -> Result<usize> {
         self.table(kind).names().total(&self.bytes)
     }
 
@@ -269,11 +233,6 @@ impl Model {
     /// [`Error::Model`] if the file is damaged there.
     pub(super) fn slots_and_weights(&self, kind: AttributeKind) -> Result<&[u8]> {
         self.bytes.get(self.table(kind).slots_and_weights())
-    }
-
-    /// Returns the format version of the file without the other models in it.
-    pub(super) fn main_version(&self) -> Version {
-        self.version
     }
 
     /// Adds the weights of the attribute `name`, times `value`, to scores: `[stride]` for a node,
@@ -299,7 +258,7 @@ impl Model {
             stride >= self.header.labels.len() && scores.len() == table.scores(stride),
             "scores are [1 or K][stride]"
         );
-        let Some(location) = self.find(kind, table.key(name))? else {
+        let Some(location) = self.find(kind, self.key(name))? else {
             return Ok(false);
         };
         let weights = self.weights_at(kind, location)?;
@@ -309,20 +268,16 @@ impl Model {
         Ok(true)
     }
 
-    /// Returns the fingerprinter that computes the keys for [`Model::find`]; `None` if keys are
-    /// computed from whole names, by [`Model::key`].
-    pub fn fingerprinter(&self) -> Option<Fingerprinter> {
-        (self.version.has_fingerprints()).then(|| self.tables[0].fingerprinter())
+    /// Returns the fingerprinter that computes the keys of attributes.
+    #[must_use]
+    pub fn fingerprinter(&self) -> Fingerprinter {
+        self.tables[0].fingerprinter()
     }
 
-    /// Computes the key of an attribute from its name.
-    pub fn key(&self, kind: AttributeKind, name: &[u8]) -> u64 {
-        self.table(kind).key(name)
-    }
-
-    /// Returns the functions that compute the keys of attributes, by kind.
-    pub fn keys(&self) -> [TableKeys; 2] {
-        [AttributeKind::Node, AttributeKind::Edge].map(|kind| self.table(kind).keys())
+    /// Computes the key of an attribute, for [`Model::find`], from its name.
+    #[must_use]
+    pub fn key(&self, name: &[u8]) -> u64 {
+        key(self.fingerprinter().fingerprint(name))
     }
 
     /// Prefetches the slot where [`Model::find`] starts. Call it for many keys before looking them
@@ -345,10 +300,9 @@ impl Model {
         self.table(kind).find(&self.bytes, key)
     }
 
-    /// Returns the weights of a table for fast summation, if they are stored in a format that
-    /// allows it.
-    pub fn rows(&self, kind: AttributeKind) -> Option<WeightRows<'_>> {
-        self.table(kind).rows(&self.bytes)
+    /// Returns the weights of node attributes for fast summation.
+    pub fn node_rows(&self) -> WeightRows<'_> {
+        self.table(AttributeKind::Node).rows(&self.bytes)
     }
 
     /// Returns the weights at a location.
@@ -380,9 +334,8 @@ impl Model {
     ///
     /// [`Error::Model`] if a block does not match its checksum.
     pub fn verify(&self) -> Result<()> {
-        let data = self.tables[0].start();
-        self.bytes.get(data..self.bytes.len())?;
-        self.first_pass().map_or(Ok(()), |first| first.verify())
+        let data = self.sections[1].end;
+        self.bytes.get(data..self.bytes.len()).map(|_| ())
     }
 
     #[inline(always)]
@@ -393,24 +346,15 @@ impl Model {
 
 /// Encodes the header and tables of a model as the contents of a file.
 fn encode(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Vec<u8>> {
-    header.tables = [nodes.info()?, edges.info()?];
     // Both tables use one seed, so that a key can be computed before the table is known.
-    let (node_slots, edge_slots) = loop {
-        let [node_info, edge_info] = &mut header.tables;
-        let slots = (nodes.slots(node_info), edges.slots(edge_info));
-        let seed = node_info.seed.max(edge_info.seed);
-        if node_info.seed == edge_info.seed {
-            break slots;
-        }
-        (node_info.seed, edge_info.seed) = (seed, seed);
-    };
-    let version = Version::CURRENT;
-    let header = header.encode(version)?;
-    let tables = [
-        nodes.into_sections(node_slots),
-        edges.into_sections(edge_slots),
-    ];
-    Ok(assemble(version, &header, tables))
+    let mut seeds = (0..).filter_map(|seed| Some((seed, nodes.slots(seed)?, edges.slots(seed)?)));
+    let (seed, node_slots, edge_slots) = seeds.next().expect("there is no last seed");
+    header.tables = [nodes.info(seed)?, edges.info(seed)?];
+    let header = header.encode()?;
+    let nodes = nodes.into_sections(node_slots);
+    let edges = edges.into_sections(edge_slots);
+    let sections = [nodes, edges].into_iter().flatten().chain([Vec::new()]);
+    Ok(assemble(MAGIC, &header, sections.collect()))
 }
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small
@@ -427,14 +371,4 @@ fn check_memory(label_pairs: usize, path: &Path) -> Result<()> {
             format!("a model of {} labels: {over}", label_pairs.isqrt()),
         )
     })
-}
-
-/// Checks that there is memory to convert a CRFsuite model of `length` bytes.
-fn check_conversion_memory(length: usize, path: &Path) -> Result<()> {
-    let bytes = CONVERSION_FACTOR * length as u64;
-    if bytes <= SMALL {
-        return Ok(());
-    }
-    let limit = MemoryLimit::default().check(bytes, 0);
-    limit.map_err(|over| Error::model(path, format!("converting the CRFsuite model: {over}")))
 }

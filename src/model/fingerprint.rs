@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::file::Model;
-use super::format::{AttributeKind, SECTIONS_AT, Version};
+use super::format::{AttributeKind, FORMAT_VERSION};
 use super::header::Provenance;
 use crate::error::Result;
 use crate::template::Template;
@@ -24,19 +24,12 @@ impl Model {
     /// [`Error::Model`](crate::Error::Model) if the file is damaged.
     pub fn fingerprint(&self) -> Result<u128> {
         let mut header = self.header().clone();
-        let output_layer = header.provenance.output_layer();
         header.provenance = Provenance::default();
         header.template = header.template.map(Template::without_name);
         let mut hasher = Xxh3::new();
-        hasher.update(&self.version().to_le_bytes());
-        hasher.update(&header.encode(self.main_version())?);
-        match self.main_version() {
-            Version::Five => self.add_tables(&mut hasher)?,
-            _ => hasher.update(tables(self.main_bytes())),
-        }
-        if let Some(layer) = output_layer {
-            hasher.update(layer.to_string().as_bytes());
-        }
+        hasher.update(&FORMAT_VERSION.to_le_bytes());
+        hasher.update(&header.encode()?);
+        self.add_tables(&mut hasher)?;
         if let Some(first) = self.first_pass() {
             hasher.update(&first.fingerprint()?.to_le_bytes());
         }
@@ -56,15 +49,4 @@ impl Model {
         }
         Ok(())
     }
-}
-
-/// Returns the tables of a model file: all that follows the second section, the checksums.
-fn tables(bytes: &[u8]) -> &[u8] {
-    let number = |at: usize| {
-        let mut eight = [0; 8];
-        eight.copy_from_slice(&bytes[at..at + 8]);
-        u64::from_le_bytes(eight) as usize
-    };
-    let sums = SECTIONS_AT + 16;
-    &bytes[number(sums) + number(sums + 8)..]
 }

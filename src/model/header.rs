@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::format::{MAX_LABELS, Precision, TableInfo, Version};
+use super::format::{MAX_LABELS, Precision, TableInfo};
 use crate::chain::{LabelWeights, Order};
 use crate::error::{Error, Result};
 use crate::label::{LabelSet, PlainLabels, Scheme};
@@ -57,7 +57,6 @@ pub struct Header {
     /// Node and edge table; set when the model is built.
     pub tables: [TableInfo; 2],
     /// The columns that the labels join, if they join several; then there is no `label_column`.
-    #[serde(skip)] // follows the other fields in files of version 4
     pub joined: Option<JoinedColumns>,
 }
 
@@ -150,27 +149,19 @@ impl Header {
         joined.join(parts?).ok().map(Cow::Owned)
     }
 
-    /// Encodes the header for a file of this version.
+    /// Encodes the header.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] if it would be longer than a header may be.
-    pub(super) fn encode(&self, version: Version) -> Result<Vec<u8>> {
-        let config = bincode::config::standard();
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
         let mut stored = self.clone();
         let transitions = &mut stored.label_weights.transitions;
         if transitions.iter().all(|&weight| weight == 0.0) {
             transitions.clear();
         }
-        let failed = |e| Error::parameter(format!("cannot encode the model header: {e}"));
-        let mut bytes = bincode::serde::encode_to_vec(&stored, config).map_err(failed)?;
-        if version.has_joined_columns() {
-            let positions = self
-                .joined
-                .as_ref()
-                .map_or(&[][..], JoinedColumns::positions);
-            bytes.extend(bincode::serde::encode_to_vec(positions, config).map_err(failed)?);
-        }
+        let bytes = bincode::serde::encode_to_vec(&stored, bincode::config::standard())
+            .map_err(|e| Error::parameter(format!("cannot encode the model header: {e}")))?;
         if bytes.len() > MAX_BYTES {
             return Err(Error::parameter(format!(
                 "labels, lexica and clusters of the model take {} bytes; at most {MAX_BYTES} can \
@@ -182,7 +173,7 @@ impl Header {
     }
 
     /// Decodes and validates a header; the error is a message.
-    pub(super) fn decode(bytes: &[u8], version: Version) -> Result<Self, String> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
         // A damaged length must not make the decoder allocate much more memory than the size of the
         // header. The decoder's limit counts at most 8 bytes for each byte that it reads (an
         // integer of one byte counts as 8), and it must be a constant.
@@ -197,16 +188,8 @@ impl Header {
                 ));
             }
         };
-        let (mut header, mut read) =
+        let (mut header, read) =
             decode(bytes).map_err(|e| format!("the header cannot be read: {e}"))?;
-        if version.has_joined_columns() {
-            let (joined, length) = decode_joined(&bytes[read..], &header.columns)?;
-            if joined.is_none() && version == Version::Four {
-                return Err("its labels join no columns".to_owned());
-            }
-            header.joined = joined;
-            read += length;
-        }
         if read != bytes.len() {
             return Err("there are bytes after the contents of the header".to_owned());
         }
@@ -260,8 +243,8 @@ impl Header {
         let Some(joined) = &self.joined else {
             return Ok(());
         };
-        let names = joined.positions().iter().map(|&i| self.columns.get(i));
-        if !names.eq(joined.names().iter().map(Some)) || self.label_column.is_some() {
+        let again = JoinedColumns::new(&self.columns, joined.positions().to_vec());
+        if again.map_err(|e| e.to_string())? != *joined || self.label_column.is_some() {
             return Err("the columns that the labels join do not exist".to_owned());
         }
         if [self.scheme, self.corpus_scheme] != [Scheme::Raw; 2] {
@@ -278,24 +261,4 @@ impl Header {
             None => Ok(()),
         }
     }
-}
-
-/// Decodes the positions of the columns that labels join, none if they are of a single column, and
-/// returns the number of bytes.
-fn decode_joined(
-    bytes: &[u8],
-    columns: &[String],
-) -> Result<(Option<JoinedColumns>, usize), String> {
-    const LIMIT: usize = 0x1_0000;
-    let config = bincode::config::standard().with_limit::<LIMIT>();
-    let (positions, read): (Vec<u64>, usize) = bincode::serde::decode_from_slice(bytes, config)
-        .map_err(|e| format!("the columns of the labels cannot be read: {e}"))?;
-    if positions.is_empty() {
-        return Ok((None, read));
-    }
-    let positions = positions
-        .into_iter()
-        .map(|p| usize::try_from(p).unwrap_or(usize::MAX));
-    let joined = JoinedColumns::new(columns, positions.collect());
-    Ok((Some(joined.map_err(|e| e.to_string())?), read))
 }

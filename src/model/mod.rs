@@ -5,32 +5,31 @@
 //! verified block by block when it is first accessed.
 //!
 //! [`Model`] reads and writes files; [`Header`] is their content except for the weights of
-//! attributes. The files of CRFsuite are converted when they are opened (`src/model/crfsuite/`).
+//! attributes.
 //!
-//! # File format, version 5
+//! # File format
 //!
 //! All integers are little-endian. Offsets and lengths are in bytes.
 //!
 //! ```text
-//! ┌──────────┬────────┬──────┬────────────────────────────────┬────────────────────────────────┐
-//! │ preamble │ header │ sums │           node table           │           edge table           │
-//! │          │        │      │ slots │ weights │lengths│ names │ slots │ weights │lengths│ names │
-//! └──────────┴────────┴──────┴────────────────────────────────┴────────────────────────────────┘
-//! 0         192              └──────────── blocks of 16 KiB, the last one shorter ─────────────┘
+//! ┌──────────┬────────┬──────┬─────────────────────────────┬─────────────────────────────┬───────┐
+//! │ preamble │ header │ sums │         node table          │         edge table          │ first │
+//! │          │        │      │slots│weights│lengths│ names │slots│weights│lengths│ names │ pass  │
+//! └──────────┴────────┴──────┴─────────────────────────────┴─────────────────────────────┴───────┘
+//! 0         112              └────────────── blocks of 16 KiB, the last one shorter ─────────────┘
 //! ```
 //!
 //! ## Preamble
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 0–7 | magic `DROPCHN\n` |
-//! | 8–15 | format version |
-//! | 16–23 | length of the file |
-//! | 24–183 | ten sections: offset and length, 8 bytes each |
-//! | 184–191 | XXH3-64 of bytes 0–183, the header and the sums, concatenated |
+//! | 0–7 | magic `DROPCRF\n` |
+//! | 8–15 | format version, 1 |
+//! | 16–103 | lengths of the eleven sections, 8 bytes each |
+//! | 104–111 | XXH3-64 of bytes 0–103, the header and the sums, concatenated |
 //!
-//! The sections are in the order of the diagram. Each begins where the one before it ends, the
-//! first at byte 192, and the last ends with the file; any section but the header can be empty.
+//! The sections are in the order of the diagram, without gaps. Any but the header can be empty. The
+//! last one is the file of a model itself, whose predictions the template of this one reads.
 //!
 //! ## Header
 //!
@@ -48,7 +47,7 @@
 //! | `precision` | how the weights in the tables are stored: `f32`, `f64`, `f16` or `i8` |
 //! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
-//! | `joined` | indices in `columns` of those that the labels join; none if of a single one |
+//! | `joined` | name, positions in `columns` and names of the columns that the labels join, if any |
 //!
 //! Labels that join columns consist of a value of each with `+` in between; a label is split at the
 //! first ones. `label_column` is none then.
@@ -93,31 +92,6 @@
 //! one if it probes a slot with 64 − b equal bits: with a million attributes, about once in 10¹³
 //! look-ups.
 //!
-//! # Version 3
-//!
-//! A file with the models of two passes over a document, each in one of the other versions
-//! (`src/model/parts.rs`).
-//!
-//! # Versions 2 and 4
-//!
-//! Still read, no longer written. They differ from version 5 as follows:
-//!
-//! - Weights have 4 or 8 bytes. The location of a sparse row is the number of entries before it,
-//!   and a position has 2 bytes for any number of labels.
-//! - Names are not compressed. In the place of their lengths is the end of each, in 4 bytes; in 8
-//!   if the names have 4 GiB or more.
-//! - In version 2 the header ends with `tables`. In version 4 labels always join columns.
-//!
-//! # Version 1
-//!
-//! Still read, no longer written. It differs from version 2 as follows:
-//!
-//! - The key is XXH3-64 of the whole name with the seed of the table; each table has its own.
-//! - A slot has 16 bytes: the key (8), the index of the first weight (4) and the number of weights
-//!   (4), which is 0 in an empty slot.
-//! - Sparse positions do not mark the last entry, ends always have 8 bytes, and transition weights
-//!   are always stored.
-//!
 //! # Reproducibility
 //!
 //! Training is deterministic, but the file also records how the user called the inputs:
@@ -130,22 +104,18 @@
 //! Checksums detect damage, and bounds checks detect files that are crafted to pass them: either
 //! causes an [`Error::Model`](crate::Error::Model), never a panic or an allocation out of
 //! proportion to the file. A file that another program writes to while it is opened is an error, or
-//! becomes one when a block of the new contents is first accessed. `tests/data/models` holds a file
-//! of each version, which must stay readable.
+//! becomes one when a block of the new contents is first accessed.
 
 mod bytes;
 mod config;
 mod constraint;
-mod crfsuite;
 mod file;
 mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
-mod output_layer;
-mod parts;
 mod preamble;
-mod similar;
+mod row_file;
 mod sizes;
 mod table;
 #[cfg(test)]
@@ -157,15 +127,13 @@ pub use constraint::decoding_constraint;
 pub use file::Model;
 #[cfg(feature = "train")]
 pub use format::MAX_LABELS;
-pub use format::{AttributeKind, Precision};
+pub use format::{AttributeKind, FORMAT_VERSION, Magic, Precision};
 pub use header::{Header, Provenance};
-pub use output_layer::OutputLayer;
-#[cfg(feature = "train")]
-pub use output_layer::{Output, output_score};
-pub use sizes::{LineStatistics, ModelSizes, TableSizes};
+pub use row_file::RowFile;
+pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub use table::TableBuilder;
-pub use table::{TableKeys, WeightLocation, WeightRows};
+pub use table::{AttributeWeights, WeightLocation, WeightRows};
 #[cfg(feature = "train")]
 pub use training_record::APPLIED_RECALL_BIAS;
 pub use training_record::TrainingRecord;

@@ -5,115 +5,78 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::bytes::{Bytes, block_sums, damaged, sums_length, wrong_length};
-use super::crfsuite;
-use super::format::{
-    LENGTH_AT, MAGIC, PREAMBLE, SECTIONS, SECTIONS_AT, SUM_AT, VERSION_AT, Version,
-};
-use super::parts::is_file_of_parts;
-use super::table::TableSections;
+use super::bytes::{block_sums, damaged, sums_length, wrong_length};
+use super::format::{FORMAT_VERSION, LENGTHS_AT, Magic, PREAMBLE, SECTIONS, SUM_AT, VERSION_AT};
 use crate::error::{Error, Result};
 
-/// The fixed-size beginning of a file.
-pub(super) struct Preamble {
-    pub version: Version,
-    pub sections: [Range<usize>; SECTIONS],
-    /// Checksum over the preamble up to here, the header and the block checksums.
-    pub sum: u64,
-}
+/// The byte ranges of the sections of a file. They are contiguous and fill it.
+pub(super) type Sections = [Range<usize>; SECTIONS];
 
-impl Preamble {
-    /// Decodes the preamble and checks everything but the checksum: sections must be contiguous and
-    /// fill the file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Model`] if the file is not a model, has an unknown version or is damaged.
-    pub fn read(bytes: &Bytes) -> Result<Self> {
-        let version = format_version(bytes.path(), bytes.all())?;
-        let declared = declared_length(bytes.path(), bytes.all())?;
-        if declared != bytes.len() as u64 {
-            return Err(wrong_length(bytes.path(), bytes.len() as u64, declared));
-        }
-        let number = |at: usize| number(bytes.all(), at);
-        let mut sections: [Range<usize>; SECTIONS] = std::array::from_fn(|_| 0..0);
-        let mut end = PREAMBLE;
-        for (i, section) in sections.iter_mut().enumerate() {
-            let at = SECTIONS_AT + 16 * i;
-            let (start, length) = (number(at), number(at + 8));
-            let stop = start
-                .checked_add(length)
-                .filter(|&stop| stop <= bytes.len() as u64);
-            match stop {
-                Some(stop) if start == end as u64 => *section = end..stop as usize,
-                _ => return Err(bytes.damaged("a section lies outside of the file")),
-            }
-            end = section.end;
-        }
-        if end != bytes.len() {
-            return Err(bytes.damaged("there are bytes after its last section"));
-        }
-        Ok(Self {
-            version,
-            sections,
-            sum: number(SUM_AT),
-        })
-    }
-}
-
-/// Returns the format version, given at least the preamble of a file.
+/// Returns the sections of a file with this magic, given at least its preamble.
 ///
 /// # Errors
 ///
-/// [`Error::Model`] if the file is not a model, ends within its preamble or has an unknown version.
-fn format_version(path: &Path, bytes: &[u8]) -> Result<Version> {
-    if !bytes.starts_with(MAGIC) {
+/// [`Error::Model`] if the file is of another kind, has another version or is damaged.
+pub(super) fn sections(path: &Path, bytes: &[u8], magic: &Magic) -> Result<Sections> {
+    if !bytes.starts_with(magic) {
+        return Err(Error::model(path, another_kind(bytes, magic)));
+    }
+    let Some(preamble) = bytes.get(..PREAMBLE) else {
+        let what = format!("it ends within its first {PREAMBLE} bytes");
+        return Err(damaged(path, &what));
+    };
+    let numbers = preamble.as_chunks().0;
+    let version = u64::from_le_bytes(numbers[VERSION_AT / 8]);
+    if version != FORMAT_VERSION {
         return Err(Error::model(
             path,
-            "this is not a dropchain model (it does not begin with DROPCHN)",
+            format!(
+                "the model has format version {version}; this dropchain reads version {FORMAT_VERSION}, \
+                 so another dropchain is needed, or the model is damaged"
+            ),
         ));
     }
-    if bytes.len() < PREAMBLE {
-        return Err(damaged(path, "it ends within its first 192 bytes"));
+    let mut sections = Sections::default();
+    let mut start = PREAMBLE;
+    for (section, length) in sections.iter_mut().zip(&numbers[LENGTHS_AT / 8..]) {
+        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        *section = start..start.saturating_add(length);
+        start = section.end;
     }
-    let version = number(bytes, VERSION_AT);
-    Version::from_number(version).ok_or_else(|| {
-        Error::model(
-            path,
-            format!(
-                "the model has format version {version}; this dropchain reads versions 1 to \
-                 {}, so a newer dropchain is needed, or the model is damaged",
-                Version::LAST
-            ),
-        )
-    })
+    Ok(sections)
 }
 
-/// Returns the length that a file should have, given at least its preamble; that of a CRFsuite
-/// model, too.
+/// Says that a file does not begin with this magic.
+fn another_kind(bytes: &[u8], magic: &Magic) -> String {
+    let name = |magic: &[u8]| String::from_utf8_lossy(magic).trim_end().to_owned();
+    let expected = name(magic);
+    let found = bytes.get(..magic.len());
+    match found.filter(|found| found[..4] == magic[..4] && found[7] == b'\n') {
+        Some(found) => {
+            let found = name(found);
+            format!("this is a file of another kind (it begins with {found}, not {expected})")
+        }
+        None => format!("this is not a dropchain model (it does not begin with {expected})"),
+    }
+}
+
+/// Checks that sections fill a file of this length, and their checksum: of the bytes before it, the
+/// header and the block checksums.
 ///
 /// # Errors
 ///
-/// [`Error::Model`] if the file is not a model, has an unknown version or is damaged.
-pub(super) fn declared_length(path: &Path, bytes: &[u8]) -> Result<u64> {
-    if bytes.starts_with(crfsuite::MAGIC) {
-        return crfsuite::declared_length(path, bytes);
+/// [`Error::Model`] if the file is damaged.
+pub(super) fn check(path: &Path, bytes: &[u8], sections: &Sections) -> Result<()> {
+    let declared = sections[SECTIONS - 1].end;
+    if declared != bytes.len() {
+        return Err(wrong_length(path, bytes.len() as u64, declared as u64));
     }
-    if !is_file_of_parts(bytes) {
-        format_version(path, bytes)?;
+    let [header, sums] = [0, 1].map(|i| &bytes[sections[i].clone()]);
+    let sum = preamble_sum(&bytes[..SUM_AT], header, sums);
+    if sum.to_le_bytes() != bytes[SUM_AT..PREAMBLE] {
+        return Err(damaged(path, "its beginning does not match its checksum"));
     }
-    let length = number(bytes, LENGTH_AT);
-    if length < PREAMBLE as u64 {
-        return Err(wrong_length(path, bytes.len() as u64, length));
-    }
-    Ok(length)
-}
-
-/// Decodes the integer at an offset in the preamble.
-fn number(bytes: &[u8], at: usize) -> u64 {
-    let mut eight = [0; 8];
-    eight.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(eight)
+    Ok(())
 }
 
 /// Computes the checksum of the preamble: of its bytes before the checksum, the header and the
@@ -126,55 +89,31 @@ pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// Assembles a file from an encoded header and the two tables, each section of which is freed
-/// once it is in the file.
-pub(super) fn assemble(version: Version, header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
-    let tables = tables.map(|t| [t.slots, t.weights, t.ends, t.names]);
-    let lengths = tables.as_flattened().iter().map(Vec::len);
-    let lengths: Vec<usize> = lengths.collect();
+/// Assembles a file with this magic from an encoded header and the sections after the checksums, each of which is
+/// freed once it is in the file.
+pub(super) fn assemble<S: AsRef<[u8]>>(magic: &Magic, header: &[u8], sections: Vec<S>) -> Vec<u8> {
+    let lengths: Vec<usize> = sections.iter().map(|s| s.as_ref().len()).collect();
     let length = lengths.iter().sum::<usize>();
     let sums_at = PREAMBLE + header.len();
     let data_at = sums_at + sums_length(length);
     let mut file = Vec::with_capacity(data_at + length);
+    file.extend_from_slice(magic);
+    let lengths = [&[header.len(), sums_length(length)], &lengths[..]].concat();
+    for number in [FORMAT_VERSION]
+        .into_iter()
+        .chain(lengths.into_iter().map(|n| n as u64))
+    {
+        file.extend_from_slice(&number.to_le_bytes());
+    }
     file.resize(PREAMBLE, 0);
     file.extend_from_slice(header);
     file.resize(data_at, 0);
-    for section in tables.into_iter().flatten() {
-        file.extend_from_slice(&section);
+    for section in sections {
+        file.extend_from_slice(section.as_ref());
     }
     let sums = block_sums(&file[data_at..]);
     file[sums_at..data_at].copy_from_slice(&sums);
-    let preamble = encode_preamble(version, header, &sums, &lengths);
-    file[..PREAMBLE].copy_from_slice(&preamble);
+    let sum = preamble_sum(&file[..SUM_AT], header, &sums);
+    file[SUM_AT..PREAMBLE].copy_from_slice(&sum.to_le_bytes());
     file
-}
-
-/// Returns a file of this version with another header. The tables do not depend on it.
-pub(super) fn replace_header(version: Version, file: &[u8], header: &[u8]) -> Vec<u8> {
-    let lengths: Vec<usize> = (0..SECTIONS)
-        .map(|i| number(file, SECTIONS_AT + 16 * i + 8) as usize)
-        .collect();
-    let sums_at = PREAMBLE + lengths[0];
-    let (sums, data) = file[sums_at..].split_at(lengths[1]);
-    let preamble = encode_preamble(version, header, sums, &lengths[2..]);
-    [&preamble, header, sums, data].concat()
-}
-
-/// Encodes the preamble of a file with tables of these lengths.
-fn encode_preamble(version: Version, header: &[u8], sums: &[u8], tables: &[usize]) -> Vec<u8> {
-    let lengths = [&[header.len(), sums.len()], tables].concat();
-    let total = PREAMBLE + lengths.iter().sum::<usize>();
-    let mut preamble = Vec::with_capacity(PREAMBLE);
-    preamble.extend_from_slice(MAGIC);
-    preamble.extend_from_slice(&version.number().to_le_bytes());
-    preamble.extend_from_slice(&(total as u64).to_le_bytes());
-    let mut start = PREAMBLE;
-    for length in lengths {
-        preamble.extend_from_slice(&(start as u64).to_le_bytes());
-        preamble.extend_from_slice(&(length as u64).to_le_bytes());
-        start += length;
-    }
-    let sum = preamble_sum(&preamble, header, sums);
-    preamble.extend_from_slice(&sum.to_le_bytes());
-    preamble
 }

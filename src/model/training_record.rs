@@ -51,7 +51,7 @@ impl TrainingRecord {
 
 impl Provenance {
     /// Returns the record of training; `None` if the model has none: it was not trained by
-    /// dropchain, by an older version, or by another optimizer.
+    /// dropchain, or by another optimizer.
     #[must_use]
     pub fn training(&self) -> Option<TrainingRecord> {
         let mut options = self.parsed_options();
@@ -66,8 +66,7 @@ impl Provenance {
 
 impl Header {
     /// Returns the recall bias that is in the label weights: what was subtracted from the weights
-    /// of the label `O`, as first label and after every other. `None` if the model does not say:
-    /// older versions did not record a bias that was chosen on development data.
+    /// of the label `O`, as first label and after every other. `None` if the model does not say.
     #[must_use]
     pub fn recall_bias(&self) -> Option<f64> {
         if let Some(record) = self.provenance.training() {

@@ -91,7 +91,7 @@ impl Model {
         target: impl Fn(usize) -> T,
     ) -> Result<NamedWeights<'_, T>> {
         let name = self.attribute_name(kind, i)?;
-        let location = self.find(kind, self.key(kind, name))?;
+        let location = self.find(kind, self.key(name))?;
         let location = location.ok_or_else(|| self.name_without_weights())?;
         let k = self.header().labels.len();
         let scores = match kind {
@@ -130,20 +130,21 @@ impl Model {
         Self::from_weight_results(header, nodes.into_iter().map(Ok), edges.into_iter().map(Ok))
     }
 
-    /// Copies the model with its weights in another precision, or in the same one if it has an
-    /// older format version. Everything else stays, as do the weights if they fit.
+    /// Copies the model with its weights in another precision. Everything else stays, as do the
+    /// weights if they fit.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] if the file is damaged or memory does not suffice; [`Error::Parameter`] if
     /// a weight is too large for the precision.
     pub fn with_precision(&self, precision: Precision) -> Result<Self> {
-        self.check_copy_memory()?;
-        let main = self.main_with_precision(precision)?;
-        match self.first_pass() {
-            Some(first) => Self::combine(&main, &first.with_precision(precision)?),
-            None => Ok(main),
-        }
+        self.converted(&|pass| {
+            let header = Header {
+                precision,
+                ..pass.header().clone()
+            };
+            Self::from_weight_results(header, pass.node_weights(), pass.edge_weights())
+        })
     }
 
     /// Copies the model without the attribute weights whose absolute value is below a threshold,
@@ -158,40 +159,30 @@ impl Model {
             let message = format!("the pruning threshold is {threshold}; expected 0 or more");
             return Err(Error::parameter(message));
         }
+        self.converted(&|pass| {
+            let mut header = pass.header().clone();
+            let mut options = header.provenance.parsed_options();
+            if let Some(fields) = options.as_object_mut() {
+                let before = fields.get(PRUNE).and_then(Value::as_f64).unwrap_or(0.0);
+                fields.insert(PRUNE.to_owned(), before.max(threshold).into());
+                header.provenance.options = options.to_string();
+            }
+            Self::from_weight_results(
+                header,
+                pass.node_weights().map(|row| without_small(row, threshold)),
+                pass.edge_weights().map(|row| without_small(row, threshold)),
+            )
+        })
+    }
+
+    /// Copies the model of each pass with `convert`, which leaves the first pass out.
+    fn converted(&self, convert: &dyn Fn(&Self) -> Result<Self>) -> Result<Self> {
         self.check_copy_memory()?;
-        let main = self.main_pruned(threshold)?;
+        let copy = convert(self)?;
         match self.first_pass() {
-            Some(first) => Self::combine(&main, &first.pruned(threshold)?),
-            None => Ok(main),
+            Some(first) => Self::combine(&copy, &first.converted(convert)?),
+            None => Ok(copy),
         }
-    }
-
-    /// Prunes the model without the others in its file.
-    fn main_pruned(&self, threshold: f64) -> Result<Self> {
-        let mut header = self.header().clone();
-        let mut options = header.provenance.parsed_options();
-        if let Some(fields) = options.as_object_mut() {
-            let before = fields.get(PRUNE).and_then(Value::as_f64).unwrap_or(0.0);
-            fields.insert(PRUNE.to_owned(), before.max(threshold).into());
-            header.provenance.options = options.to_string();
-        }
-        Self::from_weight_results(
-            header,
-            self.node_weights().map(|row| without_small(row, threshold)),
-            self.edge_weights().map(|row| without_small(row, threshold)),
-        )
-    }
-
-    /// Copies the model without the others in its file.
-    fn main_with_precision(&self, precision: Precision) -> Result<Self> {
-        if precision == self.header().precision && self.is_current() {
-            return Self::from_bytes(self.main_bytes().to_vec());
-        }
-        let header = Header {
-            precision,
-            ..self.header().clone()
-        };
-        Self::from_weight_results(header, self.node_weights(), self.edge_weights())
     }
 
     /// Checks that there is memory for a copy of the model.

@@ -13,8 +13,7 @@ use super::regularizer::Regularizer;
 use super::window::Window;
 use crate::error::Error;
 
-/// The noise term of a sentence and the algorithm for its gradient: `--gradient` on the command
-/// line. All but the last are algorithms for the quadratic regularizer.
+/// The algorithm for the gradient of the quadratic regularizer: `--gradient` on the command line.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -32,38 +31,52 @@ pub enum Engine {
     Window(usize),
     /// Approximate, each token on its own: [`Window`] of radius 0.
     Local,
-    /// The marginals are held fixed for this number of iterations, at least 1: R is a weighted L2
-    /// penalty meanwhile, whose strengths come from [`Direct`].
-    Reweighted(usize),
-    /// Not the quadratic regularizer but the expectation over Gaussian scores that it approximates,
-    /// at order 0: [`Gaussian`].
-    Gaussian(Expectation),
 }
 
-/// The default number of iterations for which [`Engine::Reweighted`] holds the marginals fixed.
+/// The noise term of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoiseTerm {
+    /// The quadratic regularizer, with the gradient of an engine.
+    Quadratic(Engine),
+    /// The quadratic regularizer with marginals that are held fixed for this number of iterations,
+    /// at least 1: a weighted L2 penalty meanwhile, whose strengths come from [`Direct`].
+    Reweighted(usize),
+    /// The expectation over Gaussian scores, which the quadratic regularizer approximates, at
+    /// order 0: [`Gaussian`].
+    GaussianScores(Expectation),
+}
+
+/// The default number of iterations for which [`NoiseTerm::Reweighted`] holds the marginals fixed.
 pub const ROUND: usize = 20;
 
 impl Engine {
-    /// Creates the engine.
-    #[must_use]
-    pub fn regularizer(self) -> Box<dyn Regularizer> {
-        match self {
-            Self::Adjoint => Box::new(Adjoint::default()),
-            Self::Message { collapse } => Box::new(Message::new(collapse)),
-            Self::Window(radius) => Box::new(Window::new(radius)),
-            Self::Local => Box::new(Window::new(0)),
-            Self::Reweighted(_) => Box::new(Direct::default()),
-            Self::Gaussian(expectation) => Box::new(Gaussian::new(expectation)),
-        }
-    }
-
-    /// Returns whether the gradient is exactly that of the function being minimized: eq. 14,
-    /// eq. 14 with fixed marginals, or the expectation over Gaussian scores.
+    /// Returns whether the gradient is exactly that of the function being minimized.
     #[must_use]
     pub fn is_exact(self) -> bool {
         match self {
-            Self::Adjoint | Self::Message { .. } | Self::Reweighted(_) | Self::Gaussian(_) => true,
+            Self::Adjoint | Self::Message { .. } => true,
             Self::Window(_) | Self::Local => false,
+        }
+    }
+}
+
+impl From<Engine> for NoiseTerm {
+    fn from(engine: Engine) -> Self {
+        Self::Quadratic(engine)
+    }
+}
+
+impl NoiseTerm {
+    /// Creates what computes the term and its gradient.
+    #[must_use]
+    pub fn regularizer(self) -> Box<dyn Regularizer> {
+        match self {
+            Self::Quadratic(Engine::Adjoint) => Box::new(Adjoint::default()),
+            Self::Quadratic(Engine::Message { collapse }) => Box::new(Message::new(collapse)),
+            Self::Quadratic(Engine::Window(radius)) => Box::new(Window::new(radius)),
+            Self::Quadratic(Engine::Local) => Box::new(Window::new(0)),
+            Self::Reweighted(_) => Box::new(Direct::default()),
+            Self::GaussianScores(expectation) => Box::new(Gaussian::new(expectation)),
         }
     }
 
@@ -76,11 +89,11 @@ impl Engine {
         }
     }
 
-    /// Returns how the expectation over Gaussian scores is computed, if the noise term is that.
+    /// Returns how the expectation over Gaussian scores is computed, if the term is that.
     #[must_use]
     pub fn expectation(self) -> Option<Expectation> {
         match self {
-            Self::Gaussian(expectation) => Some(expectation),
+            Self::GaussianScores(expectation) => Some(expectation),
             _ => None,
         }
     }
@@ -94,9 +107,6 @@ impl fmt::Display for Engine {
             Self::Message { .. } => f.write_str("message"),
             Self::Window(radius) => write!(f, "window={radius}"),
             Self::Local => f.write_str("local"),
-            Self::Reweighted(iterations) => write!(f, "reweighted={iterations}"),
-            Self::Gaussian(Expectation::Best) => f.write_str("gaussian"),
-            Self::Gaussian(Expectation::Unscented) => f.write_str("unscented"),
         }
     }
 }
@@ -111,23 +121,11 @@ impl FromStr for Engine {
             "exact" => return Ok(Self::Adjoint),
             "message" => return Ok(Self::Message { collapse: true }),
             "local" => return Ok(Self::Local),
-            "reweighted" => return Ok(Self::Reweighted(ROUND)),
-            "gaussian" => return Ok(Self::Gaussian(Expectation::Best)),
-            "unscented" => return Ok(Self::Gaussian(Expectation::Unscented)),
             _ => {}
         }
-        if let Some(rest) = name.strip_prefix("reweighted") {
-            let iterations = rest.strip_prefix('=').and_then(|n| n.parse().ok());
-            return (iterations.filter(|&n| n > 0).map(Self::Reweighted)).ok_or_else(|| {
-                error(
-                    "expected reweighted=N with a whole number N above 0, for example \
-                     reweighted=20",
-                )
-            });
-        }
-        let rest = name.strip_prefix("window").ok_or_else(|| {
-            error("expected exact, reweighted, gaussian, unscented, message, window=R or local")
-        })?;
+        let rest = name
+            .strip_prefix("window")
+            .ok_or_else(|| error("expected exact, message, window=R or local"))?;
         let radius = rest.strip_prefix('=').and_then(|r| r.parse().ok());
         (radius.map(Self::Window))
             .ok_or_else(|| error("expected window=R with a whole number R, for example window=2"))
@@ -154,20 +152,9 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in [
-            "exact",
-            "message",
-            "window=0",
-            "window=12",
-            "local",
-            "reweighted=7",
-            "gaussian",
-            "unscented",
-        ] {
+        for name in ["exact", "message", "window=0", "window=12", "local"] {
             assert_eq!(name.parse::<Engine>().unwrap().to_string(), name);
         }
-        let default = "reweighted".parse::<Engine>().unwrap();
-        assert_eq!(default.to_string(), "reweighted=20");
     }
 
     #[test]
@@ -187,25 +174,9 @@ mod tests {
     }
 
     #[test]
-    fn reweighting_takes_a_number_above_0() {
-        for name in [
-            "reweighted=",
-            "reweighted=0",
-            "reweighted=-3",
-            "reweighted7",
-        ] {
-            let error = name.parse::<Engine>().unwrap_err().to_string();
-            let expected = "expected reweighted=N with a whole number N above 0, for example \
-                            reweighted=20";
-            assert_eq!(error, format!("gradient '{name}'; {expected}"));
-        }
-    }
-
-    #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        let error = "adjoint".parse::<Engine>().unwrap_err().to_string();
-        let expected = "gradient 'adjoint'; expected exact, reweighted, gaussian, unscented, \
-                        message, window=R or local";
+        let error = "approximate".parse::<Engine>().unwrap_err().to_string();
+        let expected = "gradient 'approximate'; expected exact, message, window=R or local";
         assert_eq!(error, expected);
     }
 }

@@ -92,7 +92,7 @@ mod window;
 pub use active_features::ActiveCounts;
 pub use adjoint::Adjoint;
 pub use direct::Direct;
-pub use engine::{Engine, ROUND};
+pub use engine::{Engine, NoiseTerm, ROUND};
 pub use features::{AttributeRows, FeatureGradient, Features};
 pub use gaussian::{Expectation, Gaussian, LogisticMoments, logistic_moments};
 pub use hessian::{HessianProduct, ScoreDirection};

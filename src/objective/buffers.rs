@@ -19,12 +19,14 @@ pub(super) struct BlockArrays {
     pub edges: Vec<f64>, // [tokens][K][stride], or empty without edge attributes
 }
 
-/// Mutable slices of [`BlockArrays`], for a chunk or a sentence of T tokens. `edges` is empty
+/// A number per score of a chunk or a sentence of T tokens. `edges` is empty
 /// without edge attributes; both are empty if they are not needed.
 #[derive(Debug)]
-pub(crate) struct ScoreArrays<'a> {
-    pub nodes: &'a mut [f64], // [T][stride]
-    pub edges: &'a mut [f64], // [T][K][stride]
+pub struct ScoreArrays<'a> {
+    /// Of nodes, `[T][stride]`.
+    pub nodes: &'a mut [f64],
+    /// Of edges, `[T][K][stride]`.
+    pub edges: &'a mut [f64],
 }
 
 impl BlockArrays {
@@ -54,7 +56,7 @@ impl BlockArrays {
 
 impl<'a> ScoreArrays<'a> {
     /// Lends the slices.
-    pub fn reborrow(&mut self) -> ScoreArrays<'_> {
+    pub(super) fn reborrow(&mut self) -> ScoreArrays<'_> {
         ScoreArrays {
             nodes: self.nodes,
             edges: self.edges,
@@ -62,12 +64,12 @@ impl<'a> ScoreArrays<'a> {
     }
 
     /// Returns the largest magnitude among the numbers.
-    pub fn largest_magnitude(&self) -> f64 {
+    pub(super) fn largest_magnitude(&self) -> f64 {
         largest_magnitude(self.nodes).max(largest_magnitude(self.edges))
     }
 
     /// Splits off the first `tokens` tokens.
-    pub fn take(&mut self, tokens: usize, space: &ParameterSpace) -> ScoreArrays<'a> {
+    pub(super) fn take(&mut self, tokens: usize, space: &ParameterSpace) -> ScoreArrays<'a> {
         ScoreArrays {
             nodes: take(&mut self.nodes, tokens * space.stride()),
             edges: take(&mut self.edges, tokens * space.edges.width()),

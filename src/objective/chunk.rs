@@ -12,7 +12,7 @@ use super::shared::SharedNoise;
 use crate::chain::Transitions;
 use crate::extract::{Dataset, Target};
 use crate::math::add;
-use crate::noise::Engine;
+use crate::noise::NoiseTerm;
 use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, SharedMasks, Variances};
 
 /// The inputs that all chunks of an evaluation share.
@@ -72,9 +72,9 @@ impl Context<'_> {
 
 impl ChunkWorker {
     /// Creates a worker with buffers for the number of labels of `transitions`.
-    pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
+    pub fn new(transitions: &Transitions, term: Option<NoiseTerm>) -> Self {
         Self {
-            kernel: SentenceKernel::new(transitions, engine),
+            kernel: SentenceKernel::new(transitions, term),
             terms: SentenceTerms::default(),
             largest_derivative: 0.0,
             variances: Default::default(),
@@ -131,7 +131,7 @@ impl ChunkWorker {
         }
         let (target, weight) = (data.target(sentence), data.weight(sentence));
         let is_unlabeled = matches!(target, Target::Unlabeled);
-        let engine = context.noise.map(|noise| noise.engine);
+        let term = context.noise.map(|noise| noise.term);
         let noise_weight = weight * context.noise_factors[usize::from(is_unlabeled)];
         let task = SentenceTask {
             target: if context.is_noise_alone {
@@ -141,15 +141,13 @@ impl ChunkWorker {
             },
             weight,
             noise_weight,
-            attributes: self
-                .attributes
-                .fill_for(engine, data, space, tokens.clone()),
+            attributes: self.attributes.fill_for(term, data, space, tokens.clone()),
             shared: context.masks.map(|masks| SharedNoise {
                 product: &context.products[0],
                 masks,
                 theta: context.theta,
                 first: tokens.start,
-                is_gaussian: engine.and_then(Engine::expectation).is_some(),
+                is_gaussian: term.and_then(NoiseTerm::expectation).is_some(),
             }),
         };
         let [nodes, edges] = &mut self.variances;

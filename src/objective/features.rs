@@ -6,12 +6,12 @@ use super::LabelSums;
 use crate::exact_sum::untied;
 use crate::extract::Dataset;
 use crate::math::{add, largest_magnitude};
-use crate::noise::{self, ActiveCounts, AttributeRows, Engine, FeatureGradient};
+use crate::noise::{self, ActiveCounts, AttributeRows, Engine, FeatureGradient, NoiseTerm};
 use crate::score::{FeatureBlock, ParameterSpace};
 
 /// The attributes of a sentence.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SentenceAttributes<'a> {
+pub struct SentenceAttributes<'a> {
     /// Empty for engines that do not read them.
     pub features: noise::Features<'a>,
     /// The column of the attribute "start of the sentence"; the next column is its end.
@@ -20,7 +20,7 @@ pub(crate) struct SentenceAttributes<'a> {
 
 /// Derivatives with respect to attribute weights, in the order in which they were added.
 #[derive(Debug, Default)]
-pub(crate) struct AttributeGradient {
+pub(super) struct AttributeGradient {
     nodes: AttributeSums,
     edges: AttributeSums,
 }
@@ -87,16 +87,16 @@ pub(super) struct AttributeBuffer {
 }
 
 impl AttributeBuffer {
-    /// Fills the buffers with the attributes of the sentence `tokens` and returns them if `engine`
-    /// needs them.
+    /// Fills the buffers with the attributes of the sentence `tokens` and returns them if the
+    /// noise `term` needs them.
     pub fn fill_for(
         &mut self,
-        engine: Option<Engine>,
+        term: Option<NoiseTerm>,
         data: &Dataset,
         space: &ParameterSpace,
         tokens: Range<usize>,
     ) -> SentenceAttributes<'_> {
-        if !matches!(engine, Some(Engine::Message { .. })) {
+        if !matches!(term, Some(NoiseTerm::Quadratic(Engine::Message { .. }))) {
             return SentenceAttributes::default();
         }
         self.fill(data, space, tokens)

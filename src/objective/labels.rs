@@ -5,12 +5,12 @@ use super::noise::{Noise, NoiseDistribution};
 use crate::chain::Transitions;
 use crate::exact_sum::add_untied;
 use crate::math::{add, largest_magnitude};
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 use crate::score::{ColumnRates, ParameterSpace};
 
 /// The variances of scores that do not depend on the text, for one evaluation.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LabelVariances {
+pub struct LabelVariances {
     /// Of transitions, `[K][stride]`, or `[P]` if only P pairs have weights.
     pub pairs: Vec<f64>,
     /// Of start weights, `[stride]`.
@@ -59,7 +59,7 @@ impl LabelVariances {
 /// Sums over sentences of the derivatives with respect to the scores and variances that do not
 /// depend on the text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LabelSums {
+pub struct LabelSums {
     /// With respect to transition scores, `[K][stride]`, or `[P]` if only P pairs have weights.
     pub pairs: Vec<f64>,
     /// With respect to start scores, `[stride]`.
@@ -90,12 +90,12 @@ impl LabelSums {
     }
 
     /// Sets all sums to 0, with `pairs` numbers for label pairs.
-    pub fn clear(&mut self, pairs: usize, stride: usize) {
+    pub(super) fn clear(&mut self, pairs: usize, stride: usize) {
         self.start(pairs, stride, 0.0);
     }
 
     /// Sets all sums to an anchor ([`crate::exact_sum`]), with `pairs` numbers for label pairs.
-    pub fn start(&mut self, pairs: usize, stride: usize, anchor: f64) {
+    pub(super) fn start(&mut self, pairs: usize, stride: usize, anchor: f64) {
         for (i, sums) in self.fields().into_iter().enumerate() {
             sums.clear();
             sums.resize(if i < 2 { pairs } else { stride }, anchor);
@@ -103,14 +103,14 @@ impl LabelSums {
     }
 
     /// Subtracts the anchor that the sums started with.
-    pub fn subtract(&mut self, anchor: f64) {
+    pub(super) fn subtract(&mut self, anchor: f64) {
         let fields = self.fields().into_iter().flatten();
         fields.for_each(|sum| *sum -= anchor);
     }
 
     /// Adds the sums of other sentences, exactly to anchored ones, and returns the
     /// largest magnitude among them.
-    pub fn merge(&mut self, other: &mut Self) -> f64 {
+    pub(super) fn merge(&mut self, other: &mut Self) -> f64 {
         let fields = self.fields().into_iter().zip(other.fields());
         let largest = fields.map(|(sums, more)| {
             add_untied(sums, more);
@@ -120,7 +120,7 @@ impl LabelSums {
     }
 
     /// Calls `visit` for each of the arrays.
-    pub fn for_each(&mut self, visit: impl FnMut(&mut Vec<f64>)) {
+    pub(super) fn for_each(&mut self, visit: impl FnMut(&mut Vec<f64>)) {
         self.fields().into_iter().for_each(visit);
     }
 
@@ -149,7 +149,9 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
 /// Returns whether the noise term can be computed by label pairs.
 pub(super) fn works_by_pairs(noise: Noise) -> bool {
     matches!(
-        noise.engine,
-        Engine::Adjoint | Engine::Reweighted(_) | Engine::Gaussian(_)
+        noise.term,
+        NoiseTerm::Quadratic(Engine::Adjoint)
+            | NoiseTerm::Reweighted(_)
+            | NoiseTerm::GaussianScores(_)
     )
 }

@@ -11,7 +11,7 @@ use super::labels::works_by_pairs;
 use super::noise::{Noise, NoiseDistribution, NoiseSharing};
 use crate::chain::Order;
 use crate::extract::{Dataset, SparseRows};
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 use crate::score::{BlockPartition, ColumnForm, FeatureBlock, ParameterSpace};
 
 /// The noise term, which determines the buffers.
@@ -19,8 +19,8 @@ use crate::score::{BlockPartition, ColumnForm, FeatureBlock, ParameterSpace};
 pub enum NoiseMemory<'a> {
     /// No noise.
     None,
-    /// The quadratic regularizer.
-    Quadratic(&'a Noise),
+    /// A term that is computed.
+    Analytic(&'a Noise),
     /// Sampling.
     MonteCarlo,
 }
@@ -93,13 +93,13 @@ pub fn forward_memory(matrix: &SparseRows, block: &FeatureBlock) -> usize {
 
 /// Whether labels share the masks of node attributes.
 fn is_shared(noise: NoiseMemory<'_>) -> bool {
-    matches!(noise, NoiseMemory::Quadratic(noise) if noise.sharing == NoiseSharing::Inputs)
+    matches!(noise, NoiseMemory::Analytic(noise) if noise.sharing == NoiseSharing::Inputs)
 }
 
 /// The numbers of marginals of ½ of a block, which Gaussian scores have.
 fn shared_rows(noise: NoiseMemory<'_>, tokens: usize, stride: usize) -> usize {
     match noise {
-        NoiseMemory::Quadratic(noise) if noise.engine.expectation().is_some() => tokens * stride,
+        NoiseMemory::Analytic(noise) if noise.term.expectation().is_some() => tokens * stride,
         _ => 0,
     }
 }
@@ -204,7 +204,7 @@ impl<'a> Shape<'a> {
         let pairs = space.labels().saturating_mul(stride);
         let edge_width = space.edges.used_width();
         let is_proportional = match noise {
-            NoiseMemory::Quadratic(noise) => noise.distribution != NoiseDistribution::Additive,
+            NoiseMemory::Analytic(noise) => noise.distribution != NoiseDistribution::Additive,
             _ => false,
         };
         // Derivatives of the current and of the next block.
@@ -223,7 +223,7 @@ impl<'a> Shape<'a> {
             });
         let sparse = space.sparse_pairs().filter(|_| match noise {
             NoiseMemory::None => true,
-            NoiseMemory::Quadratic(noise) => works_by_pairs(*noise),
+            NoiseMemory::Analytic(noise) => works_by_pairs(*noise),
             NoiseMemory::MonteCarlo => false,
         });
         // Of the transitions 3; weights, observed; sums 2; variances. By pairs, of the transitions
@@ -275,28 +275,32 @@ impl<'a> Shape<'a> {
         }
         match noise {
             NoiseMemory::None => {}
-            NoiseMemory::Quadratic(noise) => {
+            NoiseMemory::Analytic(noise) => {
                 pairs += if sparse.is_some() { 0 } else { 5 };
                 // Variances; marginals of Gaussian scores.
-                let is_gaussian = usize::from(noise.engine.expectation().is_some());
+                let is_gaussian = usize::from(noise.term.expectation().is_some());
                 let is_shared = usize::from(noise.sharing == NoiseSharing::Inputs);
                 rows += 1 + is_shared * (1 + is_gaussian);
                 matrices += usize::from(noise.distribution != NoiseDistribution::Additive);
                 rows += usize::from(noise.distribution == NoiseDistribution::Additive);
-                match noise.engine {
+                match noise.term {
                     // The fast kernel, or messages if there are edge scores.
-                    Engine::Adjoint | Engine::Reweighted(_) if sparse.is_some() => {
+                    NoiseTerm::Quadratic(Engine::Adjoint) | NoiseTerm::Reweighted(_)
+                        if sparse.is_some() =>
+                    {
                         pairs += 12;
                         rows += 1;
                         extra = extra.saturating_add(7 * group);
                     }
-                    Engine::Adjoint if is_chain => {
+                    NoiseTerm::Quadratic(Engine::Adjoint) if is_chain => {
                         pairs += 10;
                         rows += if edge_width == 0 { 12 } else { 1 };
                     }
-                    Engine::Adjoint | Engine::Reweighted(_) | Engine::Gaussian(_) => {}
-                    Engine::Window(_) | Engine::Local => rows += 2,
-                    Engine::Message { .. } => {
+                    NoiseTerm::Quadratic(Engine::Adjoint)
+                    | NoiseTerm::Reweighted(_)
+                    | NoiseTerm::GaussianScores(_) => {}
+                    NoiseTerm::Quadratic(Engine::Window(_) | Engine::Local) => rows += 2,
+                    NoiseTerm::Quadratic(Engine::Message { .. }) => {
                         pairs += 1;
                         extra = extra.saturating_add(self.message_numbers(tokens, entries));
                     }

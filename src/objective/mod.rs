@@ -71,22 +71,21 @@ use crate::score::{
     SharedMasks, TransposeProduct, VarianceDerivatives,
 };
 use anchors::{Anchors, LIMITS, VarianceFactors};
-pub(crate) use buffers::ScoreArrays;
+pub use buffers::ScoreArrays;
 use buffers::{BlockArrays, BlockDerivatives};
 use chunk::{ChunkDerivatives, ChunkWorker, Context};
-pub(crate) use features::SentenceAttributes;
-pub use features::active_counts;
-use labels::LabelSums;
-pub(crate) use labels::LabelVariances;
+pub use features::{SentenceAttributes, active_counts};
+pub use labels::{LabelSums, LabelVariances};
 pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseSharing};
 pub use penalty::Penalty;
 use reweighting::Reweighting;
-pub(crate) use sentence::{
+pub use sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
 };
+pub use shared::SharedNoise;
 use totals::Totals;
 
 /// The terms of the objective, without the L1 penalty.
@@ -188,7 +187,7 @@ impl PenalizedLikelihood {
     #[must_use]
     pub fn with_attribute_noise(mut self, noise: Noise, amounts: AttributeNoise) -> Self {
         let rates = amounts.rates(noise.distribution, &self.space);
-        if let Some(iterations) = noise.engine.round() {
+        if let Some(iterations) = noise.term.round() {
             self.reweighting = Some(Reweighting::new(noise, rates, iterations));
             return self;
         }
@@ -215,9 +214,9 @@ impl PenalizedLikelihood {
 
     /// Creates workers for the transitions and the noise.
     fn create_workers(&mut self) {
-        let engine = self.noise.map(|noise| noise.engine);
+        let term = self.noise.map(|noise| noise.term);
         for worker in &mut self.workers {
-            *worker = ChunkWorker::new(&self.transitions, engine);
+            *worker = ChunkWorker::new(&self.transitions, term);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::noise::Engine;
+use crate::noise::NoiseTerm;
 use crate::score::{ColumnRates, ParameterSpace};
 
 /// The distribution of feature noise (Wang et al. 2013, section 2).
@@ -35,7 +35,7 @@ pub enum NoiseSharing {
 crate::named!(NoiseSharing, "sharing of masks": Weights = "weights", Inputs = "inputs");
 
 /// The noise term λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) ), λ = n/(n + αm) (eq. 11), with the
-/// quadratic approximation R of eq. 14, or another that the engine stands for.
+/// quadratic approximation R of eq. 14, or another term.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// The distribution.
@@ -44,10 +44,10 @@ pub struct Noise {
     pub node: f64,
     /// δ or σ² of transitions, boundary weights and edge attributes.
     pub edge: f64,
-    /// The algorithm for the gradient.
-    pub engine: Engine,
+    /// The term of a sentence, and the algorithm for its gradient.
+    pub term: NoiseTerm,
     /// What has a mask of its own; other than weights only with noise that is proportional to the
-    /// values and [`Engine::Adjoint`], or of two labels
+    /// values and [`Engine::Adjoint`](crate::noise::Engine), or of two labels
     /// [`Expectation::Best`](crate::noise::Expectation).
     pub sharing: NoiseSharing,
     /// The weight α of an unlabeled sentence.
@@ -65,7 +65,8 @@ pub struct AttributeNoise {
 
 impl NoiseDistribution {
     /// Converts δ or σ² to ρ (σ² for additive noise).
-    pub(crate) fn rate(self, amount: f64) -> f64 {
+    #[must_use]
+    pub fn rate(self, amount: f64) -> f64 {
         match self {
             Self::Dropout => amount / (1.0 - amount),
             Self::Gaussian | Self::Additive => amount,
@@ -95,13 +96,15 @@ impl AttributeNoise {
 
 impl Noise {
     /// Returns ρ (σ² for additive noise) of node attributes, and of all other features.
-    pub(crate) fn rates(&self) -> [f64; 2] {
+    #[must_use]
+    pub fn rates(&self) -> [f64; 2] {
         [self.node, self.edge].map(|amount| self.distribution.rate(amount))
     }
 
     /// Returns the factors of the terms of a labeled and of an unlabeled sentence, given the total
     /// weights of each kind.
-    pub(crate) fn factors(&self, total_weights: [f64; 2]) -> [f64; 2] {
+    #[must_use]
+    pub fn factors(&self, total_weights: [f64; 2]) -> [f64; 2] {
         noise_factors(self.unlabeled_weight, total_weights)
     }
 }

@@ -75,7 +75,7 @@ impl Penalty {
 
     /// Returns whether some centers are not 0.
     #[must_use]
-    pub(crate) fn has_centers(&self) -> bool {
+    pub fn has_centers(&self) -> bool {
         self.centers.is_some()
     }
 

@@ -43,11 +43,12 @@ use crate::chain::{EdgeSums, LabelMask, Lattice, Order, Scores, Transitions};
 use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
 use crate::math::add;
-use crate::noise::{self, Engine, Regularizer};
+use crate::noise::{self, NoiseTerm, Regularizer};
 
 /// The chain that all sentences of an evaluation share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ChainParameters<'a> {
+pub struct ChainParameters<'a> {
+    /// Potentials, with the weights of the evaluation.
     pub transitions: &'a Transitions,
     /// Empty without noise.
     pub variances: &'a LabelVariances,
@@ -55,7 +56,7 @@ pub(crate) struct ChainParameters<'a> {
 
 /// A sentence to be evaluated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SentenceTask<'a> {
+pub struct SentenceTask<'a> {
     /// What is known about its labels.
     pub target: Target<'a>,
     /// The factor of its likelihood.
@@ -71,7 +72,7 @@ pub(crate) struct SentenceTask<'a> {
 /// The arrays of a sentence, T > 0 tokens. There is no edge into the first token: its edge scores
 /// must be 0, and its edge derivatives are 0.
 #[derive(Debug)]
-pub(crate) struct SentenceArrays<'a> {
+pub struct SentenceArrays<'a> {
     /// Input: S, without transitions and boundary weights. Output: ∂J/∂S.
     pub scores: ScoreArrays<'a>,
     /// Input, under noise: V, without those of transitions and boundary weights. Overwritten.
@@ -84,7 +85,7 @@ pub(crate) struct SentenceArrays<'a> {
 
 /// The terms of the objective that a sentence contributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct SentenceTerms {
+pub struct SentenceTerms {
     /// −log p(Y|x) times its weight; 0 if it is unlabeled.
     pub loss: f64,
     /// Its noise term.
@@ -94,7 +95,7 @@ pub(crate) struct SentenceTerms {
 /// Evaluates sentences and sums their derivatives with respect to label weights; a reusable
 /// workspace.
 #[derive(Debug)]
-pub(crate) struct SentenceKernel {
+pub struct SentenceKernel {
     lattice: Lattice,
     expected: EdgeSums,
     partial: Option<PartialWorkspace>, // created when it is first needed
@@ -106,7 +107,7 @@ pub(crate) struct SentenceKernel {
     pub sums: LabelSums,
     /// Derivatives with respect to attribute weights since `begin`, if the engine computes these
     /// instead of derivatives with respect to scores.
-    pub attribute_gradient: AttributeGradient,
+    pub(super) attribute_gradient: AttributeGradient,
 }
 
 /// What sentences with partial labels or weights need.
@@ -129,14 +130,14 @@ impl ChainParameters<'_> {
 }
 
 impl SentenceKernel {
-    /// Creates a kernel for the number of labels of `transitions`, with a noise term if there is an
-    /// engine.
-    pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
+    /// Creates a kernel for the number of labels of `transitions`, and for the noise term, if there
+    /// is one.
+    pub fn new(transitions: &Transitions, term: Option<NoiseTerm>) -> Self {
         Self {
             lattice: Lattice::default(),
             expected: EdgeSums::new(transitions),
             partial: None,
-            regularizer: engine.map(Engine::regularizer),
+            regularizer: term.map(NoiseTerm::regularizer),
             linear_variance: Vec::new(),
             halves: Vec::new(),
             sums: LabelSums::default(),
@@ -420,7 +421,7 @@ fn subtract(numbers: &mut [f64], terms: &[f64]) {
 }
 
 /// Fills the mask of a sentence with partial labels; `set` is a buffer.
-pub(crate) fn fill_mask(
+pub fn fill_mask(
     mask: &mut LabelMask,
     labels: usize,
     allowed: AllowedLabels<'_>,

@@ -10,24 +10,24 @@
 //! ρ·x²·p·(θ_b − u), with a factor of its own for every token. 8h = 4·E[σ'] is at most 1.
 
 use super::noise::{Noise, NoiseDistribution, NoiseSharing};
-use crate::noise::{Engine, Expectation};
+use crate::noise::{Engine, Expectation, NoiseTerm};
 use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, SharedMasks};
 
 /// What computes the variances of a sentence.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SharedNoise<'a> {
-    pub product: &'a ForwardProduct,
-    pub masks: &'a SharedMasks,
-    pub theta: &'a [f64],
+pub struct SharedNoise<'a> {
+    pub(super) product: &'a ForwardProduct,
+    pub(super) masks: &'a SharedMasks,
+    pub(super) theta: &'a [f64],
     /// The first token of the sentence.
-    pub first: usize,
+    pub(super) first: usize,
     /// Whether the scores of two labels are Gaussian: U is that of marginals of ½ then.
-    pub is_gaussian: bool,
+    pub(super) is_gaussian: bool,
 }
 
 impl SharedNoise<'_> {
     /// Writes U of a sentence, given its marginals, both `[T][stride]`.
-    pub fn write(&self, marginals: &[f64], out: &mut [f64]) {
+    pub(super) fn write(&self, marginals: &[f64], out: &mut [f64]) {
         let length = out.len() / self.product.block().width();
         let tokens = self.first..self.first + length;
         let (theta, masks) = (self.theta, self.masks);
@@ -55,9 +55,11 @@ pub(super) fn masks(
     if noise.sharing == NoiseSharing::Weights {
         return None;
     }
-    let is_known = match noise.engine {
-        Engine::Adjoint => true,
-        Engine::Gaussian(expectation) => expectation == Expectation::Best && space.labels() <= 2,
+    let is_known = match noise.term {
+        NoiseTerm::Quadratic(Engine::Adjoint) => true,
+        NoiseTerm::GaussianScores(expectation) => {
+            expectation == Expectation::Best && space.labels() <= 2
+        }
         _ => false,
     };
     assert!(

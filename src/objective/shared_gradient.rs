@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::PenalizedLikelihood;
 use super::shared::halves;
 use crate::extract::Target;
-use crate::noise::Engine;
+use crate::noise::NoiseTerm;
 use crate::score::Block;
 
 impl PenalizedLikelihood {
@@ -16,8 +16,8 @@ impl PenalizedLikelihood {
         block: &Block,
         variances: &'a [f64],
     ) -> (Cow<'a, [f64]>, Vec<f64>) {
-        let engine = self.noise.as_ref().map(|noise| noise.engine);
-        if engine.and_then(Engine::expectation).is_none() {
+        let term = self.noise.as_ref().map(|noise| noise.term);
+        if term.and_then(NoiseTerm::expectation).is_none() {
             return (Cow::Borrowed(variances), self.token_factors(block));
         }
         let stride = self.space.stride();

@@ -9,11 +9,33 @@ pub(crate) const TASK_ENTRIES: usize = 4096;
 
 /// An entry of the design matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub struct Entry {
+    /// The column.
     pub column: u32,
     /// Counted from the first token of the block.
     pub token: u32,
+    /// The value.
     pub value: f64,
+}
+
+/// Returns the entries of `tokens`, sorted by column and token; none for a matrix without rows.
+#[must_use]
+pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
+    let first = tokens.start;
+    let mut entries = Vec::new();
+    if rows.is_empty() {
+        return entries;
+    }
+    for token in tokens {
+        let row = rows.entries(token).map(|(column, value)| Entry {
+            column,
+            token: (token - first) as u32,
+            value,
+        });
+        entries.extend(row);
+    }
+    entries.sort_unstable_by_key(|entry| (entry.column, entry.token));
+    entries
 }
 
 /// The entries of one block of tokens in CSC form: column by column in ascending order, tokens in
@@ -33,25 +55,6 @@ impl ColumnBlock {
             values: (!rows.is_binary()).then(Vec::new),
             ..Self::default()
         }
-    }
-
-    /// Returns the entries of `tokens`, sorted by column and token; none for a matrix without rows.
-    pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
-        let first = tokens.start;
-        let mut entries = Vec::new();
-        if rows.is_empty() {
-            return entries;
-        }
-        for token in tokens {
-            let row = rows.entries(token).map(|(column, value)| Entry {
-                column,
-                token: (token - first) as u32,
-                value,
-            });
-            entries.extend(row);
-        }
-        entries.sort_unstable_by_key(|entry| (entry.column, entry.token));
-        entries
     }
 
     /// Appends a column, whose entries must not be empty.

@@ -36,6 +36,7 @@ mod transpose;
 
 pub use block::FeatureBlock;
 pub(crate) use columns::{ColumnBlock, TASK_ENTRIES, split_by_owner};
+pub use columns::{Entry, sorted_entries};
 pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
 pub use partition::{Block, BlockPartition};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::block::FeatureBlock;
-use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, split_by_owner};
+use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner};
 use super::partition::BlockPartition;
 use super::rates::ColumnRates;
 use super::targets::{BLOCKS, ColumnForm, Targets};
@@ -133,7 +133,7 @@ impl TransposeProduct {
 
 impl Slice {
     fn new(matrix: &SparseRows, targets: &Targets, tokens: Range<usize>) -> Self {
-        let entries = ColumnBlock::sorted_entries(matrix, tokens);
+        let entries = sorted_entries(matrix, tokens);
         let mut slice = Self {
             dense: ColumnBlock::for_entries_of(matrix),
             listed: ColumnBlock::for_entries_of(matrix),

@@ -5,13 +5,15 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// What stands between the values, and between the names of the columns.
 pub const JOINT: char = '+';
 
 /// Two or more columns whose values are joined to one label.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct JoinedColumns {
     name: String,
     positions: Vec<usize>, // [n] in the columns of the corpus

@@ -4,9 +4,10 @@ use ndarray::Array2;
 
 use super::condition::Condition;
 use super::input::TagInput;
+use super::sentence_scores::SentenceScores;
 use super::tagger::{Tagger, overflow};
 use super::tagging::TagOptions;
-use crate::chain::{LabelMask, Lattice, Order, Scores, score};
+use crate::chain::{Lattice, Order, score};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, Span};
@@ -36,11 +37,9 @@ use crate::label::{ChunkLabel, Span};
 pub struct Distribution<'t> {
     tagger: &'t Tagger,
     tokens: usize,
-    nodes: Vec<f64>, // [T][stride]
-    edges: Vec<f64>, // [T][K][stride], or empty
+    scores: SentenceScores,
     lattice: Lattice,
     log_partition: f64,
-    mask: Option<LabelMask>, // the labels that are possible given what is known
 }
 
 impl Tagger {
@@ -69,14 +68,13 @@ impl Tagger {
             marginals: true,
             ..TagOptions::default()
         };
-        let restriction = self.restriction(condition, sentence)?;
-        let [nodes, edges] = self.scores(sentence, restriction.as_ref(), options)?;
+        let scores = self.scores_given(sentence, condition, options)?;
         let mut lattice = Lattice::default();
-        let all = scores(&nodes, &edges);
-        let mask = restriction.map(|restriction| restriction.mask);
-        let log_partition = match &mask {
-            None => lattice.forward_backward(self.transitions(), all),
-            Some(mask) => lattice.forward_backward_within(self.transitions(), all, mask),
+        let log_partition = match &scores.mask {
+            None => lattice.forward_backward(self.transitions(), scores.scores()),
+            Some(mask) => {
+                lattice.forward_backward_within(self.transitions(), scores.scores(), mask)
+            }
         };
         if !log_partition.is_finite() {
             return Err(overflow(sentence, 0));
@@ -84,11 +82,9 @@ impl Tagger {
         Ok(Distribution {
             tagger: self,
             tokens: sentence.len(),
-            nodes,
-            edges,
+            scores,
             lattice,
             log_partition,
-            mask,
         })
     }
 }
@@ -144,8 +140,7 @@ impl Distribution<'_> {
         if !tokens.all(|(t, label)| self.is_possible(t, *label)) {
             return Ok(f64::NEG_INFINITY);
         }
-        let scores = scores(&self.nodes, &self.edges);
-        let score = score(self.tagger.transitions(), scores, &labels);
+        let score = score(self.tagger.transitions(), self.scores.scores(), &labels);
         Ok((score - self.log_partition).min(0.0))
     }
 
@@ -168,8 +163,31 @@ impl Distribution<'_> {
     /// Returns p(label | sentence) of all tokens and labels, `[T][K]`.
     #[must_use]
     pub fn marginals(&self) -> Array2<f64> {
-        let mask = self.mask.as_ref();
-        self.tagger.marginals(self.tokens, &self.lattice, mask)
+        let mask = self.scores.mask.as_ref();
+        self.tagger.node_marginals(self.tokens, &self.lattice, mask)
+    }
+
+    /// Returns the entropy −Σ p log p over all label sequences, in nats. O(T·K²).
+    ///
+    /// Given the sentence, labels are a Markov chain: the entropy is that of the first label, and
+    /// of each further one given the label before it. No term is negative, so that nothing cancels,
+    /// as it would in log Z − E(score).
+    #[must_use]
+    pub fn entropy(&self) -> f64 {
+        let plogp = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
+        (0..self.len())
+            .map(|t| match self.pair_marginals(t) {
+                // H(y_t | y_{t−1}) = −Σ p(a, b) log p(b | a).
+                Some(pairs) => -(pairs.into_iter())
+                    .map(|row| {
+                        let sum: f64 = row.iter().sum();
+                        row.iter().map(|&p| plogp(p)).sum::<f64>() - plogp(sum)
+                    })
+                    .sum::<f64>(),
+                None => -self.marginals_of(t).iter().map(|&p| plogp(p)).sum::<f64>(),
+            })
+            .map(|entropy| entropy.max(0.0))
+            .sum()
     }
 
     /// Returns the probability that the labels encode exactly this span, as
@@ -257,13 +275,13 @@ impl Distribution<'_> {
     /// Returns whether a token may have a label. In the lattice, the probabilities of others are
     /// rounded up.
     fn is_possible(&self, t: usize, label: LabelId) -> bool {
-        let mask = self.mask.as_ref();
+        let mask = self.scores.mask.as_ref();
         mask.is_none_or(|mask| mask.allows(t, label))
     }
 
     /// Returns the marginals of the labels of tokens t − 1 and t, `[K][K]`; `None` for the first
     /// token, and if labels are independent (order 0).
-    pub(super) fn pair_marginals(&self, t: usize) -> Option<Vec<Vec<f64>>> {
+    fn pair_marginals(&self, t: usize) -> Option<Vec<Vec<f64>>> {
         let transitions = self.tagger.transitions();
         if t == 0 || transitions.order() == Order::Zero {
             return None;
@@ -281,7 +299,7 @@ impl Distribution<'_> {
     }
 
     /// Returns the marginals of a token, `[K]`.
-    pub(super) fn marginals_of(&self, t: usize) -> Vec<f64> {
+    fn marginals_of(&self, t: usize) -> Vec<f64> {
         let transitions = self.tagger.transitions();
         let start = t * transitions.stride();
         let padded = &self.lattice.node_marginals()[start..start + transitions.labels()];
@@ -297,12 +315,5 @@ impl Distribution<'_> {
         labels
             .id(name)
             .ok_or_else(|| Error::parameter(format!("the label '{name}' is unknown to the model")))
-    }
-}
-
-fn scores<'a>(nodes: &'a [f64], edges: &'a [f64]) -> Scores<'a> {
-    Scores {
-        node: nodes,
-        edge: (!edges.is_empty()).then_some(edges),
     }
 }

@@ -33,7 +33,8 @@ impl TagInput<'_> {
     }
 
     /// Returns the place of a token, for errors: where it was read, or its number, from 0.
-    pub(super) fn place(self, t: usize) -> Place {
+    #[must_use]
+    pub fn place(self, t: usize) -> Place {
         match self {
             Self::Sentence(sentence) => sentence.place(t),
             Self::InDocument(document, i) => match document.sentence(i) {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::model::{AttributeKind, TableKeys};
+use crate::fingerprint::{Fingerprinter, key};
+use crate::model::AttributeKind;
 
 /// A sentence of ready-made attributes for one tagger: names are hashed as they come and not
 /// stored, so that it takes 16 bytes per attribute and tagging it needs no names.
@@ -30,17 +31,18 @@ use crate::model::{AttributeKind, TableKeys};
 #[derive(Clone, Debug)]
 pub struct KeyedSentence {
     tagger: Arc<()>, // its identity
-    keys: [TableKeys; 2],
+    fingerprinter: Fingerprinter,
     entries: [Vec<(u64, f64)>; 2], // nodes, edges: key and value
     ends: [Vec<usize>; 2],         // [T] end of each token in `entries`
 }
 
 impl KeyedSentence {
-    /// Creates an empty sentence for the tagger with this identity, whose model has these keys.
-    pub(super) fn new(tagger: Arc<()>, keys: [TableKeys; 2]) -> Self {
+    /// Creates an empty sentence for the tagger with this identity and the fingerprinter of its
+    /// model.
+    pub(super) fn new(tagger: Arc<()>, fingerprinter: Fingerprinter) -> Self {
         Self {
             tagger,
-            keys,
+            fingerprinter,
             entries: Default::default(),
             ends: Default::default(),
         }
@@ -112,7 +114,7 @@ impl KeyedSentence {
                 self.len()
             )));
         }
-        let key = self.keys[kind as usize].key(name.as_bytes());
+        let key = key(self.fingerprinter.fingerprint(name.as_bytes()));
         self.entries[kind as usize].push((key, value));
         Ok(())
     }

@@ -25,13 +25,11 @@
 //! parts and looked up in the model. Whole inputs are read, tagged and written
 //! concurrently by [`stream()`].
 
+mod attribute_filter;
 mod bundle_sums;
 mod condition;
-mod damage;
-mod deletion;
 mod distribution;
 mod documents;
-mod explain;
 mod input;
 mod json_condition;
 mod keyed_sentence;
@@ -39,32 +37,31 @@ mod named_tagging;
 mod restriction;
 mod scorer;
 mod sentence_memory;
+mod sentence_scores;
 mod stream;
 mod tagger;
 mod tagging;
 #[cfg(test)]
 mod tests;
 mod text;
-mod uncertainty;
 mod workspace;
 
 pub use crate::chain::{LabelWeights, Order};
 pub use crate::model::{
-    AttributeKind, EdgeWeights, Header, LineStatistics, ModelSizes, NodeWeights, Precision,
-    Provenance, TableSizes, TrainingRecord,
+    AttributeKind, EdgeWeights, Header, ModelSizes, NodeWeights, Precision, Provenance, TableSizes,
+    TrainingRecord,
 };
 pub use crate::sentence::Offsets;
+pub use attribute_filter::AttributeFilter;
 pub use condition::Condition;
-pub use damage::Damage;
 pub use distribution::Distribution;
 pub use documents::TagDocuments;
-pub use explain::{Alternative, Explanation, Part, PartKind};
 pub use input::TagInput;
 pub use keyed_sentence::KeyedSentence;
 pub use named_tagging::NamedTagging;
+pub use sentence_scores::SentenceScores;
 pub use stream::{Batch, BatchOutput, stream, stream_documents, stream_in_order};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};
 pub use text::{TaggedSentence, TaggedSpan, TaggedToken};
-pub use uncertainty::{Highest, UncertaintyMeasure};
 pub use workspace::Workspace;

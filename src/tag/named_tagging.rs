@@ -53,15 +53,7 @@ struct NamedPath<'a> {
 impl<'a> NamedTagging<'a> {
     /// Looks up the label names and converts them to `scheme`.
     pub fn new(tagger: &'a Tagger, tagging: Tagging, scheme: Scheme) -> Self {
-        let names = |labels: &[LabelId]| -> Vec<Cow<'a, str>> {
-            let names = tagger.label_names(labels);
-            if scheme == tagger.model().header().scheme {
-                names.into_iter().map(Cow::Borrowed).collect()
-            } else {
-                let labels = tagger.model().header().scheme.convert(&names, scheme);
-                labels.into_iter().map(Cow::Owned).collect()
-            }
-        };
+        let names = |labels: &[LabelId]| tagger.label_names_in(scheme, labels);
         let marginals = tagging.marginals.map(|marginals| {
             let predicted = tagger.label_names(&tagging.labels);
             let rows = marginals.rows().into_iter().enumerate();

@@ -22,8 +22,8 @@ use crate::template::{Attribute, AttributeSink, BundleKey, BundleSink};
 /// The memo of an attribute that the model does not have. 0 means not looked up yet.
 const ABSENT: u64 = 1;
 
-/// Added to the byte offset of an attribute's row, or to its location in tables that [`WeightRows`]
-/// does not support, to encode its memo. The sum overflows only if the model file is damaged, which
+/// Added to the byte offset of a node attribute's row, or to the location of an edge attribute, to
+/// encode its memo. The sum overflows only if the model file is damaged, which
 /// is detected when the weights are read.
 const PRESENT: u64 = 2;
 
@@ -48,7 +48,6 @@ pub(super) struct ScoringBuffers {
     in_bundle: bool,
     sums: BundleSums,
     rows: Vec<(usize, f64)>, // byte offset of each row of weights, and its factor
-    name: Vec<u8>,
 }
 
 /// The attributes of one kind of a sentence.
@@ -164,11 +163,9 @@ impl AttributeBatch {
         Ok(())
     }
 
-    /// Adds the weights of all attributes to `scores`, `[T][width]` in lines of `stride`, from a
-    /// table of any format.
-    fn add_each(
+    /// Adds the weights of all edge attributes to `scores`, `[T][width]` in lines of `stride`.
+    fn add_edges(
         &self,
-        kind: AttributeKind,
         model: &Model,
         stride: usize,
         width: usize,
@@ -177,10 +174,9 @@ impl AttributeBatch {
         let (mut start, mut prefetched) = (0, 0);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(width)) {
             prefetch_through(&mut prefetched, end, &self.attributes, |&(memo, _)| {
-                location(memo).map_or(0, |at| model.prefetch_weights(kind, at))
+                location(memo).map_or(0, |at| model.prefetch_weights(AttributeKind::Edge, at))
             });
-            simd::dispatch(AddWeights {
-                kind,
+            simd::dispatch(AddEdgeWeights {
                 model,
                 attributes: &self.attributes[start..end],
                 stride,
@@ -216,7 +212,7 @@ fn prefetch_through<T>(
     }
 }
 
-/// Returns the location that a memo encodes, in tables that [`WeightRows`] does not support.
+/// Returns the location that the memo of an edge attribute encodes.
 #[inline(always)]
 fn location(memo: u64) -> Option<WeightLocation> {
     (memo >= PRESENT).then(|| WeightLocation::from_number(memo - PRESENT))
@@ -245,9 +241,7 @@ impl Scorer<'_> {
     /// Returns whether a sentence of `tokens` tokens is passed in bundles. The order of summation,
     /// and so the bits, depend on it.
     pub fn takes_bundles(&self, tokens: usize) -> bool {
-        self.stride <= MAX_BUNDLED_LABELS
-            && tokens <= MAX_BUNDLED_TOKENS
-            && self.model.rows(AttributeKind::Node).is_some()
+        self.stride <= MAX_BUNDLED_LABELS && tokens <= MAX_BUNDLED_TOKENS
     }
 
     /// Adds the attributes of all tokens of a sentence that was made for the tagger.
@@ -288,15 +282,7 @@ impl Scorer<'_> {
     /// attribute comes up again and the cache has its memo.
     #[inline(never)]
     fn push_unknown(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
-        let key = match self.model.fingerprinter() {
-            Some(_) => attribute.key(),
-            None => {
-                let name = &mut self.buffers.name;
-                name.clear();
-                attribute.write(name);
-                self.model.key(kind, name)
-            }
-        };
+        let key = attribute.key();
         let batch = self.batch(kind);
         let Some(cell) = attribute.memo() else {
             return batch.push_key(key, value);
@@ -322,23 +308,18 @@ impl Scorer<'_> {
             sums,
             ..
         } = self.buffers;
-        if let Some(table) = self.model.rows(AttributeKind::Node) {
-            bundled.resolve(AttributeKind::Node, self.model, Some(&table))?;
-            bundled.add_rows(&table, rows, self.stride, sums.new_scores())?;
-            sums.add_to(nodes);
+        let table = self.model.node_rows();
+        bundled.resolve(AttributeKind::Node, self.model, Some(&table))?;
+        bundled.add_rows(&table, rows, self.stride, sums.new_scores())?;
+        sums.add_to(nodes);
+        let [of_nodes, of_edges] = batches;
+        of_nodes.resolve(AttributeKind::Node, self.model, Some(&table))?;
+        if !of_nodes.attributes.is_empty() {
+            of_nodes.add_rows(&table, rows, self.stride, nodes)?;
         }
-        for (kind, scores, width) in [
-            (AttributeKind::Node, nodes, self.stride),
-            (AttributeKind::Edge, edges, self.width),
-        ] {
-            let batch = &mut batches[kind as usize];
-            let table = self.model.rows(kind);
-            batch.resolve(kind, self.model, table.as_ref())?;
-            match table {
-                _ if batch.attributes.is_empty() => {}
-                Some(table) => batch.add_rows(&table, rows, self.stride, scores)?,
-                None => batch.add_each(kind, self.model, self.stride, width, scores)?,
-            }
+        of_edges.resolve(AttributeKind::Edge, self.model, None)?;
+        if !of_edges.attributes.is_empty() {
+            of_edges.add_edges(self.model, self.stride, self.width, edges)?;
         }
         Ok(())
     }
@@ -389,16 +370,15 @@ impl TokenSink for Scorer<'_> {
     }
 }
 
-/// Sums the weights of a token's attributes, in their order.
-struct AddWeights<'a> {
-    kind: AttributeKind,
+/// Sums the weights of a token's edge attributes, in their order.
+struct AddEdgeWeights<'a> {
     model: &'a Model,
     attributes: &'a [(u64, f64)],
     stride: usize,
     scores: &'a mut [f64],
 }
 
-impl Kernel for AddWeights<'_> {
+impl Kernel for AddEdgeWeights<'_> {
     type Output = Result<()>;
 
     #[inline(always)]
@@ -408,7 +388,7 @@ impl Kernel for AddWeights<'_> {
             let Some(location) = location(memo) else {
                 continue;
             };
-            let weights = self.model.weights_at(self.kind, location)?;
+            let weights = self.model.weights_at(AttributeKind::Edge, location)?;
             if !weights.add_to(value, self.stride, self.scores) {
                 return Err(self.model.weight_without_label());
             }

@@ -1,12 +1,13 @@
 //! The tagger: scoring, decoding, marginals.
 
+use std::borrow::Cow;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::Array2;
 
+use super::attribute_filter::{AttributeFilter, Filtered};
 use super::condition::Condition;
-use super::deletion::Deletion;
 use super::input::TagInput;
 use super::keyed_sentence::KeyedSentence;
 use super::restriction::Restriction;
@@ -18,11 +19,12 @@ use crate::chain::{Constraint, LabelMask, Lattice, Order, ScoredPath, Scores, Tr
 use crate::error::{Error, Result};
 use crate::extract::{AttributeSource, TokenSink};
 use crate::ids::LabelId;
+use crate::label::Scheme;
 use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, decoding_constraint};
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
 use crate::sentence::{Document, DocumentOptions, Schema, Sentence, SentenceRef};
-use crate::template::Template;
+use crate::template::{self, Template};
 
 /// Tags sentences with a model.
 ///
@@ -41,8 +43,7 @@ pub struct Tagger {
     template: Option<Template>,
     /// Held while a sentence that is not small is tagged, so that there is one at a time.
     large: Mutex<()>,
-    /// Attributes that are left out.
-    deletion: Option<Deletion>,
+    filter: Option<Arc<dyn AttributeFilter>>,
 }
 
 /// The first of two passes over a document.
@@ -103,34 +104,20 @@ impl Tagger {
             memory: MemoryLimit::default(),
             template: None,
             large: Mutex::new(()),
-            deletion: None,
+            filter: None,
         }
     }
 
-    /// Leaves out each attribute of each token with probability `rate`, from 0 to 1, to see how the
-    /// model takes it; of two passes, in both. What is left out depends on `seed`, on the file and
-    /// on the line of the sentence alone, and with a higher rate includes what a lower one leaves
-    /// out. [`KeyedSentence`]s keep their attributes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if the rate is not in this range.
-    pub fn with_deleted_attributes(self, rate: f64, seed: u64) -> Result<Self> {
-        Ok(self.with_deletion(Deletion::new(rate, seed)?))
-    }
-
-    fn with_deletion(self, deletion: Deletion) -> Self {
-        let first_pass = self.first_pass.map(|first| {
-            Box::new(FirstPass {
-                tagger: first.tagger.with_deletion(deletion),
-                ..*first
-            })
+    /// Sets which attributes of a sentence the tagger sees; of two passes, in both.
+    /// [`KeyedSentence`]s keep their attributes.
+    #[must_use]
+    pub fn with_attribute_filter(mut self, filter: Arc<dyn AttributeFilter>) -> Self {
+        self.first_pass = self.first_pass.map(|first| {
+            let tagger = first.tagger.with_attribute_filter(Arc::clone(&filter));
+            Box::new(FirstPass { tagger, ..*first })
         });
-        Self {
-            first_pass,
-            deletion: Some(deletion),
-            ..self
-        }
+        let filter = Some(filter);
+        Self { filter, ..self }
     }
 
     /// Sets the limit on the memory that tagging a sentence may take, by default most of the
@@ -141,6 +128,12 @@ impl Tagger {
     #[must_use]
     pub fn with_memory_limit(self, memory: MemoryLimit) -> Self {
         Self { memory, ..self }
+    }
+
+    /// Returns the limit on the memory that tagging a sentence may take.
+    #[must_use]
+    pub fn memory_limit(&self) -> MemoryLimit {
+        self.memory
     }
 
     /// Returns what a document is to the model; `None` if its template does not look at documents,
@@ -250,7 +243,7 @@ impl Tagger {
         }
         Ok(KeyedSentence::new(
             Arc::clone(&self.identity),
-            self.model.keys(),
+            self.model.fingerprinter(),
         ))
     }
 
@@ -264,6 +257,18 @@ impl Tagger {
     #[must_use]
     pub fn label_names(&self, labels: &[LabelId]) -> Vec<&str> {
         labels.iter().map(|&id| self.label(id)).collect()
+    }
+
+    /// Returns the names of the labels of a sentence, in another scheme if it is not the model's.
+    #[must_use]
+    pub fn label_names_in(&self, scheme: Scheme, labels: &[LabelId]) -> Vec<Cow<'_, str>> {
+        let names = self.label_names(labels);
+        match self.model.header().scheme {
+            own if own == scheme => names.into_iter().map(Cow::Borrowed).collect(),
+            own => (own.convert(&names, scheme).into_iter())
+                .map(Cow::Owned)
+                .collect(),
+        }
     }
 
     /// Tags a sequence of words and returns the names of the best labels.
@@ -292,6 +297,77 @@ impl Tagger {
         let sentence = sentence.into();
         self.pool
             .with(|workspace| self.tag_with(sentence, TagOptions::default(), workspace))
+    }
+
+    /// Computes the marginals p(label | sentence) of every token and label, `[T][K]`.
+    ///
+    /// ```
+    /// use dropchain::label::LabelSet;
+    /// use dropchain::tag::{EdgeWeights, Header};
+    /// use dropchain::{Model, Result, Sentence, Tagger};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let labels = LabelSet::try_from(vec!["noun".to_owned(), "verb".to_owned()])?;
+    /// let [noun, verb] = ["noun", "verb"].map(|name| labels.id(name).unwrap());
+    /// let nodes = [("word=dogs", vec![(noun, 1.5)]), ("word=bark", vec![(verb, 2.0)])];
+    /// let edges: [EdgeWeights<&str>; 0] = [];
+    /// let tagger = Tagger::new(Model::from_weights(Header::new(labels), nodes, edges)?);
+    /// let sentence = Sentence::from_attributes([[("word=dogs", 1.0)], [("word=bark", 1.0)]])?;
+    ///
+    /// let marginals = tagger.marginals(&sentence)?;
+    /// assert_eq!(marginals.dim(), (2, 2));
+    /// assert!((marginals[[0, noun.index()]] - 0.8176).abs() < 1e-4); // 1 / (1 + exp(−1.5))
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`].
+    pub fn marginals<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Array2<f64>> {
+        let options = TagOptions {
+            marginals: true,
+            ..TagOptions::default()
+        };
+        let tagging = (self.pool).with(|workspace| self.tag_with(sentence, options, workspace))?;
+        Ok(tagging.marginals.unwrap_or_default())
+    }
+
+    /// Finds the `n` best label sequences that are legal in the label scheme, best first; fewer if
+    /// there are fewer.
+    ///
+    /// ```
+    /// # use dropchain::label::LabelSet;
+    /// # use dropchain::tag::{EdgeWeights, Header};
+    /// # use dropchain::{Model, Result, Sentence, Tagger};
+    /// # fn main() -> Result<()> {
+    /// # let labels = LabelSet::try_from(vec!["noun".to_owned(), "verb".to_owned()])?;
+    /// # let [noun, verb] = ["noun", "verb"].map(|name| labels.id(name).unwrap());
+    /// # let nodes = [("word=dogs", vec![(noun, 1.5)]), ("word=bark", vec![(verb, 2.0)])];
+    /// # let edges: [EdgeWeights<&str>; 0] = [];
+    /// # let tagger = Tagger::new(Model::from_weights(Header::new(labels), nodes, edges)?);
+    /// # let sentence = Sentence::from_attributes([[("word=dogs", 1.0)], [("word=bark", 1.0)]])?;
+    /// // With the tagger and the sentence of `marginals`:
+    /// let paths = tagger.nbest(&sentence, 2)?;
+    /// assert_eq!(tagger.label_names(&paths[0].labels), ["noun", "verb"]);
+    /// assert_eq!(tagger.label_names(&paths[1].labels), ["verb", "verb"]);
+    /// assert!(paths[0].probability > paths[1].probability);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`].
+    pub fn nbest<'s>(&self, sentence: impl Into<TagInput<'s>>, n: usize) -> Result<Vec<LabelPath>> {
+        let options = TagOptions {
+            nbest: n.max(2),
+            ..TagOptions::default()
+        };
+        let tagging = (self.pool).with(|workspace| self.tag_with(sentence, options, workspace))?;
+        let mut paths = tagging.nbest;
+        paths.truncate(n);
+        Ok(paths)
     }
 
     /// Tags a sentence in the caller's workspace.
@@ -435,19 +511,14 @@ impl Tagger {
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
-        let has_pairs = restriction.is_some_and(Restriction::has_pairs);
-        let needed = self.check_memory(sentence, options, has_pairs)?;
-        let Some(_one_at_a_time) = self.lock_if_large(needed) else {
+        let needed = self.check_memory(sentence, options, restriction)?;
+        if needed <= SMALL {
             return self.tag_within_limit(sentence, restriction, options, workspace);
-        };
+        }
+        let _one_at_a_time = self.large.lock().unwrap_or_else(PoisonError::into_inner);
         let tagging = self.tag_within_limit(sentence, restriction, options, workspace);
         workspace.free_arrays();
         tagging
-    }
-
-    /// Waits until no other sentence that takes much memory is tagged, if this one does.
-    pub(super) fn lock_if_large(&self, needed: u64) -> Option<MutexGuard<'_, ()>> {
-        (needed > SMALL).then(|| self.large.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the memory that tagging a sentence takes, in bytes.
@@ -459,8 +530,9 @@ impl Tagger {
         &self,
         sentence: TagInput<'_>,
         options: TagOptions,
-        has_pairs: bool,
+        restriction: Option<&Restriction>,
     ) -> Result<u64> {
+        let has_pairs = restriction.is_some_and(Restriction::has_pairs);
         let size = SentenceMemory {
             tokens: sentence.len(),
             labels: self.transitions.labels(),
@@ -487,32 +559,20 @@ impl Tagger {
     }
 
     /// Returns the transitions and boundary weights.
-    pub(super) fn transitions(&self) -> &Transitions {
+    #[must_use]
+    pub fn transitions(&self) -> &Transitions {
         &self.transitions
     }
 
-    /// Returns the node scores of a sentence, `[T][stride]`, and its edge scores, `[T][K][stride]`
-    /// or empty. Pairs that the restriction forbids have the score −∞.
-    pub(super) fn scores(
-        &self,
-        sentence: TagInput<'_>,
-        restriction: Option<&Restriction>,
-        options: TagOptions,
-    ) -> Result<[Vec<f64>; 2]> {
-        let forbidden = restriction.map_or(&[][..], |restriction| &restriction.forbidden);
-        self.check_memory(sentence, options, !forbidden.is_empty())?;
-        self.pool.with(|workspace| {
-            self.score(sentence, workspace)?;
-            if !forbidden.is_empty() {
-                self.forbid(forbidden, sentence.len(), &mut workspace.edges);
-            }
-            let Workspace { nodes, edges, .. } = workspace;
-            Ok([nodes, edges].map(std::mem::take))
-        })
+    /// Returns the constraint to label sequences that are legal in the label scheme; `None` if all
+    /// are.
+    #[must_use]
+    pub fn constraint(&self) -> Option<&Constraint> {
+        self.constraint.as_ref()
     }
 
     /// Returns whether label pairs have scores of their own at each token.
-    pub(super) fn has_edges(&self) -> bool {
+    fn has_edges(&self) -> bool {
         self.transitions.order() == Order::One && self.model.attributes(AttributeKind::Edge) > 0
     }
 
@@ -536,7 +596,7 @@ impl Tagger {
             node: nodes,
             edge: has_edges.then_some(edges),
         };
-        let constraint = self.constraint(options);
+        let constraint = self.constraint().filter(|_| options.constrain);
         let mut tagging = Tagging::default();
         let labels = &mut tagging.labels;
         let best = viterbi.decode_within(&self.transitions, scores, constraint, mask, labels);
@@ -557,7 +617,7 @@ impl Tagger {
             let probability = |score: f64| (score - log_partition).exp().min(1.0);
             tagging.probability = options.probability.then(|| probability(best));
             if options.marginals {
-                tagging.marginals = Some(self.marginals(sentence.len(), lattice, mask));
+                tagging.marginals = Some(self.node_marginals(sentence.len(), lattice, mask));
             }
             if options.nbest > 1 {
                 let n = options.nbest;
@@ -591,11 +651,6 @@ impl Tagger {
         }
     }
 
-    /// Returns the constraint on label sequences that the options ask for.
-    pub(super) fn constraint(&self, options: TagOptions) -> Option<&Constraint> {
-        self.constraint.as_ref().filter(|_| options.constrain)
-    }
-
     /// Gives label pairs the score −∞, in edge scores that are created if there are none.
     fn forbid(&self, pairs: &[(usize, LabelId, LabelId)], tokens: usize, edges: &mut Vec<f64>) {
         let (k, stride) = (self.transitions.labels(), self.transitions.stride());
@@ -607,7 +662,7 @@ impl Tagger {
 
     /// Copies the node marginals out of the lattice, without its padding. Those of labels outside
     /// of the mask are 0; in the lattice, they are rounded up.
-    pub(super) fn marginals(
+    pub(super) fn node_marginals(
         &self,
         tokens: usize,
         lattice: &Lattice,
@@ -650,7 +705,7 @@ impl Tagger {
 
     /// Calls `f` with a sentence as the template reads it: if there is a first pass, with its
     /// predictions. Does nothing for sentences of which there are only keys.
-    pub(super) fn with_predictions(
+    fn with_predictions(
         &self,
         sentence: TagInput<'_>,
         f: impl FnOnce(SentenceRef<'_>) -> Result<()>,
@@ -689,14 +744,11 @@ impl Tagger {
         let bound = self.bound(sentence, workspace)?;
         workspace.buffers.clear();
         let mut scorer = self.scorer(&mut workspace.buffers, width);
-        let deletion = self.deletion.as_ref();
         let result = match scorer.takes_bundles(sentence.sentence().len()) {
-            _ if let Some(deletion) = deletion => {
-                let mut remaining = deletion.of(sentence.sentence(), &mut scorer);
-                (bound.source).attributes(sentence, &mut workspace.template, &mut remaining)
+            true if self.filter.is_none() => {
+                (bound.source).bundles(sentence, &mut workspace.template, &mut scorer)
             }
-            true => (bound.source).bundles(sentence, &mut workspace.template, &mut scorer),
-            false => (bound.source).attributes(sentence, &mut workspace.template, &mut scorer),
+            _ => self.filtered(&bound, sentence, &mut workspace.template, &mut scorer),
         };
         let result =
             result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
@@ -704,17 +756,46 @@ impl Tagger {
         result
     }
 
-    /// Passes the attributes of a sentence to `sink`.
-    pub(super) fn attributes(
+    /// Passes the attributes of a sentence that the tagger sees to `sink`, with their names, in
+    /// their order. Does nothing for a [`KeyedSentence`], which has no names.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Tagger::tag_with`] before there are scores, and of the sink.
+    pub fn attributes<'s>(
         &self,
-        sentence: SentenceRef<'_>,
-        workspace: &mut Workspace,
+        sentence: impl Into<TagInput<'s>>,
         sink: &mut impl TokenSink,
     ) -> Result<()> {
-        let bound = self.bound(sentence, workspace)?;
-        let result = (bound.source).attributes(sentence, &mut workspace.template, sink);
-        workspace.bound = Some(bound);
-        result
+        let sentence = sentence.into();
+        if sentence.is_empty() {
+            return Ok(());
+        }
+        self.pool.with(|workspace| {
+            workspace.switch_to(&self.identity);
+            self.with_predictions(sentence, |sentence| {
+                let bound = self.bound(sentence, workspace)?;
+                let result = self.filtered(&bound, sentence, &mut workspace.template, sink);
+                workspace.bound = Some(bound);
+                result
+            })
+        })
+    }
+
+    /// Passes the attributes of a sentence that the filter keeps to `sink`.
+    fn filtered(
+        &self,
+        bound: &BoundTemplate,
+        sentence: SentenceRef<'_>,
+        workspace: &mut template::Workspace,
+        sink: &mut impl TokenSink,
+    ) -> Result<()> {
+        let Some(filter) = &self.filter else {
+            return bound.source.attributes(sentence, workspace, sink);
+        };
+        let keeps = filter.of(sentence.sentence());
+        let mut filtered = Filtered { sink, keeps };
+        (bound.source).attributes(sentence, workspace, &mut filtered)
     }
 
     /// Takes the template out of the workspace, bound to the columns of a sentence.
@@ -758,7 +839,7 @@ impl Tagger {
     /// Binds the template to the columns of `schema`.
     fn bind(&self, schema: &Arc<Schema>) -> Result<BoundTemplate> {
         let source = AttributeSource::bind(self.template(), schema)?;
-        let fingerprinter = self.model.fingerprinter().unwrap_or_default();
+        let fingerprinter = self.model.fingerprinter();
         Ok(BoundTemplate {
             schema: Arc::clone(schema),
             source: source.with_fingerprinter(fingerprinter),
@@ -767,7 +848,7 @@ impl Tagger {
 }
 
 /// The error of a restriction that no sequence fulfills, at the first token that none reaches.
-pub(super) fn no_sequence(
+fn no_sequence(
     sentence: TagInput<'_>,
     restriction: &Restriction,
     constraint: Option<&Constraint>,

@@ -91,12 +91,7 @@ impl Tagger {
         }
         let header = self.model().header();
         let tagging = self.tag(input)?;
-        let names = self.label_names(&tagging.labels);
-        let labels: Vec<String> = if header.scheme == header.corpus_scheme {
-            names.into_iter().map(str::to_owned).collect()
-        } else {
-            header.scheme.convert(&names, header.corpus_scheme)
-        };
+        let labels = self.label_names_in(header.corpus_scheme, &tagging.labels);
         let offsets = |tokens: Range<usize>| {
             let (first, last) = (
                 &sentence.offsets[tokens.start],
@@ -122,7 +117,7 @@ impl Tagger {
             tokens: (sentence.offsets.iter().zip(labels.iter()))
                 .map(|(offsets, label)| TaggedToken {
                     offsets: offsets.clone(),
-                    label: label.clone(),
+                    label: label.clone().into_owned(),
                 })
                 .collect(),
         }))

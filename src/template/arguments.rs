@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
 use super::mention::{MENTION_KINDS, MentionKind};
+use super::resources::FileReference;
 use super::run::RUN_KINDS;
 use super::shape::{SHAPES, Shape};
 use super::source_regex::{Expressions, SourceRegex};
@@ -50,6 +51,44 @@ pub(super) enum ArgumentValue<'a> {
     Decimal(&'a str),
     Quoted(&'a str),
     Call(FunctionCall<'a>),
+}
+
+impl<'a> ArgumentValue<'a> {
+    /// Returns the call, if it is one.
+    fn call(&self) -> Option<FunctionCall<'a>> {
+        match self {
+            Self::Call(call) => Some(call.clone()),
+            _ => None,
+        }
+    }
+
+    /// Returns the name, if it is one without parentheses and position.
+    fn bare_name(&self) -> Option<&'a str> {
+        let call = self.call()?;
+        (call.arguments.is_none() && call.offset.is_none()).then_some(call.name)
+    }
+
+    /// Returns the integer, if it is one.
+    fn integer(&self) -> Option<i32> {
+        match self {
+            Self::Range(first, last) if first == last => Some(*first),
+            _ => None,
+        }
+    }
+
+    /// Returns the raw text of a string in quotes.
+    fn quoted(&self) -> Option<&'a str> {
+        match self {
+            Self::Quoted(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// Returns what a name stands for in a table.
+fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
+    let found = table.iter().find(|(other, _)| *other == name);
+    found.map(|(_, value)| *value)
 }
 
 /// The arguments of a call that have not been consumed yet.
@@ -108,10 +147,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn quoted(&mut self, what: &str) -> Result<(&'a str, u64)> {
-        self.require(what, |value| match value {
-            ArgumentValue::Quoted(text) => Some(*text),
-            _ => None,
-        })
+        self.require(what, ArgumentValue::quoted)
     }
 
     /// Checks that all arguments have been consumed.
@@ -137,11 +173,7 @@ impl<'a> Arguments<'a> {
 
     /// Consumes the input: a column, `lower` or `lower(column)`. The default is the word.
     pub(super) fn input(&mut self) -> Result<TextInput> {
-        let call = self.take(|value| match value {
-            ArgumentValue::Call(call) => Some(call.clone()),
-            _ => None,
-        });
-        match call {
+        match self.take(ArgumentValue::call) {
             None => Ok(TextInput::verbatim(ColumnRef::Word)),
             Some((call, _)) => self.input_from_call(call),
         }
@@ -194,14 +226,11 @@ impl<'a> Arguments<'a> {
     /// Consumes the arguments of `column`.
     pub(super) fn column_input(&mut self) -> Result<TextInput> {
         let what = "a number from 0 or a name in quotes";
-        let (column, at) = self.require(what, |value| match value {
-            ArgumentValue::Range(first, last) if first == last && *first >= 0 => {
-                Some(Ok(ColumnRef::Number(*first as usize)))
-            }
-            ArgumentValue::Quoted(text) => {
-                Some(unescape(text).map(|name| ColumnRef::from_name(&name)))
-            }
-            _ => None,
+        let (column, at) = self.require(what, |value| {
+            let number = value.integer().filter(|number| *number >= 0);
+            let number = number.map(|number| Ok(ColumnRef::Number(number as usize)));
+            let name = |text| unescape(text).map(|name| ColumnRef::from_name(&name));
+            number.or_else(|| value.quoted().map(name))
         })?;
         let column = column.map_err(|message| self.location.error(at, message))?;
         if column == ColumnRef::Name(String::new()) {
@@ -212,10 +241,7 @@ impl<'a> Arguments<'a> {
 
     /// Consumes the argument of `value`: a column or the length of a text.
     pub(super) fn numeric_value(&mut self) -> Result<TemplateFunction> {
-        let (call, column) = self.require("a column", |value| match value {
-            ArgumentValue::Call(call) => Some(call.clone()),
-            _ => None,
-        })?;
+        let (call, column) = self.require("a column", ArgumentValue::call)?;
         if call.name != "length" {
             let input = self.input_from_call(call)?;
             if input.lower {
@@ -233,13 +259,7 @@ impl<'a> Arguments<'a> {
     fn one_of<T: Copy>(&mut self, names: &[(&str, T)]) -> Result<T> {
         let listed: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
         let what = format!("one of {}", listed.join(", "));
-        let found = self.require(&what, |value| match value {
-            ArgumentValue::Call(call) if call.arguments.is_none() && call.offset.is_none() => {
-                let found = names.iter().find(|(name, _)| *name == call.name);
-                found.map(|(_, value)| *value)
-            }
-            _ => None,
-        })?;
+        let found = self.require(&what, |value| find(names, value.bare_name()?))?;
         Ok(found.0)
     }
 
@@ -271,11 +291,7 @@ impl<'a> Arguments<'a> {
 
     /// Consumes a call.
     pub(super) fn call(&mut self, what: &str) -> Result<FunctionCall<'a>> {
-        let call = self.require(what, |value| match value {
-            ArgumentValue::Call(call) => Some(call.clone()),
-            _ => None,
-        })?;
-        Ok(call.0)
+        Ok(self.require(what, ArgumentValue::call)?.0)
     }
 
     /// Consumes a named number such as `nearest(3)`, from 1 to `largest`.
@@ -283,10 +299,9 @@ impl<'a> Arguments<'a> {
         let Some((value, column)) = self.named(name)? else {
             return Ok(None);
         };
-        let number = match value {
-            ArgumentValue::Range(first, last) if first == last => u32::try_from(first).ok(),
-            _ => None,
-        };
+        let number = value
+            .integer()
+            .and_then(|number| u32::try_from(number).ok());
         match number.filter(|number| (1..=largest).contains(number)) {
             Some(number) => Ok(Some(number)),
             None => self.error(
@@ -312,36 +327,21 @@ impl<'a> Arguments<'a> {
 
     /// Consumes `training`, which stands where a file name could. Returns whether it is there.
     pub(super) fn training(&mut self) -> bool {
-        let mut values = self.rest.iter().map(|argument| &argument.value);
-        let has_file = values.any(|value| matches!(value, ArgumentValue::Quoted(_)));
-        let training = |value: &ArgumentValue<'a>| match value {
-            ArgumentValue::Call(call) if call.name == "training" => {
-                (call.arguments.is_none() && call.offset.is_none()).then_some(())
-            }
-            _ => None,
-        };
+        let has_file = self.rest.iter().any(|a| a.value.quoted().is_some());
+        let training = |value: &ArgumentValue<'a>| (value.bare_name()? == "training").then_some(());
         !has_file && self.take(training).is_some()
     }
 
     /// Consumes `known(reading)`. Returns its column if it is there.
     pub(super) fn known_reading(&mut self) -> Result<Option<u64>> {
-        let call = self.take(|value| match value {
-            ArgumentValue::Call(call) if call.name == "known" && call.arguments.is_some() => {
-                Some(call.clone())
-            }
-            _ => None,
-        });
-        let Some((call, column)) = call else {
+        let known = |call: &FunctionCall<'_>| call.name == "known" && call.arguments.is_some();
+        let Some((call, column)) = self.take(|value| value.call().filter(known)) else {
             return Ok(None);
         };
-        let arguments = call.arguments.as_deref().unwrap_or_default();
-        match arguments {
-            [
-                Argument {
-                    value: ArgumentValue::Call(inner),
-                    ..
-                },
-            ] if inner.name == "reading" && inner.arguments.is_none() && call.offset.is_none() => {
+        match call.arguments.as_deref() {
+            Some([argument])
+                if argument.value.bare_name() == Some("reading") && call.offset.is_none() =>
+            {
                 Ok(Some(column))
             }
             _ => self.error(
@@ -353,15 +353,7 @@ impl<'a> Arguments<'a> {
 
     /// Consumes the name of a shape, [`Shape::Long`] by default.
     pub(super) fn shape(&mut self) -> Result<Shape> {
-        let shape = self.take(|value| match value {
-            ArgumentValue::Call(call) if call.arguments.is_none() && call.offset.is_none() => {
-                SHAPES
-                    .iter()
-                    .find(|(name, _)| *name == call.name)
-                    .map(|(_, shape)| *shape)
-            }
-            _ => None,
-        });
+        let shape = self.take(|value| find(&SHAPES, value.bare_name()?));
         Ok(shape.map_or(Shape::Long, |(shape, _)| shape))
     }
 
@@ -415,10 +407,7 @@ impl<'a> Arguments<'a> {
     /// Consumes any number of distinct lengths.
     pub(super) fn lengths(&mut self) -> Result<Vec<i32>> {
         let mut lengths = Vec::new();
-        while let Some((length, column)) = self.take(|value| match value {
-            ArgumentValue::Range(first, last) if first == last => Some(*first),
-            _ => None,
-        }) {
+        while let Some((length, column)) = self.take(ArgumentValue::integer) {
             self.check_length(length, column)?;
             if lengths.contains(&length) {
                 return self.error(column, format!("the length {length} occurs twice"));
@@ -430,12 +419,8 @@ impl<'a> Arguments<'a> {
 
     /// Consumes a named argument such as `first(1000)`. Returns its value and column.
     fn named(&mut self, name: &str) -> Result<Option<(ArgumentValue<'a>, u64)>> {
-        let named = self.take(|value| match value {
-            ArgumentValue::Call(call) if call.name == name && call.offset.is_none() => {
-                call.arguments.clone()
-            }
-            _ => None,
-        });
+        let is_named = |call: &FunctionCall<'_>| call.name == name && call.offset.is_none();
+        let named = self.take(|value| value.call().filter(is_named)?.arguments);
         match named {
             None => Ok(None),
             Some((arguments, column)) => match &arguments[..] {
@@ -450,12 +435,12 @@ impl<'a> Arguments<'a> {
 
     /// Consumes `first(N)`, the number of vectors to read.
     pub(super) fn first(&mut self) -> Result<Option<usize>> {
-        match self.named("first")? {
-            None => Ok(None),
-            Some((ArgumentValue::Range(lines, last), _)) if lines == last && lines > 0 => {
-                Ok(Some(lines as usize))
-            }
-            Some((_, column)) => self.error(column, "'first' takes a positive integer"),
+        let Some((value, column)) = self.named("first")? else {
+            return Ok(None);
+        };
+        match value.integer().filter(|number| *number > 0) {
+            Some(number) => Ok(Some(number as usize)),
+            None => self.error(column, "'first' takes a positive integer"),
         }
     }
 
@@ -465,9 +450,8 @@ impl<'a> Arguments<'a> {
             return Ok(None);
         };
         let factor = match value {
-            ArgumentValue::Range(first, last) if first == last => Some(f64::from(first)),
             ArgumentValue::Decimal(text) => text.parse().ok(),
-            _ => None,
+            value => value.integer().map(f64::from),
         };
         match factor.filter(|factor| (1e-6..=MAX_SCALE).contains(factor)) {
             Some(factor) => Ok(Some(factor)),
@@ -475,11 +459,15 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Consumes a file name. Returns it with its column.
-    pub(super) fn file(&mut self) -> Result<(String, u64)> {
+    /// Consumes a file name. Returns it with its place.
+    pub(super) fn file(&mut self) -> Result<FileReference<'a>> {
         let (raw, column) = self.quoted("a file name in quotes")?;
         let name = unescape(raw).map_err(|message| self.location.error(column, message))?;
-        Ok((name, column))
+        Ok(FileReference {
+            name,
+            location: self.location,
+            column,
+        })
     }
 
     /// Consumes a regular expression.

@@ -4,7 +4,7 @@ use super::arguments::{Arguments, FunctionCall};
 use super::ast::{Position, Term};
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
-use super::resources::{FileReference, Resources};
+use super::resources::Resources;
 use super::syntax::{function_names, is_bare_column_name, is_function, is_keyword};
 use super::template_function::{
     OthersCall, SubstringKind, TemplateFunction, TextFunction, VectorLookup,
@@ -85,27 +85,17 @@ fn function(
             if arguments.training() {
                 return Ok(TemplateFunction::MinedNames(arguments.input()?));
             }
-            let (file, column) = arguments.file()?;
+            let file = arguments.file()?;
             let input = arguments.input()?;
-            let reference = FileReference {
-                name: &file,
-                location: arguments.location,
-                column,
-            };
-            let lexicon = resources.lexicon(&reference, input.lower)?;
-            TemplateFunction::Lexicon(file, lexicon, input)
+            let lexicon = resources.lexicon(&file, input.lower)?;
+            TemplateFunction::Lexicon(file.name, lexicon, input)
         }
         "cluster" => {
-            let (file, column) = arguments.file()?;
+            let file = arguments.file()?;
             let lengths = arguments.lengths()?;
             let input = arguments.input()?;
-            let reference = FileReference {
-                name: &file,
-                location: arguments.location,
-                column,
-            };
-            let clusters = resources.clusters(&reference, input.lower)?;
-            TemplateFunction::Cluster(file, clusters, lengths, input)
+            let clusters = resources.clusters(&file, input.lower)?;
+            TemplateFunction::Cluster(file.name, clusters, lengths, input)
         }
         "vector" => vector(arguments, resources)?,
         "value" => arguments.numeric_value()?,
@@ -167,21 +157,16 @@ fn vector(
     arguments: &mut Arguments<'_>,
     resources: &mut Resources<'_>,
 ) -> Result<TemplateFunction> {
-    let (file, column) = arguments.file()?;
+    let file = arguments.file()?;
     let (first, scale) = (arguments.first()?, arguments.scale()?);
     let input = arguments.input()?;
     let selection = VectorSelection {
         lower: input.lower,
         first,
     };
-    let reference = FileReference {
-        name: &file,
-        location: arguments.location,
-        column,
-    };
-    let vectors = resources.vectors(&reference, selection)?;
+    let vectors = resources.vectors(&file, selection)?;
     let lookup = VectorLookup {
-        file,
+        file: file.name,
         vectors,
         first,
         scale,

@@ -22,16 +22,15 @@ const MAX_PARSED: usize = 4 * MAX_BYTES;
 const MAX_FILES: usize = 1000;
 
 /// A file name in a template, with its location.
-#[derive(Clone, Copy)]
 pub(super) struct FileReference<'a> {
-    pub name: &'a str,
+    pub name: String,
     pub location: LineLocation<'a>,
     /// Column in the template line.
     pub column: u64,
 }
 
 impl FileReference<'_> {
-    fn error(self, message: String) -> Error {
+    fn error(&self, message: String) -> Error {
         self.location.error(self.column, message)
     }
 }
@@ -99,12 +98,12 @@ impl<'a> Resources<'a> {
         reference: &FileReference<'_>,
         lower: bool,
     ) -> Result<Arc<Lexicon>> {
-        if let Some(lexicon) = find(&self.lexica, reference.name, lower) {
+        if let Some(lexicon) = find(&self.lexica, &reference.name, lower) {
             return Ok(lexicon);
         }
         let parse = |text: &str, path: &str| Lexicon::parse(text, path, lower);
         let lexicon = self.load_parsed(reference, true, parse, |_, text| text.len())?;
-        insert(&mut self.lexica, reference.name, lower, &lexicon);
+        insert(&mut self.lexica, &reference.name, lower, &lexicon);
         Ok(lexicon)
     }
 
@@ -114,12 +113,12 @@ impl<'a> Resources<'a> {
         reference: &FileReference<'_>,
         lower: bool,
     ) -> Result<Arc<Clusters>> {
-        if let Some(clusters) = find(&self.clusters, reference.name, lower) {
+        if let Some(clusters) = find(&self.clusters, &reference.name, lower) {
             return Ok(clusters);
         }
         let parse = |text: &str, path: &str| Clusters::parse(text, path, lower);
         let clusters = self.load_parsed(reference, true, parse, |_, text| text.len())?;
-        insert(&mut self.clusters, reference.name, lower, &clusters);
+        insert(&mut self.clusters, &reference.name, lower, &clusters);
         Ok(clusters)
     }
 
@@ -129,13 +128,13 @@ impl<'a> Resources<'a> {
         reference: &FileReference<'_>,
         selection: VectorSelection,
     ) -> Result<Arc<Vectors>> {
-        if let Some(vectors) = find(&self.vectors, reference.name, selection) {
+        if let Some(vectors) = find(&self.vectors, &reference.name, selection) {
             return Ok(vectors);
         }
         let parse = |text: &str, path: &str| Vectors::parse(text, path, selection);
         let all = selection.first.is_none();
         let vectors = self.load_parsed(reference, all, parse, |vectors, _| vectors.bytes_read)?;
-        insert(&mut self.vectors, reference.name, selection, &vectors);
+        insert(&mut self.vectors, &reference.name, selection, &vectors);
         Ok(vectors)
     }
 
@@ -152,7 +151,7 @@ impl<'a> Resources<'a> {
         if all {
             check_size(text.len()).map_err(|message| reference.error(message))?;
         }
-        let parsed = parse(&text, &self.path(reference.name))?;
+        let parsed = parse(&text, &self.path(&reference.name))?;
         let used = bytes_used(&parsed, &text);
         self.mark_used(reference, used)?;
         self.parsed += used;
@@ -164,8 +163,8 @@ impl<'a> Resources<'a> {
     }
 
     fn load_text(&mut self, reference: &FileReference<'_>) -> Result<Arc<str>> {
-        let name = reference.name;
-        if let Some(file) = self.files.iter().find(|file| file.name == name) {
+        let name = &reference.name;
+        if let Some(file) = self.files.iter().find(|file| file.name == *name) {
             return Ok(file.text.clone());
         }
         if self.files.len() == MAX_FILES {
@@ -184,7 +183,7 @@ impl<'a> Resources<'a> {
             }
         };
         self.files.push(ResourceFile {
-            name: name.to_owned(),
+            name: name.clone(),
             text: text.clone(),
             used: 0,
         });

@@ -28,13 +28,6 @@ use crate::input_file::{read_text, read_text_prefix};
 use crate::label::PlainLabels;
 use crate::sentence::{DocumentOptions, PREDICTIONS, Schema, Sentence};
 
-/// The name under which a stored template says that sentences without case have attributes of their
-/// own. No file can have it.
-const CASELESS: &str = "\0caseless";
-
-/// The beginning of the name under which a stored template has the names of the training data.
-const MINED: &str = "\0training ";
-
 /// Maximum size of a template file, in bytes; typical ones have a few kilobytes.
 const MAX_SOURCE: usize = 1 << 20;
 
@@ -59,31 +52,30 @@ pub struct Template {
 }
 
 /// The stored form of a [`Template`].
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Hash, Serialize, Deserialize)]
 pub(super) struct StoredTemplate {
     source: Arc<str>,
     file: Arc<str>,
     pub(super) files: Vec<(String, Arc<str>)>,
-    #[serde(rename = "known")]
     pub(super) known_words: Vec<Box<str>>,
+    mined: BTreeMap<String, String>, // names of the training data, by the text they are found in
+    caseless: bool,
 }
 
 impl From<Template> for StoredTemplate {
     fn from(template: Template) -> Self {
         let mut known_words: Vec<Box<str>> = template.known_words.iter().cloned().collect();
         known_words.sort_unstable();
-        let mut files = template.files;
-        if template.caseless {
-            files.push((CASELESS.to_owned(), Arc::from("")));
-        }
-        for (input, names) in &template.mined {
-            files.push((format!("{MINED}{input}"), names.to_text().into()));
-        }
+        let mined = template.mined.into_iter();
         Self {
             source: template.source,
             file: template.file,
-            files,
+            files: template.files,
             known_words,
+            mined: mined
+                .map(|(input, names)| (input, names.to_text()))
+                .collect(),
+            caseless: template.caseless,
         }
     }
 }
@@ -105,13 +97,11 @@ impl TryFrom<StoredTemplate> for Template {
         };
         let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
         template.known_words = Arc::new(stored.known_words.into_iter().collect());
-        for (name, text) in &stored.files {
-            if let Some(input) = name.strip_prefix(MINED) {
-                let names = MinedNames::parse(text, "the names of the training data")?;
-                template.mined.insert(input.to_owned(), Arc::new(names));
-            }
+        for (input, text) in stored.mined {
+            let names = MinedNames::parse(&text, "the names of the training data")?;
+            template.mined.insert(input, Arc::new(names));
         }
-        template.caseless = stored.files.iter().any(|(name, _)| name == CASELESS);
+        template.caseless = stored.caseless;
         Ok(template)
     }
 }
@@ -274,8 +264,7 @@ impl Template {
 
     /// Hashes all that the template stores but its name.
     pub fn hash_content(&self, hasher: &mut impl Hasher) {
-        let stored = StoredTemplate::from(self.clone());
-        (stored.source, stored.files, stored.known_words).hash(hasher);
+        StoredTemplate::from(self.clone().without_name()).hash(hasher);
     }
 
     /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti

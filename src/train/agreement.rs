@@ -1,39 +1,13 @@
-//! What the ranks of a run agree on besides sums: options that cannot be divided, data, and after
-//! every iteration whether to go on.
+//! What the ranks of a run agree on besides sums: data, and after every iteration whether to go on.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::options::{NoiseKind, TrainOptions, WarmStart};
 use crate::error::{Error, Result};
 use crate::optim::Iteration;
 use crate::ranks::Ranks;
-
-/// Checks that training with these options can be divided among ranks.
-///
-/// # Errors
-///
-/// [`Error::Parameter`]: the algorithm or the start is an online one, or the noise is sampled.
-pub fn check_ranks(options: &TrainOptions) -> Result<()> {
-    let (option, reason) = if let Some(loss) = options.loss {
-        (format!("--loss {}", loss.name()), "is trained from memory")
-    } else if options.algorithm.is_online() {
-        let option = format!("--algorithm {}", options.algorithm.name());
-        (option, "updates weights by sentence")
-    } else if options.warm_start != WarmStart::Off {
-        let option = "--warm-start online".to_owned();
-        (option, "updates weights by sentence")
-    } else if options.has_noise() && options.noise == NoiseKind::MonteCarlo {
-        ("--noise monte-carlo".to_owned(), "is for comparison only")
-    } else {
-        return Ok(());
-    };
-    Err(Error::parameter(format!(
-        "{option} {reason}, and runs in one process; expected one rank, or `dropchain train`"
-    )))
-}
 
 /// Returns the outcome of work that every rank does for itself: an error if it failed on any.
 ///

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::{TrainOptions, WarmStart};
+use super::options::TrainOptions;
+use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::label::Scheme;
@@ -57,26 +58,27 @@ impl Structure {
         Self {
             scheme: model.header().scheme,
             order: model.header().order,
-            boundary: stored_options(model).boundary,
+            boundary: stored_boundary(model),
         }
     }
 }
 
-/// Returns the options that a model was trained with; the defaults if it does not say.
-pub(super) fn stored_options(model: &Model) -> TrainOptions {
-    serde_json::from_str(&model.header().provenance.options).unwrap_or_default()
+/// Returns whether a model was trained with boundary weights; the default if it does not say.
+pub(super) fn stored_boundary(model: &Model) -> Boundary {
+    let boundary = model.header().provenance.training_options();
+    let boundary = boundary["boundary"].clone();
+    serde_json::from_value(boundary).unwrap_or(Boundary::On)
 }
 
 impl TrainOptions {
     /// Returns default options for continuing the training of a model: its order, boundary weights
-    /// and precision, and no warm-up.
+    /// and precision.
     #[must_use]
     pub fn continuing(model: &Model) -> Self {
         let structure = Structure::of(model);
         Self {
             order: structure.order,
             boundary: structure.boundary,
-            warm_up: Some(0),
             precision: model.header().precision,
             ..Self::default()
         }
@@ -143,17 +145,13 @@ impl<'a> BaseModels<'a> {
     /// # Errors
     ///
     /// [`Error::Model`] if a model is damaged; [`Error::Parameter`] naming both values that differ.
-    pub fn check(&self, options: &TrainOptions) -> Result<()> {
+    pub fn check(&self, settings: &TrainSettings) -> Result<()> {
+        let options = settings.options();
         for (role, model) in self.iter() {
             model.verify()?;
             let structure = Structure::of(model);
             let path = model.path().display();
-            if options.warm_start != WarmStart::Off {
-                return Err(Error::parameter(format!(
-                    "--warm-start online, but training starts at {role} {path}; expected \
-                     --warm-start off, since the passes would move its weights away from there"
-                )));
-            }
+            settings.learner().check_start(&format!("{role} {path}"))?;
             let conflict = |option: &str, expected: &str, own: &str| {
                 Error::parameter(format!(
                     "{option}, but {role} {path} has {own}; expected {expected}, since a model is \

@@ -1,6 +1,6 @@
 //! The weights of a model that training continues from, by the ids of a training run.
 
-use super::base_models::{BaseModels, BaseRole, stored_options};
+use super::base_models::{BaseModels, BaseRole, stored_boundary};
 use crate::chain::{LabelWeights, Order};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets};
@@ -251,12 +251,10 @@ fn recall_bias(model: &Model) -> f64 {
     else {
         return 0.0;
     };
-    let options = stored_options(model);
-    if options.boundary == Boundary::Off {
+    if stored_boundary(model) == Boundary::Off {
         return -header.label_weights.start[outside.index()];
     }
-    let stored: serde_json::Value =
-        serde_json::from_str(&header.provenance.options).unwrap_or_default();
-    let applied = stored[APPLIED_RECALL_BIAS].as_f64();
-    applied.or(options.recall_bias).unwrap_or(0.0)
+    let stored = header.provenance.training_options();
+    let biases = [APPLIED_RECALL_BIAS, "recall_bias"].map(|key| stored[key].as_f64());
+    biases.into_iter().flatten().next().unwrap_or(0.0)
 }

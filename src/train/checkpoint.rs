@@ -1,6 +1,6 @@
 //! Checkpoints: the state of a training run in a file, from which it resumes to the same bits.
 //!
-//! A checkpoint holds the weights, the memory of the optimizer or of the learner, the best weights
+//! A checkpoint holds the weights, the memory of the learner, the best weights
 //! so far and the state of early stopping. It is replaced atomically, and it belongs to the options
 //! and the data it was written with: resuming with others is an error. If training has two passes,
 //! it also holds what those that have ended leave to later ones, so that none of them is repeated.
@@ -14,8 +14,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 pub use super::checkpoint_contents::CHECKPOINT_MAGIC;
-pub(super) use super::checkpoint_contents::{AlgorithmState, TrainingState};
+pub(super) use super::checkpoint_contents::{SavedState, TrainingState};
 
 use super::checkpoint_contents::{CheckpointContents, CheckpointHeader, encode};
 use super::finished_passes::{FinishedPasses, StoredPasses};
@@ -214,10 +216,10 @@ impl OpenCheckpoints {
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be written; the earlier checkpoint is kept.
-    pub fn write(
+    pub fn write<S: Serialize>(
         &mut self,
         finished: Option<&FinishedPasses>,
-        state: Option<&TrainingState<'_>>,
+        state: Option<&TrainingState<'_, S>>,
     ) -> Result<()> {
         if !self.is_written {
             return Ok(());
@@ -244,13 +246,13 @@ impl<'a> PassCheckpoints<'a> {
     pub fn start(
         self,
         fingerprint: impl FnOnce() -> u64,
-    ) -> Result<(Checkpointer<'a>, Option<TrainingState<'static>>)> {
+    ) -> Result<(Checkpointer<'a>, Option<TrainingState<'static, SavedState>>)> {
         if self.finished.is_none() {
             self.open.set_fingerprint(fingerprint())?;
         }
         let earlier = self.open.earlier.take();
         let state = earlier.and_then(|earlier| earlier.state);
-        let iteration = state.as_ref().map_or(0, |state| state.monitor.iterations);
+        let iteration = state.as_ref().map_or(0, |state| state.course.iterations);
         let checkpointer = Checkpointer {
             open: self.open,
             finished: self.finished,
@@ -295,8 +297,8 @@ impl Checkpointer<'_> {
     /// # Errors
     ///
     /// Same as [`OpenCheckpoints::write`].
-    pub fn write(&mut self, state: &TrainingState<'_>) -> Result<()> {
-        self.last = (state.monitor.iterations, Instant::now());
+    pub fn write<S: Serialize>(&mut self, state: &TrainingState<'_, S>) -> Result<()> {
+        self.last = (state.course.iterations, Instant::now());
         self.open.write(self.finished, Some(state))
     }
 }

@@ -3,8 +3,9 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
-//! | 8–15 | kind and version, `train 5\n` |
+//! | 8–15 | kind and version, `train 6\n` |
 //! | … | [`CheckpointHeader`], `Option<`[`StoredPasses`]`>`, `Option<`[`TrainingState`]`>` |
+//! | … | the state of the learner |
 //! | the last 8 | XXH3-64 of all bytes before, little-endian |
 //!
 //! The contents are in bincode 2, standard configuration. If training has two passes, there are
@@ -17,23 +18,21 @@ use std::path::Path;
 
 use bincode::config;
 use bincode::error::{DecodeError, EncodeError};
-use bincode::serde::{decode_from_std_read, encode_into_std_write};
+use bincode::serde::{decode_from_slice, decode_from_std_read, encode_into_std_write};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::course::CourseState;
 use super::finished_passes::StoredPasses;
-use super::monitor::MonitorState;
-use super::online_state::OnlineState;
 use super::settings::TrainSettings;
 use crate::error::{Error, Result};
-use crate::objective::Terms;
-use crate::optim::OptimizerState;
 
 /// The first bytes of a checkpoint of any kind.
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
 
 /// Kind and version of the format.
-const FORMAT: [u8; 8] = *b"train 5\n";
+const FORMAT: [u8; 8] = *b"train 6\n";
 
 /// Maximum length of an encoded header, so that a damaged length does not allocate more.
 const MAX_HEADER: usize = 1 << 20;
@@ -128,20 +127,37 @@ impl CheckpointHeader {
 
 /// The state of a training run, or of one of its passes.
 #[derive(Serialize, Deserialize)]
-pub(super) struct TrainingState<'a> {
+pub(super) struct TrainingState<'a, S> {
     /// Number of warm-up iterations, which by default depends on the maximum number of iterations.
     pub(super) warm_up: usize,
-    pub(super) monitor: MonitorState<'a>,
-    pub(super) algorithm: AlgorithmState<'a>,
+    pub(super) course: CourseState<'a>,
+    /// The state of the learner, which comes last: its type is known when it continues.
+    pub(super) learner: S,
 }
 
-/// The state of the algorithm.
-#[derive(Serialize, Deserialize)]
-pub(super) enum AlgorithmState<'a> {
-    /// Of L-BFGS.
-    Batch(OptimizerState<'a, Terms>),
-    /// Of an online learner.
-    Online(OnlineState<'a>),
+/// The state of a learner in a stage of training.
+pub(super) struct SavedState {
+    /// The name of the stage.
+    pub stage: String,
+    bytes: Vec<u8>,
+}
+
+impl SavedState {
+    /// Decodes the state.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`]: it is of another type.
+    pub fn decode<S: DeserializeOwned>(&self) -> Result<S> {
+        match decode_from_slice(&self.bytes, config::standard()) {
+            Ok((state, length)) if length == self.bytes.len() => Ok(state),
+            _ => Err(Error::parameter(format!(
+                "the state of '{}' in the checkpoint is of another learner; remove the checkpoint \
+                 to start from the beginning",
+                self.stage
+            ))),
+        }
+    }
 }
 
 /// What a checkpoint holds.
@@ -150,7 +166,7 @@ pub(super) struct CheckpointContents {
     /// The passes that have ended, if training has two.
     pub finished: Option<StoredPasses<'static>>,
     /// The state of the pass that has not; `None` if it has made no iteration.
-    pub state: Option<TrainingState<'static>>,
+    pub state: Option<TrainingState<'static, SavedState>>,
 }
 
 impl CheckpointContents {
@@ -205,8 +221,19 @@ impl CheckpointContents {
         let header: CheckpointHeader = decode_from_std_read(&mut body, limited).map_err(error)?;
         let (finished, state): (
             Option<StoredPasses<'static>>,
-            Option<TrainingState<'static>>,
+            Option<TrainingState<'static, ()>>,
         ) = decode_from_std_read(&mut body, config::standard()).map_err(error)?;
+        let state = match state {
+            None => None,
+            Some(state) => Some(TrainingState {
+                warm_up: state.warm_up,
+                course: state.course,
+                learner: SavedState {
+                    stage: decode_from_std_read(&mut body, config::standard()).map_err(error)?,
+                    bytes: rest(&mut body).map_err(io)?,
+                },
+            }),
+        };
         if finished.is_some() != (header.passes > 1) || (finished.is_none() && state.is_none()) {
             return Err(damaged("it does not have the passes that it says"));
         }
@@ -218,11 +245,18 @@ impl CheckpointContents {
     }
 }
 
+/// Returns the bytes that are left.
+fn rest(body: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    body.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Writes a checkpoint.
-pub(super) fn encode(
+pub(super) fn encode<S: Serialize>(
     header: &CheckpointHeader,
     finished: Option<&StoredPasses<'_>>,
-    state: Option<&TrainingState<'_>>,
+    state: Option<&TrainingState<'_, S>>,
     file: &File,
 ) -> io::Result<()> {
     let config = config::standard();

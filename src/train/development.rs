@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::events::DevScore;
-use super::hidden_units::HiddenOutput;
 use super::label_scores::LabelScores;
 use super::labels::TrainingLabels;
 use super::options::DevUse;
@@ -41,7 +40,6 @@ pub(super) struct DevScorer<'a> {
     space: &'a ParameterSpace,
     products: [ForwardProduct; 2],     // nodes, edges
     label_scores: Option<LabelScores>, // of the last parameters
-    is_hidden: bool,                   // scores are those of hidden units
 }
 
 /// Hashes the data and the gold labels.
@@ -176,8 +174,14 @@ impl DevelopmentSet {
         self.data.len()
     }
 
-    /// Creates a scorer of parameters in `space`, which are those of hidden units or of labels.
-    pub fn scorer<'a>(&'a self, space: &'a ParameterSpace, is_hidden: bool) -> DevScorer<'a> {
+    /// Returns the sentences over the attribute classes of the training data, and the gold labels
+    /// of each, `[sentences][T]`.
+    pub fn sentences(&self) -> (&Dataset, &[Vec<String>]) {
+        (&self.data, &self.gold)
+    }
+
+    /// Creates a scorer of parameters in `space`.
+    pub fn scorer<'a>(&'a self, space: &'a ParameterSpace) -> DevScorer<'a> {
         let nodes = ForwardProduct::new(&self.data.nodes, &space.nodes);
         let edges = ForwardProduct::new(&self.data.edges, &space.edges);
         DevScorer {
@@ -185,7 +189,6 @@ impl DevelopmentSet {
             space,
             products: [nodes, edges],
             label_scores: None,
-            is_hidden,
         }
     }
 
@@ -253,25 +256,15 @@ impl DevScorer<'_> {
             product.set_weights(theta);
         }
         let products = &self.products;
-        let paths: Vec<Vec<Vec<LabelId>>> = if self.is_hidden {
-            let output = HiddenOutput::new(space, theta);
-            let predict = |scratch: &mut Scratch, i| {
-                let path = scratch.predict(development, &products[0], theta, &output, i);
-                vec![path; recall_biases.len()] // there are none at order 0
-            };
-            let sentences = (0..development.data.len()).into_par_iter();
-            sentences.map_init(Scratch::default, predict).collect()
-        } else {
-            let transitions: Vec<Transitions> = recall_biases
-                .iter()
-                .map(|&bias| development.transitions(space, theta, bias))
-                .collect();
-            let decode = |scratch: &mut Scratch, i| {
-                scratch.decode(development, products, theta, &transitions, i)
-            };
-            let sentences = (0..development.data.len()).into_par_iter();
-            sentences.map_init(Scratch::default, decode).collect()
+        let transitions: Vec<Transitions> = recall_biases
+            .iter()
+            .map(|&bias| development.transitions(space, theta, bias))
+            .collect();
+        let decode = |scratch: &mut Scratch, i| {
+            scratch.decode(development, products, theta, &transitions, i)
         };
+        let sentences = (0..development.data.len()).into_par_iter();
+        let paths: Vec<Vec<Vec<LabelId>>> = sentences.map_init(Scratch::default, decode).collect();
         if development.is_report {
             let paths = paths.iter().map(|paths| &paths[0]);
             self.label_scores = Some(development.label_scores(paths));
@@ -320,22 +313,5 @@ impl Scratch {
             path
         };
         transitions.iter().map(decode).collect()
-    }
-
-    /// Predicts the label of each token with hidden units.
-    fn predict(
-        &mut self,
-        development: &DevelopmentSet,
-        nodes: &ForwardProduct,
-        theta: &[f64],
-        output: &HiddenOutput,
-        sentence: usize,
-    ) -> Vec<LabelId> {
-        let tokens = development.data.sentence(sentence);
-        let width = nodes.block().width();
-        self.nodes.resize(tokens.len() * width, 0.0);
-        nodes.write(theta, tokens, &mut self.nodes, None);
-        let units = self.nodes.chunks_exact_mut(width);
-        units.map(|inputs| output.predict(inputs)).collect()
     }
 }

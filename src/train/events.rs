@@ -3,7 +3,6 @@
 //! Each event serializes to the fields of its line in a log ([`log`](super::log)): their names are
 //! a contract that scripts rely on.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -13,18 +12,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
-use super::options::TrainOptions;
+use super::options::AnyOptions;
 use crate::error::Error;
 use crate::model::{Precision, TrainingRecord};
-use crate::online::Calibration;
 use crate::optim::StopReason;
 
 /// The state before the first iteration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Start<'a> {
-    /// The training parameters, defaults resolved.
-    #[serde(rename = "parameters")]
-    pub options: Cow<'a, TrainOptions>,
+    /// The training parameters, defaults resolved; not read back from logs.
+    #[serde(rename = "parameters", skip_deserializing)]
+    pub options: Option<&'a AnyOptions>,
     /// Number of training sentences.
     pub sentences: usize,
     /// Number of training tokens.
@@ -69,11 +67,10 @@ pub struct Iteration {
     /// Iteration number; 0 is the starting point.
     #[serde(rename = "iteration")]
     pub number: usize,
-    /// Value of the objective, all terms included. Of an online algorithm: the sum of the losses of
-    /// the sentences, each before the weights learn from it, and the penalty after the epoch.
+    /// Value of the objective, all terms included.
     #[serde(deserialize_with = "number")]
     pub objective: f64,
-    /// Σ log p(y|x). NaN, in logs null, for an algorithm without likelihood.
+    /// Σ log p(y|x). NaN, in logs null, for a learner without likelihood.
     #[serde(deserialize_with = "number")]
     pub log_likelihood: f64,
     /// Value of the noise term.
@@ -85,8 +82,8 @@ pub struct Iteration {
     /// Value of the L1 penalty.
     #[serde(deserialize_with = "number")]
     pub l1: f64,
-    /// Norm of the gradient; with L1, of the pseudo-gradient. NaN, in logs null, for an online
-    /// algorithm.
+    /// Norm of the gradient; with L1, of the pseudo-gradient. NaN, in logs null, for a learner
+    /// without one.
     #[serde(deserialize_with = "number")]
     pub gradient_norm: f64,
     /// Evaluations of the objective so far.
@@ -102,14 +99,13 @@ pub struct Iteration {
     /// The recall bias with which the score was reached; `None` if it is not being searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_bias: Option<f64>,
-    /// The learning rate after the epoch, for an algorithm that has one.
+    /// The learning rate after the iteration, for a learner that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f64>,
     /// ‖θ‖, of single attributes as well as of classes.
     #[serde(skip)]
     pub weight_norm: f64,
-    /// The step of the line search as a multiple of the direction. Of an online algorithm: the
-    /// learning rate, or 1.
+    /// The step of the line search as a multiple of the direction, or the learning rate.
     #[serde(skip)]
     pub step: f64,
     /// Number of nonzero weights of single attributes and of label pairs, before collapsing.
@@ -203,7 +199,8 @@ impl End {
     }
 
     /// Returns what the model records of its training.
-    pub(super) fn record(&self) -> TrainingRecord {
+    #[must_use]
+    pub fn record(&self) -> TrainingRecord {
         let record = TrainingRecord {
             iterations: self.iterations,
             best_iteration: self.best_iteration,
@@ -334,9 +331,6 @@ pub trait Observer {
     /// iterations that were made before. With 0 right after [`Observer::pass`] if the passes before
     /// it had ended, and it had made none.
     fn resumed(&mut self, _iterations: usize) {}
-    /// Called before the first epoch of stochastic gradient descent with the learning rates that
-    /// were tried.
-    fn calibrated(&mut self, _calibration: &Calibration) {}
     /// Called before a checkpoint is written: events so far will not be sent again.
     fn checkpoint(&mut self) {}
     /// Called if a checkpoint could not be written; the earlier one is kept and training continues.

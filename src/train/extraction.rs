@@ -9,7 +9,7 @@ use super::corpus_info::CorpusInfo;
 use super::development::DevelopmentSet;
 use super::extracted::ExtractedCorpora;
 use super::labels::{LabelIds, TrainingLabels};
-use super::options::TrainOptions;
+use super::options::AnyOptions;
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ impl ExtractedCorpora {
         models: &BaseModels<'_>,
         limit: MemoryLimit,
     ) -> Result<Self> {
-        models.check(settings.options())?;
+        models.check(settings)?;
         let TrainingCorpora {
             labeled,
             dev,
@@ -305,7 +305,7 @@ impl ExtractionInput<'_> {
     /// # Errors
     ///
     /// There is no template, but sentences without case should have attributes of their own.
-    fn template(&self, options: &TrainOptions) -> Result<Option<Template>> {
+    fn template(&self, options: &AnyOptions) -> Result<Option<Template>> {
         let Some(mut template) = self.unlearned_template() else {
             if options.caseless > 0.0 {
                 return Err(Error::parameter(

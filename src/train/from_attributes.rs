@@ -25,14 +25,14 @@ impl ExtractedCorpora {
     /// # Errors
     ///
     /// Same as [`Trainer::train_attributes`](super::Trainer::train_attributes).
-    pub(super) fn from_attributes(
+    pub fn from_attributes(
         corpus: &AttributeCorpus,
         dev: Option<&AttributeCorpus>,
         settings: &TrainSettings,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         let options = settings.options();
-        models.check(options)?;
+        models.check(settings)?;
         if options.caseless > 0.0 {
             return Err(Error::parameter(
                 "copies without case need a template, but the attributes are ready-made",
@@ -52,7 +52,7 @@ impl ExtractedCorpora {
             }
         }
         let has_unlabeled = !corpus.unlabeled().is_empty();
-        if has_unlabeled && options.has_noise() {
+        if has_unlabeled && settings.has_noise() {
             append(&mut data, corpus.unlabeled());
         }
         if options.order == Order::Zero {

@@ -2,7 +2,7 @@
 
 use super::base_models::BaseModels;
 use super::labeled_sentence::LabeledSentence;
-use super::options::TrainOptions;
+use super::options::AnyOptions;
 use super::partial_labels::{check_legality, converted_labels};
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
@@ -49,7 +49,7 @@ impl TrainingLabels {
     /// sentences, converted to the scheme of the models or else of the options.
     pub fn new<S: LabeledSentence>(
         sentences: &[S],
-        options: &TrainOptions,
+        options: &AnyOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         Self::including(&[], sentences, options, models)
@@ -60,7 +60,7 @@ impl TrainingLabels {
     pub fn including<S: LabeledSentence>(
         given: &[String],
         sentences: &[S],
-        options: &TrainOptions,
+        options: &AnyOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         let labels = Self::without_labels(sentences, options, models)?;
@@ -105,7 +105,7 @@ impl TrainingLabels {
     /// Detects the scheme of labels, without collecting them.
     fn without_labels<S: LabeledSentence>(
         sentences: &[S],
-        options: &TrainOptions,
+        options: &AnyOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         let plain = match models.first() {
@@ -125,7 +125,7 @@ impl TrainingLabels {
     }
 
     /// The schemes that the labels of a corpus are of, and are converted to.
-    fn of_scheme(evidence: &SchemeEvidence, options: &TrainOptions) -> Result<Self> {
+    fn of_scheme(evidence: &SchemeEvidence, options: &AnyOptions) -> Result<Self> {
         let (corpus_scheme, _) = evidence.detector.prevailing();
         let has_spans = evidence.has_spans || corpus_scheme == Scheme::Plain;
         let is_converted = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
@@ -151,7 +151,7 @@ impl TrainingLabels {
     }
 
     /// The schemes of labels that join columns: they encode no spans, whatever their prefixes.
-    fn joined(joined: &JoinedColumns, options: &TrainOptions) -> Result<Self> {
+    fn joined(joined: &JoinedColumns, options: &AnyOptions) -> Result<Self> {
         if options.scheme != Scheme::Raw || options.plain_labels == PlainLabels::Spans {
             let option = match options.scheme {
                 Scheme::Raw => "--plain-labels spans".to_owned(),

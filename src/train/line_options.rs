@@ -92,16 +92,16 @@ impl ClassOptions {
     }
 }
 
-/// Checks that the algorithm can do what all template lines ask for, and that their noise is in its
+/// Checks that the learner can do what all template lines ask for, and that their noise is in its
 /// range.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] at the first line with an option that the algorithm has no use for, or a
+/// [`Error::Input`] at the first line with an option that the learner has no use for, or a
 /// dropout rate of 1 or more.
 pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Result<()> {
-    check_algorithm(template, settings)?;
-    let Some(noise) = settings.noise() else {
+    check_learner(template, settings)?;
+    let Some(noise) = settings.feature_noise() else {
         return Ok(());
     };
     for group in template.groups() {
@@ -130,31 +130,17 @@ pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Resu
     Ok(())
 }
 
-/// Checks that the algorithm has the penalties and the noise that lines set.
-fn check_algorithm(template: &Template, settings: &TrainSettings) -> Result<()> {
-    let algorithm = &settings.options().algorithm;
-    if !algorithm.is_online() {
-        return Ok(());
-    }
+/// Checks that the learner has the penalties and the noise that lines set.
+fn check_learner(template: &Template, settings: &TrainSettings) -> Result<()> {
+    let learner = settings.learner();
     for group in template.groups() {
-        let LineOptions { l1, l2, dropout } = group.options;
-        let has_penalties = algorithm.is_probabilistic();
-        let unused = [
-            ("l1", l1.is_some(), "lbfgs"),
-            ("l2", l2.is_some() && !has_penalties, "lbfgs or sgd"),
-            (
-                "dropout",
-                dropout.is_some() && !has_penalties,
-                "lbfgs or sgd",
-            ),
-        ];
-        if let Some((option, _, others)) = unused.into_iter().find(|(_, is_unused, _)| *is_unused) {
+        if let Some([option, others]) = learner.unused_line_option(&group.options) {
             return Err(Error::input(
                 group.place,
                 format!(
                     "the option {option} of this line has no effect with --algorithm {}; expected \
                      --algorithm {others}, or a line without it",
-                    algorithm.name()
+                    learner.name()
                 ),
             ));
         }

@@ -10,7 +10,7 @@
 //! same data and options result in the same model, bit for bit, for any number of threads.
 //!
 //! With noise, the first iterations are a warm-up without it
-//! ([`TrainOptions::warm_up`](field@TrainOptions::warm_up)). The development data are tagged after
+//! ([`Lbfgs::warm_up`](field@Lbfgs::warm_up)). The development data are tagged after
 //! each iteration; the model has the weights and the recall bias ([`TrainOptions::recall_bias`])
 //! with the best score. The bias lowers the score of the label `O`: likelihood weighs all tokens
 //! alike, F1 counts spans, and if names are rare the most likely labels miss too many of them
@@ -25,6 +25,7 @@ mod checkpoint;
 mod checkpoint_contents;
 mod corpora;
 mod corpus_info;
+mod course;
 mod data_counts;
 mod development;
 mod events;
@@ -35,23 +36,17 @@ mod finished_passes;
 mod first_template;
 mod folds;
 mod from_attributes;
-mod hidden;
-mod hidden_units;
-mod informativeness;
-mod irls;
 mod jackknife;
 mod label_scores;
 mod labeled_sentence;
 mod labels;
+mod lbfgs;
+mod learner;
 mod line_options;
 pub mod log;
-mod loss_options;
 mod memory;
 mod model_match;
-mod monitor;
-mod online;
-mod online_state;
-mod optimize;
+mod noise_options;
 mod options;
 mod origin;
 mod partial_labels;
@@ -66,29 +61,21 @@ mod trained;
 mod trainer;
 mod training_set;
 mod two_passes;
-mod warm_start;
 
 pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
-pub use crate::irls::Loss;
 pub use crate::model::Precision;
-pub use crate::noise::Engine;
+pub use crate::noise::{Engine, Expectation};
 pub use crate::objective::NoiseSharing;
-pub use crate::online::Calibration;
-pub use crate::online::{
-    Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,
-    SgdOptions, StepRule,
-};
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
-#[doc(hidden)]
-pub use agreement::check_ranks;
 pub use base_models::{BaseModels, BaseRole};
 #[doc(hidden)]
 pub use best::{BestScore, BestWeights};
 pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
 pub use corpora::TrainingCorpora;
 pub use corpora::is_content;
+pub use course::Course;
 pub use events::{
     DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded, Start,
 };
@@ -98,13 +85,16 @@ pub use first_template::check_one_pass;
 #[doc(hidden)]
 pub use folds::Folds;
 pub use label_scores::{LabelCounts, LabelScores};
+pub use lbfgs::Lbfgs;
+pub use learner::{AnyLearner, Learner, Regularization, fields, unfit};
 #[doc(hidden)]
 pub use line_options::check_line_options;
 pub use model_match::{MatchCounts, ModelMatch};
-pub use options::{Defaults, DevUse, NoiseKind, TrainOptions, WarmStart};
+pub use noise_options::{FeatureNoise, NoiseKind, NoiseOptions};
+pub use options::{AnyOptions, Defaults, DevUse, TrainOptions};
 #[doc(hidden)]
-pub use segment::{Segment, SegmentEnd};
-pub use settings::TrainSettings;
+pub use segment::{Finished, ObjectiveTrainer, Segment, SegmentEnd, SegmentTrainer};
+pub use settings::{L2Rule, TrainSettings};
 pub use trained::Trained;
 pub use trainer::Trainer;
 #[doc(hidden)]

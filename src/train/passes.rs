@@ -83,7 +83,7 @@ impl Passes {
             return;
         };
         observer.checkpoint();
-        if let Err(error) = open.write(Some(&self.finished), None) {
+        if let Err(error) = open.write::<()>(Some(&self.finished), None) {
             observer.checkpoint_failed(&error);
         }
     }

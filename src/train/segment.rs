@@ -1,31 +1,27 @@
 //! Training in segments: a limited number of iterations from initial weights, to be resumed later.
 //!
-//! L-BFGS starts each segment with an empty history, and dual coordinate descent with variables of
-//! 0; everything else is as in a single run. An online algorithm resumes with the state of its
-//! learner, which takes the place of weights.
+//! L-BFGS starts each segment with an empty history; everything else is as in a single run. What a
+//! segment ends with is weights, or whatever a learner continues from.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::best::{BestScore, BestWeights};
-use super::events::{DevScore, EndReason, Iteration, Observer, ObserverError};
-use super::monitor::Monitor;
-use super::online::OnlineTraining;
-use super::optimize::{Optimizer, Watch, with_noise};
+use super::course::Course;
+use super::events::{DevScore, EndReason, Iteration, Observer, ObserverError, Pruned, Rounded};
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;
-use crate::objective::Terms;
-use crate::optim::{Outcome, Start, StopReason};
+use crate::model::TrainingRecord;
+use crate::optim::StopReason;
 
 /// A segment of a training run.
 #[derive(Debug)]
 pub struct Segment<'a> {
-    /// Initial weights, `[set.space().dimension()]`; after epochs of an online algorithm, the state
-    /// of the learner.
+    /// Initial weights, `[set.space().dimension()]`; after iterations, what they ended with.
     pub start: Vec<f64>,
     /// Number of iterations in earlier segments.
     pub done: usize,
@@ -65,8 +61,7 @@ impl<'a> Segment<'a> {
 /// The result of a segment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SegmentEnd {
-    /// The last weights; after epochs of an online algorithm, the state of the learner
-    /// ([`TrainingSet::weights_at_end`]).
+    /// The last weights, or the state of the learner ([`TrainingSet::weights_at_end`]).
     pub theta: Vec<f64>,
     /// Number of iterations so far, including earlier segments.
     pub done: usize,
@@ -94,122 +89,31 @@ impl TrainingSet {
     /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`;
     /// the objective is not finite at the start.
     pub fn run(&self, settings: &TrainSettings, segment: Segment<'_>) -> Result<SegmentEnd> {
-        let mut monitor = Monitor::new(self, settings, Instant::now())?;
-        let best = segment.best.map(|best| BestWeights {
-            iteration: best.iteration,
-            score: best.score,
-            recall_bias: segment.recall_bias,
-            theta: Vec::new(),
-        });
-        monitor.resume(segment.done, best, segment.recall_bias);
-        monitor.count_active_attributes(self);
         let mut recorder = ScoreRecorder::default();
-        let mut watch = Watch {
-            monitor: &mut monitor,
-            observer: &mut recorder,
-            warm_up: settings.warm_up(),
-            checkpointer: None,
-            agreement: None,
-        };
         let done = segment.done;
-        let outcome = if settings.options().loss.is_some() {
-            let Segment {
-                start,
-                limit,
-                interrupt,
-                ..
-            } = segment;
-            self.reweight(settings, start, done, limit, interrupt, &mut watch)?
-        } else if settings.options().algorithm.is_online() {
-            self.learn_segment(settings, segment, &mut watch)?
-        } else {
-            self.optimize_segment(settings, segment, &mut watch)?
-        };
+        let mut course = Course::of_segment(self, settings, segment, &mut recorder)?;
+        let outcome = settings.learner().learn(&mut course)?;
         let (iterations, objective) = (outcome.iterations, outcome.value);
-        let active_attributes = monitor.take_active_attributes();
-        let state = monitor.into_state(outcome)?;
-        let is_resumable = state.reason == EndReason::Optimizer(StopReason::MaxIterations);
+        let end = course.into_end(outcome)?;
+        let is_resumable = end.reason == EndReason::Optimizer(StopReason::MaxIterations);
         Ok(SegmentEnd {
-            theta: state.theta,
+            theta: end.theta,
             done: done + iterations,
             objective,
             scores: recorder.scores,
             recall_biases: (recorder.recall_biases.into_iter())
-                .map(|bias| bias.unwrap_or(state.recall_bias))
+                .map(|bias| bias.unwrap_or(end.recall_bias))
                 .collect(),
-            active_attributes,
+            active_attributes: end.active_attributes,
             // The weights are empty if they belong to an earlier segment.
-            best: state.best.filter(|best| !best.theta.is_empty()),
-            reason: (!is_resumable).then_some(state.reason),
-            recall_bias: state.recall_bias,
+            best: end.best.filter(|best| !best.theta.is_empty()),
+            reason: (!is_resumable).then_some(end.reason),
+            recall_bias: end.recall_bias,
         })
     }
 
-    /// Runs L-BFGS from the start of a segment.
-    fn optimize_segment(
-        &self,
-        settings: &TrainSettings,
-        segment: Segment<'_>,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Outcome<Terms>> {
-        let mut objective = self.likelihood(settings.l2());
-        if segment.is_warm_up {
-            watch.monitor.begin_fixed_run();
-        } else {
-            objective = with_noise(objective, self, settings)?.resume_at(segment.done as u64);
-        }
-        let optimizer = Optimizer {
-            settings,
-            set: self,
-            interrupt: segment.interrupt,
-        };
-        let start = Start::Point(segment.start);
-        optimizer.minimize(&mut objective, start, segment.limit, watch)
-    }
-
-    /// Runs the epochs of a segment. The result is the state of the learner rather than weights.
-    fn learn_segment(
-        &self,
-        settings: &TrainSettings,
-        segment: Segment<'_>,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Outcome<Terms>> {
-        let mut training = self.online_segment(settings, segment.done, segment.start)?;
-        training.interrupt = segment.interrupt;
-        if settings.options().has_noise() {
-            watch.monitor.start_patience(settings.warm_up());
-        }
-        let limit = segment.limit.map(|n| segment.done.saturating_add(n));
-        let mut outcome = training.run(limit, watch)?;
-        if training.learner.epochs() > 0 {
-            outcome.x = training.learner.state().to_numbers();
-        }
-        Ok(outcome)
-    }
-
-    /// Creates online training that continues after `done` epochs: from weights if these are 0,
-    /// else from the state of a learner.
-    fn online_segment(
-        &self,
-        settings: &TrainSettings,
-        done: usize,
-        start: Vec<f64>,
-    ) -> Result<OnlineTraining<'_>> {
-        let (theta, state) = match done {
-            0 => (start, None),
-            _ => (self.start(), Some(start)),
-        };
-        let mut training = self.online(settings, theta, None)?;
-        // Of a segment the last weights count, not those with the lowest objective.
-        training.lowest = None;
-        if let Some(state) = state {
-            training.learner.restore_numbers(&state)?;
-        }
-        Ok(training)
-    }
-
-    /// Returns the weights at the end of a segment, given what it ended with: weights or, after
-    /// epochs of an online algorithm, the state of the learner.
+    /// Returns the weights at the end of a segment after `done` iterations, given what it ended
+    /// with.
     ///
     /// # Errors
     ///
@@ -220,11 +124,10 @@ impl TrainingSet {
         done: usize,
         end: Vec<f64>,
     ) -> Result<Vec<f64>> {
-        if done == 0 || !settings.options().algorithm.is_online() {
-            return Ok(end);
+        match done {
+            0 => Ok(end),
+            _ => settings.learner().weights(self, settings.options(), end),
         }
-        let training = self.online_segment(settings, done, end)?;
-        Ok(training.learner.theta().to_vec())
     }
 
     /// Returns the number of numbers that a segment ends with after `done` iterations.
@@ -233,11 +136,142 @@ impl TrainingSet {
     ///
     /// Same as [`TrainingSet::run`].
     pub fn segment_length(&self, settings: &TrainSettings, done: usize) -> Result<usize> {
-        if done == 0 || !settings.options().algorithm.is_online() {
-            return Ok(self.dimension());
+        match done {
+            0 => Ok(self.space().dimension()),
+            _ => settings.learner().state_length(self, settings.options()),
         }
-        let training = self.online(settings, self.start(), None)?;
-        Ok(training.learner.state().numbers())
+    }
+}
+
+/// Trains the segments of a run, and makes the file of its model.
+pub trait SegmentTrainer: fmt::Debug + Sync {
+    /// Checks that training with the settings is possible.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`](crate::Error::Parameter) names the option that does not fit.
+    fn check(&self, settings: &TrainSettings) -> Result<()>;
+
+    /// Returns the numbers that the first segment starts from.
+    fn start(&self, set: &TrainingSet) -> Vec<f64>;
+
+    /// Runs a segment.
+    ///
+    /// # Errors
+    ///
+    /// The data do not fit the settings; the objective is not finite at the start.
+    fn run(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+    ) -> Result<SegmentEnd>;
+
+    /// Returns how many numbers a segment ends with after `done` iterations.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`run`](Self::run).
+    fn length(&self, set: &TrainingSet, settings: &TrainSettings, done: usize) -> Result<usize>;
+
+    /// Returns the weights at the end of a segment, given the numbers that it ended with.
+    ///
+    /// # Errors
+    ///
+    /// The numbers are not those of the settings.
+    fn weights(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        done: usize,
+        end: Vec<f64>,
+    ) -> Result<Vec<f64>>;
+
+    /// Estimates the memory in bytes of training, excluding the set itself.
+    fn memory(&self, set: &TrainingSet, settings: &TrainSettings) -> usize;
+
+    /// Prunes and rounds the weights as the settings say, and makes the file of the model. Of
+    /// `record` the recall bias is that of the model.
+    ///
+    /// # Errors
+    ///
+    /// A weight is too large for the precision of the model.
+    fn finish(
+        &self,
+        set: TrainingSet,
+        settings: &TrainSettings,
+        weights: Vec<f64>,
+        record: &TrainingRecord,
+    ) -> Result<Finished>;
+}
+
+/// A model file, and what became of its weights.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The contents of the file.
+    pub model: Vec<u8>,
+    /// The effect of pruning.
+    pub pruned: Option<Pruned>,
+    /// The effect of rounding weights, if they were.
+    pub rounded: Option<Rounded>,
+}
+
+/// Trains taggers, with the learner of the settings.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectiveTrainer;
+
+impl SegmentTrainer for ObjectiveTrainer {
+    fn check(&self, _settings: &TrainSettings) -> Result<()> {
+        Ok(())
+    }
+
+    fn start(&self, set: &TrainingSet) -> Vec<f64> {
+        set.start()
+    }
+
+    fn run(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+    ) -> Result<SegmentEnd> {
+        set.run(settings, segment)
+    }
+
+    fn length(&self, set: &TrainingSet, settings: &TrainSettings, done: usize) -> Result<usize> {
+        set.segment_length(settings, done)
+    }
+
+    fn weights(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        done: usize,
+        end: Vec<f64>,
+    ) -> Result<Vec<f64>> {
+        set.weights_at_end(settings, done, end)
+    }
+
+    fn memory(&self, set: &TrainingSet, settings: &TrainSettings) -> usize {
+        set.memory_to_train(settings)
+    }
+
+    fn finish(
+        &self,
+        set: TrainingSet,
+        settings: &TrainSettings,
+        mut weights: Vec<f64>,
+        record: &TrainingRecord,
+    ) -> Result<Finished> {
+        let bias = record.recall_bias;
+        let pruned = set.prune(settings, &mut weights, bias)?;
+        let rounded = set.round(settings, &mut weights, bias)?;
+        let model = set.into_model(settings, &weights, bias, Some(record))?;
+        Ok(Finished {
+            model: model.as_bytes().to_vec(),
+            pruned,
+            rounded,
+        })
     }
 }
 

@@ -1,36 +1,27 @@
 //! The trainer: from corpora to a model.
 
-use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::agreement::{Agreement, agreed, check_ranks, check_same};
+use super::agreement::{Agreement, agreed, check_same};
 use super::base_models::BaseModels;
-use super::checkpoint::{
-    AlgorithmState, Checkpoints, OpenCheckpoints, PassCheckpoints, TrainingState,
-};
+use super::checkpoint::{Checkpoints, OpenCheckpoints, PassCheckpoints};
 use super::corpora::TrainingCorpora;
-use super::development::DevelopmentSet;
-use super::events::{End, Observer, Start};
+use super::course::Course;
+use super::events::{End, Observer};
 use super::extracted::ExtractedCorpora;
 use super::first_template::first_template;
+use super::learner::AnyLearner;
 use super::model_match::ModelMatch;
-use super::monitor::Monitor;
-use super::optimize::{Optimizer, Watch};
-use super::options::{TrainOptions, WarmStart};
+use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use super::trained::Trained;
 use super::training_set::TrainingSet;
-use super::warm_start::WarmStartPasses;
 use crate::corpus::Corpus;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extract::AttributeCorpus;
-use crate::irls::Loss;
-use crate::label::Scheme;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
-use crate::objective::{PenalizedLikelihood, Terms};
-use crate::optim::{self, Outcome, StopReason};
 use crate::ranks::Ranks;
 use crate::template::Template;
 
@@ -51,23 +42,30 @@ impl<'a> Trainer<'a> {
     /// # Errors
     ///
     /// [`Error::Parameter`](crate::Error::Parameter) naming the option that is out of its range.
-    pub fn new(options: TrainOptions) -> Result<Self> {
-        Ok(Self {
-            settings: TrainSettings::new(options)?,
+    pub fn new(options: TrainOptions<impl Into<AnyLearner>>) -> Result<Self> {
+        TrainSettings::new(options).map(Self::with_settings)
+    }
+
+    /// Creates a trainer with checked parameters.
+    #[must_use]
+    pub fn with_settings(settings: TrainSettings) -> Self {
+        Self {
+            settings,
             interrupt: None,
             memory: MemoryLimit::default(),
             checkpoints: None,
             models: BaseModels::default(),
             ranks: None,
-        })
+        }
     }
 
     /// Divides the evaluations of the objective among ranks. All of them train on the same corpora,
     /// and get the same result, with the bits of a run without ranks. Rank 0 alone reads and writes
     /// checkpoints.
     ///
-    /// Online algorithms, a warm start and sampled noise cannot be divided: training with them is
-    /// an error.
+    /// Training with what cannot be divided ([`Learner::check_ranks`]) is an error.
+    ///
+    /// [`Learner::check_ranks`]: super::Learner::check_ranks
     #[must_use]
     pub fn ranks(mut self, ranks: Ranks) -> Self {
         self.ranks = Some(ranks);
@@ -167,7 +165,7 @@ impl<'a> Trainer<'a> {
     /// There are no sentences or no labels; the template reads a column that does not exist; a cell
     /// that must be a number is not; the memory limit is too low; the checkpoint to resume from is
     /// damaged or belongs to other options or data; a model to continue from is damaged, or has
-    /// another structure or labels of another kind, or there is a warm start besides.
+    /// another structure or labels of another kind.
     pub fn train(
         &self,
         corpora: impl Into<TrainingCorpora>,
@@ -177,7 +175,7 @@ impl<'a> Trainer<'a> {
         let corpora = corpora.into();
         let template = template.into();
         if self.ranks.is_some() {
-            check_ranks(self.settings.options())?;
+            self.settings.learner().check_ranks()?;
         }
         if let Some(template) = template.as_ref().or_else(|| self.models.template())
             && let Some(first) = first_template(template, &corpora.labeled)?
@@ -209,7 +207,7 @@ impl<'a> Trainer<'a> {
         checkpoints: Option<PassCheckpoints<'_>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        if !self.settings.options().has_noise() {
+        if !self.settings.has_noise() {
             corpora.unlabeled = Corpus::new();
         }
         let extracted = ExtractedCorpora::within_memory(
@@ -262,6 +260,7 @@ impl<'a> Trainer<'a> {
             })?;
         }
         let (mut theta, end) = self.optimize(&set, &matches, checkpoints, clock, observer)?;
+        observer.end(&end);
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
@@ -285,164 +284,29 @@ impl<'a> Trainer<'a> {
         clock: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
-        let mut monitor = Monitor::new(set, &self.settings, clock)?;
-        observer.start(&self.start_event(set));
-        matches.iter().for_each(|found| observer.matched(found));
-        agreed(
-            self.ranks.as_ref(),
-            set.check_memory(&self.settings, self.memory),
-        )?;
-        let (mut checkpointer, mut resumed) = (None, None);
+        let (settings, ranks) = (&self.settings, self.ranks.as_ref());
+        let agreement = ranks.map(|ranks| Agreement::new(ranks, self.interrupt));
+        let mut course = Course::new(set, settings, clock, observer)?;
+        let memory = set.memory_to_train(settings);
+        course.observer.start(&set.start_event(settings, memory));
+        matches
+            .iter()
+            .for_each(|found| course.observer.matched(found));
+        agreed(ranks, set.check_memory(settings, self.memory))?;
         if let Some(checkpoints) = checkpoints {
-            let (started, state) = checkpoints.start(|| set.fingerprint())?;
-            if let Some(state) = &state {
-                observer.resumed(state.monitor.iterations);
+            let (checkpointer, state) = checkpoints.start(|| set.fingerprint())?;
+            course.checkpointer = Some(checkpointer);
+            if let Some(state) = state {
+                course.observer.resumed(state.course.iterations);
+                course.restore(state);
             }
-            (checkpointer, resumed) = (Some(started), state);
         }
-        let agreement = self.ranks.as_ref();
-        let agreement = agreement.map(|ranks| Agreement::new(ranks, self.interrupt));
-        let mut watch = Watch {
-            monitor: &mut monitor,
-            observer: &mut *observer,
-            warm_up: (resumed.as_ref()).map_or(self.settings.warm_up(), |state| state.warm_up),
-            checkpointer,
-            agreement: agreement.as_ref(),
-        };
-        let outcome = if let Some(loss) = self.settings.options().loss {
-            self.reweight(set, loss, &mut watch)
-        } else if self.settings.options().algorithm.is_online() {
-            self.learn(set, resumed, &mut watch)
-        } else {
-            self.descend(set, resumed, &mut watch)
-        };
-        if let Some(failure) = self.ranks.as_ref().and_then(Ranks::take_failure) {
+        course.interrupt = self.interrupt;
+        course.agreement = ranks.zip(agreement.as_ref());
+        let outcome = settings.learner().learn(&mut course);
+        if let Some(failure) = ranks.and_then(Ranks::take_failure) {
             return Err(failure);
         }
-        let outcome = outcome?;
-        let (theta, end) = monitor.finish(outcome)?;
-        observer.end(&end);
-        Ok((theta, end))
-    }
-
-    /// Trains with L-BFGS, if asked for from a warm start.
-    fn descend(
-        &self,
-        set: &TrainingSet,
-        resumed: Option<TrainingState<'static>>,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Outcome<Terms>> {
-        let settings = &self.settings;
-        let algorithm = resumed.map(|state| {
-            watch.monitor.restore(state.monitor);
-            state.algorithm
-        });
-        let is_warm = settings.options().warm_start == WarmStart::Online;
-        let start = match algorithm {
-            Some(AlgorithmState::Batch(state)) => optim::Start::State(Box::new(state)),
-            Some(AlgorithmState::Online(_)) if !is_warm => {
-                return Err(Error::parameter(
-                    "the checkpoint is of an online algorithm; expected one of L-BFGS",
-                ));
-            }
-            None if !is_warm => optim::Start::Point(set.start()),
-            earlier => {
-                let passes = WarmStartPasses {
-                    settings,
-                    set,
-                    interrupt: self.interrupt,
-                };
-                let learner = match earlier {
-                    Some(AlgorithmState::Online(state)) => Some(state),
-                    _ => None,
-                };
-                let outcome = passes.run(learner, watch)?;
-                let is_last = settings.options().max_iterations == Some(outcome.iterations);
-                if outcome.stop_reason == StopReason::Interrupted || is_last {
-                    return Ok(outcome);
-                }
-                watch.monitor.end_fixed_run(&outcome);
-                optim::Start::Point(outcome.x)
-            }
-        };
-        let agreed = watch.agreement.map(|agreement| &agreement.is_interrupted);
-        let optimizer = Optimizer {
-            settings,
-            set,
-            interrupt: agreed.or(self.interrupt),
-        };
-        let objective = match &self.ranks {
-            None => set.likelihood(settings.l2()),
-            Some(ranks) => {
-                let penalty = set.penalty(settings.l2());
-                PenalizedLikelihood::divided(set.data(), set.space(), penalty, ranks)
-            }
-        };
-        optimizer.run(objective, start, watch)
-    }
-
-    /// Trains online.
-    fn learn(
-        &self,
-        set: &TrainingSet,
-        resumed: Option<TrainingState<'static>>,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Outcome<Terms>> {
-        let settings = &self.settings;
-        let mut training = set.online(settings, set.start(), self.interrupt)?;
-        if settings.options().has_noise() {
-            watch.monitor.start_patience(settings.warm_up());
-        }
-        if let Some(state) = resumed {
-            let AlgorithmState::Online(learner) = state.algorithm else {
-                return Err(Error::parameter(
-                    "the checkpoint is of L-BFGS; expected one of an online algorithm",
-                ));
-            };
-            watch.monitor.restore(state.monitor);
-            training.restore(learner)?;
-        }
-        training.run(settings.max_iterations(), watch)
-    }
-
-    /// Trains with a loss of y·score.
-    fn reweight(
-        &self,
-        set: &TrainingSet,
-        loss: Loss,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Outcome<Terms>> {
-        if watch.checkpointer.is_some() || !self.models.is_empty() {
-            return Err(Error::parameter(format!(
-                "the {} loss with checkpoints or a model to continue from; expected none, or the \
-                 default loss",
-                loss.name()
-            )));
-        }
-        let limit = self.settings.max_iterations();
-        set.reweight(&self.settings, set.start(), 0, limit, self.interrupt, watch)
-    }
-
-    fn start_event(&self, set: &TrainingSet) -> Start<'_> {
-        let counts = &set.counts;
-        let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
-        Start {
-            options: Cow::Borrowed(self.settings.options()),
-            sentences: counts.labeled.sentences as usize,
-            tokens: counts.labeled.tokens as usize,
-            total_weight: counts.total_weight,
-            partial_tokens: counts.partial_tokens as usize,
-            unlabeled_sentences: counts.unlabeled.sentences as usize,
-            dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
-            labels: set.labels.set.len(),
-            plain_labels: set.labels.data_scheme == Scheme::Plain,
-            attributes: set.attributes(),
-            collapsed_attributes: set.node_classes.len() + set.edge_classes.len(),
-            parameters: set.dimension(),
-            weights: set.weights(),
-            active_per_token,
-            collapsed_active_per_token,
-            estimated_memory: set.memory() + set.memory_to_train(&self.settings),
-        }
+        course.finish(outcome?)
     }
 }

@@ -10,18 +10,19 @@ use super::corpora::TrainingCorpora;
 use super::corpus_info::CorpusInfo;
 use super::data_counts::{DataCounts, entries};
 use super::development::{DevScorer, DevelopmentSet};
-use super::events::{DevScore, Pruned, Rounded};
+use super::events::{DevScore, Pruned, Rounded, Start};
 use super::expand::ClassWeights;
 use super::extracted::{ExtractedCorpora, base_fingerprints, fingerprint};
-use super::hidden_units::HiddenUnits;
-use super::informativeness::divisors;
 use super::labels::TrainingLabels;
 use super::line_options::{ClassOptions, line_options_key};
+use super::noise_options::FeatureNoise;
 use super::origin::{Origin, extra_weights};
-use super::settings::{NoiseTerm, TrainSettings};
+use super::settings::{L2Rule, TrainSettings};
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
+use crate::ids::AttributeId;
+use crate::label::{LabelSet, Scheme};
 use crate::model::{
     APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TableBuilder, TrainingRecord,
 };
@@ -49,8 +50,7 @@ pub struct TrainingSet {
     origin: Option<Origin>,
     pub(super) groups: Option<Arc<[Vec<u32>; 2]>>,
     line_options: Option<ClassOptions>,
-    informativeness: Option<f64>, // ε of L2 strengths
-    hidden: Option<HiddenUnits>,
+    l2_rule: Option<Arc<dyn L2Rule>>,
     pub(super) counts: DataCounts,
 }
 
@@ -104,8 +104,7 @@ impl TrainingSet {
             development.set_use(options.dev_use);
         }
         let classes = [&node_classes, &edge_classes];
-        let hidden = HiddenUnits::of(settings);
-        let k = hidden.map_or(labels.set.len(), |units| units.count);
+        let k = labels.set.len();
         let states = options.states_of(k);
         let mut extra = base.as_ref().map_or_else(ExtraWeights::default, |base| {
             extra_weights(base, classes, k, padded(k))
@@ -122,10 +121,7 @@ impl TrainingSet {
             label_pairs: options.transitions.unwrap_or(states),
             min_frequency: options.min_frequency,
         };
-        // Hidden units do not occur in the data.
-        let nothing = Dataset::default();
-        let observed = if hidden.is_some() { &nothing } else { &data };
-        let space = ParameterSpace::including(k, observed, classes, space_options, extra);
+        let space = ParameterSpace::including(k, &data, classes, space_options, extra);
         let line_options = groups.as_ref().zip(template.as_ref());
         let line_options = line_options
             .map(|(groups, template)| ClassOptions::new(groups, classes, template.groups()));
@@ -146,8 +142,7 @@ impl TrainingSet {
             origin,
             groups,
             line_options,
-            informativeness: settings.options().l2_informativeness,
-            hidden,
+            l2_rule: settings.l2_rule().cloned(),
             counts,
         }
     }
@@ -164,15 +159,62 @@ impl TrainingSet {
         &self.space
     }
 
-    /// Returns the length of θ: one more than the layout has for hidden units.
-    pub fn dimension(&self) -> usize {
-        self.space.dimension() + usize::from(self.hidden.is_some())
+    /// Returns the labels.
+    #[must_use]
+    pub fn labels(&self) -> &LabelSet {
+        &self.labels.set
+    }
+
+    /// Returns the development sentences over the columns of the data, and the gold labels of each,
+    /// `[sentences][T]`, if there are any.
+    #[must_use]
+    pub fn development(&self) -> Option<(&Dataset, &[Vec<String>])> {
+        self.development.as_ref().map(DevelopmentSet::sentences)
+    }
+
+    /// Returns the classes of node attributes, which are the columns of the data: attributes that
+    /// always occur together.
+    #[must_use]
+    pub fn node_classes(&self) -> &Classes {
+        &self.node_classes
+    }
+
+    /// Returns the name of a node attribute, given its number before collapsing.
+    #[must_use]
+    pub fn node_name(&self, attribute: AttributeId) -> &[u8] {
+        self.alphabets.nodes.name(attribute)
     }
 
     /// Returns the number of attributes before collapsing.
     #[must_use]
     pub fn attributes(&self) -> usize {
         self.attributes
+    }
+
+    /// Returns the event before the first iteration of training that is estimated to need so many
+    /// bytes besides the set.
+    #[must_use]
+    pub fn start_event<'a>(&self, settings: &'a TrainSettings, memory: usize) -> Start<'a> {
+        let counts = &self.counts;
+        let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
+        Start {
+            options: Some(settings.options()),
+            sentences: counts.labeled.sentences as usize,
+            tokens: counts.labeled.tokens as usize,
+            total_weight: counts.total_weight,
+            partial_tokens: counts.partial_tokens as usize,
+            unlabeled_sentences: counts.unlabeled.sentences as usize,
+            dev_sentences: self.development.as_ref().map_or(0, DevelopmentSet::len),
+            labels: self.labels.set.len(),
+            plain_labels: self.labels.data_scheme == Scheme::Plain,
+            attributes: self.attributes(),
+            collapsed_attributes: self.node_classes.len() + self.edge_classes.len(),
+            parameters: self.space.dimension(),
+            weights: self.weights(),
+            active_per_token,
+            collapsed_active_per_token,
+            estimated_memory: self.memory() + memory,
+        }
     }
 
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
@@ -195,7 +237,7 @@ impl TrainingSet {
     /// Creates the objective with a noise term.
     #[must_use]
     pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
-        let amounts = self.attribute_noise(&NoiseTerm::Quadratic(noise));
+        let amounts = self.attribute_noise(&FeatureNoise::Analytic(noise));
         self.likelihood(l2).with_attribute_noise(noise, amounts)
     }
 
@@ -219,12 +261,13 @@ impl TrainingSet {
     /// Returns the number of weights of single attributes and of label pairs, before collapsing.
     #[must_use]
     pub fn weights(&self) -> usize {
-        self.dimension() + self.count_collapsed(|_| true)
+        self.space.dimension() + self.count_collapsed(|_| true)
     }
 
     /// Counts the nonzero weights of single attributes and of label pairs, given the parameters of
     /// classes and how many of these are not 0.
-    pub(super) fn nonzero_weights(&self, theta: &[f64], nonzero: usize) -> usize {
+    #[must_use]
+    pub fn nonzero_weights(&self, theta: &[f64], nonzero: usize) -> usize {
         nonzero + self.count_collapsed(|parameter| theta[parameter] != 0.0)
     }
 
@@ -245,7 +288,8 @@ impl TrainingSet {
     }
 
     /// Returns whether there are development data that choose the weights.
-    pub(super) fn chooses_on_dev(&self) -> bool {
+    #[must_use]
+    pub fn chooses_on_dev(&self) -> bool {
         self.development.is_some() && !self.reports_dev()
     }
 
@@ -261,8 +305,8 @@ impl TrainingSet {
         let mut penalty = Penalty::from(l2);
         let options = self.line_options.as_ref();
         let mut strengths = options.and_then(|options| options.l2_strengths(&self.space, l2));
-        if let Some(epsilon) = self.informativeness {
-            let divisors = divisors(&self.data, &self.space, epsilon);
+        if let Some(rule) = &self.l2_rule {
+            let divisors = rule.divisors(&self.data, &self.space);
             let strengths = strengths.get_or_insert_with(|| vec![l2; divisors.len()]);
             for (strength, divisor) in strengths.iter_mut().zip(divisors) {
                 *strength /= divisor;
@@ -278,7 +322,8 @@ impl TrainingSet {
     }
 
     /// Returns whether some parameter has an L1 penalty.
-    pub(super) fn has_l1(&self, c1: f64) -> bool {
+    #[must_use]
+    pub fn has_l1(&self, c1: f64) -> bool {
         let options = self.line_options.as_ref();
         c1 > 0.0 || options.is_some_and(ClassOptions::have_l1)
     }
@@ -307,7 +352,8 @@ impl TrainingSet {
     /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
     /// effect without any occurrence of an attribute, so those that are to keep the weights of a
     /// model have none.
-    pub(super) fn attribute_noise(&self, noise: &NoiseTerm) -> AttributeNoise {
+    #[must_use]
+    pub fn attribute_noise(&self, noise: &FeatureNoise) -> AttributeNoise {
         let options = self.line_options.as_ref().filter(|o| o.have_dropout());
         let origin = self.origin.as_ref().filter(|_| noise.is_additive());
         if options.is_none() && origin.is_none() {
@@ -332,24 +378,18 @@ impl TrainingSet {
         AttributeNoise { nodes, edges }
     }
 
-    /// Returns whether weights have L2 strengths by informativeness.
-    pub(super) fn has_l2_strengths(&self) -> bool {
-        self.informativeness.is_some()
+    /// Returns whether some weights have penalties or noise of their own.
+    #[must_use]
+    pub fn has_own_strengths(&self) -> bool {
+        self.line_options.is_some() || self.l2_rule.is_some()
     }
 
-    /// Returns whether some attributes have penalties or noise of their own.
-    pub(super) fn has_line_options(&self) -> bool {
-        self.line_options.is_some()
-    }
-
-    /// Returns the parameters where training starts: 0, or the weights of a model; of hidden units
-    /// random ones.
+    /// Returns the parameters where training starts: 0, or the weights of a model.
     #[must_use]
     pub fn start(&self) -> Vec<f64> {
-        match (&self.origin, self.hidden) {
-            (_, Some(units)) => self.hidden_start(units),
-            (Some(origin), None) => origin.start(&self.space),
-            (None, None) => vec![0.0; self.space.dimension()],
+        match &self.origin {
+            Some(origin) => origin.start(&self.space),
+            None => vec![0.0; self.space.dimension()],
         }
     }
 
@@ -442,7 +482,7 @@ impl TrainingSet {
     /// Returns a scorer on the development data, if there are any.
     pub(super) fn dev_scorer(&self) -> Option<DevScorer<'_>> {
         let development = self.development.as_ref();
-        development.map(|development| development.scorer(&self.space, self.hidden.is_some()))
+        development.map(|development| development.scorer(&self.space))
     }
 
     fn class_weights(&self) -> ClassWeights<'_> {
@@ -480,7 +520,6 @@ impl TrainingSet {
         recall_bias: f64,
         record: Option<&TrainingRecord>,
     ) -> Result<(Header, [TableBuilder; 2])> {
-        let output_layer = self.hidden.map(|_| self.output_layer(theta));
         self.data = Dataset::default();
         let options = settings.options();
         let names = Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets));
@@ -489,13 +528,7 @@ impl TrainingSet {
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
         let mut options_json = self.options_json(settings, recall_bias)?;
-        if let Some(layer) = output_layer {
-            label_weights.end.fill(0.0); // which are in the layer
-            layer.add_to(&mut options_json)?;
-            self.labels.set = layer.labels()?;
-        } else {
-            self.labels.add_recall_bias(recall_bias, &mut label_weights);
-        }
+        self.labels.add_recall_bias(recall_bias, &mut label_weights);
         if let Some(record) = record {
             record.add_to(&mut options_json);
         }

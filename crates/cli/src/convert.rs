@@ -21,9 +21,8 @@ Examples:
   dropchain tag new.model test.crfsuite
 
 A model that CRFsuite wrote keeps its labels and probabilities. All commands read such files, too,
-but opening them takes longer, and they have no checksums. A model of an older dropchain is written
-in the current format. Fewer bytes per weight make a smaller model that tags slightly faster;
-`dropchain eval small.model dev.conll` tells what they cost.")]
+but opening them takes longer, and they have no checksums. Fewer bytes per weight make a smaller
+model that tags slightly faster; `dropchain eval small.model dev.conll` tells what they cost.")]
 pub struct ConvertCommand {
     /// Model file, of CRFsuite or dropchain
     old: PathBuf,
@@ -54,7 +53,7 @@ impl ConvertCommand {
             .check()?;
         interrupt::watch();
         let file = ResultFile::new(&self.model)?;
-        let old = Model::open(&self.old)?;
+        let old = dropchain_crfsuite::open(&self.old)?;
         old.verify()?;
         let new = self.convert(&old)?;
         file.save(new.as_bytes())?;

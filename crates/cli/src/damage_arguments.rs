@@ -1,11 +1,12 @@
 //! `--delete`, `--misspell`, `--lowercase` and `--missing` of `eval`: scores on damaged text.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::Args;
 use dropchain::Result;
 use dropchain::eval::Evaluation;
-use dropchain::tag::Damage;
+use dropchain_analysis::{Damage, Deletion};
 use serde_json::{Value, json};
 
 use super::gold_tagger::GoldTagger;
@@ -87,7 +88,7 @@ impl DamageArguments {
         let sentences = gold.sentences().to_vec();
         for &rate in rates.as_slice() {
             gold = match &damage {
-                None => gold.with_deleted_attributes(rate, seed)?,
+                None => gold.with_attribute_filter(Arc::new(Deletion::new(rate, seed)?)),
                 Some(damage) => {
                     let damaged = sentences.iter();
                     let damaged = damaged.map(|sentence| damage.apply(sentence, rate, seed));

@@ -16,7 +16,7 @@ use dropchain::sentence::Sentence;
 use dropchain::tag::Tagger;
 use dropchain::template::Template;
 use dropchain::tokenize::Tokenizer;
-use dropchain::train::{Defaults, TrainOptions, Trainer};
+use dropchain::train::{Defaults, Lbfgs, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 use dropchain_formats::Inline;
 
@@ -121,11 +121,10 @@ impl DemoCommand {
     }
 
     fn train(&self, sentences: &[Sentence], l2: f64, dropout: f64) -> Result<Tagger> {
-        let options = TrainOptions {
+        let options = TrainOptions::new(Lbfgs {
             l2: Some(l2),
-            dropout,
-            ..TrainOptions::default()
-        };
+            ..Lbfgs::dropout(dropout)
+        });
         let template = Template::shipped(self.label.template())
             .ok_or_else(|| Error::parameter("the built-in template is missing"))??;
         let trained = Trainer::new(options)?.train(sentences.to_vec(), template, &mut ())?;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 use dropchain::Sentence;
-use dropchain::eval::{ErrorKind, SpanError, compare_spans, label_errors};
 use dropchain::label::{Scheme, Span};
+use dropchain_analysis::{ErrorKind, SpanError, compare_spans, label_errors};
 use serde::Serialize;
 
 use super::terminal::printable;

@@ -1,12 +1,14 @@
 //! A gold file, tagged with a model.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dropchain::corpus::{Corpus, Format, JoinedColumns, ReadOptions, Reader, Tagged};
 use dropchain::label::{LabelSet, PlainLabels, Scheme};
 use dropchain::sentence::Sentence;
-use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace};
+use dropchain::tag::{
+    AttributeFilter, Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace,
+};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use rayon::prelude::*;
@@ -87,12 +89,12 @@ impl GoldTagger {
         Self { corpus, ..self }
     }
 
-    /// Leaves out attributes ([`Tagger::with_deleted_attributes`]).
-    pub fn with_deleted_attributes(self, rate: f64, seed: u64) -> Result<Self> {
-        Ok(Self {
-            tagger: self.tagger.with_deleted_attributes(rate, seed)?,
+    /// Sets which attributes the tagger sees.
+    pub fn with_attribute_filter(self, filter: Arc<dyn AttributeFilter>) -> Self {
+        Self {
+            tagger: self.tagger.with_attribute_filter(filter),
             ..self
-        })
+        }
     }
 
     /// Returns the sentences, which are then no longer here.

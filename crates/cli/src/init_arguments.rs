@@ -41,7 +41,7 @@ impl InitArguments {
     ///
     /// A file cannot be read or is not a model.
     pub fn open(&self) -> Result<OpenModels> {
-        let open = |path: &Option<PathBuf>| path.as_ref().map(Model::open).transpose();
+        let open = |path: &Option<PathBuf>| path.as_ref().map(dropchain_crfsuite::open).transpose();
         Ok(OpenModels {
             init: open(&self.init)?,
             towards: open(&self.towards)?,

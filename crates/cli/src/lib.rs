@@ -28,6 +28,7 @@ mod interrupt;
 mod knowledge_arguments;
 mod man;
 mod model_input;
+mod named;
 mod output_directory;
 mod outputs;
 mod partial_label_arguments;

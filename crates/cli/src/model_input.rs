@@ -7,6 +7,7 @@ use dropchain::corpus::{
 };
 use dropchain::tag::Header;
 use dropchain::{Error, Result, Tagger};
+use dropchain_documents::ModelKind;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use super::file_name::FileName;
@@ -26,22 +27,31 @@ const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text
 ///
 /// # Errors
 ///
-/// Those of [`Tagger::open`]; the model is a classifier of documents or a regression, whose
-/// features no tagger makes.
+/// Those of [`dropchain_crfsuite::open`]; the model is a classifier of documents or a regression,
+/// whose features no tagger makes.
 pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
-    let tagger = Tagger::open(path)?;
-    let provenance = &tagger.model().header().provenance;
-    let (what, command) = if provenance.is_classifier() {
-        ("classifies documents", "classify")
-    } else if provenance.is_regression() {
-        ("predicts numbers", "regress")
-    } else {
-        return Ok(tagger);
+    check_is_tagger(path.as_ref())?;
+    Ok(Tagger::new(dropchain_crfsuite::open(path)?))
+}
+
+/// Checks that a model file is no classifier of documents and no regression.
+///
+/// # Errors
+///
+/// [`Error::Model`] names the command for it.
+pub fn check_is_tagger(path: &Path) -> Result<()> {
+    let Some(kind) = ModelKind::of(path) else {
+        return Ok(());
+    };
+    let command = match kind {
+        ModelKind::Classifier => "classify",
+        ModelKind::Regression => "regress",
     };
     let message = format!(
-        "the model {what}; expected a tagger (`dropchain {command}` has commands for this one)"
+        "the model {}; expected a tagger (`dropchain {command}` has commands for this one)",
+        kind.what()
     );
-    Err(Error::model(tagger.model().path(), message))
+    Err(Error::model(path, message))
 }
 
 /// Returns the format of files that their names tell, which must be the same for all.

@@ -73,6 +73,11 @@ impl Progress {
         }
     }
 
+    /// Prints permanent lines.
+    pub fn println_all(&self, lines: impl IntoIterator<Item = String>) {
+        lines.into_iter().for_each(|line| self.println(&line));
+    }
+
     /// Replaces the status line of a terminal; elsewhere prints a line.
     pub fn update(&self, text: String) {
         match self {

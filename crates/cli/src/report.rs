@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{Corpus, ReadOptions, Reader};
-use dropchain::eval::WordCounts;
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
+use dropchain_analysis::WordCounts;
 use dropchain_report::{Evaluated, Report, words_of};
 
 use super::arguments::{InputArguments, PlainLabelArguments, Switch, ThreadArguments};

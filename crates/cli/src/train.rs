@@ -7,7 +7,7 @@ use dropchain::Result;
 use dropchain::template::Template;
 use dropchain::train::log::Log;
 use dropchain::train::{
-    BaseModels, TrainOptions, Trained, Trainer, TrainingCorpora, check_line_options,
+    AnyOptions, BaseModels, Trained, Trainer, TrainingCorpora, check_line_options,
 };
 use dropchain_knowledge::Knowledge;
 use dropchain_options::SearchedOptions;
@@ -187,14 +187,14 @@ impl TrainCommand {
     fn decide<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
-        models.check(trainer.settings().options())?;
+        models.check(trainer.settings())?;
         (self.training).check_sampling_options(self.searched.seed_of_noise())?;
-        let options = trainer.settings().options();
-        let has_noise = options.has_noise();
+        let settings = trainer.settings();
+        let has_noise = settings.has_noise();
         self.training.check_unlabeled()?;
         let gradient = self.searched.course.gradient();
         self.training.check_noise_options(has_noise, gradient)?;
-        team.check_options(options)?;
+        team.check_learner(settings.learner())?;
         let input = match models.first() {
             Some(model) if self.template.is_none() && model.header().template.is_none() => {
                 self.input.with_attributes(&self.train, model)
@@ -213,7 +213,7 @@ impl TrainCommand {
         if let Some(template) = &template {
             check_line_options(template, trainer.settings())?;
         }
-        let has_exact_gradient = !has_noise || options.gradient.is_exact();
+        let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
         let mut files = None;
         if team.is_first() {
             self.check_files(template.as_ref())?;
@@ -283,7 +283,7 @@ impl TrainCommand {
         template: Option<&Template>,
         progress: &Progress,
     ) {
-        let has_noise = plan.trainer.settings().options().has_noise();
+        let has_noise = plan.trainer.settings().has_noise();
         if let Some(template) = template.filter(|_| !has_noise)
             && let Some(line) = template
                 .groups()
@@ -370,9 +370,10 @@ impl TrainCommand {
         Ok(fate)
     }
 
-    fn options(&self, models: &BaseModels<'_>) -> Result<TrainOptions> {
+    fn options(&self, models: &BaseModels<'_>) -> Result<AnyOptions> {
         let mut options = self.training.options(models);
         self.searched.apply(&mut options)?;
-        Ok(options)
+        let is_warm = self.searched.is_warm();
+        self.training.with_learner(options, is_warm)
     }
 }

@@ -2,9 +2,10 @@
 
 use clap::Args;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::train::{BaseModels, TrainOptions, TrainingCorpora};
+use dropchain::train::{AnyOptions, BaseModels, TrainOptions, TrainingCorpora};
 use dropchain::{Error, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
+use dropchain_online::Method;
 use dropchain_options::FixedOptions;
 
 use super::arguments::{InputArguments, input_format};
@@ -33,9 +34,19 @@ impl TrainingArguments {
         options
     }
 
+    /// Returns the algorithm.
+    pub fn method(&self) -> Method {
+        self.options.algorithm.method()
+    }
+
+    /// Returns the options with the learner, which takes the place of L-BFGS.
+    pub fn with_learner(&self, options: TrainOptions, is_warm: bool) -> Result<AnyOptions> {
+        self.options.with_learner(options, is_warm)
+    }
+
     /// Rejects unlabeled text for an algorithm that cannot learn from it.
     pub fn check_unlabeled(&self) -> Result<()> {
-        let algorithm = self.options.algorithm.algorithm();
+        let algorithm = self.method();
         let is_sampled = self.options.noise.is_sampled();
         let reason = if !algorithm.is_probabilistic() {
             "learns from labels alone"
@@ -65,7 +76,7 @@ impl TrainingArguments {
             return Ok(());
         }
         self.check_unlabeled()?;
-        let algorithm = self.options.algorithm.algorithm();
+        let algorithm = self.method();
         let expected = if algorithm.is_probabilistic() {
             "expected --dropout above 0".to_owned()
         } else {
@@ -86,7 +97,7 @@ impl TrainingArguments {
     /// Rejects options that require Monte-Carlo noise or an online algorithm if there is none.
     /// `seed` is the value of `--seed` if the command uses it for nothing else.
     pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
-        let is_online = self.options.algorithm.algorithm().is_online();
+        let is_online = self.method().is_online();
         let is_sampled = self.options.noise.is_sampled();
         let (option, expected) = match (self.options.noise.samples(), seed) {
             (Some(n), _) if is_online => (

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use dropchain::label::PlainLabels;
 use dropchain::train::log::{Header, Log, Source};
-use dropchain::train::{self, Observer, ObserverError};
+use dropchain::train::{self, AnyOptions, Observer, ObserverError};
 use dropchain::{Error, Result};
 
 use super::config::EffectiveConfig;
@@ -74,7 +74,8 @@ impl Observer for TrainingReporter<'_> {
             true => describe_documents(start),
             false => describe_sentences(start),
         });
-        if start.plain_labels && start.options.plain_labels == PlainLabels::Auto {
+        let is_auto = |options: &AnyOptions| options.plain_labels == PlainLabels::Auto;
+        if start.plain_labels && start.options.is_some_and(is_auto) {
             self.progress.println(
                 "labels have no B- or I-, but look like types: adjacent tokens with the same label \
                  are one span (--plain-labels tags if they are tags)",

@@ -5,11 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Reader, WriteOptions, Writer, with_notes};
-use dropchain::tag::{
-    Batch, Highest, NamedTagging, TagInput, Tagger, Tagging, UncertaintyMeasure, Workspace,
-    stream_documents,
-};
+use dropchain::tag::{Batch, NamedTagging, TagInput, Tagger, Tagging, Workspace, stream_documents};
 use dropchain::{Error, MemoryLimit, Result, Sentence};
+use dropchain_analysis::{Highest, UncertaintyMeasure};
 use serde_json::Value;
 
 use super::tag_output::OutputName;
@@ -185,7 +183,7 @@ impl UncertainSentences {
         if sentence.layout.document_start || sentence.is_empty() {
             return Ok(());
         }
-        let uncertainty = tagger.uncertainty(input, self.measure, workspace)?;
+        let uncertainty = self.measure.of(tagger, input, workspace)?;
         let candidate = Candidate {
             sentence: Arc::clone(sentence),
             tagging,

@@ -499,11 +499,8 @@ fn files_that_are_gone_are_told() {
 fn a_model_without_a_configuration_says_so() {
     let dir = directory();
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/models");
-    for model in ["v1.model", "v2.model", "crfsuite.model"] {
-        let error = dir
-            .run(&format!("inspect {models}/{model} --config"))
-            .failure();
-        let expected = "the model does not say with which options it was trained";
-        assert!(error.contains(expected), "{error}");
-    }
+    let inspected = dir.run(&format!("inspect {models}/crfsuite.model --config"));
+    let error = inspected.failure();
+    let expected = "the model does not say with which options it was trained";
+    assert!(error.contains(expected), "{error}");
 }

@@ -88,9 +88,13 @@ fn a_model_of_crfsuite_tags_as_recorded() {
     let dir = recorded();
     let text = dir.path("input.crfsuite");
     assert_eq!(fs::read(&text).unwrap(), fs::read(&input).unwrap());
-    assert_tags_as_crfsuite(Model::open(&model).unwrap(), &text, &expected);
+    assert_tags_as_crfsuite(dropchain_crfsuite::open(&model).unwrap(), &text, &expected);
     let bytes = fs::read(&model).unwrap();
-    assert_tags_as_crfsuite(Model::from_bytes(bytes).unwrap(), &text, &expected);
+    assert_tags_as_crfsuite(
+        dropchain_crfsuite::from_bytes(bytes).unwrap(),
+        &text,
+        &expected,
+    );
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn models_of_every_algorithm_of_crfsuite_tag_as_crfsuite_does() {
     for name in names.lines() {
         println!("{name}");
         let file = |extension: &str| dir.path(&format!("{name}.{extension}"));
-        let model = Model::open(file("crfsuite")).unwrap();
+        let model = dropchain_crfsuite::open(file("crfsuite")).unwrap();
         assert_tags_as_crfsuite(model, &dir.path("test.crfsuite"), &file("jsonl"));
     }
 }
@@ -217,7 +221,7 @@ fn a_converted_model_tags_as_crfsuite_does_and_stays_what_it_is() {
     let notice =
         format!("wrote new: 6 labels, {attributes} attributes, {weights} weights of 8 bytes\n");
     assert_eq!(output.exits(0), notice);
-    assert!(dir.bytes("new").starts_with(b"DROPCHN\n"));
+    assert!(dir.bytes("new").starts_with(b"DROPCRF\n"));
     assert_eq!(dir.bytes("m"), fixture_bytes("crfsuite.model"));
     assert_tags_as_crfsuite(
         model,
@@ -358,7 +362,7 @@ fn no_byte_makes_a_model_of_crfsuite_crash() {
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
         damaged[at] ^= [0x01, 0x80, 0xff][at % 3];
-        match Model::from_bytes(damaged) {
+        match dropchain_crfsuite::from_bytes(damaged) {
             Err(_) => errors += 1,
             Ok(model) => {
                 model.verify().unwrap();
@@ -372,7 +376,7 @@ fn no_byte_makes_a_model_of_crfsuite_crash() {
             }
         }
         if at % 50 == 0 {
-            assert!(Model::from_bytes(bytes[..at].to_vec()).is_err());
+            assert!(dropchain_crfsuite::from_bytes(bytes[..at].to_vec()).is_err());
         }
     }
     assert!(

@@ -95,7 +95,7 @@ fn an_interrupt_before_the_second_pass_has_a_result_saves_the_first_pass() {
 
         // It is a model of one pass, for every command that reads models.
         let model = Model::open(dir.path("m")).unwrap();
-        assert!(model.version() == 5 && model.first_pass().is_none());
+        assert!(model.first_pass().is_none());
         assert_eq!(dir.run("tag m dev.conll").success(), expected);
         let shown = dir.run("inspect m").success();
         assert!(!shown.contains("two passes"), "{shown}");
@@ -135,11 +135,16 @@ fn an_interrupt_of_the_second_pass_saves_both() {
         message.contains("m has the weights of iteration"),
         "{message}"
     );
-    assert_eq!(Model::open(dir.path("m")).unwrap().version(), 3);
+    assert!(Model::open(dir.path("m")).unwrap().first_pass().is_some());
     dir.run("tag m dev.conll").success();
     dir.run("train dev.conll --init m --model more --quiet --max-iterations 3")
         .success();
-    assert_eq!(Model::open(dir.path("more")).unwrap().version(), 3);
+    assert!(
+        Model::open(dir.path("more"))
+            .unwrap()
+            .first_pass()
+            .is_some()
+    );
 }
 
 #[test]
@@ -162,7 +167,7 @@ fn a_model_that_is_continued_in_place_keeps_both_passes() {
         message.contains("new has the first pass alone"),
         "{message}"
     );
-    assert_eq!(Model::open(dir.path("new")).unwrap().version(), 5);
+    assert!(Model::open(dir.path("new")).unwrap().first_pass().is_none());
 }
 
 #[test]
@@ -172,7 +177,12 @@ fn a_model_that_needs_no_iteration_keeps_both_passes() {
         .success();
     dir.run("train train.conll --init m --model same --quiet --dropout 0 --max-iterations 0")
         .success();
-    assert_eq!(Model::open(dir.path("same")).unwrap().version(), 3);
+    assert!(
+        Model::open(dir.path("same"))
+            .unwrap()
+            .first_pass()
+            .is_some()
+    );
 }
 
 /// Number of runs that are killed at a random moment.

@@ -1,8 +1,5 @@
 //! Labels that join columns: `--label upos+feats`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use crate::damaged_models::seal;
 use crate::support::TestDir;
 
@@ -100,7 +97,6 @@ fn conllu_is_trained_tagged_and_scored_in_both_columns() {
         header["joined_columns"],
         serde_json::json!(["upos", "feats"])
     );
-    assert_eq!(header["format_version"], 5);
     assert_eq!(header["scheme"], "raw");
     let summary = dir.run("inspect m").success();
     assert!(
@@ -231,7 +227,6 @@ fn a_column_of_that_name_wins() {
     let header = dir.inspect("");
     assert_eq!(header["label_column"], "a+b");
     assert_eq!(header.get("joined_columns"), None);
-    assert_eq!(header["format_version"], 5);
     let tagged = dir.run("tag m train.conll").success();
     assert!(tagged.starts_with("dogs NOUN P x x\n"), "{tagged}");
 }
@@ -430,17 +425,6 @@ fn a_model_whose_labels_do_not_split_is_damaged() {
         message.contains("the label 'DET-_' does not consist of values of 2 columns (upos+feats)"),
         "{message}"
     );
-    // In version 2, labels are of a single column.
-    let dir = conllu();
-    let mut model = dir.bytes("m");
-    model[8] = 2;
-    seal(&mut model);
-    dir.write("m", &model);
-    let message = dir.run("tag m train.conllu").failure();
-    assert!(
-        message.contains("there are bytes after the contents of the header"),
-        "{message}"
-    );
 }
 
 #[test]
@@ -451,32 +435,4 @@ fn models_are_converted_and_configured_with_their_columns() {
     assert_eq!(dir.run("tag f32 bare.conllu").success(), UD);
     let config = dir.run("inspect m --config").success();
     assert!(config.contains("label = \"upos+feats\""), "{config}");
-}
-
-/// The files of a model of format version 4 and of what it says about [`COLUMNS`].
-fn fixture(extension: &str) -> PathBuf {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    root.join(format!("tests/data/models/v4.{extension}"))
-}
-
-const TAG: &str = "tag m train.conll --marginals";
-
-#[test]
-fn a_version_4_model_tags_as_recorded() {
-    let dir = TestDir::new(&[("train.conll", COLUMNS)]);
-    dir.write("m", fs::read(fixture("model")).unwrap());
-    let expected = fs::read_to_string(fixture("expected")).unwrap();
-    let labels = |text: &str| -> Vec<String> {
-        let rows = text.lines().map(|row| row.rsplit_once(' '));
-        rows.flatten()
-            .map(|(labels, _)| labels.to_owned())
-            .collect()
-    };
-    let tagged = dir.run(TAG).success();
-    assert_eq!(labels(&tagged), labels(&expected));
-    assert_eq!(
-        labels(&tagged)[0],
-        "dogs NNS NOUN Number=Plur NOUN Number=Plur"
-    );
-    assert_eq!(dir.inspect("")["format_version"], 4);
 }

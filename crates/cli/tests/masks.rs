@@ -25,7 +25,7 @@ fn models_logs_checkpoints_and_configurations_know_what_has_noise_of_its_own() {
     dir.run(&format!("{line} inputs --model m --log log"))
         .success();
     let log = dir.json_lines("log");
-    assert_eq!(log[0]["parameters"]["noise_sharing"], "inputs");
+    assert_eq!(log[0]["parameters"]["masks"], "inputs");
     assert!(
         iterations(&dir).last().unwrap()["dropout"]
             .as_f64()
@@ -34,7 +34,7 @@ fn models_logs_checkpoints_and_configurations_know_what_has_noise_of_its_own() {
     );
     let model = dir.bytes("m");
     let inspected = dir.run("inspect m --json").json();
-    assert_eq!(inspected["options"]["noise_sharing"], "inputs");
+    assert_eq!(inspected["options"]["masks"], "inputs");
     let config = dir.run("inspect m --config").success();
     assert!(config.contains("masks = \"inputs\""), "{config}");
     dir.write("run.toml", config);
@@ -45,11 +45,11 @@ fn models_logs_checkpoints_and_configurations_know_what_has_noise_of_its_own() {
     dir.run(&format!("{line} weights --model w --log log"))
         .success();
     assert!(dir.bytes("w") != model);
-    assert!(dir.json_lines("log")[0]["parameters"]["noise_sharing"].is_null());
+    assert!(dir.json_lines("log")[0]["parameters"]["masks"].is_null());
     let default = line.replace("--masks", "");
     dir.run(&format!("{default} --model default --log log"))
         .success();
-    assert!(dir.json_lines("log")[0]["parameters"]["noise_sharing"].is_null());
+    assert!(dir.json_lines("log")[0]["parameters"]["masks"].is_null());
 
     let checkpoint = "--checkpoint c --checkpoint-every 1";
     dir.run(&format!("{line} inputs --model m {checkpoint}"))
@@ -125,6 +125,6 @@ fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
         "{error}"
     );
     let found = dir.run(&format!("{bench} --engines exact --json -")).json();
-    assert_eq!(found["options"]["noise_sharing"], "inputs");
-    assert_eq!(found["engines"][1]["engine"], "exact");
+    assert_eq!(found["options"]["masks"], "inputs");
+    assert_eq!(found["engines"][1]["engine"], "adjoint");
 }

@@ -185,7 +185,7 @@ fn directories_devices_and_empty_files_are_no_models() {
         cases.extend([
             (
                 "/dev/zero",
-                "/dev/zero: this is not a dropchain model (it does not begin with DROPCHN)",
+                "/dev/zero: this is not a dropchain model (it does not begin with DROPCRF)",
             ),
             (
                 "/dev/null",

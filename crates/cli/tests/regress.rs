@@ -284,7 +284,7 @@ fn models_of_other_kinds_are_refused() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let message = dir.run("regress predict m").failure();
     assert!(
-        message.contains("predicts no numbers; expected one"),
+        message.contains("the model is a tagger; expected a regression"),
         "{message}"
     );
     dir.write("homes.csv", homes(60, 1));

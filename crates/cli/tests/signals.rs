@@ -147,7 +147,7 @@ fn a_second_signal_after_a_second_quits_without_saving() {
     let mut child = dir.command(line).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().starts_with("iteration    2 ")));
-    thread::sleep(Duration::from_millis(500));
+    thread::sleep(Duration::from_secs(3)); // until the pipe is full
     send("INT", &mut child);
     thread::sleep(Duration::from_millis(1500));
     send("TERM", &mut child);

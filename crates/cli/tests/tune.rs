@@ -179,7 +179,7 @@ fn templates_are_compared_and_unlabeled_text_can_be_weighted() {
         .iter()
         .map(|c| c["template"].as_str().unwrap())
         .collect();
-    assert_eq!(templates, BTreeSet::from(["minimal", "words"]));
+    assert_eq!(templates, BTreeSet::from(["minimal", "words.tpl"]));
     // Without noise, the weight of unlabeled text is irrelevant.
     assert_eq!(configurations.len(), 6);
 }
@@ -243,11 +243,6 @@ fn invalid_options_are_rejected_before_any_work() {
         let message = dir.run(&line).failure();
         assert!(message.starts_with(expected), "{options}: {message}");
     }
-    let message = dir.run(&format!("{SAMPLE} --folds 1")).failure();
-    assert!(
-        message.starts_with("--folds 1; expected 2 or more"),
-        "{message}"
-    );
 }
 
 #[test]
@@ -256,6 +251,8 @@ fn unparsable_arguments_are_bad_usage() {
     for (options, expected) in [
         ("", "--dev"),
         ("--dev dev.conll --folds 3", "cannot be used with"),
+        ("--folds 1", "1 is not in 2.."),
+        ("--dev dev.conll --gradient fast", "fast"),
         ("--dev dev.conll --l2 1:0.1", "the range 1:0.1 is reversed"),
         ("--dev dev.conll --l2 1:1", "the range 1:1 is empty"),
         ("--dev dev.conll --l2 0.1,,1", "a number is missing"),
@@ -278,7 +275,7 @@ fn unparsable_arguments_are_bad_usage() {
 #[test]
 fn errors_found_in_the_data_leave_files_alone() {
     let dir = TestDir::with_sample_corpus();
-    let (model, log) = ("DROPCHN\nold", "{\"event\":\"old\"}\n");
+    let (model, log) = ("DROPCRF\nold", "{\"event\":\"old\"}\n");
     dir.write("m", model);
     dir.write("l", log);
     for (options, expected) in [
@@ -310,14 +307,14 @@ fn errors_found_in_the_data_leave_files_alone() {
 #[test]
 fn a_search_without_any_iteration_leaves_the_model_alone() {
     let dir = TestDir::with_sample_corpus();
-    dir.write("m", "DROPCHN\nold");
+    dir.write("m", "DROPCRF\nold");
     let options = "--dev dev.conll --dropout 0 --l1 100000";
     let message = dir
         .run(&format!("{SAMPLE} --log l --quiet {options}"))
         .failure();
     let expected = "no configuration made an iteration: training begins at the minimum";
     assert!(message.starts_with(expected), "{message}");
-    assert_eq!(dir.text("m"), "DROPCHN\nold");
+    assert_eq!(dir.text("m"), "DROPCRF\nold");
     assert_eq!(dir.json_lines("l")[0]["event"], "start");
 }
 
@@ -326,7 +323,7 @@ fn every_course_of_training_is_that_of_train() {
     let dir = TestDir::with_sample_corpus();
     let line = "tune train.conll --dev dev.conll --columns word,upos,ner --template minimal \
                 --model m --patience 25 --l2 0.1 --halving off --warm-start off --dropout 0,0.3 \
-                --warm-up 0,6 --gradient exact,window=2";
+                --warm-up 0,6 --gradient exact,window=1";
     let output = dir.run(&format!("{line} --json --log l")).json();
     let configurations = output["configurations"].as_array().unwrap();
     assert_eq!(configurations.len(), 5);
@@ -380,11 +377,11 @@ fn one_warm_up_and_one_engine_are_options_of_all_configurations() {
     let dir = TestDir::with_sample_corpus();
     let line = format!("{SAMPLE} --dev dev.conll --dropout 0.3 --l2 0.1,1 --warm-up 3");
     let output = dir
-        .run(&format!("{line} --gradient window=2 --json"))
+        .run(&format!("{line} --gradient window=3 --json"))
         .json();
     let options = &output["options"];
     assert_eq!(options["warm_up"], 3);
-    assert_eq!(options["gradient"], "window=2");
+    assert_eq!(options["gradient"], "window=3");
     for row in output["configurations"].as_array().unwrap() {
         assert!(row.get("warm_up").is_none() && row.get("gradient").is_none());
     }

@@ -3,9 +3,11 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 use dropchain::optim::{LbfgsOptions, LineSearch};
-use dropchain::train::{
-    Algorithm, ArowOptions, Defaults, PassiveAggressiveOptions, PassiveAggressiveType,
-    PerceptronOptions, SgdOptions, StepRule, TrainOptions,
+use dropchain::train::{AnyLearner, Lbfgs, TrainOptions};
+use dropchain::{Error, Result};
+use dropchain_online::{
+    Arow, Method, PassiveAggressive, PassiveAggressiveType, Perceptron, Sgd, SgdOptions, StepRule,
+    WarmStarted,
 };
 
 use super::values::{named, switch};
@@ -167,16 +169,16 @@ struct ArowArguments {
 }
 
 impl AlgorithmOptions {
-    /// Sets the algorithm and its parameters.
+    /// Sets the optimizer of L-BFGS, and the default amount of noise.
     pub fn apply(&self, options: &mut TrainOptions) {
-        options.algorithm = self.algorithm();
-        options.dropout = Defaults::dropout(&options.algorithm);
-        options.lbfgs = self.lbfgs.options(options.lbfgs.clone());
-        if options.algorithm == Algorithm::Lbfgs {
-            let lbfgs = &mut options.lbfgs;
-            lbfgs.gradient_tolerance = self.epsilon.unwrap_or(lbfgs.gradient_tolerance);
-            lbfgs.improvement_tolerance = self.delta.unwrap_or(lbfgs.improvement_tolerance);
-            lbfgs.period = self.period.unwrap_or(lbfgs.period);
+        let lbfgs = &mut options.method;
+        lbfgs.noise.dropout = self.method().default_dropout();
+        lbfgs.optimizer = self.lbfgs.options(lbfgs.optimizer.clone());
+        if matches!(self.algorithm, None | Some(AlgorithmName::Lbfgs)) {
+            let optimizer = &mut lbfgs.optimizer;
+            optimizer.gradient_tolerance = self.epsilon.unwrap_or(optimizer.gradient_tolerance);
+            optimizer.improvement_tolerance = self.delta.unwrap_or(optimizer.improvement_tolerance);
+            optimizer.period = self.period.unwrap_or(optimizer.period);
         }
     }
 
@@ -186,16 +188,36 @@ impl AlgorithmOptions {
         self.lbfgs.lbfgs_memory
     }
 
-    /// Returns the algorithm with its parameters.
+    /// Returns the learner with the penalties and the noise of an L-BFGS.
+    ///
+    /// # Errors
+    ///
+    /// It does not have them; only L-BFGS has a warm start.
+    pub fn learner(&self, like: Lbfgs, is_warm: bool) -> Result<AnyLearner> {
+        match self.method() {
+            Method::Lbfgs(_) if is_warm => Ok(WarmStarted { lbfgs: like }.into()),
+            method if is_warm => Err(Error::parameter(format!(
+                "algorithm {} with an online warm start; expected --warm-start off: it is a start \
+                 of --algorithm lbfgs",
+                method.name()
+            ))),
+            method => method.regularized(like),
+        }
+    }
+
+    /// Returns the algorithm with its parameters, without penalties and noise.
     #[must_use]
-    pub fn algorithm(&self) -> Algorithm {
+    pub fn method(&self) -> Method {
         let epsilon = self.epsilon.unwrap_or(0.0);
         match self.algorithm.unwrap_or_default() {
-            AlgorithmName::Lbfgs => Algorithm::Lbfgs,
-            AlgorithmName::Sgd => Algorithm::Sgd(self.sgd.options(self.delta, self.period)),
-            AlgorithmName::Ap => Algorithm::Ap(PerceptronOptions { epsilon }),
-            AlgorithmName::Pa => Algorithm::Pa(self.pa.options(epsilon)),
-            AlgorithmName::Arow => Algorithm::Arow(self.arow.options(epsilon)),
+            AlgorithmName::Lbfgs => Method::Lbfgs(Lbfgs::default()),
+            AlgorithmName::Sgd => Method::Sgd(Sgd {
+                steps: self.sgd.options(self.delta, self.period),
+                ..Sgd::default()
+            }),
+            AlgorithmName::Ap => Method::Perceptron(Perceptron { epsilon }),
+            AlgorithmName::Pa => Method::PassiveAggressive(self.pa.options(epsilon)),
+            AlgorithmName::Arow => Method::Arow(self.arow.options(epsilon)),
         }
     }
 }
@@ -217,9 +239,9 @@ impl SgdArguments {
 }
 
 impl PassiveAggressiveArguments {
-    fn options(&self, epsilon: f64) -> PassiveAggressiveOptions {
-        let default = PassiveAggressiveOptions::default();
-        PassiveAggressiveOptions {
+    fn options(&self, epsilon: f64) -> PassiveAggressive {
+        let default = PassiveAggressive::default();
+        PassiveAggressive {
             variant: self.pa_type.unwrap_or(default.variant),
             c: self.pa_c.unwrap_or(default.c),
             error_sensitive: self.error_sensitive.unwrap_or(default.error_sensitive),
@@ -230,9 +252,9 @@ impl PassiveAggressiveArguments {
 }
 
 impl ArowArguments {
-    fn options(&self, epsilon: f64) -> ArowOptions {
-        let default = ArowOptions::default();
-        ArowOptions {
+    fn options(&self, epsilon: f64) -> Arow {
+        let default = Arow::default();
+        Arow {
             variance: self.variance.unwrap_or(default.variance),
             gamma: self.gamma.unwrap_or(default.gamma),
             epsilon,

@@ -115,22 +115,22 @@ fn message(error: &clap::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use dropchain::train::TrainOptions;
+    use dropchain::train::{AnyOptions, TrainOptions};
 
     use super::*;
 
-    fn options(pairs: &[(&str, &str)]) -> Result<TrainOptions> {
+    fn options(pairs: &[(&str, &str)]) -> Result<AnyOptions> {
         let pairs = pairs
             .iter()
             .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
-        let mut options = TrainOptions::default();
-        parse(&pairs.collect::<Vec<_>>())?.apply(&mut options)?;
-        Ok(options)
+        parse(&pairs.collect::<Vec<_>>())?.over(TrainOptions::default())
     }
 
     #[test]
     fn without_options_training_has_its_defaults() {
-        assert_eq!(options(&[]).unwrap(), TrainOptions::default());
+        let options = options(&[]).unwrap();
+        assert_eq!(options.method.name(), "lbfgs");
+        assert_eq!(options.patience, TrainOptions::default().patience);
     }
 
     #[test]
@@ -156,9 +156,13 @@ mod tests {
             ("recall_bias", "-0.5"),
         ]);
         let found = found.unwrap();
-        assert_eq!((found.l2, found.max_iterations), (Some(0.5), Some(7)));
+        let regularization = found.method.regularization();
+        assert_eq!(
+            (regularization.l2, found.max_iterations),
+            (Some(0.5), Some(7))
+        );
         assert!(!found.collapse && found.discover);
-        assert_eq!(found.gradient.to_string(), "reweighted=3");
+        assert_eq!(regularization.noise.kind.to_string(), "reweighted=3");
         assert_eq!(found.recall_bias, Some(-0.5));
     }
 
@@ -170,14 +174,10 @@ mod tests {
                 "scheme 'x'; expected one of raw, io",
             ),
             (&[("l2", "x")], "l2 'x': invalid float"),
-            (&[("noise", "x")], "noise 'x': expected dropout, gaussian"),
+            (&[("noise", "x")], "noise 'x'"),
             (
                 &[("eta", "1")],
                 "eta has no meaning for algorithm 'lbfgs'; expected algorithm sgd",
-            ),
-            (
-                &[("noise", "gaussian-scores"), ("gradient", "local")],
-                "gradient 'local' with gaussian-scores noise, which has",
             ),
         ] {
             let error = options(pairs).unwrap_err().to_string();

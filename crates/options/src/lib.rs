@@ -17,8 +17,6 @@ mod values;
 pub use algorithm::{AlgorithmOptions, Misplaced, ONLY, algorithms, misplaced};
 pub use keywords::{Kind, kind, names, parse};
 pub use model::{ModelOptions, StorageOptions};
-pub use noise::{
-    CourseOptions, MasksOption, NoiseLevels, NoiseOptions, parse_gradient, set_gradient,
-};
+pub use noise::{CourseOptions, MasksOption, NoiseLevels, NoiseOptions};
 pub use training::{FixedOptions, LengthOptions, SearchedOptions, TrainingOptions};
 pub use values::{named, switch};

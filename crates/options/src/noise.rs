@@ -1,10 +1,8 @@
 //! Noise: what is minimized, how much of it there is, and how its gradient is computed.
 
-use std::str::FromStr;
-
 use clap::Args;
-use dropchain::train::{Defaults, Engine, NoiseKind, NoiseSharing, TrainOptions};
-use dropchain::{Error, Result};
+use dropchain::Result;
+use dropchain::train::{NoiseKind, NoiseSharing, TrainOptions};
 
 use super::values::named;
 
@@ -32,10 +30,9 @@ pub struct NoiseLevels {
 impl NoiseLevels {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
-        options.dropout = self
-            .dropout
-            .unwrap_or(Defaults::dropout(&options.algorithm));
-        options.edge_dropout = self.edge_dropout.or(options.edge_dropout);
+        let noise = &mut options.method.noise;
+        noise.dropout = self.dropout.unwrap_or(noise.dropout);
+        noise.edge_dropout = self.edge_dropout.or(noise.edge_dropout);
     }
 }
 
@@ -68,46 +65,14 @@ impl CourseOptions {
     ///
     /// # Errors
     ///
-    /// The gradient is unknown, or the noise has one of its own.
+    /// The gradient is unknown.
     pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
         if let Some(name) = &self.gradient {
-            set_gradient(parse_gradient(name)?, options)?;
+            options.method.noise.gradient = name.parse()?;
         }
-        options.warm_up = self.warm_up.or(options.warm_up);
+        options.method.warm_up = self.warm_up.or(options.method.warm_up);
         Ok(())
     }
-}
-
-/// Parses the value of `--gradient`.
-///
-/// # Errors
-///
-/// It is none.
-pub fn parse_gradient(name: &str) -> Result<Engine> {
-    let engine: Engine = name.parse()?;
-    match engine.round().is_none() && engine.expectation().is_none() {
-        true => Ok(engine),
-        false => Err(Error::parameter(format!(
-            "gradient '{name}'; expected exact, message, window=R or local"
-        ))),
-    }
-}
-
-/// Sets the engine for the gradient of the noise term.
-///
-/// # Errors
-///
-/// The noise term has a gradient of its own.
-pub fn set_gradient(engine: Engine, options: &mut TrainOptions) -> Result<()> {
-    if options.gradient.round().is_some() || options.gradient.expectation().is_some() {
-        return Err(Error::parameter(format!(
-            "gradient '{engine}' with {} noise, which has a gradient of its own; expected the \
-             default (--gradient exact)",
-            NoiseChoice::name(options.gradient)
-        )));
-    }
-    options.gradient = engine;
-    Ok(())
 }
 
 /// The kind of noise and how to compute its penalty.
@@ -125,7 +90,7 @@ pub struct NoiseOptions {
     /// there is no N): faster, and slightly different. monte-carlo: dropout by random sampling:
     /// slower, for comparison.
     #[arg(long, value_name = "KIND", hide_short_help = true)]
-    noise: Option<NoiseChoice>,
+    noise: Option<NoiseKind>,
     #[command(flatten)]
     masks: MasksOption,
     /// Samples per sentence and iteration of --noise monte-carlo, 1 to 1000 [default: 4]
@@ -145,12 +110,10 @@ pub struct NoiseOptions {
 impl NoiseOptions {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
-        if let Some(noise) = self.noise {
-            options.noise = noise.kind;
-            options.gradient = noise.engine;
-        }
-        options.noise_sharing = self.masks.masks.unwrap_or(options.noise_sharing);
-        options.samples = self.samples.unwrap_or(options.samples);
+        let noise = &mut options.method.noise;
+        noise.kind = self.noise.unwrap_or(noise.kind);
+        noise.sharing = self.masks.masks.unwrap_or(noise.sharing);
+        noise.samples = self.samples.unwrap_or(noise.samples);
     }
 
     /// Returns the option that requires noise, if there is one.
@@ -171,58 +134,7 @@ impl NoiseOptions {
     /// Returns whether the noise is sampled.
     #[must_use]
     pub fn is_sampled(&self) -> bool {
-        self.noise.unwrap_or_default().kind == NoiseKind::MonteCarlo
-    }
-}
-
-/// The value of `--noise`: the kind, and the term that stands for it.
-#[derive(Clone, Copy, Debug, Default)]
-struct NoiseChoice {
-    kind: NoiseKind,
-    engine: Engine,
-}
-
-impl NoiseChoice {
-    /// Returns the name of a term that has a gradient of its own.
-    fn name(engine: Engine) -> &'static str {
-        match engine.round() {
-            Some(_) => "reweighted",
-            None => "gaussian-scores",
-        }
-    }
-}
-
-impl FromStr for NoiseChoice {
-    type Err = String;
-
-    fn from_str(name: &str) -> std::result::Result<Self, String> {
-        let engine = |name: &str| {
-            let engine = name.parse().map_err(|error: Error| error.to_string())?;
-            Ok(Self {
-                engine,
-                ..Self::default()
-            })
-        };
-        let kind = match name {
-            "dropout" => NoiseKind::Dropout,
-            "gaussian" => NoiseKind::Gaussian,
-            "additive" => NoiseKind::Additive,
-            "monte-carlo" => NoiseKind::MonteCarlo,
-            "gaussian-scores" => return engine("gaussian"),
-            "gaussian-scores=unscented" => return engine("unscented"),
-            name if name.starts_with("reweighted") => return engine(name),
-            _ => {
-                return Err(
-                    "expected dropout, gaussian, additive, gaussian-scores, reweighted or \
-                     monte-carlo"
-                        .to_owned(),
-                );
-            }
-        };
-        Ok(Self {
-            kind,
-            engine: Engine::default(),
-        })
+        self.noise == Some(NoiseKind::MonteCarlo)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::{Defaults, DevUse, TrainOptions, WarmStart};
+use dropchain::train::{AnyOptions, Defaults, DevUse, TrainOptions};
 
 use super::algorithm::AlgorithmOptions;
 use super::model::{ModelOptions, StorageOptions};
@@ -99,9 +99,9 @@ pub struct SearchedOptions {
     /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no
     /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
     /// them. Not with --init or --towards, whose weights are the start.
-    #[arg(long, value_parser = named::<WarmStart>(), value_name = "START",
+    #[arg(long, value_parser = named::<Start>(), value_name = "START",
           help_heading = "Only with --algorithm lbfgs", hide_short_help = true)]
-    warm_start: Option<WarmStart>,
+    warm_start: Option<Start>,
     /// What --dev is for: to choose the iteration and end training, or only to be scored
     /// [default: choose]
     #[arg(long, value_parser = named::<DevUse>(), value_name = "USE",
@@ -141,6 +141,16 @@ impl FixedOptions {
         options.discover |= self.discover;
         options.caseless = self.caseless.unwrap_or(options.caseless);
     }
+
+    /// Returns the options with the learner, which takes the place of L-BFGS.
+    ///
+    /// # Errors
+    ///
+    /// It does not have their penalties or noise; only L-BFGS has a warm start.
+    pub fn with_learner(&self, options: TrainOptions, is_warm: bool) -> Result<AnyOptions> {
+        let learner = self.algorithm.learner(options.method.clone(), is_warm)?;
+        Ok(options.with_method(learner))
+    }
 }
 
 impl SearchedOptions {
@@ -148,15 +158,16 @@ impl SearchedOptions {
     ///
     /// # Errors
     ///
-    /// The gradient is unknown, or the noise has one of its own.
+    /// The gradient is unknown.
     pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
-        options.l2 = self.l2.or(options.l2);
-        options.l1 = self.l1.unwrap_or(options.l1);
+        let method = &mut options.method;
+        method.l2 = self.l2.or(method.l2);
+        method.l1 = self.l1.unwrap_or(method.l1);
+        let weight = &mut method.noise.unlabeled_weight;
+        *weight = self.unlabeled_weight.unwrap_or(*weight);
         self.levels.apply(options);
         self.course.apply(options)?;
         options.seed = self.seed.unwrap_or(options.seed);
-        options.unlabeled_weight = self.unlabeled_weight.unwrap_or(options.unlabeled_weight);
-        options.warm_start = self.warm_start.unwrap_or(options.warm_start);
         options.dev_use = self.dev_use.unwrap_or(options.dev_use);
         Ok(())
     }
@@ -165,20 +176,36 @@ impl SearchedOptions {
     #[must_use]
     pub fn seed_of_noise(&self) -> Option<u64> {
         // A warm start visits the sentences in an order that depends on the seed.
-        let is_warm = self.warm_start == Some(WarmStart::Online);
-        self.seed.filter(|_| !is_warm)
+        self.seed.filter(|_| !self.is_warm())
+    }
+
+    /// Returns whether L-BFGS starts after passes of stochastic updates.
+    #[must_use]
+    pub fn is_warm(&self) -> bool {
+        self.warm_start == Some(Start::Online)
     }
 }
 
+/// What L-BFGS starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Off,
+    Online,
+}
+
+dropchain::named!(Start, "start": Off = "off", Online = "online");
+
 impl TrainingOptions {
-    /// Sets the corresponding training options.
+    /// Returns options that are those of `base` unless they are given.
     ///
     /// # Errors
     ///
-    /// The gradient is unknown, or the noise has one of its own.
-    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
-        self.fixed.apply(options);
-        self.searched.apply(options)
+    /// The gradient is unknown, or the algorithm does not have an option.
+    pub fn over(&self, base: TrainOptions) -> Result<AnyOptions> {
+        let mut options = base;
+        self.fixed.apply(&mut options);
+        self.searched.apply(&mut options)?;
+        self.fixed.with_learner(options, self.searched.is_warm())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The section on rare words: scores by the frequency of words in the training data.
 
-use dropchain::eval::{FrequencyBand, WordCounts};
+use dropchain_analysis::{FrequencyBand, WordCounts};
 
 use crate::evaluated::{Analysis, Evaluated};
 use crate::plot::{Axis, Plot, Scale};

@@ -19,10 +19,10 @@ mod views;
 use std::path::Path;
 
 use dropchain::error::{Error, Place, Result};
-use dropchain::eval::WordCounts;
 use dropchain::input_file::read_text;
 use dropchain::train::Pass;
 use dropchain::train::log::{Run, read_lines, read_runs};
+use dropchain_analysis::WordCounts;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dropchain::Result;
-use dropchain::eval::{Counts, ErrorKind};
+use dropchain::eval::Counts;
+use dropchain_analysis::ErrorKind;
 
 use crate::evaluated::{Analysis, Evaluated, SystemAnalysis};
 use crate::views::{Cell, Section, Table, count, count_of, heads, letter, percent, with_letters};

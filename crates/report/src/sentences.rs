@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dropchain::Sentence;
-use dropchain::eval::{ErrorKind, SpanError};
 use dropchain::label::Span;
+use dropchain_analysis::{ErrorKind, SpanError};
 use serde::Serialize;
 
 use crate::evaluated::words_of;
@@ -263,8 +263,8 @@ impl SentencePage<'_> {
 
 #[cfg(test)]
 mod tests {
-    use dropchain::eval::span_errors;
     use dropchain::label::spans;
+    use dropchain_analysis::span_errors;
 
     use super::*;
 

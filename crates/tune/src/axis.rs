@@ -11,13 +11,7 @@ const EXPECTED: &str = "expected numbers such as 0.1,0.3 or a range such as 0.01
 /// The values that one parameter may take: numbers, ranges to draw from, or both; written as
 /// `0,0.3,0.5` or `0.01:1` or `0,0.01:1`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis(Vec<Item>);
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Item {
-    Value(f64),
-    Range(f64, f64),
-}
+pub struct Axis(Vec<[f64; 2]>); // both ends of a range; the same for a number
 
 /// The distribution of numbers drawn from a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,59 +29,49 @@ impl Axis {
         let mut values = values.to_vec();
         values.sort_by(f64::total_cmp);
         values.dedup();
-        Self(values.into_iter().map(Item::Value).collect())
+        Self(values.into_iter().map(|value| [value; 2]).collect())
     }
 
     /// Returns the numbers; `None` if there is a range.
     pub(super) fn values(&self) -> Option<Vec<f64>> {
-        let value = |item: &Item| match *item {
-            Item::Value(value) => Some(value),
-            Item::Range(..) => None,
-        };
+        let value = |[low, high]: &[f64; 2]| (low == high).then_some(*low);
         self.0.iter().map(value).collect()
     }
 
     /// Returns the number, if there is only one and no range.
     #[must_use]
     pub fn single(&self) -> Option<f64> {
-        match self.0[..] {
-            [Item::Value(value)] => Some(value),
+        match self.values()?[..] {
+            [value] => Some(value),
             _ => None,
         }
     }
 
     /// Returns all numbers and the ends of all ranges.
     pub(super) fn ends(&self) -> impl Iterator<Item = f64> {
-        self.0.iter().flat_map(|item| match *item {
-            Item::Value(value) => [value, value],
-            Item::Range(low, high) => [low, high],
-        })
+        self.0.iter().flatten().copied()
     }
 
     /// Returns a range that cannot be drawn from on this scale, as it was written, if there is one.
     pub(super) fn invalid_range(&self, scale: Scale) -> Option<String> {
-        self.0.iter().find_map(|item| match *item {
-            Item::Range(low, high) if scale == Scale::Logarithmic && low <= 0.0 => {
-                Some(format!("{low}:{high}"))
-            }
-            _ => None,
-        })
+        let mut ranges = self.0.iter().filter(|[low, high]| low < high);
+        let invalid = ranges.find(|[low, _]| scale == Scale::Logarithmic && *low <= 0.0);
+        invalid.map(|[low, high]| format!("{low}:{high}"))
     }
 
     /// Draws an item at random, and if it is a range, a number of three significant digits from it.
     pub(super) fn draw(&self, scale: Scale, seed: u64, counter: u64) -> f64 {
         let chosen = 1.0 - uniform(seed, counter);
-        match self.0[((chosen * self.0.len() as f64) as usize).min(self.0.len() - 1)] {
-            Item::Value(value) => value,
-            Item::Range(low, high) => {
-                let u = uniform(seed, counter + 1);
-                let drawn = match scale {
-                    Scale::Linear => low + u * (high - low),
-                    Scale::Logarithmic => (low.ln() + u * (high.ln() - low.ln())).exp(),
-                };
-                three_digits(drawn).clamp(low, high)
-            }
+        let [low, high] = self.0[((chosen * self.0.len() as f64) as usize).min(self.0.len() - 1)];
+        if low == high {
+            return low;
         }
+        let u = uniform(seed, counter + 1);
+        let drawn = match scale {
+            Scale::Linear => low + u * (high - low),
+            Scale::Logarithmic => (low.ln() + u * (high.ln() - low.ln())).exp(),
+        };
+        three_digits(drawn).clamp(low, high)
     }
 }
 
@@ -114,7 +98,7 @@ impl FromStr for Axis {
         let mut items = Vec::new();
         for item in text.split(',') {
             let item = match item.split_once(':') {
-                None => Item::Value(number(item)?),
+                None => [number(item)?; 2],
                 Some((low, high)) => {
                     let (low, high) = (number(low)?, number(high)?);
                     if low >= high {
@@ -124,7 +108,7 @@ impl FromStr for Axis {
                              higher one"
                         )));
                     }
-                    Item::Range(low, high)
+                    [low, high]
                 }
             };
             if !items.contains(&item) {
@@ -149,7 +133,7 @@ mod tests {
 
     #[test]
     fn numbers_and_ranges_can_be_combined() {
-        let items = [Item::Value(0.0), Item::Range(0.01, 1.0), Item::Value(2.0)];
+        let items = [[0.0, 0.0], [0.01, 1.0], [2.0, 2.0]];
         assert_eq!(axis("0, 0.01:1, 2,0.0").0, items);
         assert_eq!(axis("1e-2").values(), Some(vec![0.01]));
         assert_eq!(axis("0,0.1:1").values(), None);

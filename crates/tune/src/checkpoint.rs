@@ -1,10 +1,24 @@
 //! The file from which a search continues after a crash.
+//!
+//! Its first line marks it as a checkpoint. All others are JSON: an object of all that determines
+//! the results of the search, then one line for each finished segment. A segment is a pure function
+//! of those before, and its numbers are written with as many digits as give them back, so that
+//! nothing else is needed for the same bits. A last line without its end is what a crash left.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::pool::lock;
+use super::segment_store::Job;
 use dropchain::atomic_file;
 use dropchain::error::{Error, Result};
+use dropchain::train::{CHECKPOINT_MAGIC, SegmentEnd};
 
 /// A file that holds the state of a search: what has been trained is not trained again.
 ///
@@ -13,9 +27,29 @@ use dropchain::error::{Error, Result};
 #[derive(Debug)]
 pub struct Checkpoint {
     path: PathBuf,
-    file: File,
-    is_new: bool,
+    file: Mutex<File>,
     resume: bool,
+}
+
+/// What a search continues from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resumed {
+    /// Number of finished segments, which are not trained again.
+    pub segments: usize,
+    /// Whether the checkpoint ended within a segment, which is trained again.
+    pub was_torn: bool,
+}
+
+/// The line of a segment.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Line<'a> {
+    pub job: Job,
+    /// The segment without any weights.
+    pub end: Cow<'a, SegmentEnd>,
+    /// The last weights, if a later segment starts from them.
+    pub last: Cow<'a, [f64]>,
+    /// The best weights, if they are the best of the search so far.
+    pub best: Cow<'a, [f64]>,
 }
 
 impl Checkpoint {
@@ -28,8 +62,7 @@ impl Checkpoint {
     /// regular file or another search writes it.
     pub fn open(path: impl Into<PathBuf>, resume: bool) -> Result<Self> {
         let path = path.into();
-        let old = fs::metadata(&path);
-        if old.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
+        if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
             let message = "is not a regular file; expected the name of a file to write";
             return Err(Error::checkpoint(path, message));
         }
@@ -42,12 +75,8 @@ impl Checkpoint {
                            choose another file";
             return Err(Error::checkpoint(path, message));
         }
-        Ok(Self {
-            path,
-            file,
-            is_new: old.is_err(),
-            resume,
-        })
+        let file = Mutex::new(file);
+        Ok(Self { path, file, resume })
     }
 
     /// Returns the path as given.
@@ -65,38 +94,148 @@ impl Checkpoint {
         atomic_file::remove(&self.path)
     }
 
-    /// Makes the existence of the file durable, which not every system supports.
-    pub(super) fn sync_directory(&self) {
-        let directory = match self.path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        if let Ok(directory) = File::open(directory) {
-            let _ = directory.sync_all();
+    /// Begins a search, or continues one: then `receive` gets all finished segments. `identity` is
+    /// all that determines the results.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or written; it is damaged or belongs to another search.
+    pub(super) fn begin(
+        &self,
+        identity: &Map<String, Value>,
+        mut receive: impl FnMut(Line<'_>) -> Result<()>,
+    ) -> Result<Option<Resumed>> {
+        let mut resumed = Resumed::default();
+        if self.resume && self.read(identity, &mut receive, &mut resumed)? {
+            return Ok(Some(resumed));
         }
+        let mut file = lock(&self.file);
+        let begun = (file.set_len(0))
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(&CHECKPOINT_MAGIC));
+        drop(file);
+        begun.map_err(|e| self.failed(e))?;
+        self.append(identity)?;
+        Ok(self.resume.then(Resumed::default))
     }
 
-    /// Returns whether to continue from the contents.
-    pub(super) fn resume(&self) -> bool {
-        self.resume
+    /// Reads the file; returns whether it is that of a search that has begun. Cuts off what is left
+    /// of an incomplete line.
+    fn read(
+        &self,
+        identity: &Map<String, Value>,
+        receive: &mut impl FnMut(Line<'_>) -> Result<()>,
+        resumed: &mut Resumed,
+    ) -> Result<bool> {
+        let mut file = lock(&self.file);
+        let mut reader = BufReader::new(&*file);
+        let (mut line, mut number, mut end) = (Vec::new(), 0, 0);
+        loop {
+            line.clear();
+            let len = (reader.read_until(b'\n', &mut line)).map_err(|e| self.failed(e))?;
+            resumed.was_torn = len > 0 && line.last() != Some(&b'\n');
+            if number == 0 && !CHECKPOINT_MAGIC.starts_with(&line) {
+                let message = "is not a checkpoint of `tune`; expected one to resume";
+                return Err(Error::checkpoint(&self.path, message));
+            }
+            if len == 0 || resumed.was_torn {
+                break;
+            }
+            match number {
+                0 => {}
+                1 => self.check(&self.parse(&line, number)?, identity)?,
+                _ => {
+                    receive(self.parse(&line, number)?)?;
+                    resumed.segments += 1;
+                }
+            }
+            number += 1;
+            end += len as u64;
+        }
+        let cut = file.set_len(end).and_then(|()| file.seek(SeekFrom::End(0)));
+        cut.map_err(|e| self.failed(e))?;
+        Ok(number > 1)
     }
 
-    /// Returns a handle of the file, with the same lock.
-    pub(super) fn file(&self) -> Result<File> {
-        self.file.try_clone().map_err(|e| Error::io(&self.path, e))
+    fn parse<'a, T: Deserialize<'a>>(&self, line: &'a [u8], number: usize) -> Result<T> {
+        serde_json::from_slice(line).map_err(|e| {
+            let what = match number {
+                1 => "no search is described, or that of another command".to_owned(),
+                _ => e.to_string(),
+            };
+            let place = format!("{}:{}", self.path.display(), number + 1);
+            Error::checkpoint(place, damaged(what))
+        })
+    }
+
+    /// Checks that the file is of the search that is about to continue.
+    fn check(&self, then: &Map<String, Value>, now: &Map<String, Value>) -> Result<()> {
+        let value = |of: &Map<String, Value>, name: &str| of.get(name).cloned().unwrap_or_default();
+        let mut names = then.keys().chain(now.keys());
+        let Some(name) = names.find(|name| value(then, name) != value(now, name)) else {
+            return Ok(());
+        };
+        let difference = if name.starts_with("--") || name == "dropchain" {
+            let [then, now] = [then, now].map(|of| describe(name, &value(of, name)));
+            format!("{then}, this search is {now}")
+        } else {
+            format!("with other {name}")
+        };
+        let message = format!("was written {difference}; expected the search that was interrupted");
+        Err(Error::checkpoint(&self.path, message))
+    }
+
+    /// Appends a line.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written. The lines before remain.
+    pub(super) fn append(&self, line: &impl Serialize) -> Result<()> {
+        let mut file = lock(&self.file);
+        let mut append = || {
+            let mut line = serde_json::to_vec(line)?;
+            line.push(b'\n');
+            let start = file.stream_position()?;
+            file.write_all(&line).inspect_err(|_| {
+                let _ = file.set_len(start);
+                let _ = file.seek(SeekFrom::Start(start));
+            })
+        };
+        append().map_err(|e| self.failed(e))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io(&self.path, error)
     }
 }
 
 impl Drop for Checkpoint {
-    /// Removes the file if it was created for a search that did not start.
+    /// Removes the file if it is empty: the search did not start.
     fn drop(&mut self) {
-        if self.is_new
-            && self
-                .file
-                .metadata()
-                .is_ok_and(|metadata| metadata.len() == 0)
-        {
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             let _ = atomic_file::remove(&self.path);
         }
+    }
+}
+
+/// Returns the message for contents that cannot be used.
+pub(super) fn damaged(what: impl std::fmt::Display) -> String {
+    format!("is damaged: {what}; remove it to start from the beginning")
+}
+
+/// Describes the value of an option.
+fn describe(name: &str, value: &Value) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    match value {
+        Value::Null => format!("without {name}"),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(text).collect();
+            format!("with {name} {}", values.join(","))
+        }
+        value => format!("with {name} {}", text(value)),
     }
 }

@@ -1,7 +1,6 @@
 //! The training sets of a search: per template, with development data or folds.
 
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -24,19 +23,20 @@ pub enum Validation {
 
 /// The extracted corpora of a search, for each template.
 pub struct TuningData {
-    sets: Sets,
-    fingerprints: Vec<(String, u64)>, // of the corpora and the models, with names
-    matches: Vec<Vec<ModelMatch>>,    // [templates]
+    sets: Vec<Set>,
     templates: Vec<Option<Template>>,
+    matches: Vec<Vec<ModelMatch>>, // [templates]
+    folds: Option<Folds>,
+    fingerprints: Vec<(String, u64)>, // of all that the sets depend on, with names
 }
 
-enum Sets {
-    Dev(Vec<TrainingSet>),
+/// What is extracted with a template.
+enum Set {
+    Dev(Box<TrainingSet>),
     Folds {
-        corpora_by_template: Vec<ExtractedCorpora>,
+        corpora: Box<ExtractedCorpora>,
         /// Without borders of folds in documents, if there are any.
-        whole_by_template: Vec<Option<ExtractedCorpora>>,
-        folds: Folds,
+        whole: Option<Box<ExtractedCorpora>>,
     },
 }
 
@@ -79,82 +79,56 @@ impl TuningData {
         for template in templates.iter().flatten() {
             check_one_pass(template, &corpora.labeled)?;
         }
-        let all = templates.clone();
-        let templates = templates.into_iter();
-        let mut fingerprints = vec![
-            ("training data".to_owned(), fingerprint(&corpora.labeled)),
-            (
-                "development data".to_owned(),
-                corpora.dev.as_ref().map_or(0, fingerprint),
-            ),
-            ("unlabeled text".to_owned(), fingerprint(&corpora.unlabeled)),
-        ];
+        let mut data = Self {
+            sets: Vec::new(),
+            matches: Vec::new(),
+            folds: match validation {
+                Validation::Dev => None,
+                Validation::Folds(folds) => Some(folds),
+            },
+            fingerprints: vec![
+                ("training data".to_owned(), fingerprint(&corpora.labeled)),
+                (
+                    "development data".to_owned(),
+                    corpora.dev.as_ref().map_or(0, fingerprint),
+                ),
+                ("unlabeled text".to_owned(), fingerprint(&corpora.unlabeled)),
+            ],
+            templates,
+        };
         for (role, model) in models.iter() {
             let sum = model.fingerprint()?;
-            fingerprints.push((role.to_string(), (sum >> 64 ^ sum) as u64));
+            let sum = (sum >> 64 ^ sum) as u64;
+            data.fingerprints.push((role.to_string(), sum));
         }
-        let mut matches = Vec::new();
-        let sets = match validation {
-            Validation::Dev => {
-                let mut set = |template| {
+        for (i, template) in data.templates.clone().into_iter().enumerate() {
+            let (set, fingerprint) = match &data.folds {
+                None => {
+                    let corpora = corpora.clone();
                     let extracted =
-                        ExtractedCorpora::from_models(corpora.clone(), template, settings, models)?;
-                    matches.push(extracted.matches());
-                    Ok(extracted.into_training_set(settings))
-                };
-                Sets::Dev(templates.map(&mut set).collect::<Result<_>>()?)
-            }
-            Validation::Folds(folds) => {
-                let parts = folds.parts();
-                let mut whole_by_template = Vec::new();
-                let mut extract = |mut template: Option<Template>| {
-                    if let Some(template) = &mut template {
-                        template.set_parts(Arc::clone(&parts));
-                    }
-                    let mut corpora = TrainingCorpora {
-                        dev: None,
-                        ..corpora.clone()
-                    };
-                    let documents = template.as_ref().and_then(Template::documents);
-                    let mut whole = None;
-                    if let Some(documents) = documents {
-                        let mut separate = corpora.labeled.clone().into_sentences();
-                        if folds.separate(&mut separate, documents.rule) {
-                            let template = template.clone();
-                            whole = Some(ExtractedCorpora::from_models(
-                                corpora.clone(),
-                                template,
-                                settings,
-                                models,
-                            )?);
-                            corpora.labeled = separate.into();
-                        }
-                    }
-                    whole_by_template.push(whole);
-                    let extracted = ExtractedCorpora::for_cross_validation(
-                        corpora, template, settings, models,
-                    )?;
-                    matches.push(extracted.matches());
-                    Ok(extracted)
-                };
-                let corpora_by_template: Vec<ExtractedCorpora> =
-                    templates.map(&mut extract).collect::<Result<_>>()?;
-                if let Some(corpora) = corpora_by_template.first() {
-                    corpora.check_folds(folds.held_out())?;
+                        ExtractedCorpora::from_models(corpora, template, settings, models)?;
+                    data.matches.push(extracted.matches());
+                    let set = extracted.into_training_set(settings);
+                    let fingerprint = set.fingerprint();
+                    (Set::Dev(Box::new(set)), fingerprint)
                 }
-                Sets::Folds {
-                    corpora_by_template,
-                    whole_by_template,
-                    folds,
+                Some(folds) => {
+                    let (extracted, whole) =
+                        extract_folds(corpora, template, folds, settings, models)?;
+                    if i == 0 {
+                        extracted.check_folds(folds.held_out())?;
+                    }
+                    data.matches.push(extracted.matches());
+                    let (fingerprint, corpora) = (extracted.fingerprint(), Box::new(extracted));
+                    let whole = whole.map(Box::new);
+                    (Set::Folds { corpora, whole }, fingerprint)
                 }
-            }
-        };
-        Ok(Self {
-            sets,
-            fingerprints,
-            matches,
-            templates: all,
-        })
+            };
+            data.sets.push(set);
+            let name = format!("attributes of template {}", i + 1);
+            data.fingerprints.push((name, fingerprint));
+        }
+        Ok(data)
     }
 
     /// Returns what the training data of each template have in common with the models that
@@ -165,33 +139,13 @@ impl TuningData {
     }
 
     /// Returns names and fingerprints of all that the matrices depend on.
-    pub(super) fn fingerprints(&self) -> Vec<(String, u64)> {
-        let templates: Vec<u64> = match &self.sets {
-            Sets::Dev(sets) => sets.iter().map(TrainingSet::fingerprint).collect(),
-            Sets::Folds {
-                corpora_by_template,
-                ..
-            } => {
-                let all = corpora_by_template.iter();
-                all.map(ExtractedCorpora::fingerprint).collect()
-            }
-        };
-        let corpora = self.fingerprints.clone();
-        let templates = templates.into_iter().enumerate();
-        let templates =
-            templates.map(|(i, sum)| (format!("attributes of template {}", i + 1), sum));
-        corpora.into_iter().chain(templates).collect()
+    pub(super) fn fingerprints(&self) -> &[(String, u64)] {
+        &self.fingerprints
     }
 
     /// Returns the number of templates.
     pub(super) fn templates(&self) -> usize {
-        match &self.sets {
-            Sets::Dev(sets) => sets.len(),
-            Sets::Folds {
-                corpora_by_template,
-                ..
-            } => corpora_by_template.len(),
-        }
+        self.sets.len()
     }
 
     /// Checks the options of the lines of a template.
@@ -200,23 +154,18 @@ impl TuningData {
         template: usize,
         settings: &TrainSettings,
     ) -> Result<()> {
-        match &self.templates[template] {
-            Some(template) => check_line_options(template, settings),
-            None => Ok(()),
-        }
+        let template = self.templates[template].as_ref();
+        template.map_or(Ok(()), |template| check_line_options(template, settings))
     }
 
     /// Returns the number of trainings per configuration: 1 with development data.
     pub(super) fn folds(&self) -> usize {
-        match &self.sets {
-            Sets::Dev(_) => 1,
-            Sets::Folds { folds, .. } => folds.held_out().len(),
-        }
+        (self.folds.as_ref()).map_or(1, |folds| folds.held_out().len())
     }
 
     /// Returns whether scores are means over folds.
     pub(super) fn has_folds(&self) -> bool {
-        matches!(self.sets, Sets::Folds { .. })
+        self.folds.is_some()
     }
 
     /// Calls `work` with the training set of a fold.
@@ -227,79 +176,76 @@ impl TuningData {
         settings: &TrainSettings,
         work: impl FnOnce(&TrainingSet) -> Result<T>,
     ) -> Result<T> {
-        match &self.sets {
-            Sets::Dev(sets) => work(&sets[template]),
-            Sets::Folds {
-                corpora_by_template,
-                folds,
-                ..
-            } => work(&corpora_by_template[template].hold_out(&folds.held_out()[fold], settings)?),
+        match (&self.sets[template], &self.folds) {
+            (Set::Dev(set), _) => work(set),
+            (Set::Folds { corpora, .. }, folds) => {
+                let held_out = folds.as_ref().map_or(&[][..], |f| &f.held_out()[fold]);
+                work(&corpora.hold_out(held_out, settings)?)
+            }
         }
     }
 
     /// Returns the training set of the final model: all labeled sentences, with one template.
     pub(super) fn into_training_set(
-        self,
+        mut self,
         template: usize,
         settings: &TrainSettings,
     ) -> TrainingSet {
-        match self.sets {
-            Sets::Dev(mut sets) => sets.swap_remove(template),
-            Sets::Folds {
-                mut corpora_by_template,
-                mut whole_by_template,
-                ..
-            } => whole_by_template
-                .swap_remove(template)
-                .unwrap_or_else(|| corpora_by_template.swap_remove(template))
-                .into_training_set(settings),
+        match self.sets.swap_remove(template) {
+            Set::Dev(set) => *set,
+            Set::Folds { corpora, whole } => whole.unwrap_or(corpora).into_training_set(settings),
         }
     }
 
     /// Returns the memory usage in bytes, for the whole search.
     pub(super) fn memory(&self) -> usize {
-        match &self.sets {
-            Sets::Dev(sets) => sets.iter().map(TrainingSet::memory).sum(),
-            Sets::Folds {
-                corpora_by_template,
-                whole_by_template,
-                ..
-            } => (corpora_by_template.iter())
-                .chain(whole_by_template.iter().flatten())
-                .map(ExtractedCorpora::memory)
-                .sum(),
-        }
+        let memory = |set: &Set| match set {
+            Set::Dev(set) => set.memory(),
+            Set::Folds { corpora, whole } => {
+                corpora.memory() + whole.as_ref().map_or(0, |whole| whole.memory())
+            }
+        };
+        self.sets.iter().map(memory).sum()
     }
 }
 
-/// Returns a fingerprint of everything in a corpus that training depends on.
+/// Extracts attributes for folds; also, if there are borders of folds in documents, without these.
+fn extract_folds(
+    corpora: &TrainingCorpora,
+    mut template: Option<Template>,
+    folds: &Folds,
+    settings: &TrainSettings,
+    models: &BaseModels<'_>,
+) -> Result<(ExtractedCorpora, Option<ExtractedCorpora>)> {
+    if let Some(template) = &mut template {
+        template.set_parts(folds.parts());
+    }
+    let mut corpora = TrainingCorpora {
+        dev: None,
+        ..corpora.clone()
+    };
+    let mut whole = None;
+    if let Some(documents) = template.as_ref().and_then(Template::documents) {
+        let mut separate = corpora.labeled.clone().into_sentences();
+        if folds.separate(&mut separate, documents.rule) {
+            let (all, template) = (corpora.clone(), template.clone());
+            whole = Some(ExtractedCorpora::from_models(
+                all, template, settings, models,
+            )?);
+            corpora.labeled = separate.into();
+        }
+    }
+    let extracted = ExtractedCorpora::for_cross_validation(corpora, template, settings, models)?;
+    Ok((extracted, whole))
+}
+
+/// Returns a fingerprint of the text of a corpus.
 fn fingerprint(corpus: &Corpus) -> u64 {
     let mut hasher = Xxh3::new();
     for sentence in corpus {
-        let schema = sentence.schema();
-        (schema.names(), schema.label()).hash(&mut hasher);
-        if let Some(joined) = schema.joined() {
-            joined.hash(&mut hasher);
-        }
         (sentence.layout.document_start, sentence.len()).hash(&mut hasher);
-        if sentence.weight() != 1.0 {
-            sentence.weight().to_bits().hash(&mut hasher);
-        }
         for t in 0..sentence.len() {
             sentence.cells(t).for_each(|cell| cell.hash(&mut hasher));
-            if let Some(label) = sentence.partial_label(t) {
-                label.labels().hash(&mut hasher);
-            }
-            let attributes = sentence.attributes.iter();
-            for (name, value) in attributes
-                .clone()
-                .flat_map(|attributes| attributes.token(t))
-            {
-                (name, value.to_bits()).hash(&mut hasher);
-            }
-            for (name, value) in attributes.flat_map(|attributes| attributes.edge(t)) {
-                ("edge", name, value.to_bits()).hash(&mut hasher);
-            }
         }
     }
     hasher.finish()

@@ -2,8 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::journal::StoredWeights;
-use super::segment_store::StoredSegment;
+use super::segment_store::StoredWeights;
 use dropchain::train::{BestScore, DevScore, EndReason, Segment, SegmentEnd};
 
 /// The history of training a configuration on a fold, from which it can be resumed.
@@ -15,10 +14,8 @@ pub(super) struct FoldHistory {
     pub uncounted: usize,
     /// Number of iterations after the warm-up.
     pub done: usize,
-    /// Score after each iteration.
-    pub scores: Vec<DevScore>,
-    /// Recall bias of each score.
-    pub recall_biases: Vec<f64>,
+    /// Score after each iteration, and its recall bias.
+    pub scores: Vec<(DevScore, f64)>,
     /// With L1: the number of attributes with a nonzero weight at each score.
     pub active_attributes: Vec<usize>,
     /// The recall bias from which the search for it resumes.
@@ -29,7 +26,7 @@ pub(super) struct FoldHistory {
     pub objective: Option<f64>,
     /// Why training ended, if it has.
     pub reason: Option<EndReason>,
-    /// The last weights; `None`: those of the warm start, or not needed any more.
+    /// The last weights; `None`: not needed any more.
     pub weights: Option<StoredWeights>,
 }
 
@@ -37,26 +34,17 @@ impl FoldHistory {
     /// Creates the history of a configuration that begins with a warm start. Without noise it has
     /// the same objective as the warm start and continues its history.
     pub fn from_warm_start(start: &Self, has_noise: bool) -> Self {
-        let new = Self {
-            recall_bias: start.recall_bias,
-            ..Self::default()
-        };
         if has_noise {
             return Self {
                 warm_up: start.done,
-                ..new
+                recall_bias: start.recall_bias,
+                weights: start.weights,
+                ..Self::default()
             };
         }
         Self {
             uncounted: start.done,
-            done: start.done,
-            scores: start.scores.clone(),
-            recall_biases: start.recall_biases.clone(),
-            active_attributes: start.active_attributes.clone(),
-            best: start.best,
-            objective: start.objective,
-            reason: start.reason,
-            ..new
+            ..start.clone()
         }
     }
 
@@ -80,18 +68,11 @@ impl FoldHistory {
         })
     }
 
-    /// Returns the history followed by a segment.
-    #[must_use]
-    pub fn followed_by(mut self, segment: StoredSegment) -> Self {
-        self.extend(segment.end, segment.last);
-        self
-    }
-
     /// Appends a segment, whose last weights are stored elsewhere.
     pub fn extend(&mut self, end: SegmentEnd, weights: Option<StoredWeights>) {
         self.done = end.done;
-        self.scores.extend(end.scores);
-        self.recall_biases.extend(end.recall_biases);
+        self.scores
+            .extend(end.scores.into_iter().zip(end.recall_biases));
         self.active_attributes.extend(end.active_attributes);
         self.recall_bias = end.recall_bias;
         if let Some(best) = end.best {
@@ -109,7 +90,7 @@ impl FoldHistory {
     /// iteration if there are fewer.
     pub fn after(&self, iteration: usize) -> Option<(DevScore, f64)> {
         let index = iteration.min(self.scores.len()).checked_sub(1)?;
-        Some((self.scores[index], self.recall_biases[index]))
+        self.scores.get(index).copied()
     }
 
     /// Returns the number of attributes with a nonzero weight after an iteration, counted likewise;

@@ -1,8 +1,8 @@
 //! Events of a search.
 
+use super::checkpoint::Resumed;
 use super::resource_plan::ResourcePlan;
 use super::schedule::Rung;
-use super::segment_store::Resumed;
 use super::trial::TrialResult;
 
 /// A phase of a search.
@@ -25,7 +25,7 @@ pub struct RungResult {
     pub trials: Vec<TrialResult>,
 }
 
-/// Receives the events of a search, from several threads. `()` ignores them all.
+/// Receives the events of a search. `()` ignores them all.
 pub trait TuneObserver: Sync {
     /// Called before the first training.
     fn start(&self, _plan: &ResourcePlan, _rungs: &[Rung]) {}

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -20,14 +20,6 @@ pub(super) struct Pool {
     pub workers: usize,
     /// Total number of threads, at least 1.
     pub threads: usize,
-}
-
-/// The results of jobs, handed over in order.
-struct Results<'a, T> {
-    waiting: BTreeMap<usize, T>,
-    next: usize,
-    error: Option<(usize, Error)>, // of the first job that failed
-    receive: &'a mut (dyn FnMut(usize, T) + Send),
 }
 
 impl Pool {
@@ -45,15 +37,15 @@ impl Pool {
         self,
         count: usize,
         job: impl Fn(usize) -> Result<T> + Sync,
-        finished: impl Fn(usize) + Sync,
-        mut receive: impl FnMut(usize, T) + Send,
+        finished: impl Fn(usize),
+        mut receive: impl FnMut(usize, T),
     ) -> Result<()> {
         let pools = self.start_pools(count, |threads| {
             ThreadPoolBuilder::new().num_threads(threads).build()
         })?;
-        let [next, done] = [AtomicUsize::new(0), AtomicUsize::new(0)];
-        let results = Mutex::new(Results::new(&mut receive));
-        let work = |pool: &ThreadPool| {
+        let next = AtomicUsize::new(0);
+        let (sender, results) = mpsc::channel();
+        let work = |pool: ThreadPool, sender: mpsc::Sender<(usize, Result<T>)>| {
             loop {
                 let i = next.fetch_add(1, Ordering::Relaxed);
                 if i >= count {
@@ -63,23 +55,36 @@ impl Pool {
                 if result.is_err() {
                     next.store(count, Ordering::Relaxed);
                 }
-                lock(&results).add(i, result);
-                finished(done.fetch_add(1, Ordering::Relaxed) + 1);
-            }
-        };
-        thread::scope(|scope| {
-            for pool in &pools[1..] {
-                if thread::Builder::new()
-                    .spawn_scoped(scope, || work(pool))
-                    .is_err()
-                {
-                    break; // the other workers do all jobs
+                if sender.send((i, result)).is_err() {
+                    break;
                 }
             }
-            work(&pools[0]);
-        });
-        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        results.error.map_or(Ok(()), |(_, error)| Err(error))
+        };
+        let (work, mut result) = (&work, Ok(()));
+        thread::scope(|scope| {
+            let mut workers = pools.into_iter().map(|pool| {
+                let sender = sender.clone();
+                thread::Builder::new().spawn_scoped(scope, move || work(pool, sender))
+            });
+            // Without some of the others, the first does all jobs.
+            if let Some(Err(e)) = workers.next() {
+                return Err(Error::threads(e));
+            }
+            workers.for_each(drop);
+            drop(sender);
+            let (mut waiting, mut first) = (BTreeMap::new(), 0);
+            for (done, (i, outcome)) in results.iter().enumerate() {
+                waiting.insert(i, outcome);
+                while result.is_ok()
+                    && let Some(outcome) = waiting.remove(&first)
+                {
+                    result = outcome.map(|outcome| receive(first, outcome));
+                    first += 1;
+                }
+                finished(done + 1);
+            }
+            result
+        })
     }
 
     /// Starts the threads of each worker, at least one worker and at most `count`: if not all can
@@ -105,32 +110,6 @@ impl Pool {
             .into_iter()
             .chain(others.map_while(Result::ok))
             .collect())
-    }
-}
-
-impl<'a, T> Results<'a, T> {
-    fn new(receive: &'a mut (dyn FnMut(usize, T) + Send)) -> Self {
-        Self {
-            waiting: BTreeMap::new(),
-            next: 0,
-            error: None,
-            receive,
-        }
-    }
-
-    fn add(&mut self, job: usize, result: Result<T>) {
-        match result {
-            Ok(result) => drop(self.waiting.insert(job, result)),
-            Err(error) => {
-                if self.error.as_ref().is_none_or(|(first, _)| job < *first) {
-                    self.error = Some((job, error));
-                }
-            }
-        }
-        while let Some(result) = self.waiting.remove(&self.next) {
-            (self.receive)(self.next, result);
-            self.next += 1;
-        }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::fold_history::FoldHistory;
 use super::search::Search;
-use super::segment_store::{Job, Keep, SegmentStore};
+use super::segment_store::{Job, SegmentStore};
 use super::warm_start::WarmStarts;
 use dropchain::error::Result;
-use dropchain::train::{Segment, SegmentEnd, TrainSettings, TrainingSet};
+use dropchain::train::{Segment, TrainSettings, TrainingSet};
 
 /// Trains a configuration on all data as on the folds: along the same path, in the same segments.
 pub(super) struct Refit<'a> {
@@ -14,94 +14,82 @@ pub(super) struct Refit<'a> {
     pub set: &'a TrainingSet,
     /// Index of the configuration.
     pub configuration: usize,
-    /// The checkpoint, if there is one.
-    pub store: Option<&'a SegmentStore>,
+    /// Where finished segments are kept, if a search that resumes would train them again.
+    pub store: Option<&'a SegmentStore<'a>>,
 }
 
 impl Refit<'_> {
     /// Trains for `iterations` iterations, as [`FoldHistory`] counts them. Returns the weights and
     /// the number of iterations, including the warm-up.
     pub fn run(&self, iterations: usize) -> Result<(Vec<f64>, usize)> {
-        let (mut theta, start) = self.warm_start(iterations)?;
-        if self.search.is_interrupted() {
-            return Ok((theta, start.done));
-        }
-        let configuration = &self.search.configurations[self.configuration];
-        let mut history = FoldHistory::from_warm_start(&start, configuration.has_noise());
-        let settings = configuration.settings(&self.search.settings)?;
-        let rungs = (self.search.schedule).rungs(self.search.configurations.len());
-        for (number, rung) in rungs.iter().enumerate() {
-            let all = iterations.saturating_sub(history.uncounted);
-            let target = self.search.target(rung).unwrap_or(all).min(all);
-            let Some(segment) = history.next_segment(Some(target), self.search.interrupt) else {
-                continue;
-            };
-            let segment = Segment {
-                start: theta,
-                ..segment
-            };
-            let mut end = self.train(Job::Refit { rung: number }, &settings, segment)?;
-            theta = std::mem::take(&mut end.theta);
-            history.extend(end, None);
-            if self.search.is_interrupted() {
-                break;
-            }
-        }
-        let theta = self.set.weights_at_end(&settings, history.done, theta)?;
-        Ok((theta, history.warm_up + history.done))
-    }
-
-    /// Trains the warm starts of the path of the configuration. Returns the last weights and the
-    /// history of the last one.
-    fn warm_start(&self, iterations: usize) -> Result<(Vec<f64>, FoldHistory)> {
-        let has_noise = self.search.configurations[self.configuration].has_noise();
+        let (search, interrupt) = (self.search, self.search.interrupt);
+        let configuration = &search.configurations[self.configuration];
         let start = self.warm_starts.by_configuration[self.configuration];
         let path = self.warm_starts.path_to(start);
-        let mut theta = self.set.start();
+        let mut theta = search.trainer.start(self.set);
         let mut history = FoldHistory::default();
         for (position, &start) in path.iter().enumerate() {
             let mut limit = self.warm_starts.iterations_at(start, position);
-            if position + 1 == path.len() && !has_noise {
+            if position + 1 == path.len() && !configuration.has_noise() {
                 limit = limit.min(iterations);
             }
-            let settings = self.warm_starts.all[start].settings(&self.search.settings)?;
-            let segment =
-                Segment::warm_up(theta, limit, self.set.recall_bias(), self.search.interrupt);
-            let mut end = self.train(Job::RefitWarmStart { start }, &settings, segment)?;
-            theta = std::mem::take(&mut end.theta);
+            let settings = self.warm_starts.all[start].settings(&search.settings)?;
+            let segment = Segment::warm_up(theta, limit, self.set.recall_bias(), interrupt);
             history = FoldHistory::default();
-            history.extend(end, None);
-            if self.search.is_interrupted() {
+            theta = self.train(
+                Job::RefitWarmStart { start },
+                &settings,
+                segment,
+                &mut history,
+            )?;
+            if search.is_interrupted() {
+                return Ok((theta, history.done));
+            }
+        }
+        let mut history = FoldHistory::from_warm_start(&history, configuration.has_noise());
+        let settings = configuration.settings(&search.settings)?;
+        let rungs = search.schedule.rungs(search.configurations.len());
+        for (rung, next) in rungs.iter().enumerate() {
+            let all = iterations.saturating_sub(history.uncounted);
+            let target = search.target(next).unwrap_or(all).min(all);
+            let Some(mut segment) = history.next_segment(Some(target), interrupt) else {
+                continue;
+            };
+            segment.start = theta;
+            theta = self.train(Job::Refit { rung }, &settings, segment, &mut history)?;
+            if search.is_interrupted() {
                 break;
             }
         }
-        Ok((theta, history))
+        let theta = self
+            .search
+            .trainer
+            .weights(self.set, &settings, history.done, theta)?;
+        Ok((theta, history.warm_up + history.done))
     }
 
-    /// Trains a segment, or takes it from an earlier run.
+    /// Trains a segment, or takes it from an earlier run. Returns its last weights.
     fn train(
         &self,
         job: Job,
         settings: &TrainSettings,
         segment: Segment<'_>,
-    ) -> Result<SegmentEnd> {
-        let Some(store) = self.store else {
-            return self.set.run(settings, segment);
-        };
-        if let Some(stored) = store.take(job) {
-            let done = stored.end.done;
-            let theta = store.read_start(stored.last, self.set, (settings, done))?;
-            return Ok(SegmentEnd {
-                theta,
-                ..stored.end
-            });
+        history: &mut FoldHistory,
+    ) -> Result<Vec<f64>> {
+        let trainer = self.search.trainer;
+        let stored = self.store.and_then(|store| Some((store, store.take(job)?)));
+        if let Some((store, stored)) = stored {
+            let theta =
+                store.read_start(stored.last, trainer, self.set, (settings, stored.end.done))?;
+            history.extend(stored.end, None);
+            return Ok(theta);
         }
-        let end = self.set.run(settings, segment)?;
-        let keep = Keep {
-            last: true,
-            best: false,
-        };
-        store.add(job, &end, keep)?;
-        Ok(end)
+        let mut end = trainer.run(self.set, settings, segment)?;
+        let theta = std::mem::take(&mut end.theta);
+        if let Some(store) = self.store {
+            end = store.add(job, end, [&theta, &[]])?.end;
+        }
+        history.extend(end, None);
+        Ok(theta)
     }
 }

@@ -1,9 +1,11 @@
 //! Running a search: warm starts, rungs, and the model of the best configuration.
 
+use std::sync::Mutex;
+
 use super::data::TuningData;
 use super::gain::NoiseGain;
-use super::identity::SearchIdentity;
 use super::observer::{Phase, RungResult, TuneObserver};
+use super::pool::Pool;
 use super::refit::Refit;
 use super::resource_plan::ResourcePlan;
 use super::search::Search;
@@ -13,7 +15,7 @@ use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::{Error, Result};
 use dropchain::model::{Model, TrainingRecord};
-use dropchain::train::{Pruned, Rounded, TrainSettings, TrainingSet};
+use dropchain::train::{Pruned, Rounded, TrainSettings};
 
 /// The result of a search.
 #[derive(Debug)]
@@ -24,8 +26,8 @@ pub struct TuneResult {
     pub rungs: Vec<RungResult>,
     /// The parameters of the best configuration.
     pub settings: TrainSettings,
-    /// Its model.
-    pub model: Model,
+    /// The contents of its model file.
+    pub file: Vec<u8>,
     /// The effect of pruning the model.
     pub pruned: Option<Pruned>,
     /// The effect of rounding the weights of the best configuration, if they were.
@@ -37,39 +39,20 @@ pub struct TuneResult {
 }
 
 impl TuneResult {
+    /// Returns the model of a tagger.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is of another kind.
+    pub fn model(&self) -> Result<Model> {
+        Model::from_bytes(self.file.clone())
+    }
+
     /// Returns what noise gains over the folds; `None` without folds, or if there is no
     /// configuration with noise or none without.
     #[must_use]
     pub fn noise_gain(&self) -> Option<NoiseGain> {
         NoiseGain::new(&self.trials)
-    }
-}
-
-/// The weights of the final model.
-struct FinalWeights {
-    theta: Vec<f64>,
-    recall_bias: f64,
-    refit_iterations: Option<usize>,
-}
-
-impl FinalWeights {
-    /// Returns what the model of a configuration records of its training.
-    fn record(&self, best: &TrialResult) -> TrainingRecord {
-        let iterations = self.refit_iterations;
-        let record = TrainingRecord {
-            iterations: iterations.unwrap_or(best.iterations),
-            best_iteration: iterations.unwrap_or(best.best_iteration),
-            stop_reason: None,
-            recall_bias: self.recall_bias,
-            ..TrainingRecord::default()
-        };
-        match (iterations, best.score) {
-            (None, Some(score)) => score.add_to(TrainingRecord {
-                stop_reason: best.reason.map(|reason| reason.name().to_owned()),
-                ..record
-            }),
-            _ => record,
-        }
     }
 }
 
@@ -85,17 +68,27 @@ impl Search<'_> {
     pub fn run(&self, data: TuningData, observer: &dyn TuneObserver) -> Result<TuneResult> {
         self.check(&data)?;
         let warm_starts = WarmStarts::new(&self.configurations, &self.settings, self.warm_start);
-        let (settings, threads) = (&self.settings, self.threads);
-        let plan = ResourcePlan::new(&data, &self.configurations, settings, threads, self.memory)?;
+        let plan = ResourcePlan::new(&data, self)?;
         let rungs = self.schedule.rungs(self.configurations.len());
-        let store = SegmentStore::open(self.checkpoint, &SearchIdentity::new(self, &data))?;
+        let store = SegmentStore::open(self.checkpoint, &self.identity(&data))?;
         observer.start(&plan, &rungs);
         if let Some(resumed) = store.resumed() {
             observer.resumed(&resumed);
         }
-        let mut run = SearchRun::new(self, &data, &warm_starts, plan, &store, observer)?;
-        run.train_warm_starts()?;
-        let (trials, rungs) = run.run_rungs(&rungs)?;
+        let run = SearchRun {
+            search: self,
+            data: &data,
+            pool: Pool {
+                workers: plan.concurrency,
+                threads: plan.threads,
+            },
+            rungs: &rungs,
+            observer,
+            warm_starts: &warm_starts,
+            store: &store,
+            best: Mutex::default(),
+        };
+        let (trials, rungs) = run.run()?;
         let best_weights = run.finish();
         let mut interrupted = self.is_interrupted();
         let Some(best) = trials.first().filter(|best| best.score.is_some()) else {
@@ -107,72 +100,64 @@ impl Search<'_> {
             }));
         };
         let settings = best.configuration.settings(&self.settings)?;
-        let best_weights = best_weights.filter(|_| !data.has_folds());
         let set = data.into_training_set(best.configuration.template, &settings);
-        let mut weights = match best_weights {
-            Some(weights) => FinalWeights {
-                theta: weights.theta,
-                recall_bias: weights.recall_bias,
-                refit_iterations: None,
-            },
+        let (theta, recall_bias, refit_iterations) = match best_weights {
+            Some(weights) => (weights.theta, weights.recall_bias, None),
             None => {
                 observer.progress(Phase::Refit(best.best_iteration), 0, 1);
-                let weights = self.refit(best, &warm_starts, &set, &store)?;
+                let refit = Refit {
+                    search: &Search {
+                        // An interrupt that has ended the search does not end this.
+                        interrupt: self.interrupt.filter(|_| !interrupted),
+                        ..self.clone()
+                    },
+                    warm_starts: &warm_starts,
+                    set: &set,
+                    configuration: best.number - 1,
+                    // The best configuration so far need not be the best one.
+                    store: (!interrupted).then_some(&store),
+                };
+                let (theta, iterations) = refit.run(best.counted_best)?;
                 interrupted = self.is_interrupted();
-                weights
+                (theta, best.recall_bias, Some(iterations))
             }
         };
-        if weights.theta.len() != set.dimension() {
+        if theta.len() != self.trainer.length(&set, &settings, 0)? {
             return Err(Error::parameter(
                 "the checkpoint is of a search with other attributes",
             ));
         }
-        let pruned = set.prune(&settings, &mut weights.theta, weights.recall_bias)?;
-        let rounded = set.round(&settings, &mut weights.theta, weights.recall_bias)?;
+        let record = best.record(recall_bias, refit_iterations);
+        let finished = self.trainer.finish(set, &settings, theta, &record)?;
         Ok(TuneResult {
-            model: set.into_model(
-                &settings,
-                &weights.theta,
-                weights.recall_bias,
-                Some(&weights.record(best)),
-            )?,
+            file: finished.model,
             trials,
             rungs,
             settings,
-            pruned,
-            rounded,
-            refit_iterations: weights.refit_iterations,
+            pruned: finished.pruned,
+            rounded: finished.rounded,
+            refit_iterations,
             interrupted,
         })
     }
+}
 
-    /// Trains the best configuration on all data. An interrupt that has ended the search does not
-    /// end this.
-    fn refit(
-        &self,
-        best: &TrialResult,
-        warm_starts: &WarmStarts,
-        set: &TrainingSet,
-        store: &SegmentStore,
-    ) -> Result<FinalWeights> {
-        let interrupted = self.is_interrupted();
-        let search = Search {
-            interrupt: self.interrupt.filter(|_| !interrupted),
-            ..self.clone()
+impl TrialResult {
+    /// Returns what the model of a configuration records of its training.
+    fn record(&self, recall_bias: f64, refit_iterations: Option<usize>) -> TrainingRecord {
+        let record = TrainingRecord {
+            iterations: refit_iterations.unwrap_or(self.iterations),
+            best_iteration: refit_iterations.unwrap_or(self.best_iteration),
+            stop_reason: None,
+            recall_bias,
+            ..TrainingRecord::default()
         };
-        let refit = Refit {
-            search: &search,
-            warm_starts,
-            set,
-            configuration: best.number - 1,
-            // The best configuration so far need not be the best one.
-            store: (store.is_durable() && !interrupted).then_some(store),
-        };
-        let (theta, iterations) = refit.run(best.counted_best)?;
-        Ok(FinalWeights {
-            theta,
-            recall_bias: best.recall_bias,
-            refit_iterations: Some(iterations),
-        })
+        match (refit_iterations, self.score) {
+            (None, Some(score)) => score.add_to(TrainingRecord {
+                stop_reason: self.reason.map(|reason| reason.name().to_owned()),
+                ..record
+            }),
+            _ => record,
+        }
     }
 }

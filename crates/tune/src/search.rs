@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::{Map, Value, json};
+
 use super::checkpoint::Checkpoint;
 use super::data::TuningData;
 use super::schedule::{Rung, Schedule};
@@ -9,13 +11,20 @@ use super::space::Configuration;
 use super::warm_start::warm_start_iterations;
 use dropchain::error::{Error, Result};
 use dropchain::memory::MemoryLimit;
-use dropchain::train::{TrainSettings, WarmStart};
+use dropchain::train::{SegmentTrainer, TrainSettings};
+
+/// Options that only the final model depends on: a search may be resumed with other values.
+const FREE_OPTIONS: [&str; 2] = ["prune", "precision"];
 
 /// A search among configurations.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
     /// The parameters that are not searched.
     pub settings: TrainSettings,
+    /// What trains with them.
+    pub trainer: &'a dyn SegmentTrainer,
+    /// What else determines the results: options of the trainer by their flags.
+    pub options: Vec<(String, String)>,
     /// The configurations to try.
     pub configurations: Vec<Configuration>,
     /// The schedule of successive halving.
@@ -37,14 +46,9 @@ impl Search<'_> {
         if self.configurations.is_empty() {
             return Err(Error::parameter("there are no configurations to search"));
         }
-        if self.settings.options().warm_start != WarmStart::Off {
-            return Err(Error::parameter(
-                "an online warm start of the trainings of a search; expected none, since these \
-                 start from one another",
-            ));
-        }
         for configuration in &self.configurations {
             let settings = configuration.settings(&self.settings)?;
+            self.trainer.check(&settings)?;
             if configuration.template < data.templates() {
                 data.check_line_options(configuration.template, &settings)?;
             } else {
@@ -78,5 +82,56 @@ impl Search<'_> {
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupt
             .is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Returns everything that determines the results, by the names of options where it has one. A
+    /// checkpoint is compared with it.
+    pub(super) fn identity(&self, data: &TuningData) -> Map<String, Value> {
+        let mut identity = Map::new();
+        identity.insert("dropchain".to_owned(), json!(env!("CARGO_PKG_VERSION")));
+        let option = |name: &str| format!("--{}", name.replace('_', "-"));
+        if let Value::Object(options) = json!(self.settings) {
+            let determining = options
+                .into_iter()
+                .filter(|(name, _)| !FREE_OPTIONS.contains(&name.as_str()));
+            identity.extend(determining.map(|(name, value)| (option(&name), value)));
+        }
+        let mut searched: Map<String, Value> = Map::new();
+        for configuration in &self.configurations {
+            if let Value::Object(parameters) = json!(configuration) {
+                for (name, value) in parameters {
+                    let values = searched.entry(option(&name)).or_insert_with(|| json!([]));
+                    if let Value::Array(values) = values
+                        && !values.contains(&value)
+                    {
+                        values.push(value);
+                    }
+                }
+            }
+        }
+        identity.extend(searched);
+        let halving = self
+            .schedule
+            .eta()
+            .map_or_else(|| json!("off"), |eta| json!(eta));
+        let folds = data.has_folds().then(|| data.folds());
+        let options = self.options.iter();
+        identity.extend(options.map(|(flag, value)| (flag.clone(), json!(value))));
+        for (name, value) in [
+            ("--halving", halving),
+            ("--first-rung", json!(self.schedule.first())),
+            (
+                "--warm-start",
+                json!(if self.warm_start { "on" } else { "off" }),
+            ),
+            ("--folds", json!(folds)),
+            ("configurations", json!(self.configurations)),
+        ] {
+            identity.insert(name.to_owned(), value);
+        }
+        for (name, sum) in data.fingerprints() {
+            identity.insert(name.clone(), json!(format!("{sum:016x}")));
+        }
+        identity
     }
 }

@@ -5,11 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use super::data::TuningData;
 use super::fold_history::FoldHistory;
 use super::observer::{Phase, RungResult, TuneObserver};
-use super::pool::lock;
-use super::resource_plan::ResourcePlan;
+use super::pool::{Pool, lock};
 use super::schedule::Rung;
 use super::search::Search;
-use super::segment_store::{Job, Keep, SegmentStore, StoredSegment};
+use super::segment_store::{Job, SegmentStore, StoredSegment, StoredWeights};
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::Result;
@@ -17,73 +16,28 @@ use dropchain::train::{BestWeights, Segment, TrainSettings, TrainingSet};
 
 /// A search in progress.
 pub(super) struct SearchRun<'a> {
-    search: &'a Search<'a>,
-    data: &'a TuningData,
-    plan: ResourcePlan,
-    observer: &'a dyn TuneObserver,
-    warm_starts: &'a WarmStarts,
-    store: &'a SegmentStore,
-    settings: Vec<TrainSettings>,          // [configurations]
-    warm_histories: Vec<Vec<FoldHistory>>, // [warm starts][folds]
-    histories: Vec<Vec<FoldHistory>>,      // [configurations][folds]
-    best: Mutex<Option<BestTrial>>,
+    pub search: &'a Search<'a>,
+    pub data: &'a TuningData,
+    pub pool: Pool,
+    pub rungs: &'a [Rung],
+    pub observer: &'a dyn TuneObserver,
+    pub warm_starts: &'a WarmStarts,
+    pub store: &'a SegmentStore<'a>,
+    /// The best weights so far.
+    pub best: Mutex<Option<BestTrial>>,
 }
 
 /// The best weights so far. With folds there are none: the weights of a fold are trained on a part
 /// of the data only.
-struct BestTrial {
+pub(super) struct BestTrial {
     configuration: usize,
     weights: BestWeights,
 }
 
-/// A segment to be trained.
-struct NextSegment<'a> {
-    job: Job,
-    settings: &'a TrainSettings,
-    segment: Segment<'a>,
-    configuration: Option<usize>, // that its scores count for
-    has_next: bool,               // unless training ends
-}
+/// The course of each configuration on each fold, `[configurations][folds]`.
+type Histories = Vec<Vec<FoldHistory>>;
 
-/// A rung to be run.
-#[derive(Clone, Copy)]
-struct NextRung<'a> {
-    number: usize,
-    configurations: &'a [usize],
-    target: Option<usize>,
-    is_last: bool,
-}
-
-impl<'a> SearchRun<'a> {
-    /// Begins a search.
-    ///
-    /// # Errors
-    ///
-    /// A configuration is out of range.
-    pub fn new(
-        search: &'a Search<'a>,
-        data: &'a TuningData,
-        warm_starts: &'a WarmStarts,
-        plan: ResourcePlan,
-        store: &'a SegmentStore,
-        observer: &'a dyn TuneObserver,
-    ) -> Result<Self> {
-        let configurations = search.configurations.iter();
-        let settings = configurations.map(|c| c.settings(&search.settings));
-        Ok(Self {
-            search,
-            data,
-            plan,
-            observer,
-            warm_starts,
-            store,
-            settings: settings.collect::<Result<_>>()?,
-            warm_histories: Vec::new(),
-            histories: Vec::new(),
-            best: Mutex::new(None),
-        })
-    }
-
+impl SearchRun<'_> {
     /// Returns the best weights.
     pub fn finish(self) -> Option<BestWeights> {
         let best = (self.best.into_inner()).unwrap_or_else(PoisonError::into_inner);
@@ -91,47 +45,46 @@ impl<'a> SearchRun<'a> {
     }
 
     /// Trains the weights that configurations start from.
-    pub fn train_warm_starts(&mut self) -> Result<()> {
+    fn train_warm_starts(&self) -> Result<Histories> {
         let (paths, folds) = (&self.warm_starts.paths, self.data.folds());
         let total = paths.len() * folds;
-        let starts = self.warm_starts.all.iter();
-        let mut warm_histories: Vec<Vec<FoldHistory>> = starts.map(|_| Vec::new()).collect();
-        self.plan.pool().run(
+        let mut starts: Histories = vec![Vec::new(); self.warm_starts.all.len()];
+        self.pool.run(
             total,
             |job| self.train_path(&paths[job / folds], job % folds),
             |done| self.observer.progress(Phase::WarmStart, done, total),
             |job, histories| {
                 for (&start, history) in paths[job / folds].iter().zip(histories) {
-                    warm_histories[start].push(history);
+                    starts[start].push(history);
                 }
             },
         )?;
         let configurations = self.search.configurations.iter();
-        self.histories = configurations
-            .zip(&self.warm_starts.by_configuration)
-            .map(|(configuration, &start)| {
-                let folds = warm_histories[start].iter();
-                folds
-                    .map(|start| FoldHistory::from_warm_start(start, configuration.has_noise()))
-                    .collect()
-            })
-            .collect();
-        self.warm_histories = warm_histories;
-        Ok(())
+        let histories = configurations.zip(&self.warm_starts.by_configuration);
+        let histories = histories.map(|(configuration, &start)| {
+            let folds = starts[start].iter();
+            folds
+                .map(|start| FoldHistory::from_warm_start(start, configuration.has_noise()))
+                .collect()
+        });
+        Ok(histories.collect())
     }
 
     /// Trains the warm starts of a path on a fold, except those at its beginning that an earlier
     /// run has trained.
     fn train_path(&self, path: &[usize], fold: usize) -> Result<Vec<FoldHistory>> {
         let mut histories: Vec<FoldHistory> = Vec::new();
+        let push = |histories: &mut Vec<FoldHistory>, stored: StoredSegment| {
+            let mut history = FoldHistory::default();
+            history.extend(stored.end, stored.last);
+            histories.push(history);
+        };
         for &start in path {
-            let Some(stored) = self.store.take(Job::WarmStart { start, fold }) else {
+            let job = Job::WarmStart { start, fold };
+            let Some(stored) = self.take(job)? else {
                 break;
             };
-            if let Some(configuration) = self.configuration_without_noise(start) {
-                self.restore_best(configuration, &stored)?;
-            }
-            histories.push(FoldHistory::default().followed_by(stored));
+            push(&mut histories, stored);
         }
         let first = histories.len();
         let Some(&start) = path.get(first) else {
@@ -140,222 +93,227 @@ impl<'a> SearchRun<'a> {
         let base = &self.search.settings;
         let template = self.warm_starts.all[start].template;
         self.data.with_training_set(template, fold, base, |set| {
-            let last = histories.last();
-            let mut recall_bias = last.map_or(set.recall_bias(), |last| last.recall_bias);
-            let weights = last.and_then(|last| last.weights);
-            let mut theta = self.store.read_start(weights, set, (base, 0))?;
+            let weights = histories.last().and_then(|last| last.weights);
+            let mut theta = self.read_start(weights, set, (base, 0))?;
             for (position, &start) in path.iter().enumerate().skip(first) {
+                let job = Job::WarmStart { start, fold };
                 let settings = self.warm_starts.all[start].settings(base)?;
                 let limit = self.warm_starts.iterations_at(start, position);
-                let (stored, last) = self.train(
-                    set,
-                    NextSegment {
-                        job: Job::WarmStart { start, fold },
-                        settings: &settings,
-                        segment: Segment::warm_up(theta, limit, recall_bias, self.search.interrupt),
-                        configuration: self.configuration_without_noise(start),
-                        has_next: true,
-                    },
-                )?;
+                let last = histories.last();
+                let recall_bias = last.map_or(set.recall_bias(), |last| last.recall_bias);
+                let segment = Segment::warm_up(theta, limit, recall_bias, self.search.interrupt);
+                let (stored, last) = self.train(set, job, &settings, segment)?;
                 theta = last;
-                let history = FoldHistory::default().followed_by(stored);
-                recall_bias = history.recall_bias;
-                histories.push(history);
+                push(&mut histories, stored);
             }
             Ok(histories)
         })
     }
 
-    /// Returns the configuration without noise that continues a warm start, if there is one.
-    fn configuration_without_noise(&self, start: usize) -> Option<usize> {
-        let configurations = self.search.configurations.iter();
-        configurations
-            .zip(&self.warm_starts.by_configuration)
-            .position(|(c, &own)| own == start && !c.has_noise())
+    /// Returns the configuration that the scores of a segment count for: of a warm start, the one
+    /// without noise that continues it.
+    fn configuration(&self, job: Job) -> Option<usize> {
+        match job {
+            Job::Rung { configuration, .. } => Some(configuration),
+            Job::WarmStart { start, .. } => (self.search.configurations.iter())
+                .zip(&self.warm_starts.by_configuration)
+                .position(|(c, &own)| own == start && !c.has_noise()),
+            Job::RefitWarmStart { .. } | Job::Refit { .. } => None,
+        }
     }
 
     /// Trains a segment and stores it. Returns it with its last weights.
-    fn train(&self, set: &TrainingSet, next: NextSegment<'_>) -> Result<(StoredSegment, Vec<f64>)> {
+    fn train(
+        &self,
+        set: &TrainingSet,
+        job: Job,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+    ) -> Result<(StoredSegment, Vec<f64>)> {
         let was_interrupted = self.search.is_interrupted();
-        let mut end = set.run(next.settings, next.segment)?;
-        // The best weights of a checkpoint must be those of its records, in their order.
+        let mut end = self.search.trainer.run(set, settings, segment)?;
+        let theta = std::mem::take(&mut end.theta);
+        let best_theta = end
+            .best
+            .as_mut()
+            .map(|best| std::mem::take(&mut best.theta));
+        // The best weights of a checkpoint must be those of its lines, in their order.
         let mut best = lock(&self.best);
-        let new = end.best.as_ref().filter(|_| !self.data.has_folds());
-        let better = next
-            .configuration
-            .filter(|&c| new.is_some_and(|new| self.is_better(best.as_ref(), c, new)));
+        let better = self.better(best.as_ref(), job, end.best.as_ref());
         let stored = if was_interrupted {
-            StoredSegment::without_weights(&end)
+            StoredSegment::from(end)
         } else {
-            let is_resumable = end.reason.is_none() || matches!(next.job, Job::WarmStart { .. });
-            let keep = Keep {
-                last: next.has_next && is_resumable,
-                best: better.is_some() && self.store.is_durable(),
+            let is_continued = match job {
+                Job::Rung { rung, .. } => end.reason.is_none() && rung + 1 < self.rungs.len(),
+                _ => true,
             };
-            self.store.add(next.job, &end, keep)?
+            let last: &[f64] = if is_continued { &theta } else { &[] };
+            let best: &[f64] = match &best_theta {
+                Some(theta) if better.is_some() => theta,
+                _ => &[],
+            };
+            self.store.add(job, end, [last, best])?
         };
-        if let (Some(configuration), Some(weights)) = (better, end.best.take()) {
+        if let (Some(configuration), Some(theta), Some(new)) =
+            (better, best_theta, &stored.end.best)
+        {
+            let weights = BestWeights { theta, ..*new };
             *best = Some(BestTrial {
                 configuration,
                 weights,
             });
         }
-        Ok((stored, end.theta))
+        Ok((stored, theta))
     }
 
-    /// Reads the best weights of a segment of an earlier run if they are the best so far.
-    fn restore_best(&self, configuration: usize, stored: &StoredSegment) -> Result<()> {
-        let (Some(new), Some(weights)) = (&stored.end.best, stored.best) else {
-            return Ok(());
+    /// Takes a segment of an earlier run, and reads its best weights if they are the best so far.
+    fn take(&self, job: Job) -> Result<Option<StoredSegment>> {
+        let Some(stored) = self.store.take(job) else {
+            return Ok(None);
         };
         let mut best = lock(&self.best);
-        if self.is_better(best.as_ref(), configuration, new) {
+        if let (Some(new), Some(theta)) = (&stored.end.best, stored.best)
+            && let Some(configuration) = self.better(best.as_ref(), job, Some(new))
+        {
+            let theta = self.store.read(theta)?;
+            let weights = BestWeights { theta, ..*new };
             *best = Some(BestTrial {
                 configuration,
-                weights: BestWeights {
-                    theta: self.store.read(weights)?,
-                    ..*new
-                },
+                weights,
             });
         }
-        Ok(())
+        Ok(Some(stored))
     }
 
-    /// Returns whether the best weights of a segment of a configuration are better than the best so
-    /// far.
-    fn is_better(&self, best: Option<&BestTrial>, configuration: usize, new: &BestWeights) -> bool {
+    /// Returns the configuration of a segment if its best weights are better than the best so far.
+    fn better(
+        &self,
+        best: Option<&BestTrial>,
+        job: Job,
+        new: Option<&BestWeights>,
+    ) -> Option<usize> {
+        let new = new.filter(|_| !self.data.has_folds())?;
         let configurations = &self.search.configurations;
-        best.is_none_or(|best| {
+        let own = self.configuration(job)?;
+        let is_better = best.is_none_or(|best| {
             let order = (new.score.value()).total_cmp(&best.weights.score.value());
-            let tie =
-                configurations[configuration].compare_strength(&configurations[best.configuration]);
-            best.configuration == configuration || order.reverse().then(tie).is_lt()
-        })
+            let tie = configurations[own].compare_strength(&configurations[best.configuration]);
+            best.configuration == own || order.reverse().then(tie).is_lt()
+        });
+        is_better.then_some(own)
     }
 
-    /// Runs all rungs. Returns the results of all configurations, the best first, and those of each
-    /// rung.
-    pub fn run_rungs(&mut self, rungs: &[Rung]) -> Result<(Vec<TrialResult>, Vec<RungResult>)> {
-        let mut survivors: Vec<usize> = (0..self.histories.len()).collect();
+    /// Trains the warm starts and runs all rungs. Returns the results of all configurations, the
+    /// best first, and those of each rung.
+    pub fn run(&self) -> Result<(Vec<TrialResult>, Vec<RungResult>)> {
+        let mut histories = self.train_warm_starts()?;
+        let mut survivors: Vec<usize> = (0..histories.len()).collect();
         let mut rung_counts = vec![0; survivors.len()];
-        let mut results = Vec::new();
-        for (number, rung) in rungs.iter().enumerate() {
-            if number > 0 {
-                survivors = self.best_of(&survivors, rung.configurations);
+        let mut results: Vec<RungResult> = Vec::new();
+        for (number, &rung) in self.rungs.iter().enumerate() {
+            if let Some(last) = results.last() {
+                survivors = best_of(&last.trials, rung.configurations);
             }
             if self.search.is_interrupted() {
                 break;
             }
-            let trials = self.run_rung(NextRung {
-                number,
-                configurations: &survivors,
-                target: self.search.target(rung),
-                is_last: number + 1 == rungs.len(),
-            })?;
-            self.warm_histories.clear();
+            let trials = self.run_rung(number, &survivors, &mut histories)?;
             survivors.iter().for_each(|&c| rung_counts[c] += 1);
-            let result = RungResult {
-                rung: *rung,
-                trials,
-            };
+            let result = RungResult { rung, trials };
             self.observer.rung(&result);
             results.push(result);
         }
-        let mut trials: Vec<TrialResult> = (0..self.histories.len())
-            .map(|c| TrialResult {
-                rungs: rung_counts[c],
-                ..self.trial(c, &self.histories[c])
-            })
-            .collect();
+        let trials = histories.iter().zip(rung_counts).enumerate();
+        let trials = trials.map(|(c, (histories, rungs))| TrialResult {
+            rungs,
+            ..self.trial(c, histories)
+        });
+        let mut trials: Vec<TrialResult> = trials.collect();
         trials.sort_by(TrialResult::compare);
         Ok((trials, results))
     }
 
-    /// Returns the `count` best of `configurations`, in ascending order.
-    fn best_of(&self, configurations: &[usize], count: usize) -> Vec<usize> {
-        let trials = configurations.iter();
-        let mut trials: Vec<TrialResult> =
-            trials.map(|&c| self.trial(c, &self.histories[c])).collect();
-        trials.sort_by(TrialResult::compare);
-        trials.truncate(count);
-        let mut best: Vec<usize> = trials.iter().map(|trial| trial.number - 1).collect();
-        best.sort_unstable();
-        best
-    }
-
     /// Runs a rung. Returns the results of its configurations, in their order.
-    fn run_rung(&mut self, rung: NextRung<'_>) -> Result<Vec<TrialResult>> {
+    fn run_rung(
+        &self,
+        rung: usize,
+        configurations: &[usize],
+        histories: &mut Histories,
+    ) -> Result<Vec<TrialResult>> {
         let folds = self.data.folds();
-        let total = rung.configurations.len() * folds;
-        let (mut histories, mut trials) = (Vec::new(), Vec::new());
-        let mut of_configuration = Vec::new();
-        let this = &*self;
-        this.plan.pool().run(
+        let total = configurations.len() * folds;
+        let (mut all, mut trials) = (Vec::new(), Vec::new());
+        let (mut new, earlier) = (Vec::new(), &*histories);
+        self.pool.run(
             total,
-            |job| this.run_segment(rung, rung.configurations[job / folds], job % folds),
-            |done| {
-                this.observer
-                    .progress(Phase::Rung(rung.number), done, total);
+            |job| {
+                let (configuration, fold) = (configurations[job / folds], job % folds);
+                let mut history = earlier[configuration][fold].clone();
+                self.run_segment(rung, configuration, fold, &mut history)?;
+                Ok(history)
             },
+            |done| self.observer.progress(Phase::Rung(rung), done, total),
             |job, history| {
-                of_configuration.push(history);
-                if of_configuration.len() == folds {
-                    let trial = this.trial(rung.configurations[job / folds], &of_configuration);
-                    this.observer.trial(rung.number, &trial);
+                new.push(history);
+                if new.len() == folds {
+                    let trial = self.trial(configurations[job / folds], &new);
+                    self.observer.trial(rung, &trial);
                     trials.push(trial);
-                    histories.push(std::mem::take(&mut of_configuration));
+                    all.push(std::mem::take(&mut new));
                 }
             },
         )?;
-        for (&configuration, histories) in rung.configurations.iter().zip(histories) {
-            self.histories[configuration] = histories;
+        for (&configuration, new) in configurations.iter().zip(all) {
+            histories[configuration] = new;
         }
         Ok(trials)
     }
 
-    /// Runs the next segment of a configuration on a fold, if there is one, or takes it from an
-    /// earlier run. Returns the history with it.
+    /// Extends the history of a configuration on a fold by its next segment, if there is one. An
+    /// earlier run may have trained it.
     fn run_segment(
         &self,
-        rung: NextRung<'_>,
+        rung: usize,
         configuration: usize,
         fold: usize,
-    ) -> Result<FoldHistory> {
-        let history = self.histories[configuration][fold].clone();
-        let Some(segment) = history.next_segment(rung.target, self.search.interrupt) else {
-            return Ok(history);
+        history: &mut FoldHistory,
+    ) -> Result<()> {
+        let target = self.search.target(&self.rungs[rung]);
+        let Some(mut segment) = history.next_segment(target, self.search.interrupt) else {
+            return Ok(());
         };
         let job = Job::Rung {
-            rung: rung.number,
+            rung,
             configuration,
             fold,
         };
-        if let Some(stored) = self.store.take(job) {
-            self.restore_best(configuration, &stored)?;
-            return Ok(history.followed_by(stored));
-        }
-        if self.search.is_interrupted() {
-            return Ok(history);
-        }
-        let weights = history.weights.or_else(|| {
-            let start = self.warm_starts.by_configuration[configuration];
-            self.warm_histories[start][fold].weights
-        });
-        let settings = &self.settings[configuration];
-        let template = self.search.configurations[configuration].template;
-        let stored = (self.data).with_training_set(template, fold, settings, |set| {
-            let done = segment.done;
-            let start = self.store.read_start(weights, set, (settings, done))?;
-            let next = NextSegment {
-                job,
-                settings,
-                segment: Segment { start, ..segment },
-                configuration: Some(configuration),
-                has_next: !rung.is_last,
-            };
-            Ok(self.train(set, next)?.0)
-        })?;
-        Ok(history.followed_by(stored))
+        let stored = match self.take(job)? {
+            Some(stored) => stored,
+            None if self.search.is_interrupted() => return Ok(()),
+            None => {
+                let configuration = &self.search.configurations[configuration];
+                let settings = &configuration.settings(&self.search.settings)?;
+                let template = configuration.template;
+                (self.data).with_training_set(template, fold, settings, |set| {
+                    let place = (settings, segment.done);
+                    segment.start = self.read_start(history.weights, set, place)?;
+                    Ok(self.train(set, job, settings, segment)?.0)
+                })?
+            }
+        };
+        history.extend(stored.end, stored.last);
+        Ok(())
+    }
+
+    /// Reads the numbers that a segment starts from.
+    fn read_start(
+        &self,
+        weights: Option<StoredWeights>,
+        set: &TrainingSet,
+        progress: (&TrainSettings, usize),
+    ) -> Result<Vec<f64>> {
+        self.store
+            .read_start(weights, self.search.trainer, set, progress)
     }
 
     fn trial(&self, configuration: usize, histories: &[FoldHistory]) -> TrialResult {
@@ -366,4 +324,14 @@ impl<'a> SearchRun<'a> {
             self.data.has_folds(),
         )
     }
+}
+
+/// Returns the configurations of the `count` best results, in ascending order.
+fn best_of(trials: &[TrialResult], count: usize) -> Vec<usize> {
+    let mut trials: Vec<&TrialResult> = trials.iter().collect();
+    trials.sort_by(|a, b| a.compare(b));
+    trials.truncate(count);
+    let mut best: Vec<usize> = trials.iter().map(|trial| trial.number - 1).collect();
+    best.sort_unstable();
+    best
 }

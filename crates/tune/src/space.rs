@@ -8,13 +8,16 @@ use super::axis::{Axis, Scale};
 use dropchain::error::{Error, Result};
 use dropchain::noise::Engine;
 use dropchain::random::uniform;
-use dropchain::train::{Defaults, TrainOptions, TrainSettings};
+use dropchain::train::{Defaults, NoiseOptions, Regularization, TrainSettings};
 
 /// Maximum number of configurations; more is a typo.
 const MAX_CONFIGURATIONS: usize = 1000;
 
 /// Maximum number of draws per requested configuration: a draw may repeat an earlier one.
 const MAX_DRAWS: u64 = 1000;
+
+/// The name of the parameter that is a whole number.
+const WARM_UP: &str = "warm-up";
 
 /// The values of the parameters that are searched.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +26,8 @@ pub struct SearchSpace {
     pub templates: usize,
     /// Amounts of noise.
     pub dropout: Axis,
-    /// Amounts of noise on edges; `None`: [`TrainOptions::edge_noise`].
+    /// Amounts of noise on edges; `None`: that of
+    /// [`NoiseOptions::edge_noise`](dropchain::train::NoiseOptions::edge_noise).
     pub edge_dropout: Option<Axis>,
     /// Strengths of the L2 penalty.
     pub l2: Axis,
@@ -54,46 +58,12 @@ impl Default for SearchSpace {
 }
 
 /// A parameter that is searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parameter {
-    L1,
-    L2,
-    Dropout,
-    UnlabeledWeight,
-    EdgeDropout,
-    WarmUp,
-}
-
-impl Parameter {
-    /// Returns the name in error messages.
-    fn name(self) -> &'static str {
-        match self {
-            Self::L1 => "L1",
-            Self::L2 => "L2",
-            Self::Dropout => "dropout",
-            Self::UnlabeledWeight => "unlabeled weight",
-            Self::EdgeDropout => "edge dropout",
-            Self::WarmUp => "warm-up",
-        }
-    }
-
-    fn scale(self) -> Scale {
-        match self {
-            Self::L1 | Self::L2 | Self::UnlabeledWeight => Scale::Logarithmic,
-            Self::Dropout | Self::EdgeDropout | Self::WarmUp => Scale::Linear,
-        }
-    }
-
-    fn set(self, options: &mut TrainOptions, value: f64) {
-        match self {
-            Self::L1 => options.l1 = value,
-            Self::L2 => options.l2 = Some(value),
-            Self::Dropout => options.dropout = value,
-            Self::UnlabeledWeight => options.unlabeled_weight = value,
-            Self::EdgeDropout => options.edge_dropout = Some(value),
-            Self::WarmUp => options.warm_up = Some(value.round() as usize),
-        }
-    }
+struct Parameter<'a> {
+    /// The name in error messages.
+    name: &'static str,
+    scale: Scale,
+    axis: &'a Axis,
+    set: fn(&mut Regularization, f64),
 }
 
 /// A point of the search space.
@@ -127,15 +97,18 @@ impl Configuration {
     ///
     /// A value is out of range.
     pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
-        TrainSettings::new(TrainOptions {
-            dropout: self.dropout,
-            edge_dropout: Some(self.edge_dropout),
-            l2: Some(self.l2),
+        let own = base.regularization();
+        base.with_regularization(Regularization {
             l1: self.l1,
-            unlabeled_weight: self.unlabeled_weight,
-            warm_up: self.warm_up.or(base.options().warm_up),
-            gradient: self.gradient.unwrap_or(base.options().gradient),
-            ..base.options().clone()
+            l2: Some(self.l2),
+            noise: NoiseOptions {
+                dropout: self.dropout,
+                edge_dropout: Some(self.edge_dropout),
+                unlabeled_weight: self.unlabeled_weight,
+                gradient: self.gradient.unwrap_or(own.noise.gradient),
+                ..own.noise.clone()
+            },
+            warm_up: self.warm_up.or(own.warm_up),
         })
     }
 
@@ -173,22 +146,19 @@ impl SearchSpace {
     /// An axis has a range; a value is out of range; there are more than 1000 combinations.
     pub fn grid(&self, base: &TrainSettings) -> Result<Vec<Configuration>> {
         self.check(base)?;
-        let mut axes = Vec::new();
-        for (parameter, axis) in self.axes() {
-            axes.push(axis.values().ok_or_else(|| {
-                let name = parameter.name();
+        let (axes, engines) = (self.axes(), self.engines());
+        let mut values = Vec::new();
+        for Parameter { name, axis, .. } in &axes {
+            values.push(axis.values().ok_or_else(|| {
                 Error::parameter(format!(
                     "{name}: a range has infinitely many values; expected single numbers for a \
                      grid, or configurations drawn at random (--random N)"
                 ))
             })?);
         }
-        let first = self.templates.checked_mul(self.engines().len());
-        let count = axes
-            .iter()
-            .try_fold(first.unwrap_or(usize::MAX), |n, axis| {
-                n.checked_mul(axis.len())
-            });
+        let lengths = [self.templates, engines.len()].into_iter();
+        let mut lengths = lengths.chain(values.iter().map(Vec::len));
+        let count = lengths.try_fold(1, usize::checked_mul);
         if count.is_none_or(|count| count > MAX_CONFIGURATIONS) {
             return Err(Error::parameter(format!(
                 "the grid has {} configurations; expected at most {MAX_CONFIGURATIONS}, or a \
@@ -196,21 +166,21 @@ impl SearchSpace {
                 count.map_or_else(|| "too many".to_owned(), |count| count.to_string())
             )));
         }
+        // The last axis changes fastest.
+        let points = values.iter().fold(vec![Vec::new()], |points, axis| {
+            let extend = |point: &Vec<f64>, &value| [&point[..], &[value]].concat();
+            let points = points.iter();
+            points
+                .flat_map(|point| axis.iter().map(move |value| extend(point, value)))
+                .collect()
+        });
         let mut configurations = Vec::new();
-        for index in 0..count.unwrap_or(0) {
-            let mut rest = index;
-            // The last axis changes fastest.
-            let mut values: Vec<f64> = (axes.iter().rev())
-                .map(|axis| {
-                    let value = axis[rest % axis.len()];
-                    rest /= axis.len();
-                    value
-                })
-                .collect();
-            values.reverse();
-            let engines = self.engines();
-            let (template, engine) = (rest / engines.len(), engines[rest % engines.len()]);
-            self.push((template, engine), &values, base, &mut configurations);
+        for template in 0..self.templates {
+            for &engine in &engines {
+                for point in &points {
+                    self.push((template, engine), point, base, &mut configurations);
+                }
+            }
         }
         Ok(configurations)
     }
@@ -251,19 +221,15 @@ impl SearchSpace {
             let template = (1.0 - uniform(seed, first)) * self.templates as f64;
             let counters = (0..).map(|axis| first + 1 + 2 * axis);
             let values: Vec<f64> = (axes.iter().zip(counters))
-                .map(|((parameter, axis), counter)| axis.draw(parameter.scale(), seed, counter))
+                .map(|(parameter, counter)| parameter.axis.draw(parameter.scale, seed, counter))
                 .collect();
             let chosen = match engines.len() {
                 1 => 0,
                 n => ((1.0 - uniform(seed, first + numbers - 1)) * n as f64) as usize,
             };
             let engine = engines[chosen.min(engines.len() - 1)];
-            self.push(
-                (template as usize, engine),
-                &values,
-                base,
-                &mut configurations,
-            );
+            let chosen = (template as usize, engine);
+            self.push(chosen, &values, base, &mut configurations);
         }
         Ok(configurations)
     }
@@ -278,20 +244,45 @@ impl SearchSpace {
 
     /// Returns the axes. Their order determines the order of a grid and the draws of a random
     /// search.
-    fn axes(&self) -> Vec<(Parameter, &Axis)> {
-        let mut axes = vec![
-            (Parameter::L1, &self.l1),
-            (Parameter::L2, &self.l2),
-            (Parameter::Dropout, &self.dropout),
-            (Parameter::UnlabeledWeight, &self.unlabeled_weight),
+    fn axes(&self) -> Vec<Parameter<'_>> {
+        use Scale::{Linear, Logarithmic};
+        type Row<'a> = (
+            &'static str,
+            Scale,
+            Option<&'a Axis>,
+            fn(&mut Regularization, f64),
+        );
+        let weight = &self.unlabeled_weight;
+        let rows: [Row<'_>; 6] = [
+            ("L1", Logarithmic, Some(&self.l1), |o, x| o.l1 = x),
+            ("L2", Logarithmic, Some(&self.l2), |o, x| o.l2 = Some(x)),
+            ("dropout", Linear, Some(&self.dropout), |o, x| {
+                o.noise.dropout = x
+            }),
+            ("unlabeled weight", Logarithmic, Some(weight), |o, x| {
+                o.noise.unlabeled_weight = x;
+            }),
+            (
+                "edge dropout",
+                Linear,
+                self.edge_dropout.as_ref(),
+                |o, x| {
+                    o.noise.edge_dropout = Some(x);
+                },
+            ),
+            (WARM_UP, Linear, self.warm_up.as_ref(), |o, x| {
+                o.warm_up = Some(x.round() as usize);
+            }),
         ];
-        if let Some(edge) = &self.edge_dropout {
-            axes.push((Parameter::EdgeDropout, edge));
-        }
-        if let Some(warm_up) = &self.warm_up {
-            axes.push((Parameter::WarmUp, warm_up));
-        }
-        axes
+        let searched = rows.into_iter().filter_map(|(name, scale, axis, set)| {
+            axis.map(|axis| Parameter {
+                name,
+                scale,
+                axis,
+                set,
+            })
+        });
+        searched.collect()
     }
 
     /// Adds a configuration, with a value for each axis, unless it is a duplicate.
@@ -302,17 +293,17 @@ impl SearchSpace {
         base: &TrainSettings,
         configurations: &mut Vec<Configuration>,
     ) {
-        let mut options = base.options().clone();
-        for ((parameter, _), &value) in self.axes().iter().zip(values) {
-            parameter.set(&mut options, value);
+        let mut options = base.regularization().clone();
+        for (parameter, &value) in self.axes().iter().zip(values) {
+            (parameter.set)(&mut options, value);
         }
         let mut configuration = Configuration {
             template,
-            dropout: options.dropout,
-            edge_dropout: options.edge_noise(),
+            dropout: options.noise.dropout,
+            edge_dropout: options.noise.edge_noise(),
             l2: options.l2.unwrap_or(base.l2()),
             l1: options.l1,
-            unlabeled_weight: options.unlabeled_weight,
+            unlabeled_weight: options.noise.unlabeled_weight,
             warm_up: self.warm_up.as_ref().and(options.warm_up),
             gradient,
         };
@@ -331,17 +322,17 @@ impl SearchSpace {
         if self.templates == 0 {
             return Err(Error::parameter("there is no template to search"));
         }
-        for (parameter, axis) in self.axes() {
-            for end in axis.ends() {
-                if parameter == Parameter::WarmUp {
+        for parameter in self.axes() {
+            let name = parameter.name;
+            for end in parameter.axis.ends() {
+                if name == WARM_UP {
                     warm_up_iterations(end)?;
                 }
-                let mut options = base.options().clone();
-                parameter.set(&mut options, end);
-                TrainSettings::new(options)?;
+                let mut options = base.regularization().clone();
+                (parameter.set)(&mut options, end);
+                base.with_regularization(options)?;
             }
-            if let Some(range) = axis.invalid_range(parameter.scale()) {
-                let name = parameter.name();
+            if let Some(range) = parameter.axis.invalid_range(parameter.scale) {
                 return Err(Error::parameter(format!(
                     "{name}: the range {range} begins at 0, but numbers are drawn log-uniformly; \
                      expected a range that begins above 0 (0,0.01:1 draws 0 half of the time)"
@@ -369,6 +360,7 @@ pub fn warm_up_iterations(number: f64) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dropchain::train::TrainOptions;
 
     fn axis(text: &str) -> Axis {
         text.parse().unwrap()
@@ -413,7 +405,7 @@ mod tests {
     fn warm_up_and_engine_are_searched_with_noise_only() {
         let space = SearchSpace {
             warm_up: Some(axis("0,20")),
-            gradients: vec![Engine::Adjoint, Engine::Reweighted(20)],
+            gradients: vec![Engine::Adjoint, Engine::Window(2)],
             ..space("0,0.5", "0.1")
         };
         let grid = grid(&space).unwrap();
@@ -421,7 +413,7 @@ mod tests {
             .iter()
             .map(|c| (c.dropout, c.warm_up, c.gradient))
             .collect();
-        let (adjoint, reweighted) = (Some(Engine::Adjoint), Some(Engine::Reweighted(20)));
+        let (adjoint, window) = (Some(Engine::Adjoint), Some(Engine::Window(2)));
         let noisy = |warm_up, gradient| (0.5, Some(warm_up), gradient);
         assert_eq!(
             found,
@@ -429,13 +421,13 @@ mod tests {
                 (0.0, None, None),
                 noisy(0, adjoint),
                 noisy(20, adjoint),
-                noisy(0, reweighted),
-                noisy(20, reweighted),
+                noisy(0, window),
+                noisy(20, window),
             ]
         );
         let settings = grid[3].settings(&base()).unwrap();
         assert_eq!(settings.warm_up(), 0);
-        assert_eq!(settings.options().gradient, Engine::Reweighted(20));
+        assert_eq!(settings.regularization().noise.gradient, Engine::Window(2));
         for (i, one) in grid.iter().enumerate() {
             for (j, other) in grid.iter().enumerate() {
                 assert_eq!(one.compare_strength(other).is_eq(), i == j);
@@ -466,11 +458,11 @@ mod tests {
 
     #[test]
     fn the_default_grid_contains_the_defaults_of_training() {
-        let (settings, defaults) = (base(), TrainOptions::default());
+        let (settings, noise) = (base(), NoiseOptions::default());
         let grid = grid(&SearchSpace::default()).unwrap();
         let is_default = |c: &&Configuration| {
-            c.dropout == defaults.dropout
-                && c.edge_dropout == defaults.edge_noise()
+            c.dropout == noise.dropout
+                && c.edge_dropout == noise.edge_noise()
                 && c.l2 == settings.l2()
         };
         assert_eq!(grid.iter().filter(is_default).count(), 1);

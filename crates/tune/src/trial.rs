@@ -2,27 +2,35 @@
 
 use std::cmp::Ordering;
 
+use serde::Serialize;
+
 use super::fold_history::FoldHistory;
 use super::space::Configuration;
 use super::statistics::{mean, standard_deviation, standard_error};
 use dropchain::train::{DevScore, EndReason};
 
 /// The result of trying a configuration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialResult {
     /// Number of the configuration in the search, from 1.
     pub number: usize,
     /// The configuration.
+    #[serde(flatten)]
     pub configuration: Configuration,
     /// Number of rungs that it took part in.
+    #[serde(skip)]
     pub rungs: usize,
     /// Its score; `None` if a fold has none.
+    #[serde(flatten)]
     pub score: Option<DevScore>,
     /// With folds: the standard error of the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     /// With folds: the standard deviation of their scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_deviation: Option<f64>,
     /// With folds: the score on each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fold_scores: Vec<f64>,
     /// The iteration of the score, counting the warm-up.
     pub best_iteration: usize,
@@ -32,12 +40,15 @@ pub struct TrialResult {
     pub recall_bias: f64,
     /// With L1: the number of attributes with a nonzero weight at the iteration of the score; with
     /// folds, the mean, rounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub active_attributes: Option<usize>,
     /// The objective after the last iteration; with folds, the mean.
     pub objective: Option<f64>,
     /// Why training on the first fold ended, if it has ended on all folds.
+    #[serde(skip)]
     pub reason: Option<EndReason>,
     /// The iteration of the score, as counted by [`FoldHistory`].
+    #[serde(skip)]
     pub(super) counted_best: usize,
 }
 
@@ -127,8 +138,9 @@ mod tests {
 
     fn history(scores: &[f64]) -> FoldHistory {
         FoldHistory {
-            scores: scores.iter().map(|&score| DevScore::F1(score)).collect(),
-            recall_biases: (0..scores.len()).map(|i| i as f64).collect(),
+            scores: (scores.iter().zip(0..))
+                .map(|(&score, i)| (DevScore::F1(score), f64::from(i)))
+                .collect(),
             warm_up: 20,
             done: scores.len(),
             ..FoldHistory::default()

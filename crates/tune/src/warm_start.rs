@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::space::Configuration;
 use dropchain::error::Result;
-use dropchain::train::{TrainOptions, TrainSettings};
+use dropchain::train::{NoiseOptions, Regularization, TrainSettings};
 
 /// Weights trained without noise, from which configurations start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,10 +29,10 @@ pub(super) struct WarmStarts {
     is_online: bool,
 }
 
-/// Returns the number of iterations of the first warm start of a path by default. Online algorithms
-/// have none: from weights alone they would not continue as they began.
+/// Returns the number of iterations of the first warm start of a path by default. Learners
+/// that do not continue from weights alone have none.
 pub(super) fn warm_start_iterations(settings: &TrainSettings) -> usize {
-    if settings.options().algorithm.is_online() {
+    if !settings.learner().ends_with_weights() {
         0
     } else {
         settings.warm_up()
@@ -67,12 +67,16 @@ impl WarmStart {
     ///
     /// The penalties are out of range.
     pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
-        TrainSettings::new(TrainOptions {
-            dropout: 0.0,
-            edge_dropout: Some(0.0),
-            l2: Some(self.l2),
+        let own = base.regularization();
+        base.with_regularization(Regularization {
             l1: self.l1,
-            ..base.options().clone()
+            l2: Some(self.l2),
+            noise: NoiseOptions {
+                dropout: 0.0,
+                edge_dropout: Some(0.0),
+                ..own.noise.clone()
+            },
+            warm_up: own.warm_up,
         })
     }
 }
@@ -95,7 +99,7 @@ impl WarmStarts {
             by_configuration,
             paths: paths.map(<[usize]>::to_vec).collect(),
             default_iterations: warm_start_iterations(base),
-            is_online: base.options().algorithm.is_online(),
+            is_online: !base.learner().ends_with_weights(),
             all,
         }
     }
@@ -125,7 +129,7 @@ impl WarmStarts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropchain::train::Defaults;
+    use dropchain::train::{Defaults, TrainOptions};
 
     fn configuration(template: usize, dropout: f64, l2: f64, l1: f64) -> Configuration {
         Configuration {

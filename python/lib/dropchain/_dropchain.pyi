@@ -14,7 +14,7 @@ _Label: TypeAlias = str | list[str] | None
 __version__: str
 
 class ModelError(ValueError):
-    """A file is damaged, has a newer format version or is not a model."""
+    """A file is damaged, has another format version or is not a model."""
 
 class Interrupted(KeyboardInterrupt):
     """Training was interrupted. `result` has the best model so far, or is None."""

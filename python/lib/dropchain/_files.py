@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_MODEL = b"DROPCHN\n"
+_MODEL = b"DROPCRF\n"
 _CHECKPOINT = b"DROPCKP\n"
 
 

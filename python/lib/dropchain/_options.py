@@ -158,10 +158,6 @@ _STORED = {
 }
 
 
-#: The names of noise that a model stores as those of gradients.
-_TERMS = {"gaussian": "gaussian-scores", "unscented": "gaussian-scores=unscented"}
-
-
 def from_json(text: str) -> dict[str, Any]:
     """Return the options that a model stores, as keyword arguments."""
     stored = json.loads(text)
@@ -176,12 +172,6 @@ def from_json(text: str) -> dict[str, Any]:
     names = _STORED.get(algorithm, {})
     options["algorithm"] = algorithm
     options.update({names.get(name, name): value for name, value in nested.items()})
-    if "noise_sharing" in stored:
-        options["masks"] = stored["noise_sharing"]
-    term = options.get("gradient", "exact")
-    if term in _TERMS or term.startswith("reweighted"):
-        options["noise"] = _TERMS.get(term, term)
-        del options["gradient"]
     if "pa_type" in options:
         options["pa_type"] = int(options["pa_type"])
     return options

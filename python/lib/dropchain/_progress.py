@@ -1,9 +1,10 @@
-"""Progress of training and searches: with tqdm if it is installed, else as lines."""
+"""Who follows training and searches: an observer, and a bar, of tqdm or printed as lines."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 #: Least time between two lines, in seconds.
@@ -98,3 +99,33 @@ class SearchProgress:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+class Follower:
+    """Hands events to a bar, and those of a kind to an observer, as `convert` makes them."""
+
+    def __init__(
+        self, observer: Any, bar: Any, kind: str, convert: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        if observer is not None and not callable(observer):
+            raise TypeError(f"found {observer!r} as observer; expected a callable")
+        self._observer = observer
+        self._bar = bar
+        self._kind = kind
+        self._convert = convert
+        self.is_needed = observer is not None or bar is not None
+        self.has_stopped = False
+
+    def __call__(self, kind: str, content: Any) -> bool:
+        if self._bar is not None:
+            self._bar(kind, content)
+        if kind == self._kind and self._observer is not None:
+            reply = self._observer(self._convert(content))
+            # numpy has a False of its own.
+            self.has_stopped |= type(reply).__name__ in ("bool", "bool_") and not reply
+        return not self.has_stopped
+
+    def close(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.close()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dropchain import _data, _dropchain, _files, _options
 from dropchain._dropchain import Interrupted, Tagger, Template
 from dropchain._knowledge import Knowledge
-from dropchain._progress import TrainingProgress
+from dropchain._progress import Follower, TrainingProgress
 from dropchain._results import Iteration, TrainResult
 
 if TYPE_CHECKING:
@@ -153,7 +153,8 @@ def train(
     if unlabeled is not None:
         del reading["label"], reading["partial_labels"]
         text = _data.unlabeled(unlabeled, features, **reading)
-    follower = _Follower(observer, progress, options.get("max_iterations"))
+    bar = TrainingProgress(progress, options.get("max_iterations")) if progress else None
+    follower = Follower(observer, bar, "iteration", lambda fields: Iteration(**fields))
     try:
         outcome = _dropchain.train({
             "labeled": labeled,
@@ -179,17 +180,11 @@ def train(
     return _finish(outcome, target, checkpoint, follower)
 
 
-def finish_alone(outcome: dict[str, Any], model: Any) -> TrainResult:
-    """Return the result of training that nobody followed, and save the model."""
-    return _finish(outcome, model, None, _Follower(None, False, None), stacklevel=4)
-
-
 def _finish(
     outcome: dict[str, Any],
     model: Any,
     checkpoint: Any,
-    follower: _Follower,
-    stacklevel: int = 3,
+    follower: Follower,
 ) -> TrainResult:
     exception = outcome.pop("exception")
     start = outcome.pop("start")
@@ -210,7 +205,7 @@ def _finish(
             f"training did not converge: {result.end_reason} after {result.iterations} iterations"
             + fate,
             RuntimeWarning,
-            stacklevel=stacklevel,
+            stacklevel=3,
         )
     return result
 
@@ -243,35 +238,6 @@ def interrupted(message: str, result: Any) -> Interrupted:
     error = Interrupted(message)
     error.result = result
     return error
-
-
-class _Follower:
-    """Hands events to the observer and the progress bar."""
-
-    def __init__(self, observer: Any, progress: Any, max_iterations: int | None) -> None:
-        if observer is not None and not callable(observer):
-            raise TypeError(f"found {observer!r} as observer; expected a callable")
-        self._observer = observer
-        self._progress = TrainingProgress(progress, max_iterations) if progress else None
-        self.is_needed = observer is not None or self._progress is not None
-        self.has_stopped = False
-
-    def __call__(self, kind: str, content: Any) -> bool:
-        if self._progress is not None:
-            self._progress(kind, content)
-        if kind != "iteration" or self._observer is None:
-            return True
-        self.has_stopped |= says_stop(self._observer(Iteration(**content)))
-        return not self.has_stopped
-
-    def close(self) -> None:
-        if self._progress is not None:
-            self._progress.close()
-
-
-def says_stop(reply: Any) -> bool:
-    """Return whether the reply of an observer is False (or that of numpy)."""
-    return type(reply).__name__ in ("bool", "bool_") and not reply
 
 
 def _alike(labeled: Any, dev: Any) -> tuple[Any, Any]:
@@ -340,4 +306,3 @@ def check_outputs(
             f"checkpoint {os.fspath(checkpoint)!r}: there is one of an earlier run; expected "
             "resume=True to continue it, or force=True to begin anew"
         )
-

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dropchain import _data, _dropchain, _options, _training
 from dropchain._dropchain import Tagger, Template
 from dropchain._knowledge import Knowledge
-from dropchain._progress import SearchProgress
+from dropchain._progress import Follower, SearchProgress
 from dropchain._results import Trial, TuneResult
 
 if TYPE_CHECKING:
@@ -170,7 +170,8 @@ def tune(
     if unlabeled is not None:
         del reading["label"], reading["partial_labels"]
         text = _data.unlabeled(unlabeled, labeled.has_features, **reading)
-    follower = _Follower(observer, progress, names)
+    bar = SearchProgress(progress) if progress else None
+    follower = Follower(observer, bar, "trial", lambda fields: _trial(fields, names))
     try:
         outcome = _dropchain.tune({
             "labeled": labeled,
@@ -205,31 +206,6 @@ def tune(
     result = TuneResult(**outcome, model=path)
     _training.finish(result, exception, model)
     return result
-
-
-class _Follower:
-    """Hands events to the observer and the progress bar."""
-
-    def __init__(self, observer: Any, progress: Any, names: list[str]) -> None:
-        if observer is not None and not callable(observer):
-            raise TypeError(f"found {observer!r} as observer; expected a callable")
-        self._observer = observer
-        self._names = names
-        self._progress = SearchProgress(progress) if progress else None
-        self.is_needed = observer is not None or self._progress is not None
-        self._has_stopped = False
-
-    def __call__(self, kind: str, content: Any) -> bool:
-        if self._progress is not None:
-            self._progress(kind, content)
-        if kind == "trial" and self._observer is not None:
-            reply = self._observer(_trial(content, self._names))
-            self._has_stopped |= _training.says_stop(reply)
-        return not self._has_stopped
-
-    def close(self) -> None:
-        if self._progress is not None:
-            self._progress.close()
 
 
 def _trial(fields: dict[str, Any], names: list[str]) -> Trial:

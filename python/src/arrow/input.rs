@@ -12,8 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::cells::{Lists, Strings};
-use crate::error::exception;
-use crate::inputs::IN_MEMORY;
+use crate::error::{IN_MEMORY, exception};
 
 /// The column, by its type.
 pub enum Input<'a> {
@@ -65,7 +64,7 @@ impl<'a> Input<'a> {
                 sentences.transpose().map_err(exception)
             }
             Self::Sentences(lists, tokens) => {
-                let sentence = lists.get(i).map(|range| tokens.sentence(range, 0));
+                let sentence = lists.get(i).map(|range| tokens.sentence(range));
                 Ok(sentence.transpose()?.map(|sentence| vec![sentence]))
             }
         }
@@ -100,7 +99,7 @@ impl<'a> Input<'a> {
 
 impl<'a> Tokens<'a> {
     /// Reads the items of lists; `None` if they are neither strings nor structs of strings.
-    pub fn of(items: &'a ArrayRef) -> Option<Result<Self, String>> {
+    fn of(items: &'a ArrayRef) -> Option<Result<Self, String>> {
         if let Some(words) = Strings::of(items) {
             return Some(Ok(Self::new(vec![words], None, Schema::words())));
         }
@@ -124,23 +123,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Returns the names of the columns.
-    pub fn schema(&self) -> &Arc<Schema> {
-        &self.schema
-    }
-
-    /// Uses another schema: with the same columns, or with one more, the labels, which are to be
-    /// set later.
-    pub fn with_schema(self, schema: Arc<Schema>) -> Self {
-        Self { schema, ..self }
-    }
-
-    /// Returns the sentence of some of the tokens, on line `line` of the input.
+    /// Returns the sentence of some of the tokens.
     ///
     /// # Errors
     ///
     /// `ValueError` if a token is null.
-    pub fn sentence(&self, range: Range<usize>, line: u64) -> PyResult<Sentence> {
+    fn sentence(&self, range: Range<usize>) -> PyResult<Sentence> {
         let mut sentence = Sentence::new(Arc::clone(&self.schema), Arc::clone(&self.file));
         let mut cells = Vec::with_capacity(self.columns.len());
         for (t, item) in range.enumerate() {
@@ -150,8 +138,7 @@ impl<'a> Tokens<'a> {
             if is_null || cells.len() < self.columns.len() {
                 return Err(self.null(t, (!is_null).then_some(cells.len())));
             }
-            cells.resize(self.schema.width(), "_");
-            sentence.push(&cells, line).map_err(exception)?;
+            sentence.push(&cells, 0).map_err(exception)?;
         }
         Ok(sentence)
     }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
 
-use super::instance::read_items;
+use super::item_sequence::read_items;
 use super::model::OpenModel;
 use crate::error::{at, exception};
 use crate::items::ItemReader;

@@ -1,34 +1,10 @@
 //! What is in a model, as python-crfsuite shows it.
 
-use dropchain::{Model, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use super::model::OpenModel;
 use crate::error::exception;
-
-/// Numbers of a model.
-pub struct Counts {
-    /// Nonzero weights, of attributes and of label pairs.
-    pub weights: usize,
-    /// Attributes that have some.
-    pub attributes: usize,
-}
-
-/// Counts the weights of a model.
-pub fn count(model: &Model) -> Result<Counts> {
-    let transitions = &model.header().label_weights.transitions;
-    let mut counts = Counts {
-        weights: transitions.iter().filter(|&&weight| weight != 0.0).count(),
-        attributes: 0,
-    };
-    for row in model.node_weights() {
-        let (_, weights) = row?;
-        counts.weights += weights.len();
-        counts.attributes += usize::from(!weights.is_empty());
-    }
-    Ok(counts)
-}
 
 /// Labels and attributes with their ids as strings, and the weights of label pairs and of
 /// attributes: `labels`, `attributes`, `transitions`, `state_features`.

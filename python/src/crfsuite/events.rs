@@ -2,12 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::train::{
-    Calibration, DevScore, End, EndReason, Iteration, Observer, ObserverError, Start,
-};
+use dropchain::train::{Calibration, End, EndReason, Iteration, Observer, ObserverError, Start};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::fields::fields;
 use crate::job::Job;
 
 /// A training event on its way to Python.
@@ -75,10 +74,7 @@ impl Event {
                 "start"
             }
             Self::Calibrated(calibration) => {
-                fields.set_item("sentences", calibration.sentences)?;
-                fields.set_item("initial", calibration.initial)?;
-                fields.set_item("trials", calibration.trials)?;
-                fields.set_item("rate", calibration.rate)?;
+                fields!(fields, calibration, [sentences, initial, trials, rate]);
                 "calibration"
             }
             Self::Iteration(iteration) => {
@@ -96,15 +92,14 @@ impl Event {
 }
 
 fn set_iteration(fields: &Bound<'_, PyDict>, iteration: &Iteration) -> PyResult<()> {
-    fields.set_item("number", iteration.number)?;
+    fields!(
+        fields,
+        iteration,
+        [number, weight_norm, gradient_norm, evaluations]
+    );
+    fields!(fields, iteration, [step, learning_rate]);
     fields.set_item("loss", iteration.objective)?;
-    fields.set_item("weight_norm", iteration.weight_norm)?;
-    fields.set_item("gradient_norm", iteration.gradient_norm)?;
     fields.set_item("nonzero", iteration.nonzero_weights)?;
-    fields.set_item("evaluations", iteration.evaluations)?;
-    fields.set_item("step", iteration.step)?;
-    fields.set_item("learning_rate", iteration.learning_rate)?;
-    fields.set_item("dev_score", iteration.dev.map(DevScore::value))?;
     if let Some(scores) = &iteration.label_scores {
         let labels = scores.labels.iter();
         let labels = labels.map(|(name, c)| (name, c.correct, c.predicted, c.gold));

@@ -7,7 +7,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use super::item_sequence::PyItemSequence;
 use crate::error::{at, exception};
 use crate::items::{ItemReader, found};
 
@@ -79,7 +78,7 @@ pub fn label_text<'a>(
     Err(PyTypeError::new_err(format!("{}: {message}", place())))
 }
 
-/// Reads the attributes of the items of a sequence. Returns the number of items; `name` is that of
+/// Reads the attributes of the items of an iterable. Returns the number of items; `name` is that of
 /// the sequence in messages, such as `X[3]`.
 ///
 /// # Errors
@@ -92,9 +91,6 @@ pub fn read_items(
     sink: &mut impl AttributeSink,
 ) -> PyResult<usize> {
     let py = sequence.py();
-    if let Ok(items) = sequence.cast::<PyItemSequence>() {
-        return items.get().read(name, sink, py);
-    }
     let mut count = 0;
     let mut read = |item: &Bound<'_, PyAny>| {
         let attribute =

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::instance::{AttributeSink, read_items};
+use super::instance::{self, AttributeSink};
 use crate::error::{at, exception};
 use crate::items::ItemReader;
 
@@ -53,9 +53,23 @@ impl AttributeSink for PyItemSequence {
     }
 }
 
+/// Reads the attributes of the items of a sequence, which may be an [`PyItemSequence`]: see
+/// [`instance::read_items`].
+pub fn read_items(
+    sequence: &Bound<'_, PyAny>,
+    name: &dyn Fn() -> String,
+    reader: &mut ItemReader,
+    sink: &mut impl AttributeSink,
+) -> PyResult<usize> {
+    match sequence.cast::<PyItemSequence>() {
+        Ok(items) => items.get().read(name, sink, sequence.py()),
+        Err(_) => instance::read_items(sequence, name, reader, sink),
+    }
+}
+
 impl PyItemSequence {
     /// Passes the attributes on to a sink. Returns the number of items.
-    pub fn read(
+    fn read(
         &self,
         name: &dyn Fn() -> String,
         sink: &mut impl AttributeSink,

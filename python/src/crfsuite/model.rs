@@ -8,7 +8,6 @@ use dropchain::{Model, Result, Tagger};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use super::dump::{Counts, count};
 use crate::error::exception;
 use crate::items::ItemReader;
 
@@ -88,6 +87,21 @@ impl OpenModel {
         self.tagger.tag_with(sentence, options, workspace)
     }
 
+    /// Counts the nonzero weights, of attributes and of label pairs, and the attributes that have
+    /// some.
+    pub fn counts(&self) -> Result<(usize, usize)> {
+        let model = self.tagger.model();
+        let transitions = &model.header().label_weights.transitions;
+        let mut weights = transitions.iter().filter(|&&weight| weight != 0.0).count();
+        let mut attributes = 0;
+        for row in model.node_weights() {
+            let (_, row) = row?;
+            weights += row.len();
+            attributes += usize::from(!row.is_empty());
+        }
+        Ok((weights, attributes))
+    }
+
     /// Returns the names of labels.
     pub fn names<'py>(&self, py: Python<'py>, tagging: &Tagging) -> PyResult<Bound<'py, PyList>> {
         let labels = tagging.labels.iter();
@@ -119,7 +133,7 @@ impl PyCrfModel {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, contents: Vec<u8>) -> PyResult<Self> {
         let model = py
-            .detach(|| Model::from_bytes(contents))
+            .detach(|| dropchain_crfsuite::from_bytes(contents))
             .map_err(exception)?;
         Ok(Self::new(py, model))
     }
@@ -127,7 +141,9 @@ impl PyCrfModel {
     /// Opens a model file.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py.detach(|| Model::open(path)).map_err(exception)?;
+        let model = py
+            .detach(|| dropchain_crfsuite::open(path))
+            .map_err(exception)?;
         Ok(Self::new(py, model))
     }
 
@@ -150,11 +166,7 @@ impl PyCrfModel {
 
     /// Returns the numbers of nonzero weights, attributes and labels.
     fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize)> {
-        let counts = py.detach(|| count(self.model())).map_err(exception)?;
-        let Counts {
-            weights,
-            attributes,
-        } = counts;
+        let (weights, attributes) = py.detach(|| self.open.counts()).map_err(exception)?;
         Ok((weights, attributes, self.open.labels.len()))
     }
 }

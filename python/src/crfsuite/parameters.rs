@@ -3,8 +3,10 @@
 use dropchain::TrainOptions;
 use dropchain::optim::{LbfgsOptions, LineSearch};
 use dropchain::train::{
-    Algorithm, ArowOptions, Boundary, DevUse, NoiseKind, PassiveAggressiveOptions,
-    PassiveAggressiveType, PerceptronOptions, Precision, SgdOptions, States,
+    AnyOptions, Boundary, DevUse, Lbfgs, NoiseKind, NoiseOptions, Precision, States,
+};
+use dropchain_online::{
+    Arow, Method, PassiveAggressive, PassiveAggressiveType, Perceptron, Sgd, SgdOptions,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,7 +23,7 @@ pub fn train_options(
     algorithm: &str,
     parameters: &Bound<'_, PyDict>,
     extensions: &Bound<'_, PyDict>,
-) -> PyResult<TrainOptions> {
+) -> PyResult<AnyOptions> {
     let get = Parameters(parameters);
     let observed = |name| {
         Ok::<_, PyErr>(if get.flag(name)? {
@@ -36,47 +38,51 @@ pub fn train_options(
         transitions: Some(observed("feature.possible_transitions")?),
         min_frequency: Some(get.float("feature.minfreq")?),
         max_iterations: Some(get.count("max_iterations")?),
-        l2: Some(0.0),
-        dropout: 0.0,
-        edge_dropout: Some(0.0),
         recall_bias: Some(0.0),
         dev_use: DevUse::Report,
-        ..TrainOptions::default()
+        ..TrainOptions::new(Lbfgs {
+            noise: NoiseOptions {
+                edge_dropout: Some(0.0),
+                ..NoiseOptions::none()
+            },
+            ..Lbfgs::l2(0.0)
+        })
     };
-    match algorithm {
+    let method = match algorithm {
         "lbfgs" => {
             // As liblbfgs: 0 is no limit, nor is the default, and negative strengths are none.
             let is_limit = |&n: &usize| n > 0 && n < i32::MAX as usize;
             options.max_iterations = options.max_iterations.filter(is_limit);
-            options.l1 = get.float("c1")?.max(0.0);
-            options.l2 = Some(get.float("c2")?.max(0.0));
-            options.lbfgs = lbfgs(&get)?;
+            options.method.l1 = get.float("c1")?.max(0.0);
+            options.method.l2 = Some(get.float("c2")?.max(0.0));
+            options.method.optimizer = lbfgs(&get)?;
+            Method::Lbfgs(Lbfgs::default())
         }
         "l2sgd" => {
-            options.l2 = Some(get.float("c2")?);
-            options.algorithm = Algorithm::Sgd(sgd(&get)?);
+            options.method.l2 = Some(get.float("c2")?);
+            Method::Sgd(Sgd {
+                steps: sgd(&get)?,
+                ..Sgd::default()
+            })
         }
         "averaged-perceptron" => {
             let epsilon = get.float("epsilon")?;
-            options.algorithm = Algorithm::Ap(PerceptronOptions { epsilon });
+            Method::Perceptron(Perceptron { epsilon })
         }
-        "passive-aggressive" => {
-            options.algorithm = Algorithm::Pa(passive_aggressive(&get)?);
-        }
-        "arow" => {
-            options.algorithm = Algorithm::Arow(ArowOptions {
-                variance: get.float("variance")?,
-                gamma: get.float("gamma")?,
-                epsilon: get.float("epsilon")?,
-            });
-        }
+        "passive-aggressive" => Method::PassiveAggressive(passive_aggressive(&get)?),
+        "arow" => Method::Arow(Arow {
+            variance: get.float("variance")?,
+            gamma: get.float("gamma")?,
+            epsilon: get.float("epsilon")?,
+        }),
         _ => {
             let message = format!("found the algorithm {algorithm}; expected one of CRFsuite's");
             return Err(PyValueError::new_err(message));
         }
-    }
+    };
     extend(&mut options, extensions)?;
-    Ok(options)
+    let learner = method.regularized(options.method.clone());
+    Ok(options.with_method(learner.map_err(exception)?))
 }
 
 fn lbfgs(get: &Parameters<'_, '_>) -> PyResult<LbfgsOptions> {
@@ -111,8 +117,8 @@ fn sgd(get: &Parameters<'_, '_>) -> PyResult<SgdOptions> {
     })
 }
 
-fn passive_aggressive(get: &Parameters<'_, '_>) -> PyResult<PassiveAggressiveOptions> {
-    Ok(PassiveAggressiveOptions {
+fn passive_aggressive(get: &Parameters<'_, '_>) -> PyResult<PassiveAggressive> {
+    Ok(PassiveAggressive {
         variant: match get.int("type")? {
             1 => PassiveAggressiveType::One,
             2 => PassiveAggressiveType::Two,
@@ -130,17 +136,20 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
     for (name, value) in extensions {
         let name: String = name.extract()?;
         match name.as_str() {
-            "dropout" => options.dropout = value.extract()?,
-            "edge_dropout" => options.edge_dropout = value.extract()?,
-            "noise" => options.noise = noise(&value.extract::<String>()?)?,
+            "dropout" => options.method.noise.dropout = value.extract()?,
+            "edge_dropout" => options.method.noise.edge_dropout = value.extract()?,
+            "noise" => options.method.noise.kind = noise(&value.extract::<String>()?)?,
             "masks" => {
-                options.noise_sharing = (value.extract::<String>()?).parse().map_err(exception)?;
+                options.method.noise.sharing =
+                    value.extract::<String>()?.parse().map_err(exception)?;
             }
-            "warm_up" => options.warm_up = value.extract()?,
-            "unlabeled_weight" => options.unlabeled_weight = value.extract()?,
+            "warm_up" => options.method.warm_up = value.extract()?,
+            "unlabeled_weight" => {
+                options.method.noise.unlabeled_weight = value.extract()?;
+            }
             "seed" => options.seed = value.extract()?,
             "precision" => options.precision = precision(&value.extract::<String>()?)?,
-            "plain" => options.lbfgs.plain = value.extract()?,
+            "plain" => options.method.optimizer.plain = value.extract()?,
             "patience" => {
                 options.patience = value.extract()?;
                 options.dev_use = DevUse::Choose;
@@ -155,17 +164,7 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
 }
 
 fn noise(name: &str) -> PyResult<NoiseKind> {
-    Ok(match name {
-        "dropout" => NoiseKind::Dropout,
-        "gaussian" => NoiseKind::Gaussian,
-        "additive" => NoiseKind::Additive,
-        "monte-carlo" => NoiseKind::MonteCarlo,
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "noise '{name}'; expected dropout, gaussian, additive or monte-carlo"
-            )));
-        }
-    })
+    name.parse().map_err(exception)
 }
 
 fn precision(name: &str) -> PyResult<Precision> {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use dropchain::Model;
 use dropchain::label::LabelId;
 use dropchain::tag::KeyedSentence;
 use ndarray::Array2;
@@ -13,7 +12,8 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use super::batch;
 use super::dump::dump;
-use super::instance::{label_text, labels_of, read_items};
+use super::instance::{label_text, labels_of};
+use super::item_sequence::read_items;
 use super::model::{OpenModel, PyCrfModel};
 use crate::error::exception;
 
@@ -78,7 +78,9 @@ impl PyCrfTagger {
     }
 
     fn _open(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let model = py.detach(|| Model::open(path)).map_err(exception)?;
+        let model = py
+            .detach(|| dropchain_crfsuite::open(path))
+            .map_err(exception)?;
         self.set_model(Some(Arc::new(OpenModel::new(py, model))));
         Ok(())
     }
@@ -86,7 +88,7 @@ impl PyCrfTagger {
     fn _open_bytes(&self, py: Python<'_>, contents: &Bound<'_, PyBytes>) -> PyResult<()> {
         let contents = contents.as_bytes().to_vec();
         let model = py
-            .detach(|| Model::from_bytes(contents))
+            .detach(|| dropchain_crfsuite::from_bytes(contents))
             .map_err(exception)?;
         self.set_model(Some(Arc::new(OpenModel::new(py, model))));
         Ok(())
@@ -261,9 +263,8 @@ impl PyCrfTagger {
     fn _size(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
         let closed = || PyRuntimeError::new_err("Tagger is closed");
         let open = self.open_model().ok_or_else(closed)?;
-        let model = open.tagger.model();
-        let counts = py.detach(|| super::dump::count(model)).map_err(exception)?;
-        Ok((model.as_bytes().len(), counts.weights))
+        let (weights, _) = py.detach(|| open.counts()).map_err(exception)?;
+        Ok((open.tagger.model().as_bytes().len(), weights))
     }
 
     /// Predicts the labels of many sequences in parallel; `name` is theirs in messages.

@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::events::{Event, EventSender};
-use super::instance::{LabeledSink, labels_of, read_items};
+use super::instance::{AttributeSink, LabeledSink, labels_of};
+use super::item_sequence::read_items;
 use super::model::PyCrfModel;
 use super::parameters::train_options;
 use crate::error::exception;
@@ -244,7 +245,7 @@ impl PyCrfTrainer {
 /// An instance without labels.
 struct UnlabeledSink<'a>(&'a mut AttributeCorpus);
 
-impl super::instance::AttributeSink for UnlabeledSink<'_> {
+impl AttributeSink for UnlabeledSink<'_> {
     fn attribute(&mut self, name: &str, value: f64) -> dropchain::Result<()> {
         self.0.attribute(name, value)
     }

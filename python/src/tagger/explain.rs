@@ -1,10 +1,11 @@
 //! Explanations, as dicts.
 
-use dropchain::tag::{Alternative, Explanation, Part};
+use dropchain_analysis::{Alternative, Explanation, Part};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::error::exception;
+use crate::fields::fields;
 
 /// Returns the explanation of every token, with at most `top` parts.
 pub fn explanation<'py>(
@@ -59,9 +60,8 @@ fn part<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let described = PyDict::new(py);
     described.set_item("kind", part.kind.name())?;
-    described.set_item("token", part.token)?;
+    fields!(described, part, [token, value]);
     described.set_item("attribute", &part.name)?;
-    described.set_item("value", part.value)?;
     let labels = part.labels.map(|label| &names[label.index()]);
     described.set_item("labels", (labels[0], labels[1]))?;
     let previous = part.previous.map(|previous| {

@@ -1,6 +1,7 @@
 //! What is in a model, as dicts.
 
 use dropchain::Model;
+use dropchain::model::FORMAT_VERSION;
 use dropchain::tag::{AttributeKind, Order, TrainingRecord};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -12,7 +13,7 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>>
     let header = model.header();
     let info = PyDict::new(py);
     info.set_item("version", &header.provenance.version)?;
-    info.set_item("format", model.version())?;
+    info.set_item("format", FORMAT_VERSION)?;
     info.set_item("bytes", model.as_bytes().len())?;
     info.set_item("scheme", header.scheme.name())?;
     info.set_item("corpus_scheme", header.corpus_scheme.name())?;

@@ -4,22 +4,13 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::{PositionWidth, WeightEncoding};
+use super::encoding::WeightEncoding;
 use super::names;
 use super::slots::{MAX_PROBES, Slots};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
-use crate::model::format::{Precision, TableInfo, Version};
+use crate::model::format::{AttributeKind, Precision, TableInfo};
 use crate::name_list::NameList;
-
-/// The four sections of a table, encoded.
-#[derive(Debug, Default)]
-pub(in crate::model) struct TableSections {
-    pub slots: Vec<u8>,
-    pub weights: Vec<u8>,
-    pub ends: Vec<u8>,
-    pub names: Vec<u8>,
-}
 
 /// Collects attributes and their weights, and encodes them as a table.
 ///
@@ -38,21 +29,21 @@ impl TableBuilder {
     /// Creates a builder for a table of node attributes, with `labels` scores each.
     #[must_use]
     pub fn nodes(labels: usize, precision: Precision) -> Self {
-        Self::new(labels, true, precision)
+        let sparse = WeightEncoding::sparse(AttributeKind::Node, labels, precision);
+        Self::new(labels, sparse)
     }
 
     /// Creates a builder for a table of edge attributes, with `labels`² scores each.
     #[must_use]
     pub fn edges(labels: usize, precision: Precision) -> Self {
-        Self::new(labels * labels, false, precision)
+        let sparse = WeightEncoding::sparse(AttributeKind::Edge, labels, precision);
+        Self::new(labels * labels, sparse)
     }
 
-    fn new(scores: usize, are_nodes: bool, precision: Precision) -> Self {
-        let version = Version::CURRENT;
-        let position = PositionWidth::new(version, are_nodes, scores);
+    fn new(scores: usize, sparse: WeightEncoding) -> Self {
         Self {
             scores,
-            sparse: WeightEncoding::new(version, false, position, precision),
+            sparse,
             names: NameList::default(),
             rows: Vec::new(),
             row_ends: Vec::new(),
@@ -142,32 +133,37 @@ impl TableBuilder {
         Some(name(twice[0].1))
     }
 
-    /// Returns the shape of the table, with seed 0.
+    /// Returns the shape of the table.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`]: it has too many weights.
-    pub(in crate::model) fn info(&self) -> Result<TableInfo> {
-        let n = self.names.len();
-        let dense = self.encoding().dense;
-        let weights = if dense {
-            n * self.scores
-        } else {
-            self.entries()
-        };
-        if u32::try_from(weights).is_err() {
+    pub(in crate::model) fn info(&self, seed: u64) -> Result<TableInfo> {
+        let info = self.shape(seed);
+        if u32::try_from(info.weights).is_err() {
             return Err(Error::parameter(
                 "the model has more than 4294967295 weights; use --states observed, --l1, --prune \
                  or --min-count",
             ));
         }
-        Ok(TableInfo {
+        Ok(info)
+    }
+
+    fn shape(&self, seed: u64) -> TableInfo {
+        let n = self.names.len();
+        let dense = self.encoding().is_dense();
+        let weights = if dense {
+            n * self.scores
+        } else {
+            self.entries()
+        };
+        TableInfo {
             attributes: n as u64,
-            seed: 0,
+            seed,
             slots: if n == 0 { 0 } else { (n * 5 / 3 + 1) as u64 },
             weights: weights as u64,
             dense,
-        })
+        }
     }
 
     /// Returns the number of weights.
@@ -178,12 +174,7 @@ impl TableBuilder {
 
     /// Chooses the dense encoding unless the sparse one is smaller.
     fn encoding(&self) -> WeightEncoding {
-        let WeightEncoding {
-            position,
-            precision,
-            ..
-        } = self.sparse;
-        let dense = WeightEncoding::new(Version::CURRENT, true, position, precision);
+        let dense = WeightEncoding::dense(self.sparse.precision);
         let weights = self.names.len() * self.scores;
         if weights * dense.entry_size() <= self.entries() * self.sparse.entry_size() {
             dense
@@ -192,33 +183,23 @@ impl TableBuilder {
         }
     }
 
-    /// Encodes the slots with the first seed, from that of `info` on, under which no two attributes
-    /// collide and no run of occupied slots is too long.
-    pub(in crate::model) fn slots(&self, info: &mut TableInfo) -> Vec<u8> {
-        loop {
-            if let Some(slots) = self.slots_of_seed(info) {
-                return slots;
-            }
-            info.seed += 1;
-        }
-    }
-
-    /// Encodes the slots; `None` if two attributes collide or a run of occupied slots is too long.
-    fn slots_of_seed(&self, info: &TableInfo) -> Option<Vec<u8>> {
+    /// Encodes the slots; `None` if under this seed two attributes collide or a run of occupied
+    /// slots is too long.
+    pub(in crate::model) fn slots(&self, seed: u64) -> Option<Vec<u8>> {
         let encoding = self.encoding();
-        let fingerprinter = Fingerprinter::from_seed(info.seed);
-        let slots = Slots::new(Version::CURRENT, info.slots, encoding.locations(info));
+        let info = self.shape(seed);
+        let fingerprinter = Fingerprinter::from_seed(seed);
+        let slots = Slots::new(info.slots, encoding.locations(&info));
         let mut table = vec![[0; 8]; info.slots as usize];
         for i in 0..self.names.len() {
-            let location = match encoding.dense {
+            let location = match encoding.is_dense() {
                 true => i as u64,
-                false => encoding.sparse_location(range(&self.row_ends, i).start),
+                false => range(&self.row_ends, i).start as u64,
             };
             let key = key(fingerprinter.fingerprint(self.names.get(i)));
             let mut at = slots.home(key);
             while table[at] != [0; 8] {
-                let slot = u64::from_le_bytes(table[at]);
-                if slots.matches([slot, 0], key).is_some() {
+                if slots.matches(u64::from_le_bytes(table[at]), key).is_some() {
                     return None;
                 }
                 at = slots.next(at);
@@ -231,20 +212,15 @@ impl TableBuilder {
         Some(table.into_flattened())
     }
 
-    /// Encodes the table with these slots.
-    pub(in crate::model) fn into_sections(self, slots: Vec<u8>) -> TableSections {
+    /// Encodes the table with these slots: returns slots, weights, lengths of names and names.
+    pub(in crate::model) fn into_sections(self, slots: Vec<u8>) -> [Vec<u8>; 4] {
         let encoding = self.encoding();
-        let weights = match encoding.dense {
+        let weights = match encoding.is_dense() {
             true => self.dense_rows(encoding),
             false => self.rows,
         };
-        let [ends, names] = names::encode(&self.names);
-        TableSections {
-            slots,
-            weights,
-            ends,
-            names,
-        }
+        let [lengths, names] = names::encode(&self.names);
+        [slots, weights, lengths, names]
     }
 
     /// Encodes the weights as a dense table.
@@ -272,20 +248,12 @@ impl TableBuilder {
 /// Returns the length of the longest run of occupied slots, of which the last slot precedes the
 /// first.
 fn longest_run(table: &[[u8; 8]]) -> usize {
-    let is_empty = |slot: &[u8; 8]| *slot == [0; 8];
-    let runs = table.split(is_empty).map(<[_]>::len);
-    let wrapped = match table.iter().position(is_empty) {
-        Some(first) => {
-            first
-                + table
-                    .iter()
-                    .rev()
-                    .take_while(|slot| !is_empty(slot))
-                    .count()
-        }
-        None => table.len(),
-    };
-    runs.max().unwrap_or(0).max(wrapped)
+    let (mut longest, mut run) = (0, 0);
+    for slot in table.iter().chain(table) {
+        run = if *slot == [0; 8] { 0 } else { run + 1 };
+        longest = longest.max(run);
+    }
+    longest.min(table.len())
 }
 
 /// Returns the range of row `i`, given the ends of all rows.

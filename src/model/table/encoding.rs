@@ -1,80 +1,50 @@
 //! The encoding of weights.
 
 use super::stored_weight::StoredWeight;
-use crate::model::format::{Precision, TableInfo, Version};
+use crate::model::format::{AttributeKind, Precision, TableInfo};
 
 /// How the entries of a table are encoded: a weight, in sparse tables preceded by its position.
 ///
-/// The *position* of a weight is its label b or, for edges, the label pair a·K + b.
+/// The *position* of a weight is its label b or, for edges, the label pair a·K + b. Its highest bit
+/// marks the last entry of an attribute.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WeightEncoding {
-    pub dense: bool,
-    pub position: PositionWidth,
+    /// Number of bytes of a position; 0 in dense tables.
+    pub position_size: usize,
     pub precision: Precision,
-    /// Whether the highest bit of a position marks the last entry of an attribute.
-    pub flagged: bool,
-    /// Whether locations in sparse tables count bytes rather than entries.
-    pub located_by_byte: bool,
-}
-
-/// Number of bytes of the positions of a sparse table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PositionWidth {
-    One,
-    Two,
-    Four,
-}
-
-impl PositionWidth {
-    /// Returns the width in tables of a version whose attributes have `scores` weights at most;
-    /// `are_nodes` is whether they are attributes of tokens.
-    pub fn new(version: Version, are_nodes: bool, scores: usize) -> Self {
-        match are_nodes {
-            true if version == Version::Five && scores <= 1 << 7 => Self::One,
-            true => Self::Two,
-            false => Self::Four,
-        }
-    }
-
-    /// Returns the number of bytes.
-    pub fn bytes(self) -> usize {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-            Self::Four => 4,
-        }
-    }
 }
 
 impl WeightEncoding {
-    /// Returns the encoding in tables of this version.
-    pub fn new(
-        version: Version,
-        dense: bool,
-        position: PositionWidth,
-        precision: Precision,
-    ) -> Self {
+    /// Returns the encoding of dense tables.
+    pub fn dense(precision: Precision) -> Self {
         Self {
-            dense,
-            position,
+            position_size: 0,
             precision,
-            flagged: version != Version::One && !dense,
-            located_by_byte: version == Version::Five,
+        }
+    }
+
+    /// Returns the encoding of sparse tables of a model of K labels.
+    pub fn sparse(kind: AttributeKind, labels: usize, precision: Precision) -> Self {
+        let position_size = match kind {
+            AttributeKind::Node if labels <= 1 << 7 => 1,
+            AttributeKind::Node => 2,
+            AttributeKind::Edge => 4,
+        };
+        Self {
+            position_size,
+            precision,
         }
     }
 
     #[inline(always)]
-    fn position_size(self) -> usize {
-        match self.dense {
-            true => 0,
-            false => self.position.bytes(),
-        }
+    pub fn is_dense(self) -> bool {
+        self.position_size == 0
     }
 
     /// Returns the size of an entry in bytes.
     #[inline(always)]
     pub fn entry_size(self) -> usize {
-        self.position_size() + self.precision.bytes()
+        self.position_size + self.precision.bytes()
     }
 
     /// Returns the size of a row of `entries` in bytes.
@@ -94,10 +64,9 @@ impl WeightEncoding {
 
     /// Returns the exclusive upper bound of the locations in a table.
     pub fn locations(self, info: &TableInfo) -> u64 {
-        match (self.dense, self.located_by_byte) {
-            (true, _) => info.attributes,
-            (false, false) => info.weights,
-            (false, true) => self.table_size(info).unwrap_or(u64::MAX),
+        match self.is_dense() {
+            true => info.attributes,
+            false => self.table_size(info).unwrap_or(u64::MAX),
         }
     }
 
@@ -105,29 +74,16 @@ impl WeightEncoding {
     /// `entries` if they are dense.
     #[inline(always)]
     pub fn offset(self, location: u64, entries: usize) -> usize {
-        let unit = match (self.dense, self.located_by_byte) {
-            (true, _) => self.row_size(entries),
-            (false, false) => self.entry_size(),
-            (false, true) => 1,
-        };
-        location as usize * unit
-    }
-
-    /// Returns the location of a sparse row that follows so many bytes of others.
-    pub fn sparse_location(self, bytes: usize) -> u64 {
-        match self.located_by_byte {
-            true => bytes as u64,
-            false => (bytes / self.entry_size()) as u64,
+        match self.is_dense() {
+            true => location as usize * self.row_size(entries),
+            false => location as usize,
         }
     }
 
-    /// Returns the bit of a position that marks the last entry.
+    /// Returns the bit of a position that marks the last entry (sparse tables).
     #[inline(always)]
     fn last_flag(self) -> u32 {
-        match self.flagged {
-            true => 1 << (8 * self.position.bytes() - 1),
-            false => 0,
-        }
+        1 << (8 * self.position_size - 1)
     }
 
     /// Appends a row of weights at ascending positions; a dense row has them all. The weights are
@@ -135,9 +91,11 @@ impl WeightEncoding {
     pub fn push_row(self, row: &[(u32, f64)], scale: f64, bytes: &mut Vec<u8>) {
         self.precision.push_scale(scale, bytes);
         for (i, &(position, weight)) in row.iter().enumerate() {
-            let last = i + 1 == row.len();
-            let position = position | if last { self.last_flag() } else { 0 };
-            bytes.extend_from_slice(&position.to_le_bytes()[..self.position_size()]);
+            if !self.is_dense() {
+                let is_last = i + 1 == row.len();
+                let position = position | if is_last { self.last_flag() } else { 0 };
+                bytes.extend_from_slice(&position.to_le_bytes()[..self.position_size]);
+            }
             self.precision.push(weight, scale, bytes);
         }
     }
@@ -145,7 +103,7 @@ impl WeightEncoding {
     #[inline(always)]
     fn read_flagged_position(self, entry: &[u8]) -> u32 {
         let mut bytes = [0; 4];
-        bytes[..self.position_size()].copy_from_slice(&entry[..self.position_size()]);
+        bytes[..self.position_size].copy_from_slice(&entry[..self.position_size]);
         u32::from_le_bytes(bytes)
     }
 
@@ -155,7 +113,7 @@ impl WeightEncoding {
         (self.read_flagged_position(entry) & !self.last_flag()) as usize
     }
 
-    /// Returns whether an entry is the last of its attribute (sparse tables since version 2).
+    /// Returns whether an entry is the last of its attribute (sparse tables).
     pub fn is_last(self, entry: &[u8]) -> bool {
         self.read_flagged_position(entry) & self.last_flag() != 0
     }
@@ -172,7 +130,7 @@ impl WeightEncoding {
     /// Returns the number that an entry stores.
     #[inline(always)]
     pub fn read_number(self, entry: &[u8]) -> f64 {
-        let number = &entry[self.position_size()..];
+        let number = &entry[self.position_size..];
         match self.precision {
             Precision::F64 => first::<[u8; 8]>(number),
             Precision::F32 => first::<[u8; 4]>(number),

@@ -5,7 +5,6 @@
 
 mod builder;
 mod encoding;
-mod keys;
 mod names;
 mod reader;
 mod rows;
@@ -14,8 +13,6 @@ mod stored_weight;
 mod weights;
 
 pub use builder::TableBuilder;
-pub(super) use builder::TableSections;
-pub use keys::TableKeys;
 pub(super) use reader::{Table, TableFormat};
 pub use rows::WeightRows;
 pub use slots::WeightLocation;

@@ -10,7 +10,6 @@ use flate2::write::DeflateEncoder;
 
 use crate::error::{Error, Result};
 use crate::model::bytes::Bytes;
-use crate::model::format::Version;
 use crate::name_list::NameList;
 
 /// How many times as long as their encoding names may be. Without a limit, a small file could
@@ -23,25 +22,15 @@ const SMALL: usize = 1 << 16;
 /// The largest number of bytes of a varint.
 const VARINT_BYTES: usize = 9;
 
-/// Where the names of a table are in a file.
+/// The names of a table in a file: their lengths as varints and their bytes, each as a DEFLATE
+/// stream, decoded when first accessed.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct Names {
     count: usize,
-    ends: Range<usize>,
+    lengths: Range<usize>,
     bytes: Range<usize>,
-    form: Form,
+    decoded: OnceLock<Result<DecodedNames, String>>, // or what is wrong with the encoding
 }
-
-#[derive(Clone, Debug)]
-enum Form {
-    /// Names, and for each its end in so many bytes.
-    Plain(usize),
-    /// Names and their lengths as varints, each as a DEFLATE stream, decoded when first accessed.
-    Compressed(Decoded),
-}
-
-/// The names, or what is wrong with their encoding.
-type Decoded = OnceLock<Result<DecodedNames, String>>;
 
 #[derive(Clone, Debug)]
 struct DecodedNames {
@@ -50,29 +39,14 @@ struct DecodedNames {
 }
 
 impl Names {
-    /// Creates the names of `count` attributes; `None` if the sections do not have their size.
-    pub fn new(
-        version: Version,
-        count: u64,
-        ends: Range<usize>,
-        bytes: Range<usize>,
-    ) -> Option<Self> {
-        let count = usize::try_from(count).ok()?;
-        let form = match version {
-            Version::Five => Form::Compressed(OnceLock::new()),
-            Version::Two | Version::Four if u32::try_from(bytes.len()).is_ok() => Form::Plain(4),
-            _ => Form::Plain(8),
-        };
-        let fits = match form {
-            Form::Plain(size) => count.checked_mul(size) == Some(ends.len()),
-            Form::Compressed(_) => true,
-        };
-        fits.then_some(Self {
+    /// Creates the names of `count` attributes in these sections.
+    pub fn new(count: usize, lengths: Range<usize>, bytes: Range<usize>) -> Self {
+        Self {
             count,
-            ends,
+            lengths,
             bytes,
-            form,
-        })
+            decoded: OnceLock::new(),
+        }
     }
 
     /// Returns the number of names.
@@ -92,14 +66,9 @@ impl Names {
                 self.count
             )));
         }
-        match &self.form {
-            &Form::Plain(end_size) => self.read(bytes, end_size, i),
-            Form::Compressed(names) => {
-                let names = self.decoded(names, bytes)?;
-                let start = if i == 0 { 0 } else { names.ends[i - 1] };
-                Ok(&names.bytes[start..names.ends[i]])
-            }
-        }
+        let names = self.decoded(bytes)?;
+        let start = if i == 0 { 0 } else { names.ends[i - 1] };
+        Ok(&names.bytes[start..names.ends[i]])
     }
 
     /// Returns the number of bytes of all names.
@@ -108,40 +77,16 @@ impl Names {
     ///
     /// [`Error::Model`] if the file is damaged there.
     pub fn total(&self, bytes: &Bytes) -> Result<usize> {
-        match &self.form {
-            Form::Plain(_) => Ok(self.bytes.len()),
-            Form::Compressed(names) => Ok(self.decoded(names, bytes)?.bytes.len()),
-        }
+        Ok(self.decoded(bytes)?.bytes.len())
     }
 
-    fn read<'a>(&self, bytes: &'a Bytes, end_size: usize, i: usize) -> Result<&'a [u8]> {
-        let end = |i: usize| -> Result<usize> {
-            let start = self.ends.start + end_size * i;
-            let mut end = [0; 8];
-            end[..end_size].copy_from_slice(bytes.get(start..start + end_size)?);
-            usize::try_from(u64::from_le_bytes(end))
-                .ok()
-                .filter(|&end| end <= self.bytes.len())
-                .ok_or_else(|| bytes.damaged("a name lies outside of the names"))
-        };
-        let start = if i == 0 { 0 } else { end(i - 1)? };
-        let end = end(i)?;
-        if start > end {
-            return Err(bytes.damaged("a name ends before it begins"));
-        }
-        let offset = self.bytes.start;
-        bytes.get(offset + start..offset + end)
-    }
-
-    fn decoded<'a>(&self, names: &'a Decoded, bytes: &Bytes) -> Result<&'a DecodedNames> {
-        let decoded = match names.get() {
+    fn decoded(&self, bytes: &Bytes) -> Result<&DecodedNames> {
+        let decoded = match self.decoded.get() {
             Some(decoded) => decoded,
             None => {
-                let encoded = [
-                    bytes.get(self.ends.clone())?,
-                    bytes.get(self.bytes.clone())?,
-                ];
-                names.get_or_init(|| DecodedNames::decode(self.count, encoded))
+                let [lengths, names] = [&self.lengths, &self.bytes].map(|s| bytes.get(s.clone()));
+                let encoded = [lengths?, names?];
+                (self.decoded).get_or_init(|| DecodedNames::decode(self.count, encoded))
             }
         };
         decoded.as_ref().map_err(|what| bytes.damaged(what))

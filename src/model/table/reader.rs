@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::encoding::{PositionWidth, WeightEncoding};
-use super::keys::TableKeys;
+use super::encoding::WeightEncoding;
 use super::names::Names;
 use super::rows::WeightRows;
 use super::slots::{MAX_PROBES, Slots, WeightLocation};
@@ -11,15 +10,14 @@ use super::weights::AttributeWeights;
 use crate::error::Result;
 use crate::fingerprint::Fingerprinter;
 use crate::model::bytes::{Bytes, prefetch_range};
-use crate::model::format::{AttributeKind, Precision, TableInfo, Version};
+use crate::model::format::{AttributeKind, Precision, TableInfo};
 
-/// What is wrong with a table of another length than its header says.
-const WRONG_SIZE: &str = "the size of a table does not match the header";
+/// Size of a slot in bytes.
+const SLOT: usize = 8;
 
 /// The properties that, with its [`TableInfo`], determine the encoding of a table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::model) struct TableFormat {
-    pub version: Version,
     pub precision: Precision,
     pub kind: AttributeKind,
     /// Number of labels K.
@@ -32,7 +30,6 @@ pub(in crate::model) struct TableFormat {
 #[derive(Clone, Debug)]
 pub(in crate::model) struct Table {
     info: TableInfo,
-    version: Version,
     slots: Slots,
     encoding: WeightEncoding,
     locations: u64, // exclusive upper bound of locations
@@ -55,57 +52,39 @@ impl Table {
         sections: [Range<usize>; 4],
     ) -> Result<Self, String> {
         let TableFormat {
-            version,
             precision,
             kind,
             labels,
         } = format;
-        if !version.has_precision(precision) {
-            return Err(format!(
-                "its weights are {} in format version {}",
-                precision.name(),
-                version.number()
-            ));
-        }
         let lines = match kind {
             AttributeKind::Node => 1,
             AttributeKind::Edge => labels,
         };
-        let position = PositionWidth::new(version, kind == AttributeKind::Node, labels);
-        let encoding = WeightEncoding::new(version, info.dense, position, precision);
+        let encoding = match info.dense {
+            true => WeightEncoding::dense(precision),
+            false => WeightEncoding::sparse(kind, labels, precision),
+        };
         let locations = encoding.locations(info);
-        let slots = Slots::new(version, info.slots, locations);
-        let [slot_bytes, weight_bytes, ends, name_bytes] = sections;
-        let has_length = |section: &Range<usize>, bytes: Option<u64>| {
-            bytes.is_some_and(|bytes| bytes == section.len() as u64)
-        };
-        let fits = has_length(&slot_bytes, info.slots.checked_mul(slots.size() as u64))
-            && has_length(&weight_bytes, encoding.table_size(info));
+        let [slot_bytes, weight_bytes, lengths, name_bytes] = sections;
         let dense_weights = info.attributes.checked_mul((labels * lines) as u64);
-        let names = Names::new(version, info.attributes, ends, name_bytes);
-        let (true, Some(names)) = (fits, names) else {
-            return Err(WRONG_SIZE.to_owned());
-        };
-        if info.attributes > info.slots || (info.dense && dense_weights != Some(info.weights)) {
-            return Err(WRONG_SIZE.to_owned());
+        let fits = info.slots.checked_mul(SLOT as u64) == Some(slot_bytes.len() as u64)
+            && encoding.table_size(info) == Some(weight_bytes.len() as u64)
+            && info.attributes <= info.slots
+            && (!info.dense || dense_weights == Some(info.weights));
+        if !fits {
+            return Err("the size of a table does not match the header".to_owned());
         }
         Ok(Self {
             info: info.clone(),
-            version,
-            slots,
+            slots: Slots::new(info.slots, locations),
             encoding,
             locations,
             fingerprinter: Fingerprinter::from_seed(info.seed),
             labels,
             lines,
             sections: [slot_bytes, weight_bytes],
-            names,
+            names: Names::new(info.attributes as usize, lengths, name_bytes),
         })
-    }
-
-    /// Returns the offset of the table in the file.
-    pub fn start(&self) -> usize {
-        self.sections[0].start
     }
 
     /// Returns the range of slots and weights in the file.
@@ -123,52 +102,27 @@ impl Table {
         self.info.weights as usize
     }
 
-    /// Returns the fingerprinter that keys are made with (version 2).
+    /// Returns the fingerprinter that keys are made with.
     pub fn fingerprinter(&self) -> Fingerprinter {
         self.fingerprinter
-    }
-
-    /// Returns the function that computes the key of a name.
-    pub fn keys(&self) -> TableKeys {
-        match self.version {
-            Version::One => TableKeys::Hash(self.info.seed),
-            _ => TableKeys::Fingerprint(self.fingerprinter),
-        }
-    }
-
-    /// Computes the key of a name.
-    pub fn key(&self, name: &[u8]) -> u64 {
-        self.keys().key(name)
     }
 
     /// Prefetches the slot where probing for `key` starts.
     #[inline(always)]
     pub fn prefetch_slot(&self, bytes: &Bytes, key: u64) -> u8 {
-        bytes.prefetch(self.sections[0].start + self.slots.home(key) * self.slots.size())
+        bytes.prefetch(self.sections[0].start + self.slots.home(key) * SLOT)
     }
 
     /// Prefetches the cache lines of the weights at a location. For a sparse row, whose length is
     /// unknown, it prefetches the first line and leaves the others to the hardware prefetcher.
     #[inline(always)]
     pub fn prefetch_weights(&self, bytes: &Bytes, location: WeightLocation) -> u8 {
-        let start = self.sections[1].start;
-        if self.version == Version::One {
-            let first = location.first() as usize;
-            return bytes.prefetch(start + first * self.encoding.entry_size());
-        }
         let entries = self.labels * self.lines;
-        let start = start + self.encoding.offset(location.to_number(), entries);
+        let start = self.sections[1].start + self.encoding.offset(location.to_number(), entries);
         match self.info.dense {
             true => prefetch_range(bytes.all(), start, self.encoding.row_size(entries)),
             false => bytes.prefetch(start),
         }
-    }
-
-    #[inline]
-    fn slot(&self, bytes: &Bytes, at: usize) -> Result<[u64; 2]> {
-        let size = self.slots.size();
-        let start = self.sections[0].start + at * size;
-        Ok(self.slots.read(bytes.get(start..start + size)?))
     }
 
     /// Looks up a key by linear probing; `None` if no attribute has it.
@@ -180,8 +134,10 @@ impl Table {
     pub fn find(&self, bytes: &Bytes, key: u64) -> Result<Option<WeightLocation>> {
         let mut at = self.slots.home(key);
         for _ in 0..(self.info.slots as usize).min(MAX_PROBES) {
-            let slot = self.slot(bytes, at)?;
-            if self.slots.is_empty(slot) {
+            let start = self.sections[0].start + at * SLOT;
+            let slot = bytes.get(start..start + SLOT)?;
+            let slot = u64::from_le_bytes(slot.as_chunks().0[0]);
+            if slot == 0 {
                 return Ok(None);
             }
             if let Some(location) = self.slots.matches(slot, key) {
@@ -195,18 +151,16 @@ impl Table {
         }
     }
 
-    /// Returns the weights for fast summation, if this is a node table since version 2.
-    pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<WeightRows<'a>> {
-        let is_of_nodes = self.encoding.position != PositionWidth::Four;
-        let supported = self.version != Version::One && is_of_nodes;
-        supported.then(|| WeightRows {
+    /// Returns the weights of a table of nodes for fast summation.
+    pub fn rows<'a>(&self, bytes: &'a Bytes) -> WeightRows<'a> {
+        WeightRows {
             bytes,
             data: &bytes.all()[..self.sections[1].end],
             start: self.sections[1].start,
             locations: self.locations,
             labels: self.labels,
             encoding: self.encoding,
-        })
+        }
     }
 
     /// Returns the weights at a location that [`Table::find`] returned.
@@ -230,26 +184,15 @@ impl Table {
     /// Returns the range of the row at a location.
     #[inline(always)]
     fn row(&self, bytes: &Bytes, location: WeightLocation) -> Result<Range<usize>> {
-        let entries = self.labels * self.lines;
         let number = location.to_number();
-        let (start, length) = match (self.version, self.info.dense) {
-            (Version::One, dense) => {
-                let (first, count) = (location.first(), location.count());
-                if first + count > self.info.weights || (dense && count != entries as u64) {
-                    return Err(bytes.missing_weights());
-                }
-                let size = self.encoding.entry_size();
-                (first as usize * size, count as usize * size)
-            }
-            _ if number >= self.locations => return Err(bytes.missing_weights()),
-            (_, true) => {
-                let start = self.encoding.offset(number, entries);
-                (start, self.encoding.row_size(entries))
-            }
-            (_, false) => {
-                let start = self.encoding.offset(number, entries);
-                (start, self.sparse_length(bytes, start)?)
-            }
+        if number >= self.locations {
+            return Err(bytes.missing_weights());
+        }
+        let entries = self.labels * self.lines;
+        let start = self.encoding.offset(number, entries);
+        let length = match self.info.dense {
+            true => self.encoding.row_size(entries),
+            false => self.sparse_length(bytes, start)?,
         };
         let start = self.sections[1].start + start;
         Ok(start..start + length)

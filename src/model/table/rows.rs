@@ -7,7 +7,7 @@
 
 use std::marker::PhantomData;
 
-use super::encoding::{PositionWidth, WeightEncoding};
+use super::encoding::WeightEncoding;
 use super::slots::WeightLocation;
 use super::stored_weight::StoredWeight;
 use crate::error::Result;
@@ -89,7 +89,7 @@ impl WeightRows<'_> {
     /// first line and leaves the others to the hardware prefetcher.
     #[inline(always)]
     pub fn prefetch(&self, offset: usize) -> u8 {
-        let size = if self.encoding.dense {
+        let size = if self.encoding.is_dense() {
             self.row_size()
         } else {
             1
@@ -112,10 +112,10 @@ impl WeightRows<'_> {
 
     #[inline(always)]
     fn add_stored<W: StoredWeight>(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
-        match (self.encoding.dense, self.encoding.position) {
-            (true, _) => add_dense::<W>(self.data, rows, scores),
-            (false, PositionWidth::One) => return self.add_sparse::<W, u8>(rows, scores),
-            (false, _) => return self.add_sparse::<W, u16>(rows, scores),
+        match self.encoding.position_size {
+            0 => add_dense::<W>(self.data, rows, scores),
+            1 => return self.add_sparse::<W, u8>(rows, scores),
+            _ => return self.add_sparse::<W, u16>(rows, scores),
         }
         Ok(())
     }
@@ -255,7 +255,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::model::format::Version;
+    use crate::model::format::AttributeKind;
 
     const PRECISIONS: [Precision; 4] = [
         Precision::F64,
@@ -263,10 +263,6 @@ mod tests {
         Precision::F16,
         Precision::I8,
     ];
-
-    fn encoding(dense: bool, position: PositionWidth, precision: Precision) -> WeightEncoding {
-        WeightEncoding::new(Version::Five, dense, position, precision)
-    }
 
     /// Appends a row with its scale, and returns its weights as stored.
     fn push(encoding: WeightEncoding, row: &[(u32, f64)], data: &mut Vec<u8>) -> Vec<f64> {
@@ -300,7 +296,7 @@ mod tests {
 
     fn check_dense(labels: usize, precision: Precision) {
         // Three rows from byte 7 on; nothing follows the last.
-        let encoding = encoding(true, PositionWidth::One, precision);
+        let encoding = WeightEncoding::dense(precision);
         let mut data = vec![0xff; 7];
         let stored: Vec<Vec<f64>> = (0..3)
             .map(|i| {
@@ -329,8 +325,10 @@ mod tests {
     #[test]
     fn sparse_rows_are_read_as_they_are_written() {
         for precision in PRECISIONS {
-            for position in [PositionWidth::One, PositionWidth::Two] {
-                check_sparse(encoding(false, position, precision));
+            // Positions of one byte and of two.
+            for labels in [5, 200] {
+                let encoding = WeightEncoding::sparse(AttributeKind::Node, labels, precision);
+                check_sparse(encoding);
             }
         }
     }

@@ -133,8 +133,9 @@ impl Precision {
         }
     }
 
-    /// Returns the number of bytes before the weights of a row.
-    pub(in crate::model) fn scale_bytes(self) -> usize {
+    /// Returns the number of bytes before the weights of an attribute.
+    #[must_use]
+    pub fn scale_bytes(self) -> usize {
         match self {
             Self::I8 => 2,
             _ => 0,

@@ -17,7 +17,7 @@ impl AttributeWeights<'_> {
     pub fn for_each(&self, mut visit: impl FnMut(usize, f64)) {
         let entries = self.entries.chunks_exact(self.encoding.entry_size());
         for (i, entry) in entries.enumerate() {
-            let position = if self.encoding.dense {
+            let position = if self.encoding.is_dense() {
                 i
             } else {
                 self.encoding.read_position(entry)
@@ -29,7 +29,7 @@ impl AttributeWeights<'_> {
     /// Returns the weight at a position b or a·K + b; 0 if there is none.
     pub fn get(&self, position: usize) -> f64 {
         let mut entries = self.entries.chunks_exact(self.encoding.entry_size());
-        let entry = match self.encoding.dense {
+        let entry = match self.encoding.is_dense() {
             true => entries.nth(position),
             false => entries.find(|entry| self.encoding.read_position(entry) == position),
         };
@@ -41,7 +41,7 @@ impl AttributeWeights<'_> {
     #[inline(always)]
     pub fn add_to(&self, value: f64, stride: usize, scores: &mut [f64]) -> bool {
         let factor = value * self.scale;
-        if self.encoding.dense {
+        if self.encoding.is_dense() {
             let size = self.labels * self.encoding.entry_size();
             let lines = scores.chunks_exact_mut(stride);
             for (line, entries) in lines.zip(self.entries.chunks_exact(size)) {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::error::{Error, Result};
 use crate::model::bytes::block_sums;
-use crate::model::format::{BLOCK, PREAMBLE, SECTIONS_AT, SUM_AT, Version};
-use crate::model::preamble::{preamble_sum, replace_header};
+use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, MAGIC, PREAMBLE, SUM_AT};
+use crate::model::preamble::{assemble, preamble_sum, sections};
 use crate::sentence::JoinedColumns;
 
 /// Opens a model and verifies every block.
@@ -30,15 +30,8 @@ fn damage(bytes: Vec<u8>) -> String {
 
 /// Recomputes all checksums; `None` if the sections are too broken to have any.
 fn reseal(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let number = |at: usize| {
-        let number = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-        usize::try_from(number).ok()
-    };
-    let section = |i: usize| {
-        let start = number(SECTIONS_AT + 16 * i)?;
-        Some(start..start.checked_add(number(SECTIONS_AT + 16 * i + 8)?)?)
-    };
-    let (header, sums) = (section(0)?, section(1)?);
+    let sections = sections("".as_ref(), &bytes, MAGIC).ok()?;
+    let [header, sums] = [0, 1].map(|i| sections[i].clone());
     let fresh = block_sums(bytes.get(sums.end..)?);
     let old = bytes.get_mut(sums.clone())?;
     if old.len() != fresh.len() {
@@ -67,12 +60,7 @@ pub(crate) fn crafted(model: &Model) -> impl Iterator<Item = Vec<u8>> {
 
 /// The byte range of section `i`.
 fn section(model: &Model, i: usize) -> std::ops::Range<usize> {
-    let number = |at: usize| {
-        let number = &model.as_bytes()[at..at + 8];
-        u64::from_le_bytes(number.try_into().unwrap()) as usize
-    };
-    let start = number(SECTIONS_AT + 16 * i);
-    start..start + number(SECTIONS_AT + 16 * i + 8)
+    model.sections()[i].clone()
 }
 
 /// The model with bytes of section `i` replaced, from `offset` on, and valid checksums.
@@ -145,28 +133,24 @@ fn damage_is_detected_on_access_and_not_before() {
 #[test]
 fn other_files_are_not_mistaken_for_models() {
     let expected =
-        "model in memory: this is not a dropchain model (it does not begin with DROPCHN)";
-    for bytes in [&b""[..], b"DROPCHN", b"LCRF\x01\x02\x03\x04 and so on"] {
+        "model in memory: this is not a dropchain model (it does not begin with DROPCRF)";
+    for bytes in [&b""[..], b"DROPCRF", b"LCRF\x01\x02\x03\x04 and so on"] {
         assert_eq!(error_message(bytes.to_vec()), expected);
     }
     assert_eq!(
-        damage(b"DROPCHN\n".to_vec()),
-        "it ends within its first 192 bytes"
-    );
-    assert_eq!(
-        damage(b"lCRF\x01\x02\x03\x04 and so on".to_vec()),
-        "it ends within its first 48 bytes"
+        damage(b"DROPCRF\n".to_vec()),
+        "it ends within its first 112 bytes"
     );
 }
 
 #[test]
-fn the_error_for_a_newer_version_names_it() {
+fn the_error_for_another_version_names_it() {
     let mut bytes = small_model().as_bytes().to_vec();
-    bytes[8] = 6;
+    bytes[8] = 2;
     assert_eq!(
         error_message(bytes),
-        "model in memory: the model has format version 6; this dropchain reads versions 1 to 5, \
-         so a newer dropchain is needed, or the model is damaged"
+        "model in memory: the model has format version 2; this dropchain reads version 1, so \
+         another dropchain is needed, or the model is damaged"
     );
 }
 
@@ -198,7 +182,7 @@ fn absurd_lengths_allocate_no_memory() {
         let mut header = vec![1, 253];
         header.extend_from_slice(&(1_u64 << exponent).to_le_bytes());
         assert_eq!(
-            Header::decode(&header, Version::Two).unwrap_err(),
+            Header::decode(&header).unwrap_err(),
             "the header cannot be read: LimitExceeded"
         );
     }
@@ -209,8 +193,7 @@ fn headers_of_every_size_can_be_decoded() {
     for length in [0, 0xffff, 0x10_0000, 0x100_0000] {
         let mut header = header(&LABELS, "word", Precision::F32);
         header.provenance.options = "x".repeat(length);
-        let decoded =
-            Header::decode(&header.encode(Version::CURRENT).unwrap(), Version::CURRENT).unwrap();
+        let decoded = Header::decode(&header.encode().unwrap()).unwrap();
         assert_eq!(decoded.provenance.options.len(), length);
     }
 }
@@ -220,7 +203,7 @@ fn a_header_that_contradicts_itself_is_damaged() {
     let error = |change: fn(&mut Header)| {
         let mut header = header(&LABELS, "word", Precision::F32);
         change(&mut header);
-        Header::decode(&header.encode(Version::CURRENT).unwrap(), Version::CURRENT).unwrap_err()
+        Header::decode(&header.encode().unwrap()).unwrap_err()
     };
     assert_eq!(
         error(|header| header.labels = LabelSet::new()),
@@ -264,7 +247,7 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
         let mut header = header(&LABELS, "word", Precision::F32);
         joined(&mut header);
         change(&mut header);
-        Header::decode(&header.encode(Version::CURRENT).unwrap(), Version::CURRENT)
+        Header::decode(&header.encode().unwrap())
     };
     let decoded = decode(|_| {}).unwrap();
     assert_eq!(decoded.label_name(), Some("x+y"));
@@ -293,21 +276,9 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
         error(|header| header.label_column = Some(1)),
         "the columns that the labels join do not exist"
     );
-    // The list of columns is missing, or has a length that is not true.
-    let mut header = header(&LABELS, "word", Precision::F32);
-    joined(&mut header);
-    let bytes = header.encode(Version::Four).unwrap();
-    let cut = Header::decode(&bytes[..bytes.len() - 3], Version::Four).unwrap_err();
-    assert!(
-        cut.starts_with("the columns of the labels cannot be read: "),
-        "{cut}"
-    );
-    let mut long = bytes[..bytes.len() - 3].to_vec();
-    long.extend([253, 255, 255, 255, 255, 255, 255, 255, 127]);
-    let long = Header::decode(&long, Version::Four).unwrap_err();
-    assert!(
-        long.starts_with("the columns of the labels cannot be read: "),
-        "{long}"
+    assert_eq!(
+        error(|header| header.columns.swap(1, 2)),
+        "the columns that the labels join do not exist"
     );
 }
 
@@ -317,13 +288,10 @@ fn a_table_of_another_size_than_its_header_says_is_damaged() {
     let mut bytes = model.as_bytes().to_vec();
     // The slots lose a byte to the weights.
     for (at, change) in [(SLOTS, -1_i64), (WEIGHTS, 1)] {
-        let length = SECTIONS_AT + 16 * at + 8;
-        let number = i64::from_le_bytes(bytes[length..length + 8].try_into().unwrap());
-        bytes[length..length + 8].copy_from_slice(&(number + change).to_le_bytes());
+        let at = LENGTHS_AT + 8 * at;
+        let number = i64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        bytes[at..at + 8].copy_from_slice(&(number + change).to_le_bytes());
     }
-    let start = SECTIONS_AT + 16 * WEIGHTS;
-    let number = u64::from_le_bytes(bytes[start..start + 8].try_into().unwrap());
-    bytes[start..start + 8].copy_from_slice(&(number - 1).to_le_bytes());
     assert_eq!(
         damage(reseal(bytes).unwrap()),
         "the size of a table does not match the header"
@@ -333,8 +301,8 @@ fn a_table_of_another_size_than_its_header_says_is_damaged() {
 #[test]
 fn sections_beyond_the_file_are_damaged() {
     let bytes = small_model().as_bytes().to_vec();
-    for at in (SECTIONS_AT..SUM_AT).step_by(8) {
-        for number in [0, u64::MAX, 1 << 62] {
+    for at in (LENGTHS_AT..SUM_AT).step_by(8) {
+        for number in [5, u64::MAX, 1 << 62] {
             let mut bytes = bytes.clone();
             bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
             assert!(read(bytes).is_err());
@@ -427,23 +395,6 @@ fn a_weight_without_a_label_is_damage() {
 }
 
 #[test]
-fn names_outside_of_their_section_are_damage() {
-    let version_2 = include_bytes!("../../../tests/data/models/v2.model");
-    let model = Model::from_bytes(version_2.to_vec()).unwrap();
-    for (end, expected) in [
-        (u32::MAX, "a name lies outside of the names"),
-        (1_000_000, "a name lies outside of the names"),
-        (0, "a name ends before it begins"),
-    ] {
-        let bytes = replaced(&model, ENDS, 4, &end.to_le_bytes());
-        let model = Model::from_bytes(bytes).unwrap();
-        let error = model.attribute_name(AttributeKind::Node, 1).unwrap_err();
-        assert!(error.to_string().contains(expected), "{error}");
-        assert!(model.attribute_name(AttributeKind::Node, 0).is_ok());
-    }
-}
-
-#[test]
 fn names_that_cannot_be_decoded_are_damage() {
     let model = small_model();
     let mut last_names = 0;
@@ -464,11 +415,24 @@ fn names_that_cannot_be_decoded_are_damage() {
 }
 
 #[test]
-fn precisions_that_a_version_does_not_have_are_damage() {
+fn a_first_pass_of_two_passes_is_damage() {
     let model = small_model();
-    let mut header = model.header().clone();
-    header.precision = Precision::F16;
-    let header = header.encode(Version::Two).unwrap();
-    let bytes = replace_header(Version::Two, model.as_bytes(), &header);
-    assert_eq!(damage(bytes), "its weights are f16 in format version 2");
+    let two = Model::combine(&model, &model).unwrap();
+    assert_eq!(two.first_pass().unwrap().as_bytes(), model.as_bytes());
+    let sections = |model: &Model| -> Vec<Vec<u8>> {
+        let data = model.sections()[2..].iter();
+        data.map(|section| model.as_bytes()[section.clone()].to_vec())
+            .collect()
+    };
+    let header = two.as_bytes()[section(&two, 0)].to_vec();
+    let mut nested = sections(&model);
+    nested[FIRST_PASS - 2] = two.as_bytes().to_vec();
+    assert_eq!(
+        damage(assemble(MAGIC, &header, nested)),
+        "its first pass has two passes"
+    );
+    let mut text = sections(&model);
+    text[FIRST_PASS - 2] = b"text".to_vec();
+    let error = error_message(assemble(MAGIC, &header, text));
+    assert!(error.contains("this is not a dropchain model"), "{error}");
 }

@@ -14,7 +14,7 @@ fn expected(sentence: &TestSentence) -> ValueAndGradient {
 #[test]
 fn value_and_direct_part_agree_with_the_enumeration() {
     for sentence in sentences() {
-        let found = evaluate(&sentence, Engine::Reweighted(3));
+        let found = evaluate(&sentence, NoiseTerm::Reweighted(3));
         assert_agrees(&found, &expected(&sentence), 1e-13);
     }
 }
@@ -22,8 +22,8 @@ fn value_and_direct_part_agree_with_the_enumeration() {
 #[test]
 fn the_direct_part_is_that_of_the_local_engine() {
     for sentence in sentences() {
-        let local = evaluate(&sentence, Engine::Local);
-        let direct = evaluate(&sentence, Engine::Reweighted(3));
+        let local = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Local));
+        let direct = evaluate(&sentence, NoiseTerm::Reweighted(3));
         assert_all_close(&[direct.value], &[local.value], 1e-13);
         assert_all_close(&direct.variances(), &local.variances(), 1e-13);
         assert!(direct.gradient().iter().all(|&x| x == 0.0));
@@ -34,7 +34,7 @@ fn the_direct_part_is_that_of_the_local_engine() {
 fn with_fixed_marginals_r_is_the_sum_of_variances_times_their_derivatives() {
     // Σ V·∂R/∂V = R, since R is linear in V: a weighted L2 penalty in the weights.
     for sentence in sentences() {
-        let found = evaluate(&sentence, Engine::Reweighted(3));
+        let found = evaluate(&sentence, NoiseTerm::Reweighted(3));
         let (labels, stride) = (sentence.chain.labels, padded(sentence.chain.labels));
         let mut sum = 0.0;
         for b in 0..labels {

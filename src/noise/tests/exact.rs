@@ -77,7 +77,11 @@ fn the_enumeration_agrees_with_central_differences() {
 fn adjoint_agrees_with_the_enumeration() {
     for sentence in all_sentences() {
         let expected = Paths::new(&sentence).derivatives(EXACT);
-        assert_agrees(&evaluate(&sentence, Engine::Adjoint), &expected, 1e-13);
+        assert_agrees(
+            &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint)),
+            &expected,
+            1e-13,
+        );
     }
 }
 
@@ -88,7 +92,10 @@ fn all_engines_agree_with_the_enumeration_in_log_space() {
             continue;
         }
         let expected = Paths::new(&sentence).derivatives(EXACT);
-        for engine in [Engine::Adjoint, Engine::Window(7)] {
+        for engine in [
+            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Window(7)),
+        ] {
             let buffers = SentenceBuffers::new(&sentence, true);
             assert_eq!(buffers.lattice.mode(), Mode::Log);
             let mut actual = ValueAndGradient::zeros(&sentence);
@@ -175,9 +182,9 @@ fn derivatives_are_accumulated_and_padding_is_untouched() {
     for sentence in all_sentences() {
         let stride = padded(sentence.chain.labels);
         for engine in [
-            Engine::Adjoint,
-            Engine::Message { collapse: true },
-            Engine::Window(1),
+            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Message { collapse: true }),
+            NoiseTerm::Quadratic(Engine::Window(1)),
         ] {
             let plain = evaluate(&sentence, engine);
             let mut actual = ValueAndGradient::zeros(&sentence);
@@ -217,7 +224,7 @@ fn the_weight_multiplies_everything() {
         let expected = Paths::new(&sentence).derivatives(EXACT);
         let factor = -0.7 / sentence.weight;
         sentence.weight = -0.7;
-        let actual = evaluate(&sentence, Engine::Adjoint);
+        let actual = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint));
         let scale = |array: Vec<f64>| array.iter().map(|x| x * factor).collect::<Vec<_>>();
         assert_all_close(&[actual.value], &[expected.value * factor], 1e-13);
         assert_all_close(&actual.gradient(), &scale(expected.gradient()), 1e-13);
@@ -230,10 +237,10 @@ fn the_weight_multiplies_everything() {
 fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
     let mut numbers = Lcg(6);
     for engine in [
-        Engine::Adjoint,
-        Engine::Message { collapse: true },
-        Engine::Window(2),
-        Engine::Local,
+        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Message { collapse: true }),
+        NoiseTerm::Quadratic(Engine::Window(2)),
+        NoiseTerm::Quadratic(Engine::Local),
     ] {
         let mut regularizer = engine.regularizer();
         let mut first = TestSentence::new(6, 3, &mut numbers);
@@ -293,9 +300,9 @@ fn a_sentence_without_tokens_has_no_regularizer() {
         let mut sentence = TestSentence::new(0, 3, &mut numbers);
         sentence.chain.order = order;
         for engine in [
-            Engine::Adjoint,
-            Engine::Message { collapse: true },
-            Engine::Window(2),
+            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Message { collapse: true }),
+            NoiseTerm::Quadratic(Engine::Window(2)),
         ] {
             let actual = evaluate(&sentence, engine);
             assert_eq!(actual.value, 0.0);

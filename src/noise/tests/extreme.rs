@@ -26,7 +26,10 @@ fn extreme_sentences(magnitude: f64) -> Vec<TestSentence> {
 fn assert_exact(sentence: &TestSentence, tolerance: f64) {
     let expected = Paths::new(sentence).derivatives(usize::MAX);
     let size = sentence.error_scale();
-    for engine in [Engine::Adjoint, Engine::Window(7)] {
+    for engine in [
+        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Window(7)),
+    ] {
         assert_agrees(&evaluate(sentence, engine), &expected, tolerance * size);
     }
     let mut engine = Message::new(true);
@@ -97,8 +100,8 @@ fn long_sentences_agree_between_engines_and_modes() {
     let mut numbers = Lcg(10);
     for labels in [5, 8, 9, 17, 24, 33] {
         let sentence = TestSentence::new(40, labels, &mut numbers);
-        let kernel = evaluate(&sentence, Engine::Adjoint);
-        let window = evaluate(&sentence, Engine::Window(39));
+        let kernel = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint));
+        let window = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(39)));
         assert_agrees(&kernel, &window, 1e-12);
         let mut actual = ValueAndGradient::zeros(&sentence);
         SentenceBuffers::new(&sentence, true).run(&mut Adjoint::default(), 1.0, &mut actual);
@@ -110,7 +113,11 @@ fn long_sentences_agree_between_engines_and_modes() {
 fn one_label_leaves_nothing_to_regularize() {
     let mut numbers = Lcg(11);
     let sentence = TestSentence::new(30, 1, &mut numbers);
-    for engine in [Engine::Adjoint, Engine::Window(3), Engine::Local] {
+    for engine in [
+        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Window(3)),
+        NoiseTerm::Quadratic(Engine::Local),
+    ] {
         let actual = evaluate(&sentence, engine);
         assert_all_close(&[actual.value], &[0.0], 1e-12);
         assert!(actual.gradient().iter().all(|x| x.abs() < 1e-12));
@@ -127,9 +134,9 @@ fn non_finite_scores_give_nan_and_no_panic() {
             sentence.chain.order = order;
             for sentence in [sentence.clone(), sentence.clone().with_edges(&mut numbers)] {
                 for engine in [
-                    Engine::Adjoint,
-                    Engine::Message { collapse: true },
-                    Engine::Window(1),
+                    NoiseTerm::Quadratic(Engine::Adjoint),
+                    NoiseTerm::Quadratic(Engine::Message { collapse: true }),
+                    NoiseTerm::Quadratic(Engine::Window(1)),
                 ] {
                     assert!(evaluate(&sentence, engine).value.is_nan());
                 }

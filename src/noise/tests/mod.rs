@@ -233,7 +233,7 @@ impl SentenceBuffers {
 }
 
 /// Runs an engine on a sentence.
-fn evaluate(sentence: &TestSentence, engine: Engine) -> ValueAndGradient {
+fn evaluate(sentence: &TestSentence, engine: NoiseTerm) -> ValueAndGradient {
     let mut result = ValueAndGradient::zeros(sentence);
     SentenceBuffers::new(sentence, false).run(
         &mut *engine.regularizer(),

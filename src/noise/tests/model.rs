@@ -125,7 +125,10 @@ fn assert_is_gradient_of_value(
 fn adjoint_gives_the_derivatives_by_weights() {
     let (attributes, weights) = model();
     let sentence = weights.sentence(&attributes);
-    let gradient = weights.gradient(&sentence, &evaluate(&sentence, Engine::Adjoint));
+    let gradient = weights.gradient(
+        &sentence,
+        &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint)),
+    );
     assert_is_gradient_of_value(&gradient, &attributes, &weights);
 }
 

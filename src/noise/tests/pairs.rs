@@ -35,7 +35,7 @@ fn sparse_sentences() -> Vec<(TestSentence, Vec<u32>)> {
 fn evaluate_by_pairs(
     sentence: &TestSentence,
     positions: &[u32],
-    engine: Engine,
+    engine: NoiseTerm,
     in_log_space: bool,
 ) -> ValueAndGradient {
     let chain = &sentence.chain;
@@ -76,7 +76,10 @@ fn at_pairs(mut result: ValueAndGradient, positions: &[u32]) -> ValueAndGradient
 
 #[test]
 fn results_by_pairs_are_those_with_all_pairs() {
-    for engine in [Engine::Adjoint, Engine::Reweighted(3)] {
+    for engine in [
+        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Reweighted(3),
+    ] {
         for (sentence, positions) in sparse_sentences() {
             let expected = at_pairs(evaluate(&sentence, engine), &positions);
             for in_log_space in [false, true] {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::extract::SparseRows;
-use crate::score::{ColumnBlock, FeatureBlock, TASK_ENTRIES, split_by_owner};
+use crate::score::{ColumnBlock, FeatureBlock, TASK_ENTRIES, sorted_entries, split_by_owner};
 
 /// The transpose of one block of tokens.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ impl MaskedTranspose {
     /// Transposes the rows `tokens` of `matrix`.
     pub fn new(matrix: &SparseRows, tokens: Range<usize>) -> Self {
         let mut columns = ColumnBlock::for_entries_of(matrix);
-        let entries = ColumnBlock::sorted_entries(matrix, tokens);
+        let entries = sorted_entries(matrix, tokens);
         for column in entries.chunk_by(|x, y| x.column == y.column) {
             columns.push(column);
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::extract::random::{with_partial_labels, with_weights};
-use crate::noise::{Engine, Expectation};
+use crate::noise::{Engine, Expectation, NoiseTerm};
 use crate::ranks::tests::run_ranks;
 
 const ALL: [Expectation; 2] = [Expectation::Best, Expectation::Unscented];
@@ -12,7 +12,7 @@ fn noise(expectation: Expectation, sharing: NoiseSharing) -> Noise {
         distribution: NoiseDistribution::Dropout,
         node: 0.4,
         edge: 0.2,
-        engine: Engine::Gaussian(expectation),
+        term: NoiseTerm::GaussianScores(expectation),
         sharing,
         unlabeled_weight: 0.5,
     }
@@ -207,7 +207,7 @@ fn with_weak_noise_it_is_the_quadratic_term() {
         let theta = Lcg(2).vector(space.dimension());
         let term = |engine| {
             let noise = Noise {
-                engine,
+                term: engine,
                 node: 1e-6,
                 edge: 1e-6,
                 ..best(sharing)
@@ -215,8 +215,11 @@ fn with_weak_noise_it_is_the_quadratic_term() {
             let objective = PenalizedLikelihood::new(&data, &space, 0.0);
             evaluate(objective.with_noise(noise), &theta).0.noise
         };
-        let [gaussian, quadratic] =
-            [Engine::Gaussian(Expectation::Best), Engine::Adjoint].map(term);
+        let [gaussian, quadratic] = [
+            NoiseTerm::GaussianScores(Expectation::Best),
+            NoiseTerm::Quadratic(Engine::Adjoint),
+        ]
+        .map(term);
         assert!(quadratic > 1e-7);
         assert!((gaussian / quadratic - 1.0).abs() < 1e-5);
     }

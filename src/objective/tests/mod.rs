@@ -431,24 +431,33 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
 
 /// Every distribution and exact engine, with different rates of nodes and edges.
 fn noises() -> Vec<Noise> {
-    use crate::noise::Engine;
-    let collapsed = Engine::Message { collapse: true };
+    use crate::noise::{Engine, NoiseTerm};
+    let collapsed = NoiseTerm::Quadratic(Engine::Message { collapse: true });
     let kinds = [
-        (NoiseDistribution::Dropout, Engine::Adjoint),
+        (
+            NoiseDistribution::Dropout,
+            NoiseTerm::Quadratic(Engine::Adjoint),
+        ),
         (NoiseDistribution::Gaussian, collapsed),
         (
             NoiseDistribution::Dropout,
-            Engine::Message { collapse: false },
+            NoiseTerm::Quadratic(Engine::Message { collapse: false }),
         ),
-        (NoiseDistribution::Dropout, Engine::Window(5)),
-        (NoiseDistribution::Additive, Engine::Adjoint),
+        (
+            NoiseDistribution::Dropout,
+            NoiseTerm::Quadratic(Engine::Window(5)),
+        ),
+        (
+            NoiseDistribution::Additive,
+            NoiseTerm::Quadratic(Engine::Adjoint),
+        ),
         (NoiseDistribution::Additive, collapsed),
     ];
     let noise = |(distribution, engine)| Noise {
         distribution,
         node: 0.4,
         edge: 0.2,
-        engine,
+        term: engine,
         sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.5,
     };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::extract::random::{with_partial_labels, with_weights};
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 
 const LABELS: usize = 70;
 
@@ -24,12 +24,12 @@ const OPTIONS: SpaceOptions = SpaceOptions {
     min_frequency: None,
 };
 
-fn noise(engine: Engine, distribution: NoiseDistribution) -> Noise {
+fn noise(engine: NoiseTerm, distribution: NoiseDistribution) -> Noise {
     Noise {
         distribution,
         node: 0.4,
         edge: 0.2,
-        engine,
+        term: engine,
         sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.5,
     }
@@ -55,13 +55,22 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
     ];
     let noises = [
         None,
-        Some(noise(Engine::Adjoint, NoiseDistribution::Dropout)),
-        Some(noise(Engine::Adjoint, NoiseDistribution::Additive)),
+        Some(noise(
+            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseDistribution::Dropout,
+        )),
+        Some(noise(
+            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseDistribution::Additive,
+        )),
         Some(Noise {
             sharing: NoiseSharing::Inputs,
-            ..noise(Engine::Adjoint, NoiseDistribution::Dropout)
+            ..noise(
+                NoiseTerm::Quadratic(Engine::Adjoint),
+                NoiseDistribution::Dropout,
+            )
         }),
-        Some(noise(Engine::Reweighted(3), NoiseDistribution::Gaussian)),
+        Some(noise(NoiseTerm::Reweighted(3), NoiseDistribution::Gaussian)),
     ];
     for data in &kinds {
         let space = space(data, &SHAPE, OPTIONS);
@@ -93,9 +102,9 @@ fn engines_that_need_all_pairs_have_them() {
     let data = SHAPE.build(&mut Lcg(8));
     let space = space(&data, &SHAPE, OPTIONS);
     let engines = [
-        Engine::Message { collapse: true },
-        Engine::Window(1),
-        Engine::Local,
+        NoiseTerm::Quadratic(Engine::Message { collapse: true }),
+        NoiseTerm::Quadratic(Engine::Window(1)),
+        NoiseTerm::Quadratic(Engine::Local),
     ];
     for engine in engines {
         let noise = noise(engine, NoiseDistribution::Dropout);

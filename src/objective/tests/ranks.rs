@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::Error;
 use crate::extract::random::{with_partial_labels, with_weights};
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 use crate::ranks::tests::run_ranks;
 
 /// Some five blocks.
@@ -17,7 +17,7 @@ const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
     node: 0.5,
     edge: 0.3,
-    engine: Engine::Adjoint,
+    term: NoiseTerm::Quadratic(Engine::Adjoint),
     sharing: NoiseSharing::Weights,
     unlabeled_weight: 0.5,
 };
@@ -26,10 +26,10 @@ const NOISE: Noise = Noise {
 fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
     let engines = [
         None,
-        Some(Engine::Adjoint),
-        Some(Engine::Message { collapse: true }),
-        Some(Engine::Window(1)),
-        Some(Engine::Reweighted(2)),
+        Some(NoiseTerm::Quadratic(Engine::Adjoint)),
+        Some(NoiseTerm::Quadratic(Engine::Message { collapse: true })),
+        Some(NoiseTerm::Quadratic(Engine::Window(1))),
+        Some(NoiseTerm::Reweighted(2)),
     ];
     let mut cases = Vec::new();
     for (i, engine) in engines.into_iter().enumerate() {
@@ -57,7 +57,14 @@ fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
             ..FIRST_ORDER
         };
         let space = space(&data, &shape, options);
-        cases.push((data, space, engine.map(|engine| Noise { engine, ..NOISE })));
+        cases.push((
+            data,
+            space,
+            engine.map(|engine| Noise {
+                term: engine,
+                ..NOISE
+            }),
+        ));
     }
     let (data, space, _) = &cases[3];
     let additive = Noise {

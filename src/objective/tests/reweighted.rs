@@ -1,10 +1,10 @@
 //! Reweighted noise: its penalty against eq. 14 at the beginning of a round, and within it.
 
 use super::*;
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 use crate::optim::Round;
 
-const ENGINE: Engine = Engine::Reweighted(4);
+const ENGINE: NoiseTerm = NoiseTerm::Reweighted(4);
 
 /// Every distribution, with the direct part alone.
 fn reweighted() -> Vec<Noise> {
@@ -17,7 +17,7 @@ fn reweighted() -> Vec<Noise> {
         distribution,
         node: 0.4,
         edge: 0.2,
-        engine: ENGINE,
+        term: ENGINE,
         sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.5,
     };
@@ -52,11 +52,19 @@ fn at_the_beginning_of_a_round_the_value_is_that_of_eq_14() {
     for (i, (data, space, amounts)) in problems().into_iter().enumerate() {
         for noise in reweighted() {
             let objective = |engine| {
-                PenalizedLikelihood::new(&data, &space, 0.1)
-                    .with_attribute_noise(Noise { engine, ..noise }, amounts.clone())
+                PenalizedLikelihood::new(&data, &space, 0.1).with_attribute_noise(
+                    Noise {
+                        term: engine,
+                        ..noise
+                    },
+                    amounts.clone(),
+                )
             };
             let theta = Lcg(i as u64).vector(space.dimension());
-            let (exact, _) = evaluate(&mut objective(Engine::Adjoint), &theta);
+            let (exact, _) = evaluate(
+                &mut objective(NoiseTerm::Quadratic(Engine::Adjoint)),
+                &theta,
+            );
             let (found, _) = evaluate(&mut objective(ENGINE), &theta);
             assert!(exact.noise > 0.0 || space.labels() == 1);
             assert_close(found.noise, exact.noise, 1e-12);
@@ -155,9 +163,9 @@ fn the_penalty_of_a_class_is_that_of_its_members() {
 fn the_noise_is_diluted_by_unlabeled_sentences_as_in_eq_11() {
     // λ(ΣR + αΣR(u)) against the two sums on their own, for every kind of noise.
     let engines = [
-        Engine::Adjoint,
-        Engine::Local,
-        Engine::Message { collapse: true },
+        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Local),
+        NoiseTerm::Quadratic(Engine::Message { collapse: true }),
         ENGINE,
     ];
     for (i, (mut data, space)) in cases().into_iter().enumerate() {
@@ -165,7 +173,10 @@ fn the_noise_is_diluted_by_unlabeled_sentences_as_in_eq_11() {
         let theta = Lcg(i as u64).vector(space.dimension());
         for engine in engines {
             for noise in reweighted() {
-                let noise = Noise { engine, ..noise };
+                let noise = Noise {
+                    term: engine,
+                    ..noise
+                };
                 let value = |data: &Dataset, alpha: f64| {
                     let noise = Noise {
                         unlabeled_weight: alpha,

@@ -4,7 +4,7 @@ use crate::chain::oracle::Chain;
 use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::math::assert_close;
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 use crate::objective::buffers::ScoreArrays;
 use crate::objective::features::SentenceAttributes;
 use crate::objective::labels::LabelVariances;
@@ -64,7 +64,7 @@ impl Case {
         }
     }
 
-    fn evaluate(&self, labels: &[LabelId], engine: Option<Engine>) -> Evaluated {
+    fn evaluate(&self, labels: &[LabelId], engine: Option<NoiseTerm>) -> Evaluated {
         let transitions = self.chain.transitions();
         let parameters = ChainParameters {
             transitions: &transitions,
@@ -120,7 +120,9 @@ impl Case {
         let [above, below] = [step, -step].map(|step| {
             let mut case = self.clone();
             *at(&mut case) += step;
-            let terms = case.evaluate(&case.gold, Some(Engine::Adjoint)).terms;
+            let terms = case
+                .evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Adjoint)))
+                .terms;
             terms.loss + terms.noise
         });
         (above - below) / (2.0 * step)
@@ -148,7 +150,7 @@ fn loss_and_derivatives_without_noise_match_the_enumeration_of_all_paths() {
 #[test]
 fn derivatives_with_noise_match_central_differences() {
     let case = Case::new(2);
-    let found = case.evaluate(&case.gold, Some(Engine::Adjoint));
+    let found = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Adjoint)));
     assert!(found.terms.noise > 0.0);
     for t in 0..TOKENS {
         for b in 0..LABELS {
@@ -171,8 +173,8 @@ fn derivatives_with_noise_match_central_differences() {
 #[test]
 fn an_unlabeled_sentence_has_a_noise_term_and_no_loss() {
     let case = Case::new(3);
-    let unlabeled = case.evaluate(&[], Some(Engine::Adjoint));
-    let labeled = case.evaluate(&case.gold, Some(Engine::Adjoint));
+    let unlabeled = case.evaluate(&[], Some(NoiseTerm::Quadratic(Engine::Adjoint)));
+    let labeled = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Adjoint)));
     assert_eq!(unlabeled.terms.loss, 0.0);
     assert_eq!(unlabeled.terms.noise, labeled.terms.noise);
     assert_eq!(unlabeled.node_variances, labeled.node_variances);

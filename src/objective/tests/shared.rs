@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::extract::random::{with_partial_labels, with_weights};
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 use crate::ranks::tests::run_ranks;
 use crate::score::ColumnForm;
 
@@ -10,7 +10,7 @@ const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
     node: 0.4,
     edge: 0.2,
-    engine: Engine::Adjoint,
+    term: NoiseTerm::Quadratic(Engine::Adjoint),
     sharing: NoiseSharing::Inputs,
     unlabeled_weight: 0.5,
 };

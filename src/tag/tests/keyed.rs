@@ -117,19 +117,6 @@ fn conditions_hold_for_keys() {
 }
 
 #[test]
-fn a_model_of_version_1_has_other_keys() {
-    let bytes = include_bytes!("../../../tests/data/models/v1.model").to_vec();
-    let model = Model::from_bytes(bytes).unwrap();
-    for kind in [AttributeKind::Node, AttributeKind::Edge] {
-        for i in 0..model.attributes(kind) {
-            let name = model.attribute_name(kind, i).unwrap();
-            let key = model.keys()[kind as usize].key(name);
-            assert!(model.find(kind, key).unwrap().is_some(), "{kind:?} {i}");
-        }
-    }
-}
-
-#[test]
 fn keys_of_another_tagger_and_values_that_are_no_numbers_are_rejected() {
     let [one, two] = [(); 2].map(|()| Tagger::new(untemplated(Precision::F32)));
     let mut sentence = keyed(&one, &sentences()[2]);

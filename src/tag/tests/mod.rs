@@ -1,9 +1,7 @@
 //! Tagging against the enumeration of all label sequences; workspaces; input errors.
 
 mod bundles;
-mod damage;
 mod distribution;
-mod explain;
 mod given;
 mod keyed;
 mod text;
@@ -18,6 +16,7 @@ use crate::label::{self, Scheme};
 use crate::model::tests::{LABELS, NamedWeights, crafted, header, model, small_model};
 use crate::model::{Header, Model, Precision, decoding_constraint};
 use crate::sentence::{Attributes, Schema, Sentence};
+use crate::template::Attribute;
 
 /// NamedWeights that favor illegal sequences (`O I-X`, `I-X` first).
 fn nodes() -> NamedWeights {
@@ -198,6 +197,49 @@ fn only_what_was_requested_is_computed() {
     assert_eq!(tagging.labels.len(), 2);
     assert_eq!((tagging.marginals, tagging.probability), (None, None));
     assert!(tagging.nbest.is_empty());
+}
+
+#[test]
+fn marginals_and_the_n_best_are_those_of_tagging() {
+    let tagger = tagger();
+    for words in SENTENCES {
+        let sentence = Sentence::from_words(words);
+        let tagging = tag(&tagger, words, EVERYTHING);
+        assert_eq!(
+            tagger.marginals(&sentence).unwrap(),
+            tagging.marginals.unwrap()
+        );
+        for n in [5, 2, 1, 0] {
+            let paths = tagger.nbest(&sentence, n).unwrap();
+            assert_eq!(paths, tagging.nbest[..n.min(tagging.nbest.len())]);
+        }
+    }
+}
+
+/// Keeps attributes of the word `a`.
+#[derive(Debug)]
+struct OfA;
+
+impl AttributeFilter for OfA {
+    fn of(&self, _: &Sentence) -> Box<dyn FnMut(&Attribute<'_>) -> bool> {
+        Box::new(|attribute| {
+            let mut name = Vec::new();
+            attribute.write(&mut name);
+            name.ends_with(b"=a")
+        })
+    }
+}
+
+#[test]
+fn a_tagger_sees_the_attributes_that_its_filter_keeps() {
+    let filtering = tagger().with_attribute_filter(Arc::new(OfA));
+    for words in SENTENCES {
+        let others_unknown: Vec<&str> = (words.iter())
+            .map(|&word| if word == "a" { "a" } else { "unknown" })
+            .collect();
+        let expected = tag(&tagger(), &others_unknown, EVERYTHING);
+        assert_eq!(tag(&filtering, words, EVERYTHING), expected);
+    }
 }
 
 #[test]

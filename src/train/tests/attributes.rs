@@ -63,10 +63,10 @@ fn an_attribute_corpus_trains_the_model_of_its_sentences_and_does_so_again() {
         (|o| o.min_count = 2, false),
         (|o| o.order = Order::Zero, false),
         (|o| o.states = Some(States::Observed), true),
-        (|o| o.dropout = 0.3, false),
-        (|o| (o.dropout, o.discover) = (0.3, true), true),
+        (|o| o.method.noise.dropout = 0.3, false),
+        (|o| (o.method.noise.dropout, o.discover) = (0.3, true), true),
         (
-            |o| (o.dropout, o.discover, o.min_count) = (0.3, true, 2),
+            |o| (o.method.noise.dropout, o.discover, o.min_count) = (0.3, true, 2),
             true,
         ),
     ];

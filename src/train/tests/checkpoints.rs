@@ -84,37 +84,30 @@ fn every_iteration(path: &Path) -> Checkpoints {
 }
 
 fn all_kinds_of_training() -> Vec<TrainOptions> {
-    let base = TrainOptions {
-        max_iterations: Some(14),
-        warm_up: Some(5),
-        ..options()
-    };
-    let dropout = TrainOptions {
-        dropout: 0.3,
-        ..base.clone()
-    };
+    let base = changed(options(), |o| {
+        o.max_iterations = Some(14);
+        o.method.warm_up = Some(5);
+    });
+    let dropout = changed(base.clone(), |o| {
+        o.method.noise.dropout = 0.3;
+    });
     vec![
-        TrainOptions {
-            l1: 0.05,
-            ..base.clone()
-        },
-        TrainOptions {
-            l1: 0.05,
-            ..dropout.clone()
-        },
-        TrainOptions {
-            noise: NoiseKind::MonteCarlo,
-            ..dropout.clone()
-        },
-        TrainOptions {
-            gradient: Engine::Reweighted(3),
-            ..dropout.clone()
-        },
-        TrainOptions {
-            gradient: Engine::Window(1),
-            warm_up: Some(0),
-            ..dropout.clone()
-        },
+        changed(base.clone(), |o| {
+            o.method.l1 = 0.05;
+        }),
+        changed(dropout.clone(), |o| {
+            o.method.l1 = 0.05;
+        }),
+        changed(dropout.clone(), |o| {
+            o.method.noise.kind = NoiseKind::MonteCarlo;
+        }),
+        changed(dropout.clone(), |o| {
+            o.method.noise.kind = NoiseKind::Reweighted(3);
+        }),
+        changed(dropout.clone(), |o| {
+            o.method.noise.gradient = Engine::Window(1);
+            o.method.warm_up = Some(0);
+        }),
         dropout,
         base,
     ]
@@ -183,101 +176,12 @@ fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
 }
 
 /// Kinds of training with a warm start: its passes are iterations 1 and 2, and there is no 0.
-fn warm_starts() -> Vec<TrainOptions> {
-    let warm = all_kinds_of_training()
-        .into_iter()
-        .map(|kind| TrainOptions {
-            warm_start: WarmStart::Online,
-            ..kind
-        });
-    warm.collect()
-}
-
-#[test]
-fn a_run_with_a_warm_start_resumes_to_the_same_bits_wherever_it_ended() {
-    let dir = TempDir::new().unwrap();
-    let [path, copy] = ["checkpoint", "copy"].map(|name| dir.path().join(name));
-    for options in warm_starts() {
-        let mut whole = Watcher::default();
-        let expected = run(&options, None, &mut whole);
-        assert!(expected.end.iterations > 9, "{options:?}");
-        assert_eq!(whole.iterations.len(), expected.end.iterations);
-        for at in 1..expected.end.iterations {
-            let flag = AtomicBool::new(false);
-            let mut interrupted = Watcher {
-                stop: Some((at, &flag)),
-                ..Watcher::default()
-            };
-            run(&options, Some(Checkpoints::new(&path)), &mut interrupted);
-            let mut killed = Watcher {
-                copy: Some((at + 1, path.clone(), copy.clone())),
-                ..Watcher::default()
-            };
-            let interrupted_path = dir.path().join("interrupted");
-            fs::rename(&path, &interrupted_path).unwrap();
-            run(&options, Some(every_iteration(&path)), &mut killed);
-            for state in [&interrupted_path, &copy] {
-                let mut rest = Watcher::default();
-                let resumed = run(&options, Some(Checkpoints::new(state).resume()), &mut rest);
-                assert_eq!(rest.resumed, Some(at), "{options:?}");
-                assert_eq!(rest.iterations, whole.iterations[at..], "{options:?}");
-                assert!(resumed.model.as_bytes() == expected.model.as_bytes());
-            }
-        }
-    }
-}
-
-#[test]
-fn a_warm_start_that_the_limit_cut_short_goes_on_with_a_higher_one() {
-    let dir = TempDir::new().unwrap();
-    for options in warm_starts() {
-        let expected = run(&options, None, &mut Watcher::default());
-        for limit in 1..=3 {
-            let path = dir.path().join("checkpoint");
-            let short = TrainOptions {
-                max_iterations: Some(limit),
-                ..options.clone()
-            };
-            let mut watcher = Watcher::default();
-            let trained = run(&short, Some(every_iteration(&path)), &mut watcher);
-            let numbers: Vec<usize> = watcher.iterations.iter().map(|it| it.number).collect();
-            assert_eq!(numbers, (1..=limit).collect::<Vec<_>>());
-            assert_eq!(
-                trained.end.reason,
-                EndReason::Optimizer(StopReason::MaxIterations)
-            );
-            let checkpoints = Some(Checkpoints::new(&path).resume());
-            let resumed = run(&options, checkpoints, &mut Watcher::default());
-            assert!(resumed.model.as_bytes() == expected.model.as_bytes());
-        }
-    }
-}
 
 #[test]
 fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {
     let dir = TempDir::new().unwrap();
-    let online = [
-        Algorithm::Sgd(SgdOptions::default()),
-        Algorithm::Ap(PerceptronOptions::default()),
-        Algorithm::Pa(PassiveAggressiveOptions {
-            averaging: false,
-            ..PassiveAggressiveOptions::default()
-        }),
-        Algorithm::Arow(ArowOptions::default()),
-    ];
-    let online = online.map(|algorithm| TrainOptions {
-        algorithm,
-        dropout: 0.0,
-        max_iterations: Some(1000),
-        ..TrainOptions::default()
-    });
     let mut converged = 0;
-    for (number, options) in all_kinds_of_training()
-        .into_iter()
-        .chain(warm_starts())
-        .chain(online)
-        .enumerate()
-    {
+    for (number, options) in all_kinds_of_training().into_iter().enumerate() {
         let path = dir.path().join(number.to_string());
         let expected = run(
             &options,
@@ -359,7 +263,7 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
             .to_owned()
     };
     assert_eq!(
-        error(|o| o.l2 = Some(0.5), NAMES),
+        error(|o| o.method.l2 = Some(0.5), NAMES),
         "was written with l2 0.1, this run has 0.5; expected the options of the interrupted run"
     );
     assert_eq!(
@@ -367,7 +271,7 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
         "was written with min-count 1, this run has 2; expected the options of the interrupted run"
     );
     assert_eq!(
-        error(|o| o.warm_up = Some(6), NAMES),
+        error(|o| o.method.warm_up = Some(6), NAMES),
         "was written with warm-up 5, this run has 6; expected the options of the interrupted run"
     );
     assert_eq!(
@@ -389,10 +293,11 @@ fn a_run_may_resume_with_another_number_of_iterations() {
         ..options.clone()
     };
     // The default of the warm-up depends on the maximum: that of the interrupted run counts.
-    let defaults = |max_iterations| TrainOptions {
-        max_iterations,
-        warm_up: None,
-        ..options.clone()
+    let defaults = |max_iterations| {
+        changed(options.clone(), |o| {
+            o.max_iterations = max_iterations;
+            o.method.warm_up = None;
+        })
     };
     interrupted(&defaults(None), &path);
     let checkpoints = Some(Checkpoints::new(&path).resume());
@@ -407,11 +312,10 @@ fn a_run_may_resume_with_another_number_of_iterations() {
     let expected = run(&fewer, None, &mut Watcher::default());
     assert!(resume(&fewer).model.as_bytes() == expected.model.as_bytes());
     // Fewer than were made: training ends at once.
-    let none = TrainOptions {
-        max_iterations: Some(1),
-        warm_up: Some(5),
-        ..options
-    };
+    let none = changed(options, |o| {
+        o.max_iterations = Some(1);
+        o.method.warm_up = Some(5);
+    });
     assert_eq!(resume(&none).end.iterations, 3);
 }
 

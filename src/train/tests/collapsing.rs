@@ -53,12 +53,11 @@ fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&s
 
 /// Enough iterations to converge.
 fn options(l2: f64, l1: f64) -> TrainOptions {
-    TrainOptions {
-        l2: Some(l2),
-        l1,
-        max_iterations: Some(25),
-        ..super::options()
-    }
+    changed(super::options(), |o| {
+        o.method.l2 = Some(l2);
+        o.method.l1 = l1;
+        o.max_iterations = Some(25);
+    })
 }
 
 const PENALTIES: [(f64, f64); 3] = [(0.2, 0.0), (0.0, 0.1), (0.1, 0.05)];

@@ -52,11 +52,10 @@ fn all_weights(model: &Model) -> BTreeMap<String, f64> {
 
 /// Options without noise and with few iterations.
 fn quick() -> TrainOptions {
-    TrainOptions {
-        max_iterations: Some(8),
-        l2: Some(0.2),
-        ..options()
-    }
+    changed(options(), |o| {
+        o.max_iterations = Some(8);
+        o.method.l2 = Some(0.2);
+    })
 }
 
 fn original(options: &TrainOptions) -> Model {
@@ -112,18 +111,16 @@ fn attributes_that_the_data_do_not_have_keep_their_weights_exactly() {
     ];
     for i in 0..16 {
         let bit = |n: usize| i >> n & 1 == 1;
-        let options = TrainOptions {
-            states: Some([States::All, States::Observed][i % 2]),
-            l1: if bit(1) { 0.02 } else { 0.0 },
-            ..quick()
-        };
+        let options = changed(quick(), |o| {
+            o.states = Some([States::All, States::Observed][i % 2]);
+            o.method.l1 = if bit(1) { 0.02 } else { 0.0 };
+        });
         let model = original(&options);
-        let options = TrainOptions {
-            noise: kinds[i / 4],
-            dropout: 0.3,
-            min_count: 2,
-            ..options
-        };
+        let options = changed(options, |o| {
+            o.method.noise.kind = kinds[i / 4];
+            o.method.noise.dropout = 0.3;
+            o.min_count = 2;
+        });
         let trainer = Trainer::new(options.clone()).unwrap();
         let trainer = if bit(0) {
             trainer.towards(&model)
@@ -143,7 +140,7 @@ fn attributes_that_the_data_do_not_have_keep_their_weights_exactly() {
         let name = "word[0]=London B-LOC";
         assert_ne!(new.get(name), old.get(name), "{options:?}");
         // `Acme` occurs twice, `saw` once: only old attributes are kept however rare they are.
-        assert!(new.contains_key("word[0]=Acme B-ORG") || options.l1 > 0.0);
+        assert!(new.contains_key("word[0]=Acme B-ORG") || options.method.l1 > 0.0);
         assert!(!new.contains_key("word[0]=saw O"));
     }
 }
@@ -195,10 +192,9 @@ fn the_strength_decides_between_the_model_and_the_data() {
     };
     let model = original(&options);
     let adapted = |l2: f64| {
-        let options = TrainOptions {
-            l2: Some(l2),
-            ..options.clone()
-        };
+        let options = changed(options.clone(), |o| {
+            o.method.l2 = Some(l2);
+        });
         let trainer = Trainer::new(options).unwrap().towards(&model);
         let trained = trainer.train(corpus(MORE), None, &mut ()).unwrap();
         all_weights(&trained.model)

@@ -50,11 +50,10 @@ fn document_boundaries_are_not_sentences() {
 
 #[test]
 fn document_boundaries_are_not_unlabeled_sentences() {
-    let options = TrainOptions {
-        dropout: 0.5,
-        discover: true,
-        ..options()
-    };
+    let options = changed(options(), |o| {
+        o.method.noise.dropout = 0.5;
+        o.discover = true;
+    });
     let with = |text: &str| {
         let mut unlabeled = corpus(text);
         for sentence in &mut unlabeled {
@@ -105,10 +104,9 @@ fn a_template_that_reads_a_missing_column_is_an_error() {
 
 #[test]
 fn parameters_are_checked_when_the_trainer_is_made() {
-    let options = TrainOptions {
-        l2: Some(f64::INFINITY),
-        ..options()
-    };
+    let options = changed(options(), |o| {
+        o.method.l2 = Some(f64::INFINITY);
+    });
     assert!(Trainer::new(options).is_err());
 }
 
@@ -140,8 +138,9 @@ fn the_header_describes_the_training_data() {
     let provenance = &header.provenance;
     assert_eq!(provenance.files, ["x.conll", "y.conll"]);
     assert_eq!((provenance.sentences, provenance.tokens), (9, 39));
-    let stored: TrainOptions = serde_json::from_str(&provenance.options).unwrap();
-    assert_eq!(stored, options());
+    let settings = TrainSettings::new(options()).unwrap();
+    let stored = provenance.training_options();
+    assert_eq!(stored, serde_json::to_value(&settings).unwrap());
 }
 
 #[test]
@@ -304,10 +303,8 @@ fn a_recall_bias_is_subtracted_from_all_weights_into_the_outside_label() {
 
 #[test]
 fn a_model_has_the_score_on_development_data_that_training_reported() {
-    let options = TrainOptions {
-        l2: Some(3.0), // names are unlikely at first
-        ..options()
-    };
+    // Names are unlikely at first.
+    let options = changed(options(), |o| o.method.l2 = Some(3.0));
     let dev = corpus("Ada/B-PER left/O Marylebone/B-LOC\nin/O May/O Charles/B-PER died/O");
     let trainer = Trainer::new(options).unwrap();
     let trained = trainer

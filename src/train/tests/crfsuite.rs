@@ -2,7 +2,6 @@
 //! that choose nothing, the optimizer without its own improvements.
 
 use super::*;
-use crate::online::{Algorithm, Calibration, SgdOptions};
 use crate::optim::LbfgsOptions;
 
 const TRAIN: &str = "\
@@ -143,16 +142,11 @@ fn existing_of(tokens: &[[(&str, f64); 1]; 2]) -> Vec<(String, Vec<u16>)> {
 struct Events {
     weights: usize,
     iterations: Vec<Iteration>,
-    calibration: Option<Calibration>,
 }
 
 impl Observer for Events {
     fn start(&mut self, start: &Start<'_>) {
         self.weights = start.weights;
-    }
-
-    fn calibrated(&mut self, calibration: &Calibration) {
-        self.calibration = Some(calibration.clone());
     }
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
@@ -185,59 +179,48 @@ fn hold_out(options: TrainOptions, dev: bool) -> (Trained, Events) {
 
 #[test]
 fn development_data_that_are_only_reported_change_nothing() {
-    let sgd = Algorithm::Sgd(SgdOptions::default());
-    let perceptron = Algorithm::Ap(Default::default());
-    for (algorithm, limit) in [(Algorithm::Lbfgs, 30), (sgd, 30), (perceptron, 5)] {
-        let options = TrainOptions {
-            algorithm,
-            l2: Some(if algorithm.is_probabilistic() {
-                0.1
-            } else {
-                0.0
-            }),
-            max_iterations: Some(limit),
-            patience: 1,
-            dev_use: DevUse::Report,
-            ..crfsuite()
+    let options = changed(crfsuite(), |o| {
+        o.method.l2 = Some(0.1);
+        o.max_iterations = Some(30);
+        o.patience = 1;
+        o.dev_use = DevUse::Report;
+    });
+    let (alone, _) = hold_out(options.clone(), false);
+    let (reported, events) = hold_out(options, true);
+    assert_eq!(node_weights(&reported.model), node_weights(&alone.model));
+    assert_eq!(reported.end.iterations, alone.end.iterations);
+    assert_eq!(reported.end.best_iteration, alone.end.best_iteration);
+    let labels = reported.model.header().labels.names();
+    assert_eq!(labels, ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
+    for scores in events
+        .iterations
+        .iter()
+        .map(|i| i.label_scores.as_ref().unwrap())
+    {
+        let sum = |count: fn(&LabelCounts) -> usize| -> usize {
+            scores.labels.iter().map(|(_, counts)| count(counts)).sum()
         };
-        let (alone, _) = hold_out(options.clone(), false);
-        let (reported, events) = hold_out(options, true);
-        assert_eq!(node_weights(&reported.model), node_weights(&alone.model));
-        assert_eq!(reported.end.iterations, alone.end.iterations);
-        assert_eq!(reported.end.best_iteration, alone.end.best_iteration);
-        let labels = reported.model.header().labels.names();
-        assert_eq!(labels, ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
-        for scores in events
-            .iterations
-            .iter()
-            .map(|i| i.label_scores.as_ref().unwrap())
-        {
-            let sum = |count: fn(&LabelCounts) -> usize| -> usize {
-                scores.labels.iter().map(|(_, counts)| count(counts)).sum()
-            };
-            assert_eq!((sum(|c| c.gold), sum(|c| c.predicted)), (9, 9));
-            assert!(scores.correct_sentences <= 2 && scores.sentences == 2);
-        }
-        let last = events
-            .iterations
-            .last()
-            .unwrap()
-            .label_scores
-            .as_ref()
-            .unwrap();
-        assert!(last.labels[0].1.correct >= 2, "{last:?}");
+        assert_eq!((sum(|c| c.gold), sum(|c| c.predicted)), (9, 9));
+        assert!(scores.correct_sentences <= 2 && scores.sentences == 2);
     }
+    let last = events
+        .iterations
+        .last()
+        .unwrap()
+        .label_scores
+        .as_ref()
+        .unwrap();
+    assert!(last.labels[0].1.correct >= 2, "{last:?}");
 }
 
 #[test]
 fn weights_are_counted_before_collapsing() {
     let counts = |collapse| {
-        let options = TrainOptions {
-            collapse,
-            l1: 0.5,
-            max_iterations: Some(6),
-            ..crfsuite()
-        };
+        let options = changed(crfsuite(), |o| {
+            o.collapse = collapse;
+            o.method.l1 = 0.5;
+            o.max_iterations = Some(6);
+        });
         let (trained, events) = hold_out(options, false);
         let last = events.iterations.last().unwrap().clone();
         let nodes: usize = node_weights(&trained.model)
@@ -261,8 +244,8 @@ fn weights_are_counted_before_collapsing() {
 fn the_minimum_of_plain_lbfgs_is_the_same() {
     let train = |(plain, l1)| {
         let mut options = crfsuite();
-        options.l1 = l1;
-        options.lbfgs = LbfgsOptions {
+        options.method.l1 = l1;
+        options.method.optimizer = LbfgsOptions {
             plain,
             improvement_tolerance: 0.0,
             ..LbfgsOptions::default()
@@ -275,21 +258,4 @@ fn the_minimum_of_plain_lbfgs_is_the_same() {
         let [other, plain] = [other, plain].map(|found| found.last().unwrap().objective);
         assert!((other - plain).abs() < 1e-5 * plain, "{other} {plain}");
     }
-}
-
-#[test]
-fn the_calibration_of_sgd_is_reported_once() {
-    let options = TrainOptions {
-        algorithm: Algorithm::Sgd(SgdOptions::default()),
-        max_iterations: Some(2),
-        ..crfsuite()
-    };
-    let calibration = hold_out(options, false).1.calibration.unwrap();
-    assert_eq!(calibration.sentences, 6);
-    assert!(calibration.initial > 0.0);
-    let best = (calibration.trials.iter())
-        .min_by(|x, y| x.1.total_cmp(&y.1))
-        .unwrap();
-    assert_eq!(calibration.rate, best.0);
-    assert_eq!(calibration.trials[0].0, 0.1);
 }

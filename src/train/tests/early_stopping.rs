@@ -17,11 +17,10 @@ fn overfitting() -> Vec<Sentence> {
 const DEV: &str = "Y common\nY common,rare";
 
 fn options() -> TrainOptions {
-    TrainOptions {
-        l2: Some(0.01),
-        patience: 3,
-        ..super::options()
-    }
+    changed(super::options(), |o| {
+        o.method.l2 = Some(0.01);
+        o.patience = 3;
+    })
 }
 
 fn train_on_overfitting(options: TrainOptions, dev: Option<&str>) -> (Trained, Recorder) {
@@ -108,10 +107,9 @@ fn without_development_data_the_last_iteration_is_the_best() {
 
 #[test]
 fn the_terms_add_up_to_the_objective() {
-    let options = TrainOptions {
-        l1: 0.1,
-        ..options()
-    };
+    let options = changed(options(), |o| {
+        o.method.l1 = 0.1;
+    });
     let (_, recorder) = train_on_overfitting(options, None);
     for iteration in &recorder.iterations {
         let sum = iteration.l2 + iteration.l1 - iteration.log_likelihood;
@@ -184,10 +182,9 @@ impl Observer for Ender {
 #[test]
 fn an_observer_that_breaks_keeps_the_weights_reached_with_and_without_warm_up() {
     for (dropout, at) in [(0.0, 2), (0.3, 2), (0.3, 23)] {
-        let options = TrainOptions {
-            dropout,
-            ..options()
-        };
+        let options = changed(options(), |o| {
+            o.method.noise.dropout = dropout;
+        });
         let mut ender = Ender { at, error: None };
         let trainer = Trainer::new(options).unwrap();
         let end = trainer.train(overfitting(), None, &mut ender).unwrap().end;

@@ -19,7 +19,7 @@ fn set(source: &str, settings: &TrainSettings) -> TrainingSet {
 fn evaluate(set: &TrainingSet, settings: &TrainSettings) -> (f64, f64, Vec<f64>) {
     let theta = Lcg(5).vector(set.space().dimension());
     let mut gradient = vec![0.0; theta.len()];
-    let mut objective = match settings.quadratic_noise() {
+    let mut objective = match settings.analytic_noise() {
         Ok(noise) => set.noisy_likelihood(settings.l2(), noise),
         Err(_) => set.likelihood(settings.l2()),
     };
@@ -30,7 +30,8 @@ fn evaluate(set: &TrainingSet, settings: &TrainSettings) -> (f64, f64, Vec<f64>)
 #[test]
 fn every_attribute_has_the_strengths_of_its_line() {
     for collapse in [false, true] {
-        let settings = settings(|o| (o.l2, o.l1, o.collapse) = (Some(0.5), 0.25, collapse));
+        let settings =
+            settings(|o| (o.method.l2, o.method.l1, o.collapse) = (Some(0.5), 0.25, collapse));
         let source = "bias l2=7 l1*=2\nword[-1]\nedge: bias if word exists l2*=4 l1=0\n";
         let set = set(source, &settings);
         let (penalty, l1) = (set.penalty(0.5), set.l1_strengths(0.25).unwrap());
@@ -68,7 +69,12 @@ fn only_attributes_of_the_same_group_are_trained_as_one() {
 fn options_that_change_nothing_change_nothing() {
     for noise in [NoiseKind::Dropout, NoiseKind::Gaussian, NoiseKind::Additive] {
         let settings = settings(|o| {
-            (o.noise, o.dropout, o.edge_dropout, o.l2) = (noise, 0.2, Some(0.3), Some(0.5));
+            (
+                o.method.noise.kind,
+                o.method.noise.dropout,
+                o.method.noise.edge_dropout,
+                o.method.l2,
+            ) = (noise, 0.2, Some(0.3), Some(0.5));
         });
         let plain = set("word\nsuffix(2)\nedge: word\n", &settings);
         let source = "word l2=0.5 dropout*=1\nsuffix(2) l2=0.5 dropout*=1\n\
@@ -88,7 +94,11 @@ fn options_that_change_nothing_change_nothing() {
 fn a_line_may_be_without_noise_or_the_only_one_with_it() {
     let noise = |source: &str, edge: f64| {
         let settings = settings(|o| {
-            (o.dropout, o.edge_dropout, o.collapse) = (0.2, Some(edge), false);
+            (
+                o.method.noise.dropout,
+                o.method.noise.edge_dropout,
+                o.collapse,
+            ) = (0.2, Some(edge), false);
         });
         let set = set(source, &settings);
         evaluate(&set, &settings).1
@@ -105,11 +115,10 @@ fn a_line_may_be_without_noise_or_the_only_one_with_it() {
 #[test]
 fn a_strong_penalty_of_a_line_silences_it() {
     let model = |source: &str, l1: f64| {
-        let options = TrainOptions {
-            l1,
-            max_iterations: Some(40),
-            ..options()
-        };
+        let options = changed(options(), |o| {
+            o.method.l1 = l1;
+            o.max_iterations = Some(40);
+        });
         trained(&options, corpus(NAMES), source)
     };
     let sum = |model: &Model, prefix: &str| -> f64 {
@@ -137,13 +146,12 @@ fn a_strong_penalty_of_a_line_silences_it() {
 fn unlabeled_text_and_samples_have_the_rates_of_lines() {
     for kind in [NoiseKind::Dropout, NoiseKind::MonteCarlo] {
         let model = |source: &str| {
-            let options = TrainOptions {
-                noise: kind,
-                dropout: 0.3,
-                max_iterations: Some(12),
-                warm_up: Some(2),
-                ..options()
-            };
+            let options = changed(options(), |o| {
+                o.method.noise.kind = kind;
+                o.method.noise.dropout = 0.3;
+                o.max_iterations = Some(12);
+                o.method.warm_up = Some(2);
+            });
             let corpora = TrainingCorpora::new(corpus(NAMES)).unlabeled(corpus("Ada/O left/O"));
             let trained = Trainer::new(options).unwrap();
             trained
@@ -162,13 +170,12 @@ fn unlabeled_text_and_samples_have_the_rates_of_lines() {
 #[test]
 fn a_rate_of_1_or_more_is_an_error_at_its_line() {
     let error = |source: &str, noise: NoiseKind| {
-        let options = TrainOptions {
-            noise,
-            dropout: 0.3,
-            edge_dropout: Some(0.5),
-            max_iterations: Some(1),
-            ..options()
-        };
+        let options = changed(options(), |o| {
+            o.method.noise.kind = noise;
+            o.method.noise.dropout = 0.3;
+            o.method.noise.edge_dropout = Some(0.5);
+            o.max_iterations = Some(1);
+        });
         let result = train(&options, corpus(NAMES), source);
         result.err().map(|error| error.to_string())
     };
@@ -203,38 +210,4 @@ fn a_model_that_is_continued_keeps_the_options_of_its_template() {
     assert_eq!(penalty.strength(0), 100.0);
     assert_eq!(penalty.strength(set.space().dimension() - 1), 0.1);
     assert!(penalty.center(0) != 0.0);
-}
-
-#[test]
-fn an_option_that_the_algorithm_has_no_use_for_is_an_error() {
-    use crate::online::Algorithm;
-    let error = |source: &str, algorithm: Algorithm| {
-        let options = TrainOptions {
-            algorithm,
-            dropout: 0.0,
-            max_iterations: Some(1),
-            ..TrainOptions::default()
-        };
-        let result = train(&options, corpus(NAMES), source);
-        result.err().map(|error| error.to_string())
-    };
-    let sgd = || Algorithm::Sgd(Default::default());
-    let ap = || Algorithm::Ap(Default::default());
-    assert_eq!(
-        error("word\nlower l1=1\n", sgd()).unwrap(),
-        "t.tpl:2: the option l1 of this line has no effect with --algorithm sgd; expected \
-         --algorithm lbfgs, or a line without it"
-    );
-    assert!(
-        error("word l2=1\n", ap())
-            .unwrap()
-            .starts_with("t.tpl:1: the option l2 ")
-    );
-    assert!(
-        error("word dropout=0\n", ap())
-            .unwrap()
-            .starts_with("t.tpl:1: the option dropout ")
-    );
-    assert_eq!(error("word l2=1 dropout=0.2\n", sgd()), None);
-    assert_eq!(error("word\n", ap()), None);
 }

@@ -1,6 +1,5 @@
 //! The lines of a log, written and read back.
 
-use std::borrow::Cow;
 use std::fs;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use serde_json::json;
 use crate::error::Error;
 use crate::optim::StopReason;
 use crate::train::log::{Header, Log, Record, Run, Source, read_runs};
-use crate::train::{DevScore, End, EndReason, Iteration, Observer, Pass, Start, TrainOptions};
+use crate::train::{DevScore, End, EndReason, Iteration, Observer, Pass, Start};
 
 fn header() -> Header {
     Header {
@@ -26,7 +25,7 @@ fn header() -> Header {
 
 fn start() -> Start<'static> {
     Start {
-        options: Cow::Owned(TrainOptions::default()),
+        options: None,
         sentences: 10,
         tokens: 100,
         total_weight: None,

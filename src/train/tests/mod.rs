@@ -7,7 +7,6 @@ mod continued;
 mod corpora;
 mod crfsuite;
 mod early_stopping;
-mod informativeness;
 mod line_options;
 mod log;
 mod pruning;
@@ -25,6 +24,12 @@ use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Template;
 
 /// Parses sentences, one per line, of tokens `word/label`.
+/// Options with a change.
+fn changed(mut options: TrainOptions, change: impl FnOnce(&mut TrainOptions)) -> TrainOptions {
+    change(&mut options);
+    options
+}
+
 fn corpus(text: &str) -> Vec<Sentence> {
     let names = vec!["word".to_owned(), "label".to_owned()];
     let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
@@ -104,21 +109,18 @@ fn synthetic_sentences(number: usize, seed: u64) -> Vec<Sentence> {
 
 fn options() -> TrainOptions {
     TrainOptions {
-        l2: Some(0.1),
-        dropout: 0.0,
         precision: Precision::F64,
-        ..TrainOptions::default()
+        ..TrainOptions::new(Lbfgs::l2(0.1))
     }
 }
 
 /// Options of a run of five iterations.
 fn short_options(dropout: f64) -> TrainOptions {
-    TrainOptions {
-        dropout,
-        warm_up: Some(2),
-        max_iterations: Some(5),
-        ..options()
-    }
+    changed(options(), |o| {
+        o.method.noise.dropout = dropout;
+        o.method.warm_up = Some(2);
+        o.max_iterations = Some(5);
+    })
 }
 
 fn train(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Result<Trained> {

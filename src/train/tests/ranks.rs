@@ -138,25 +138,10 @@ fn what_cannot_be_divided_is_refused() {
             trainer.train(synthetic_sentences(10, 1), template(TEMPLATE), &mut ())
         }))
     };
-    let online = TrainOptions {
-        algorithm: Algorithm::Ap(PerceptronOptions::default()),
-        l2: None,
-        ..options()
-    };
-    assert!(
-        refused(online)
-            .starts_with("--algorithm ap updates weights by sentence, and runs in one process")
-    );
-    let warm = TrainOptions {
-        warm_start: WarmStart::Online,
-        ..options()
-    };
-    assert!(refused(warm).starts_with("--warm-start online updates weights by sentence"));
-    let sampled = TrainOptions {
-        noise: NoiseKind::MonteCarlo,
-        dropout: 0.5,
-        ..options()
-    };
+    let sampled = changed(options(), |o| {
+        o.method.noise.kind = NoiseKind::MonteCarlo;
+        o.method.noise.dropout = 0.5;
+    });
     assert!(refused(sampled).starts_with("--noise monte-carlo is for comparison only"));
 }
 

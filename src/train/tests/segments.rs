@@ -29,7 +29,7 @@ fn a_fold_is_held_out_as_if_it_did_not_exist() {
     for (min_count, collapse, dropout) in [(1, true, 0.3), (2, true, 0.0), (1, false, 0.3)] {
         let settings = settings(|options| {
             (options.min_count, options.collapse) = (min_count, collapse);
-            options.dropout = dropout;
+            options.method.noise.dropout = dropout;
         });
         let template = template("word\nword[-1]\nshape\n");
         let whole = ExtractedCorpora::for_cross_validation(
@@ -87,7 +87,7 @@ fn sentences_that_cannot_be_held_out_are_an_error() {
 
 #[test]
 fn resumed_segments_reach_the_same_minimum_as_a_single_one() {
-    let settings = settings(|options| options.dropout = 0.0);
+    let settings = settings(|options| options.method.noise.dropout = 0.0);
     let corpora = TrainingCorpora::new(corpus(NAMES)).dev(corpus(NAMES));
     let set = TrainingSet::new(corpora, template("word"), &settings).unwrap();
     let to_the_end = |segment: Segment<'_>| {

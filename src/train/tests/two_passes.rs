@@ -80,12 +80,11 @@ impl Observer for Watcher<'_> {
 }
 
 fn two_pass_options() -> TrainOptions {
-    TrainOptions {
-        max_iterations: Some(MAX_ITERATIONS),
-        warm_up: Some(2),
-        dropout: 0.3,
-        ..options()
-    }
+    changed(options(), |o| {
+        o.max_iterations = Some(MAX_ITERATIONS);
+        o.method.warm_up = Some(2);
+        o.method.noise.dropout = 0.3;
+    })
 }
 
 fn try_run(

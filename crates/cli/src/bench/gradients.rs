@@ -189,16 +189,14 @@ impl GradientsCommand {
         let point = (measurement.weights.parse())
             .map_err(|error| Error::parameter(format!("--weights: {error}")))?;
         let training = TrainSettings::new(self.options())?;
-        if !training.options().has_noise() {
+        if !training.has_noise() {
             return Err(Error::parameter(
                 "--dropout 0: there is no noise to measure; expected a rate above 0",
             ));
         }
-        for gradient in variants.iter().filter_map(|variant| variant.engine()) {
-            let options = TrainOptions {
-                gradient,
-                ..self.options()
-            };
+        for variant in &variants {
+            let mut options = self.options();
+            variant.apply(&mut options.method.noise);
             TrainSettings::new(options).map_err(engines_error)?;
         }
         for (name, count) in [
@@ -243,11 +241,11 @@ impl GradientsCommand {
 
     fn options(&self) -> TrainOptions {
         let mut options = TrainOptions {
-            l2: Some(self.training.l2),
             collapse: self.training.collapse.is_on(),
-            noise_sharing: self.training.masks.sharing(),
             ..TrainOptions::default()
         };
+        options.method.l2 = Some(self.training.l2);
+        options.method.noise.sharing = self.training.masks.sharing();
         self.training.noise.apply(&mut options);
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);

@@ -1,8 +1,8 @@
 //! Suspicious annotation, as text and as JSON.
 
 use dropchain::Corpus;
-use dropchain::eval::{SpanError, compare_spans, label_errors};
 use dropchain::label::Span;
+use dropchain_analysis::{SpanError, compare_spans, label_errors};
 use dropchain_check::{LabelReport, SuspiciousSentence};
 use serde::Serialize;
 

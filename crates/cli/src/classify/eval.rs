@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::Result;
-use dropchain::classify::{Classifier, Instance, Tokens};
-use dropchain::eval::{BootstrapReport, ClassEvaluation, PairedBootstrap};
+use dropchain_documents::classify::Classifier;
+use dropchain_documents::{ClassReport, comparison_text};
+use serde_json::{Value, json};
 
-use super::eval_report;
 use super::input::DocumentInput;
 use crate::CommandResult;
 use crate::file_name::FileName;
 use crate::outputs::CommandFiles;
-use crate::rates::Rates;
+use crate::rates::{Rates, damage_table};
+use crate::table::format_table;
 use crate::{json_line, print};
 
 /// Resamples of the paired bootstrap, as `compare` draws by default.
@@ -66,88 +66,58 @@ impl EvalCommand {
             .read(&self.gold)
             .check()?;
         let classifier = Classifier::open(&self.model)?;
+        let documents = self.input.labeled(&self.gold)?;
         if let Some(rates) = &self.delete {
-            return self.evaluate_damaged(&classifier, rates.as_slice());
+            let rates = rates.as_slice();
+            let evaluations = classifier.evaluate_damaged(documents, rates, self.seed)?;
+            self.input.print_notices();
+            let reports = evaluations.iter().map(|e| e.report(self.seed));
+            let reports: Vec<_> = rates.iter().copied().zip(reports).collect();
+            return print(&match self.json {
+                true => json_line(&damaged_json(&reports))?,
+                false => damaged_text(&reports),
+            });
         }
         let other = self.against.as_ref().map(Classifier::open).transpose()?;
-        let mut evaluation = ClassEvaluation::new(classifier.classes());
-        let mut bootstrap = PairedBootstrap::new().without_spans();
-        for document in self.input.labeled(&self.gold)? {
-            let document = document?;
-            let best = add(&classifier, &document, &mut evaluation)?;
-            if let Some(other) = &other {
-                let label = document.label.as_deref().unwrap_or_default();
-                let against = other.classify(&document)?.best();
-                let names = [&classifier.classes()[best], &other.classes()[against]];
-                bootstrap.add(&[label], [&[names[0].as_str()], &[names[1].as_str()]])?;
-            }
-        }
+        let (evaluation, bootstrap) = classifier.evaluate(documents, other.as_ref())?;
         self.input.print_notices();
         let report = evaluation.report(self.seed);
         let comparison = other
             .map(|_| bootstrap.run(SAMPLES, self.seed))
             .transpose()?;
         let comparison = comparison.as_ref();
-        print(&match self.json {
-            true => json_line(&eval_report::json(&report, &evaluation, comparison))?,
-            false => self.text(&evaluation, &report, comparison),
-        })
-    }
-
-    fn text(
-        &self,
-        evaluation: &ClassEvaluation,
-        report: &dropchain::eval::ClassReport,
-        comparison: Option<&BootstrapReport>,
-    ) -> String {
-        let mut text = eval_report::summary(report);
-        text += &eval_report::classes(report);
-        if self.confusion {
-            text += &eval_report::confusions(report);
+        if self.json {
+            return print(&json_line(&evaluation.json(&report, comparison))?);
         }
-        if self.calibration {
-            text += &eval_report::calibration(evaluation);
-        }
-        if let Some(comparison) = comparison {
-            text += &eval_report::comparison(comparison);
-        }
-        text
-    }
-
-    /// Evaluates with some words left out.
-    fn evaluate_damaged(&self, classifier: &Classifier, rates: &[f64]) -> CommandResult {
-        let tokens = classifier
-            .features()
-            .map_or(Tokens::default(), |f| f.tokens);
-        let mut evaluations: Vec<ClassEvaluation> = rates
-            .iter()
-            .map(|_| ClassEvaluation::new(classifier.classes()))
-            .collect();
-        for (number, document) in (0..).zip(self.input.labeled(&self.gold)?) {
-            let document = document?;
-            for (rate, evaluation) in rates.iter().zip(&mut evaluations) {
-                let damaged = document.clone().damaged(*rate, tokens, self.seed, number);
-                add(classifier, &damaged, evaluation)?;
-            }
-        }
-        self.input.print_notices();
-        let reports = evaluations.iter().map(|e| e.report(self.seed));
-        let reports: Vec<_> = rates.iter().copied().zip(reports).collect();
-        print(&match self.json {
-            true => json_line(&eval_report::damaged_json(&reports))?,
-            false => eval_report::damaged(&reports),
-        })
+        let mut tables = vec![report.class_rows()];
+        tables.extend(self.confusion.then(|| report.confusion_rows()));
+        tables.extend(self.calibration.then(|| evaluation.calibration_rows()));
+        let tables = tables
+            .into_iter()
+            .map(|rows| format_table(rows.into_iter()));
+        let mut text = report.summary();
+        tables.for_each(|table| text += &format!("\n{table}"));
+        text += &comparison.map_or_else(String::new, comparison_text);
+        print(&text)
     }
 }
 
-/// Classifies a document, adds the result, and returns the predicted class.
-fn add(
-    classifier: &Classifier,
-    document: &Instance,
-    evaluation: &mut ClassEvaluation,
-) -> Result<usize> {
-    let prediction = classifier.classify(document)?;
-    let label = document.label.as_deref().unwrap_or_default();
-    evaluation.add(label, prediction.best(), prediction.probabilities());
-    Ok(prediction.best())
+/// Returns a table and a plot of scores by the rate of words that are left out.
+fn damaged_text(reports: &[(f64, ClassReport)]) -> String {
+    let rows = reports.iter().map(|(rate, report)| {
+        let (accuracy, others) = report.damaged_row();
+        (*rate, accuracy, others)
+    });
+    let heading = ["left out", "accuracy", "macro-F1", "log-loss"];
+    damage_table(&heading, &rows.collect::<Vec<_>>())
+}
+
+/// Returns the scores by the rate of words that are left out, as JSON.
+fn damaged_json(reports: &[(f64, ClassReport)]) -> Value {
+    let rates = reports.iter().map(|(rate, report)| {
+        let mut value = json!(report);
+        value["rate"] = json!(rate);
+        value
+    });
+    rates.collect()
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::classify::Instance;
+use dropchain_documents::Instance;
 
 use super::input::DocumentInput;
 use crate::arguments::ThreadArguments;

@@ -1,15 +1,16 @@
 //! The arguments that say how to read documents, and what their features are.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dropchain::Result;
-use dropchain::classify::{
+use dropchain::corpus::ReadOptions;
+use dropchain_documents::{
     FeatureOptions, InstanceFormat, InstanceReadOptions, InstanceReader, NgramRange, TermFrequency,
     Tokens,
 };
-use dropchain::corpus::ReadOptions;
 
 use crate::arguments::{LimitArguments, Switch};
 use crate::file_name::FileName;
+use crate::named::{Named, named};
 use crate::text_arguments::TextArguments;
 
 /// The default column or key of the class.
@@ -20,8 +21,8 @@ const LABEL: &str = "label";
 #[command(next_help_heading = "Input")]
 pub struct DocumentInput {
     /// Input format [default: by file name: folder, .csv, .jsonl, .svm; otherwise labeled lines]
-    #[arg(long, value_enum)]
-    format: Option<FormatName>,
+    #[arg(long, value_parser = named(&FORMATS))]
+    format: Option<InstanceFormat>,
     /// Column or key of the text
     #[arg(long, value_name = "NAME", default_value = "text")]
     text: String,
@@ -35,37 +36,56 @@ pub struct DocumentInput {
 }
 
 /// Formats of documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FormatName {
-    /// A class, a tab, and a text on each line
-    Labeled,
-    /// A text on each line, without classes
-    Text,
-    /// Comma-separated values with a row of column names
-    Csv,
-    /// Tab-separated values with a row of column names
-    Tsv,
-    /// JSON lines: {"text": …, "label": …}
-    Jsonl,
-    /// Ready-made features: a class, then index:value, indices from 1
-    Svmlight,
-    /// A folder of files for each class
-    Folder,
-}
+const FORMATS: [Named<InstanceFormat>; 7] = [
+    (
+        "labeled",
+        "A class, a tab, and a text on each line",
+        InstanceFormat::Labeled,
+    ),
+    (
+        "text",
+        "A text on each line, without classes",
+        InstanceFormat::Text,
+    ),
+    (
+        "csv",
+        "Comma-separated values with a row of column names",
+        InstanceFormat::Csv,
+    ),
+    (
+        "tsv",
+        "Tab-separated values with a row of column names",
+        InstanceFormat::Tsv,
+    ),
+    (
+        "jsonl",
+        "JSON lines: {\"text\": …, \"label\": …}",
+        InstanceFormat::Jsonl,
+    ),
+    (
+        "svmlight",
+        "Ready-made features: a class, then index:value, indices from 1",
+        InstanceFormat::Svmlight,
+    ),
+    (
+        "folder",
+        "A folder of files for each class",
+        InstanceFormat::Folder,
+    ),
+];
 
-impl From<FormatName> for InstanceFormat {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Labeled => Self::Labeled,
-            FormatName::Text => Self::Text,
-            FormatName::Csv => Self::Csv,
-            FormatName::Tsv => Self::Tsv,
-            FormatName::Jsonl => Self::Jsonl,
-            FormatName::Svmlight => Self::Svmlight,
-            FormatName::Folder => Self::Folder,
-        }
-    }
-}
+/// The values of features.
+const FREQUENCIES: [Named<TermFrequency>; 3] = [
+    ("binary", "1", TermFrequency::Binary),
+    ("count", "n", TermFrequency::Count),
+    ("log", "1 + ln n", TermFrequency::Log),
+];
+
+/// What words are.
+const TOKENS: [Named<Tokens>; 2] = [
+    ("words", "Tokens of the tokenizer", Tokens::Words),
+    ("blanks", "What stands between blanks", Tokens::Blanks),
+];
 
 impl DocumentInput {
     /// Begins to read documents with classes.
@@ -92,7 +112,7 @@ impl DocumentInput {
         default_format: InstanceFormat,
     ) -> InstanceReadOptions {
         InstanceReadOptions {
-            format: self.format.map(InstanceFormat::from),
+            format: self.format,
             default_format,
             text: self.text.clone(),
             label: self.label.clone().unwrap_or_else(|| LABEL.to_owned()),
@@ -107,8 +127,7 @@ impl DocumentInput {
 
     /// Returns the format that the arguments or the name of a file tell.
     pub fn format_of(&self, file: &FileName) -> Option<InstanceFormat> {
-        let given = self.format.map(InstanceFormat::from);
-        given.or_else(|| InstanceFormat::of_name(file.as_ref()))
+        (self.format).or_else(|| InstanceFormat::of_name(file.as_ref()))
     }
 
     /// Returns whether the files have ready-made features: all of them are in SVMlight's format.
@@ -129,30 +148,17 @@ pub struct FeatureArguments {
     #[arg(long, value_name = "RANGE")]
     chars: Option<NgramRange>,
     /// Value of a feature that occurs n times: 1, n, or 1 + ln n
-    #[arg(long, value_enum, value_name = "VALUE", default_value = "binary")]
-    tf: FrequencyName,
+    #[arg(long, value_parser = named(&FREQUENCIES), value_name = "VALUE", default_value = "binary")]
+    tf: TermFrequency,
     /// The same as --tf binary
     #[arg(long, conflicts_with = "tf")]
     binary: bool,
     /// What words are: tokens of the tokenizer, or what stands between blanks
-    #[arg(long, value_enum, default_value = "words")]
-    tokens: TokensName,
+    #[arg(long, value_parser = named(&TOKENS), default_value = "words")]
+    tokens: Tokens,
     /// Turn letters into lower case
     #[arg(long, value_enum, default_value = "on")]
     lowercase: Switch,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FrequencyName {
-    Binary,
-    Count,
-    Log,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum TokensName {
-    Words,
-    Blanks,
 }
 
 impl FeatureArguments {
@@ -165,15 +171,8 @@ impl FeatureArguments {
         Ok(FeatureOptions {
             words,
             chars: self.chars,
-            frequency: match self.tf {
-                FrequencyName::Binary => TermFrequency::Binary,
-                FrequencyName::Count => TermFrequency::Count,
-                FrequencyName::Log => TermFrequency::Log,
-            },
-            tokens: match self.tokens {
-                TokensName::Words => Tokens::Words,
-                TokensName::Blanks => Tokens::Blanks,
-            },
+            frequency: self.tf,
+            tokens: self.tokens,
             lowercase: self.lowercase.is_on(),
         })
     }

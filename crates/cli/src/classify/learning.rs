@@ -1,25 +1,21 @@
 //! What `classify train` and `classify tune` learn: the model, the data, the algorithm.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dropchain::Result;
-use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass};
-use dropchain::optim::LbfgsOptions;
-use dropchain::train::TrainOptions;
-
 use dropchain::model::Precision;
 use dropchain::score::States;
-use dropchain_options::{
-    AlgorithmOptions, LengthOptions, NoiseOptions, named, parse_gradient, set_gradient,
+use dropchain::train::TrainOptions;
+use dropchain_documents::classify::{
+    ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass,
 };
+use dropchain_options::{AlgorithmOptions, LengthOptions, NoiseOptions};
 
 use super::files::TrainingFiles;
 use super::input::FeatureArguments;
 use super::loss_arguments::LossArguments;
 use crate::file_name::FileName;
+use crate::named::{Named, named};
 use crate::progress::Progress;
-
-/// Number of places that a notice lists.
-const LISTED: usize = 3;
 
 /// The model, the data, and the algorithm.
 #[derive(Clone, Debug, Args)]
@@ -30,11 +26,12 @@ pub struct LearningArguments {
     loss: LossArguments,
     /// More than two classes: one model of all, or one of each class against the rest, which is
     /// always so with a --loss other than softmax
-    #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
-    multiclass: MulticlassName,
+    #[arg(long, value_parser = named(&MULTICLASS), default_value = "softmax",
+          help_heading = "Model")]
+    multiclass: Multiclass,
     /// Feature-class pairs that get a weight: all, or those observed in the training data
     /// [default: all; with --loss softmax and more than 256 classes, observed]
-    #[arg(long, value_parser = named::<States>(), help_heading = "Model")]
+    #[arg(long, value_parser = dropchain_options::named::<States>(), help_heading = "Model")]
     states: Option<States>,
     /// Ignore features that occur in fewer than N documents
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Model")]
@@ -49,11 +46,13 @@ pub struct LearningArguments {
     )]
     prune: f64,
     /// Precision of the stored weights
-    #[arg(long, value_parser = named::<Precision>(), default_value = "f32", help_heading = "Model")]
+    #[arg(long, value_parser = dropchain_options::named::<Precision>(), default_value = "f32", help_heading = "Model")]
     precision: Precision,
     #[command(flatten)]
     noise: NoiseOptions,
-    /// How to compute the gradient of the noise term; see `dropchain train` [default: exact]
+    /// How to compute the gradient of the noise term [default: exact]
+    ///
+    /// For those that approximate it, see `dropchain train`.
     #[arg(long, value_name = "ENGINE", help_heading = "Regularization")]
     gradient: Option<String>,
     /// Divide the L2 strength of a feature and class by r + EPS, where r is the absolute log-ratio
@@ -74,13 +73,30 @@ pub struct LearningArguments {
     algorithm: AlgorithmOptions,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum MulticlassName {
-    Softmax,
-    OneVsRest,
-}
+const MULTICLASS: [Named<Multiclass>; 2] = [
+    ("softmax", "One model of all classes", Multiclass::Softmax),
+    (
+        "one-vs-rest",
+        "One of each class against the rest",
+        Multiclass::OneVsRest,
+    ),
+];
 
 impl LearningArguments {
+    /// Returns the number of hidden units.
+    pub fn hidden(&self) -> usize {
+        self.loss.hidden
+    }
+
+    /// Returns the options that determine a search besides those of training.
+    pub fn identity(&self) -> Vec<(String, String)> {
+        let mut options = self.loss.identity();
+        if let Some(epsilon) = self.l2_informativeness {
+            options.push(("--l2-informativeness".to_owned(), epsilon.to_string()));
+        }
+        options
+    }
+
     /// Returns the options, with default strengths and rates.
     pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
@@ -88,32 +104,30 @@ impl LearningArguments {
             min_count: self.min_count,
             prune: self.prune,
             precision: self.precision,
-            l2_informativeness: self.l2_informativeness,
             ..ClassifierOptions::train_options()
         };
         self.noise.apply(&mut train);
         if let Some(name) = &self.gradient {
-            set_gradient(parse_gradient(name)?, &mut train)?;
+            train.method.noise.gradient = name.parse()?;
         }
         self.optimizer.apply(&mut train);
         self.algorithm.apply(&mut train);
         let memory = self.algorithm.lbfgs_memory();
-        train.lbfgs.memory = memory.unwrap_or(match train.algorithm.is_online() {
-            true => LbfgsOptions::default().memory,
-            false => ClassifierOptions::LBFGS_MEMORY,
-        });
-        self.loss.apply(&mut train, !files.unlabeled.is_empty())?;
-        Ok(ClassifierOptions {
+        train.method.optimizer.memory = memory.unwrap_or(ClassifierOptions::LBFGS_MEMORY);
+        let method = self.algorithm.method();
+        let mut options = ClassifierOptions {
             features: match files.has_features() {
                 true => None,
                 false => Some(self.features.options()?),
             },
-            multiclass: match self.multiclass {
-                MulticlassName::Softmax => Multiclass::Softmax,
-                MulticlassName::OneVsRest => Multiclass::OneVsRest,
-            },
+            multiclass: self.multiclass,
+            l2_informativeness: self.l2_informativeness,
             train,
-        })
+            learner: method.is_online().then(|| method.into()),
+            ..ClassifierOptions::default()
+        };
+        self.loss.apply(&mut options, !files.unlabeled.is_empty())?;
+        Ok(options)
     }
 }
 
@@ -127,8 +141,8 @@ pub fn read(
     let input = &files.input;
     let mut corpus = InstanceCorpus::default();
     trainer.add(input.labeled(&files.train)?, &mut corpus)?;
-    print_empty(&corpus, progress);
-    if trainer.settings().options().has_noise() {
+    progress.println_all(corpus.notice_of_empty());
+    if trainer.settings().has_noise() {
         trainer.add(files.unlabeled()?, &mut corpus)?;
     }
     let dev = match dev {
@@ -136,45 +150,10 @@ pub fn read(
         files => {
             let mut dev = InstanceCorpus::default();
             trainer.add(input.labeled(files)?, &mut dev)?;
-            print_unseen(&corpus, &dev, progress);
+            progress.println_all(corpus.notices_of_unseen(&dev));
             Some(dev)
         }
     };
     input.print_notices();
     Ok((corpus, dev))
-}
-
-/// Says which documents have no features.
-fn print_empty(corpus: &InstanceCorpus, progress: &Progress) {
-    let empty = corpus.without_features();
-    if empty.is_empty() {
-        return;
-    }
-    let listed: Vec<String> = empty.iter().take(LISTED).map(ToString::to_string).collect();
-    let more = if empty.len() > LISTED { ", …" } else { "" };
-    let (count, documents) = match empty.len() {
-        1 => (1, "document has"),
-        n => (n, "documents have"),
-    };
-    progress.println(&format!(
-        "{count} {documents} no features: {}{more}",
-        listed.join(", ")
-    ));
-}
-
-/// Says which classes occur in development documents alone.
-fn print_unseen(corpus: &InstanceCorpus, dev: &InstanceCorpus, progress: &Progress) {
-    for (class, documents, first) in dev.classes() {
-        if !corpus.classes().any(|(known, ..)| known == class) {
-            progress.println(&format!(
-                "{first}: the class '{class}' does not occur in the training data; its {documents} \
-                 development {} count as errors",
-                if documents == 1 {
-                    "document"
-                } else {
-                    "documents"
-                }
-            ));
-        }
-    }
 }

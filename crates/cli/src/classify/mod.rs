@@ -1,7 +1,6 @@
 //! `dropchain classify`: classification of whole documents
 
 mod eval;
-mod eval_report;
 mod files;
 mod input;
 mod inspect;

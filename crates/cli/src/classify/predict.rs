@@ -3,13 +3,15 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use dropchain::classify::{Classifier, Instance, Prediction};
+use clap::{ArgAction, Args};
+use dropchain_documents::Instance;
+use dropchain_documents::classify::{Classifier, Prediction};
 use serde_json::{Map, Value, json};
 
 use super::input::DocumentInput;
 use crate::CommandResult;
 use crate::file_name::FileName;
+use crate::named::{Named, named};
 use crate::outputs::CommandFiles;
 use crate::stdout_error;
 
@@ -31,8 +33,14 @@ pub struct PredictCommand {
     #[arg(default_value = "-")]
     input: Vec<FileName>,
     /// Output format
-    #[arg(long, value_enum, default_value = "tsv")]
-    output: OutputName,
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = named(&OUTPUTS),
+        default_value = "tsv",
+        value_name = "FORMAT",
+    )]
+    output: bool,
     /// Number of classes to print, the best first
     #[arg(long, value_name = "N", default_value_t = 1)]
     top: usize,
@@ -40,13 +48,11 @@ pub struct PredictCommand {
     documents: DocumentInput,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OutputName {
-    /// Classes and probabilities, separated by tabs
-    Tsv,
-    /// JSON lines with the place of the document
-    Jsonl,
-}
+/// Whether the output is JSON.
+const OUTPUTS: [Named<bool>; 2] = [
+    ("tsv", "Classes and probabilities, separated by tabs", false),
+    ("jsonl", "JSON lines with the place of the document", true),
+];
 
 impl PredictCommand {
     pub fn run(&self) -> CommandResult {
@@ -60,8 +66,8 @@ impl PredictCommand {
             let document = document?;
             let prediction = classifier.classify(&document)?;
             let line = match self.output {
-                OutputName::Tsv => self.tsv(&classifier, &prediction),
-                OutputName::Jsonl => self.json(&classifier, &document, &prediction).to_string(),
+                false => self.tsv(&classifier, &prediction),
+                true => self.json(&classifier, &document, &prediction).to_string(),
             };
             // As soon as it is known: the input may be a pipe that stays open.
             let written = writeln!(out, "{line}").and_then(|()| out.flush());

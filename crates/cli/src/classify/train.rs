@@ -2,9 +2,9 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::classify::{ClassifierOptions, ClassifierTrainer};
 use dropchain::train::log::Log;
 use dropchain::train::{Defaults, End};
+use dropchain_documents::classify::{ClassifierOptions, ClassifierTrainer};
 
 use super::files::TrainingFiles;
 use super::learning::{self, LearningArguments};
@@ -39,46 +39,8 @@ pub struct TrainCommand {
     /// Development documents for early stopping; may be repeated
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
-    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
-    #[arg(
-        long,
-        value_name = "C2",
-        allow_negative_numbers = true,
-        help_heading = "Regularization"
-    )]
-    l2: Option<f64>,
-    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
-    #[arg(
-        long,
-        default_value_t = 0.0,
-        value_name = "C1",
-        allow_negative_numbers = true,
-        help_heading = "Regularization"
-    )]
-    l1: f64,
-    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
-    /// [default: 0.7]
-    ///
-    /// There is none on the bias.
-    #[arg(
-        long,
-        value_name = "RATE",
-        allow_negative_numbers = true,
-        help_heading = "Regularization"
-    )]
-    dropout: Option<f64>,
-    /// Iterations without noise at the start
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        help_heading = "Regularization"
-    )]
-    warm_up: usize,
-    /// Random seed of --noise monte-carlo, --gradient sampling, online algorithms and --hidden
-    #[arg(long, value_name = "N", default_value_t = Defaults::SEED,
-          help_heading = "Regularization")]
-    seed: u64,
+    #[command(flatten)]
+    regularization: RegularizationArguments,
     /// Weight of an unlabeled document, relative to a labeled one
     #[arg(long, default_value_t = Defaults::UNLABELED_WEIGHT, value_name = "ALPHA",
           allow_negative_numbers = true, requires = "unlabeled",
@@ -86,6 +48,35 @@ pub struct TrainCommand {
     unlabeled_weight: f64,
     #[command(flatten)]
     learning: LearningArguments,
+}
+
+/// Penalties and noise.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Regularization")]
+struct RegularizationArguments {
+    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
+    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
+    l2: Option<f64>,
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "C1",
+        allow_negative_numbers = true
+    )]
+    l1: f64,
+    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
+    /// [default: 0.7]
+    ///
+    /// There is none on the bias.
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    dropout: Option<f64>,
+    /// Iterations without noise at the start
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warm_up: usize,
+    /// Random seed of --noise monte-carlo, --gradient sampling, online algorithms and --hidden
+    #[arg(long, value_name = "N", default_value_t = Defaults::SEED)]
+    seed: u64,
 }
 
 impl TrainCommand {
@@ -100,7 +91,7 @@ impl TrainCommand {
         let progress = Progress::new(files.quiet);
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpus, dev) = learning::read(&trainer, files, &self.dev, &progress)?;
-        let trainer = trainer.with_trainer(|trainer| trainer.interrupt(interrupt::flag()));
+        let trainer = trainer.interrupt(interrupt::flag());
         let mut reporter =
             TrainingReporter::new(&progress, log, header(&files.train, Vec::new(), None))
                 .of_documents();
@@ -110,7 +101,7 @@ impl TrainCommand {
         // One class against the rest that learned nothing makes the model useless.
         let has_result = trained.ends.iter().all(End::has_result);
         let fate = if has_result {
-            model_file.save(trained.model.as_bytes())?;
+            model_file.save(trained.classifier.file().as_bytes())?;
             progress.println(&format!("wrote {model}"));
             format!("{model} has the best weights so far")
         } else {
@@ -123,17 +114,18 @@ impl TrainCommand {
 
     fn options(&self) -> Result<ClassifierOptions> {
         let mut options = self.learning.options(&self.files)?;
-        let train = &mut options.train;
-        train.l2 = self.l2;
-        train.l1 = self.l1;
-        let default = match Defaults::dropout(&train.algorithm) {
+        let own = &self.regularization;
+        options.train.seed = own.seed;
+        let method = &mut options.train.method;
+        method.l2 = own.l2;
+        method.l1 = own.l1;
+        let default = match method.noise.dropout {
             0.0 => 0.0, // the algorithm has no noise
             _ => ClassifierOptions::DROPOUT,
         };
-        train.dropout = self.dropout.unwrap_or(default);
-        train.warm_up = Some(self.warm_up);
-        train.seed = self.seed;
-        train.unlabeled_weight = self.unlabeled_weight;
+        method.noise.dropout = own.dropout.unwrap_or(default);
+        method.warm_up = Some(own.warm_up);
+        method.noise.unlabeled_weight = self.unlabeled_weight;
         Ok(options)
     }
 }

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::classify::{ClassifierTrainer, InstanceCorpus};
 use dropchain::train::log::Log;
 use dropchain::train::{Folds, TrainingCorpora};
 use dropchain::{Error, Result};
-use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
+use dropchain_documents::classify::ClassifierTrainer;
+use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuningData, Validation};
 
 use super::files::TrainingFiles;
 use super::learning::LearningArguments;
@@ -57,45 +57,54 @@ pub struct TuneCommand {
     /// Print JSON instead of a table, with scores as fractions
     #[arg(long)]
     json: bool,
-    /// Amount of feature noise; 0 for none [default: 0,0.3,0.5,0.7,0.9]
-    #[arg(
-        long,
-        value_name = "VALUES",
-        allow_hyphen_values = true,
-        help_heading = "Search space"
-    )]
-    dropout: Option<Axis>,
-    /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
-    #[arg(
-        long,
-        value_name = "VALUES",
-        allow_hyphen_values = true,
-        help_heading = "Search space"
-    )]
-    l2: Option<Axis>,
-    /// Strength of the L1 penalty [default: 0]
-    #[arg(
-        long,
-        value_name = "VALUES",
-        allow_hyphen_values = true,
-        help_heading = "Search space"
-    )]
-    l1: Option<Axis>,
-    /// Weight of an unlabeled document, relative to a labeled one [default: that of `train`]
-    #[arg(
-        long,
-        value_name = "VALUES",
-        allow_hyphen_values = true,
-        requires = "unlabeled",
-        help_heading = "Search space"
-    )]
-    unlabeled_weight: Option<Axis>,
+    #[command(flatten)]
+    space: SpaceArguments,
     #[command(flatten)]
     strategy: StrategyArguments,
     #[command(flatten)]
     checkpoint: ResumeArguments,
     #[command(flatten)]
     learning: LearningArguments,
+}
+
+/// The parameters that are searched.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search space")]
+struct SpaceArguments {
+    /// Amount of feature noise; 0 for none [default: 0,0.3,0.5,0.7,0.9]
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    dropout: Option<Axis>,
+    /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    l2: Option<Axis>,
+    /// Strength of the L1 penalty [default: 0]
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    l1: Option<Axis>,
+    /// Weight of an unlabeled document, relative to a labeled one [default: that of `train`]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        requires = "unlabeled"
+    )]
+    unlabeled_weight: Option<Axis>,
+}
+
+impl SpaceArguments {
+    /// Returns the search space.
+    fn space(&self) -> SearchSpace {
+        let default = SearchSpace::default();
+        SearchSpace {
+            templates: 1,
+            dropout: (self.dropout.clone()).unwrap_or_else(|| Axis::from_values(&RATES)),
+            edge_dropout: Some(Axis::from_values(&[0.0])), // none on the bias
+            l2: self.l2.clone().unwrap_or(default.l2),
+            l1: self.l1.clone().unwrap_or(default.l1),
+            unlabeled_weight: (self.unlabeled_weight.clone()).unwrap_or(default.unlabeled_weight),
+            warm_up: None,
+            gradients: Vec::new(),
+        }
+    }
 }
 
 impl TuneCommand {
@@ -105,7 +114,7 @@ impl TuneCommand {
         options.train.seed = self.strategy.seed;
         let trainer = ClassifierTrainer::new(options)?.memory(files.input.limits.memory());
         let settings = trainer.settings().clone();
-        let space = self.space();
+        let space = self.space.space();
         let configurations = match self.strategy.random {
             None => space.grid(&settings)?,
             Some(count) => space.random(count, self.strategy.seed, &settings)?,
@@ -127,7 +136,7 @@ impl TuneCommand {
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpora, classes) = self.read(&trainer, &progress)?;
         if classes > 2 && !trainer.is_joint() {
-            let message = match settings.options().hidden {
+            let message = match self.learning.hidden() {
                 0 => "--multiclass one-vs-rest: `tune` trains all classes at a time; expected \
                       --loss logistic, hinge or squared, or --multiclass softmax"
                     .to_owned(),
@@ -152,8 +161,11 @@ impl TuneCommand {
             }
         };
         let data = TuningData::extract(&corpora, vec![None], validation, &settings)?;
+        let segments = trainer.segments();
         let search = Search {
             settings,
+            trainer: &*segments,
+            options: self.learning.identity(),
             configurations,
             schedule,
             warm_start: self.strategy.warm_start.is_on(),
@@ -189,10 +201,11 @@ impl TuneCommand {
             Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
         };
         let failed = |error| self.checkpoint.failed(error, true);
-        let model = trainer.record(&result.model, classes).map_err(failed)?;
-        let result = TuneResult { model, ..result };
         if result.refit_iterations != Some(0) {
-            model_file.save(result.model.as_bytes()).map_err(failed)?;
+            let classifier = trainer.classifier(result.file.clone()).map_err(failed)?;
+            model_file
+                .save(classifier.file().as_bytes())
+                .map_err(failed)?;
         }
         progress.clear();
         let results = Results {
@@ -212,21 +225,6 @@ impl TuneCommand {
             .end(&files.model, &result, printed, checkpoint)
     }
 
-    /// Returns the search space.
-    fn space(&self) -> SearchSpace {
-        let default = SearchSpace::default();
-        SearchSpace {
-            templates: 1,
-            dropout: (self.dropout.clone()).unwrap_or_else(|| Axis::from_values(&RATES)),
-            edge_dropout: Some(Axis::from_values(&[0.0])), // none on the bias
-            l2: self.l2.clone().unwrap_or(default.l2),
-            l1: self.l1.clone().unwrap_or(default.l1),
-            unlabeled_weight: (self.unlabeled_weight.clone()).unwrap_or(default.unlabeled_weight),
-            warm_up: None,
-            gradients: Vec::new(),
-        }
-    }
-
     /// Reads all documents, and returns the number of classes.
     fn read(
         &self,
@@ -235,7 +233,12 @@ impl TuneCommand {
     ) -> Result<(TrainingCorpora, usize)> {
         let input = &self.files.input;
         let (labeled, counts) = trainer.sentences(input.labeled(&self.files.train)?)?;
-        self.check_classes(trainer, &counts, progress)?;
+        trainer.check_classes(&counts)?;
+        progress.println_all(
+            self.folds
+                .into_iter()
+                .flat_map(|n| counts.notices_of_folds(n)),
+        );
         let dev = match &self.dev[..] {
             [] => None,
             files => Some(trainer.sentences(input.labeled(files)?)?.0),
@@ -248,34 +251,5 @@ impl TuneCommand {
             unlabeled,
         };
         Ok((corpora, counts.classes().count()))
-    }
-
-    /// Says which classes are smaller than the number of folds.
-    fn check_classes(
-        &self,
-        trainer: &ClassifierTrainer<'_>,
-        counts: &InstanceCorpus,
-        progress: &Progress,
-    ) -> Result<()> {
-        trainer.check_classes(counts)?;
-        for (class, documents, first) in counts.classes() {
-            if let Some(folds) = self.folds.filter(|folds| documents < u64::from(*folds)) {
-                progress.println(&format!(
-                    "{first}: the class '{class}' has {documents} {}; with {folds} folds, some \
-                     have none of it{}",
-                    if documents == 1 {
-                        "document"
-                    } else {
-                        "documents"
-                    },
-                    if documents == 1 {
-                        ", and it is never trained where it is scored"
-                    } else {
-                        ""
-                    }
-                ));
-            }
-        }
-        Ok(())
     }
 }

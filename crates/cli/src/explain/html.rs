@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dropchain::Result;
-use dropchain::tag::Part;
+use dropchain_analysis::Part;
 use dropchain_formats::Escaped;
 
 use super::sentence::{ExplainedSentence, Reasons};

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use dropchain::tag::Part;
 use dropchain::{Error, Result};
+use dropchain_analysis::Part;
 use serde_json::{Value, json};
 
 use super::sentence::ExplainedSentence;

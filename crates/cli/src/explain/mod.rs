@@ -11,10 +11,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dropchain::ids::LabelId;
 use dropchain::sentence::list_names;
-use dropchain::tag::{
-    Batch, Condition, Explanation, TagInput, TagOptions, Tagger, Workspace, stream_documents,
-};
+use dropchain::tag::{Batch, Condition, TagInput, TagOptions, Tagger, Workspace, stream_documents};
 use dropchain::{Error, Result, Sentence};
+use dropchain_analysis::Explanation;
 use dropchain_formats::InputFormat;
 
 use super::arguments::{LimitArguments, Switch, ThreadArguments};
@@ -184,7 +183,7 @@ impl Explainer<'_> {
             ..TagOptions::default()
         };
         let condition = condition.unwrap_or_else(Condition::new);
-        self.tagger.explain_given(input, &condition, options)
+        Explanation::given(self.tagger, input, &condition, options)
     }
 
     fn write(&self, sentence: &Sentence, input: TagInput<'_>, text: &mut Vec<u8>) -> Result<()> {

@@ -1,8 +1,8 @@
 //! An explained sentence, with the names of its labels.
 
 use dropchain::ids::LabelId;
-use dropchain::tag::{Alternative, Explanation, Part, PartKind};
 use dropchain::{Result, Sentence};
+use dropchain_analysis::{Alternative, Explanation, Part, PartKind};
 
 /// The margin below which a token is shown although it is outside of all spans: the runner-up is
 /// then at least an eighth as likely.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use dropchain::model::{AttributeKind, Model};
 use dropchain::{Error, Result};
+use dropchain_analysis::similar_attributes;
 use serde_json::{Map, Value, json};
 
 /// Number of names to suggest for an attribute that does not exist.
@@ -33,7 +34,7 @@ impl<'a> AttributeWeights<'a> {
             model.add_scores(AttributeKind::Edge, name.as_bytes(), 1.0, k, &mut edges)?,
         ];
         if is_known == [false; 2] {
-            let similar = model.similar_attributes(name, SUGGESTED)?;
+            let similar = similar_attributes(model, name, SUGGESTED)?;
             let similar = match &similar[..] {
                 [] => "no name is like it".to_owned(),
                 similar => format!("similar: {}", similar.join("  ")),

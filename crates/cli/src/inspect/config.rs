@@ -149,7 +149,7 @@ impl<'a> RunConfig<'a> {
     fn check_model(&mut self, key: &str, value: &Value) {
         let Some(name) = value.as_str() else { return };
         let options = self.model.header().provenance.training_options();
-        let found = Model::open(name).and_then(|base| base.fingerprint());
+        let found = dropchain_crfsuite::open(name).and_then(|base| base.fingerprint());
         let found = found.ok().map(|fingerprint| format!("{fingerprint:032x}"));
         if !Path::new(name).exists() {
             self.check_files(key, value);

@@ -1,8 +1,8 @@
 //! The contents of a model as JSON.
 
-use dropchain::model::{AttributeKind, Model};
-use dropchain::tag::LineStatistics;
+use dropchain::model::{AttributeKind, FORMAT_VERSION, Model};
 use dropchain::{Result, Template};
+use dropchain_analysis::LineStatistics;
 use serde_json::{Map, Value, json};
 
 use super::{Contents, prune_threshold, weights};
@@ -36,7 +36,7 @@ pub fn contents(contents: &Contents<'_>) -> Result<Value> {
         "edge_attributes": model.attributes(AttributeKind::Edge),
         "weights": weights(model),
         "bytes": model.as_bytes().len(),
-        "format_version": model.version(),
+        "format_version": FORMAT_VERSION,
         "precision": header.precision,
         "prune": prune_threshold(model),
         "fingerprint": format!("{fingerprint:032x}"),

@@ -13,16 +13,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::model::{AttributeKind, Model, Provenance};
-use dropchain::tag::LineStatistics;
 use dropchain::{Error, Result};
+use dropchain_analysis::LineStatistics;
 use serde_json::Value;
 
+use super::model_input::check_is_tagger;
 use super::outputs::CommandFiles;
 use super::terminal::columns;
 use super::{CommandResult, print};
 use crate::progress::notice;
 use config::RunConfig;
-pub use top_attributes::TopAttributes;
+use top_attributes::TopAttributes;
 
 /// Show the contents of a model: training, sizes, transitions, top attributes
 #[derive(Debug, Args)]
@@ -63,7 +64,8 @@ struct Contents<'a> {
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::default().read([&self.model]).check()?;
-        let model = Model::open(&self.model)?;
+        check_is_tagger(&self.model)?;
+        let model = dropchain_crfsuite::open(&self.model)?;
         if self.config {
             let config = RunConfig::new(&model)?;
             for warning in &config.warnings {
@@ -82,7 +84,7 @@ impl InspectCommand {
         let contents = Contents {
             model: &model,
             top: TopAttributes::find(&model, self.top)?,
-            lines: model.line_statistics()?,
+            lines: LineStatistics::of(&model)?,
         };
         print(&match self.json {
             true => pretty(&json::contents(&contents)?)?,

@@ -1,7 +1,7 @@
 //! What takes how much of a model: the parts of the file, and the template lines.
 
 use dropchain::model::Model;
-use dropchain::tag::LineStatistics;
+use dropchain_analysis::LineStatistics;
 
 use crate::table::format_table;
 use crate::terminal::{cut, wrap};

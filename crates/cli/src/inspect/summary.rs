@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dropchain::corpus::DocumentRule;
-use dropchain::model::{AttributeKind, Model, Provenance};
+use dropchain::model::{AttributeKind, FORMAT_VERSION, Model, Provenance};
 use dropchain::tag::Order;
 use dropchain::{Result, Template};
 use serde_json::Value;
@@ -85,8 +85,7 @@ fn format(model: &Model) -> String {
         Order::Zero => "0 (no transitions)",
         Order::One => "1",
     };
-    let version = model.version();
-    format!("format version {version}, {bytes}-byte weights{pruned}, order {order}")
+    format!("format version {FORMAT_VERSION}, {bytes}-byte weights{pruned}, order {order}")
 }
 
 /// Describes how a model was trained, or which program wrote the one that it was converted from.

@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::Error;
-use dropchain::eval::{NumberEvaluation, NumberReport};
-use dropchain::regress::Regression;
+use dropchain_documents::NumberReport;
+use dropchain_documents::regress::{Regression, digits};
 
-use super::digits;
 use super::input::NumberInput;
 use crate::CommandResult;
 use crate::file_name::FileName;
@@ -46,17 +44,8 @@ impl EvalCommand {
             .read(&self.gold)
             .check()?;
         let regression = Regression::open(&self.model)?;
-        let mut evaluation = NumberEvaluation::default();
-        for document in self.input.for_model(&self.gold, &regression, true)? {
-            let document = document?;
-            let label = document.label.as_deref().unwrap_or_default();
-            let gold = label.trim().parse().ok().filter(|y: &f64| y.is_finite());
-            let gold = gold.ok_or_else(|| {
-                let message = format!("found '{label}'; expected a finite number");
-                Error::input(document.place(), message)
-            })?;
-            evaluation.add(gold, regression.predict(&document)?);
-        }
+        let documents = self.input.for_model(&self.gold, &regression, true)?;
+        let evaluation = regression.evaluate(documents)?;
         self.input.documents.print_notices();
         let report = evaluation.report(self.seed);
         print(&match self.json {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::classify::{InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures};
-use dropchain::regress::{Regression, RegressionCorpus, RegressionTrainer};
+use dropchain_documents::regress::{Regression, RegressionCorpus, RegressionTrainer};
+use dropchain_documents::{InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures};
 
 use crate::classify::DocumentInput;
 use crate::file_name::FileName;
@@ -75,7 +75,12 @@ impl NumberInput {
             Some(_) => InstanceFormat::Csv,
             None => InstanceFormat::Labeled,
         };
-        open(files, self.documents.options(true, format), table)
+        let options = InstanceReadOptions {
+            table,
+            labels_are_numbers: true,
+            ..self.documents.options(true, format)
+        };
+        InstanceReader::open(files, &options)
     }
 
     /// Begins to read documents for a model: in the way that it was trained on, if they are in a
@@ -86,34 +91,12 @@ impl NumberInput {
         regression: &Regression,
         needs_labels: bool,
     ) -> Result<InstanceReader> {
-        let has_tables = |format: Option<InstanceFormat>| {
-            format.is_none_or(|f| matches!(f, InstanceFormat::Csv | InstanceFormat::Tsv))
+        let formats: Vec<_> = files.iter().map(|f| self.documents.format_of(f)).collect();
+        let options = InstanceReadOptions {
+            table: self.table(),
+            ..self.documents.options(needs_labels, InstanceFormat::Csv)
         };
-        let format = match (regression.features(), regression.table(), needs_labels) {
-            (None, Some(_), _) => InstanceFormat::Csv,
-            (None, None, _) => InstanceFormat::Svmlight,
-            (Some(_), _, true) => InstanceFormat::Labeled,
-            (Some(_), _, false) => InstanceFormat::Text,
-        };
-        let mut documents = self.documents.clone();
-        documents.label = documents.label.or_else(|| regression.label());
-        let mut formats = files.iter().map(|file| self.documents.format_of(file));
-        let recorded = regression.table().filter(|_| formats.all(has_tables));
-        let table = self.table().or_else(|| recorded.cloned());
-        open(files, documents.options(needs_labels, format), table)
+        let is_named = self.documents.label.is_some();
+        InstanceReader::open(files, &regression.read_options(options, &formats, is_named))
     }
-}
-
-/// Begins to read documents with numbers.
-fn open(
-    files: &[FileName],
-    options: InstanceReadOptions,
-    table: Option<TableFeatures>,
-) -> Result<InstanceReader> {
-    let options = InstanceReadOptions {
-        table,
-        labels_are_numbers: true,
-        ..options
-    };
-    InstanceReader::open(files, &options)
 }

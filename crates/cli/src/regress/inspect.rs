@@ -1,13 +1,10 @@
 //! `dropchain regress inspect`
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::regress::Regression;
-use serde_json::{Value, json};
+use dropchain_documents::regress::Regression;
 
-use super::digits;
 use crate::CommandResult;
 use crate::outputs::CommandFiles;
 use crate::{json_line, print};
@@ -33,37 +30,11 @@ impl InspectCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::default().read([&self.model]).check()?;
         let regression = Regression::open(&self.model)?;
-        regression.model().verify()?;
-        let mut weights = regression.weights()?;
-        let features = weights.len();
-        weights.sort_by(|(a, v), (b, w)| w.abs().total_cmp(&v.abs()).then_with(|| a.cmp(b)));
-        weights.truncate(self.top);
-        let documents = regression.model().header().provenance.sentences;
-        if self.json {
-            let weights = weights.iter();
-            let weights = weights.map(|(name, w)| json!({"feature": name, "weight": w}));
-            return print(&json_line(&json!({
-                "documents": documents,
-                "options": regression.options(),
-                "bias": regression.bias(),
-                "features": features,
-                "weights": weights.collect::<Value>(),
-            }))?);
-        }
-        let options = regression.options();
-        let number = |name: &str| digits(options[name].as_f64().unwrap_or_default());
-        let mut text = format!(
-            "trained on {documents} documents\nloss: {}, L2 {}, L1 {}\n\
-             {features} features with a weight\n\n",
-            regression.loss(),
-            number("l2"),
-            number("l1"),
-        );
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{:>14}  (bias)", digits(regression.bias()));
-        for (name, weight) in &weights {
-            let _ = writeln!(text, "{:>14}  {name}", digits(*weight));
-        }
-        print(&text)
+        regression.file().verify()?;
+        let value = regression.inspection(self.top)?;
+        print(&match self.json {
+            true => json_line(&value)?,
+            false => regression.inspection_text(&value),
+        })
     }
 }

@@ -54,10 +54,3 @@ impl RegressCommand {
         }
     }
 }
-
-/// Formats a number for people, with seven significant digits: those that the weights of a model
-/// have.
-fn digits(number: f64) -> String {
-    let rounded = format!("{number:.6e}").parse().unwrap_or(number);
-    format!("{rounded}")
-}

@@ -1,12 +1,13 @@
 //! The arguments of the model that `regress train` and `regress path` learn.
 
-use clap::{Args, ValueEnum};
-use dropchain::regress::{FeatureNoise, RegressionLoss, RegressionOptions};
+use clap::Args;
 use dropchain::{Error, Result};
+use dropchain_documents::regress::{FeatureNoise, RegressionLoss, RegressionOptions};
 
 use super::input::NumberInput;
 use crate::classify::FeatureArguments;
 use crate::file_name::FileName;
+use crate::named::{Named, named};
 
 /// The loss, the noise, and when training ends.
 #[derive(Clone, Debug, Args)]
@@ -15,8 +16,8 @@ pub struct ModelArguments {
     #[command(flatten)]
     features: FeatureArguments,
     /// What is minimized, summed over documents with the number y and the score f
-    #[arg(long, value_enum, default_value = "squared", help_heading = "Model")]
-    loss: LossName,
+    #[arg(long, value_parser = named(&LOSSES), default_value = "squared", help_heading = "Model")]
+    loss: RegressionLoss,
     /// insensitive: ε of max(0, |y − f| − ε) [default: 0.1]
     #[arg(
         long,
@@ -40,11 +41,11 @@ pub struct ModelArguments {
     /// Kind of the noise
     #[arg(
         long,
-        value_enum,
+        value_parser = named(&NOISES),
         default_value = "dropout",
         help_heading = "Regularization"
     )]
-    noise: NoiseName,
+    noise: fn(f64) -> FeatureNoise,
     /// Maximum number of iterations [default: none]
     #[arg(long, value_name = "N", help_heading = "Optimization")]
     max_iterations: Option<usize>,
@@ -60,33 +61,55 @@ pub struct ModelArguments {
     tolerance: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LossName {
-    /// (y − f)²: linear regression
-    Squared,
-    /// exp(f) − y·f: Poisson regression, of counts; exp(f) is predicted
-    Poisson,
-    /// max(0, |y − f| − ε): support vector regression
-    Insensitive,
-}
+/// ε of support vector regression, unless it is given.
+const EPSILON: f64 = 0.1;
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum NoiseName {
-    /// Features are dropped
-    Dropout,
-    /// Features are multiplied by Gaussian numbers with mean 1
-    Gaussian,
-    /// Gaussian numbers with mean 0 are added to features
-    Additive,
-}
+const LOSSES: [Named<RegressionLoss>; 3] = [
+    (
+        "squared",
+        "(y − f)²: linear regression",
+        RegressionLoss::Squared,
+    ),
+    (
+        "poisson",
+        "exp(f) − y·f: Poisson regression, of counts; exp(f) is predicted",
+        RegressionLoss::Poisson,
+    ),
+    (
+        "insensitive",
+        "max(0, |y − f| − ε): support vector regression",
+        RegressionLoss::Insensitive { epsilon: EPSILON },
+    ),
+];
+
+/// The noise of an amount.
+const NOISES: [Named<fn(f64) -> FeatureNoise>; 3] = [
+    ("dropout", "Features are dropped", FeatureNoise::Dropout),
+    (
+        "gaussian",
+        "Features are multiplied by Gaussian numbers with mean 1",
+        FeatureNoise::Gaussian,
+    ),
+    (
+        "additive",
+        "Gaussian numbers with mean 0 are added to features",
+        FeatureNoise::Additive,
+    ),
+];
 
 impl ModelArguments {
     /// Returns the options for training on some files.
     pub fn options(&self, input: &NumberInput, train: &[FileName]) -> Result<RegressionOptions> {
-        if self.epsilon.is_some() && self.loss != LossName::Insensitive {
-            let message = "--epsilon: requires --loss insensitive";
-            return Err(Error::parameter(message));
-        }
+        let loss = match (self.loss, self.epsilon) {
+            (RegressionLoss::Insensitive { .. }, Some(epsilon)) => {
+                RegressionLoss::Insensitive { epsilon }
+            }
+            (_, Some(_)) => {
+                let message = "--epsilon: requires --loss insensitive";
+                return Err(Error::parameter(message));
+            }
+            (loss, None) => loss,
+        };
         let features = match input.has_features(train) {
             true => None,
             false => Some(self.features.options()?),
@@ -95,18 +118,10 @@ impl ModelArguments {
             features,
             table: input.table(),
             label: input.documents.label.clone(),
-            loss: match self.loss {
-                LossName::Squared => RegressionLoss::Squared,
-                LossName::Poisson => RegressionLoss::Poisson,
-                LossName::Insensitive => RegressionLoss::Insensitive {
-                    epsilon: self.epsilon.unwrap_or(0.1),
-                },
-            },
-            noise: match self.noise {
-                _ if self.dropout == 0.0 => FeatureNoise::None,
-                NoiseName::Dropout => FeatureNoise::Dropout(self.dropout),
-                NoiseName::Gaussian => FeatureNoise::Gaussian(self.dropout),
-                NoiseName::Additive => FeatureNoise::Additive(self.dropout),
+            loss,
+            noise: match self.dropout {
+                0.0 => FeatureNoise::None,
+                amount => (self.noise)(amount),
             },
             standardize: self.standardize,
             max_iterations: self.max_iterations,

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args};
 use dropchain::Error;
-use dropchain::regress::{
-    CrossValidation, PathOptions, PathPoint, RegressionPath, RegressionTrainer,
+use dropchain_documents::regress::{
+    CrossValidation, PathOptions, PathPoint, RegressionPath, RegressionTrainer, digits,
 };
 use serde_json::json;
 
-use super::digits;
 use super::input::NumberInput;
 use super::model::ModelArguments;
 use crate::CommandResult;
@@ -17,6 +16,7 @@ use crate::arguments::ThreadArguments;
 use crate::exit::CommandError;
 use crate::file_name::FileName;
 use crate::interrupt;
+use crate::named::{Named, named};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::print;
 use crate::progress::Progress;
@@ -60,61 +60,77 @@ pub struct PathCommand {
     input: NumberInput,
     #[command(flatten)]
     arguments: ModelArguments,
+    #[command(flatten)]
+    path: PathArguments,
+}
+
+/// Whether the strongest strength within one standard error is chosen.
+const CHOICES: [Named<bool>; 2] = [
+    ("best", "The least error", false),
+    ("one-se", "One standard error above it at most", true),
+];
+
+/// The strengths, and how one is chosen.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Path")]
+struct PathArguments {
     /// Part of the L1 penalty: 1 for the lasso, 0 for ridge regression, else the elastic net
     #[arg(
         long,
         value_name = "R",
         default_value_t = 1.0,
-        allow_negative_numbers = true,
-        help_heading = "Path"
+        allow_negative_numbers = true
     )]
     l1_ratio: f64,
     /// Number of strengths
-    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Path")]
+    #[arg(long, value_name = "N", default_value_t = 100)]
     count: usize,
     /// The last strength, relative to the first
     #[arg(
         long,
         value_name = "FRACTION",
         default_value_t = 1e-3,
-        allow_negative_numbers = true,
-        help_heading = "Path"
+        allow_negative_numbers = true
     )]
     smallest: f64,
     /// Strengths, instead of a geometric sequence
     #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_negative_numbers = true,
-          conflicts_with_all = ["count", "smallest"], help_heading = "Path")]
+          conflicts_with_all = ["count", "smallest"])]
     strengths: Option<Vec<f64>>,
     /// Score strengths by K-fold cross-validation
-    #[arg(long, value_name = "K", help_heading = "Path")]
+    #[arg(long, value_name = "K")]
     folds: Option<usize>,
     /// Random seed of the folds
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        requires = "folds",
-        help_heading = "Path"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "folds")]
     seed: u64,
     /// Which strength is chosen: that with the least error, or the strongest within one standard
     /// error of it
     #[arg(
         long,
-        value_enum,
+        action = ArgAction::Set,
+        value_parser = named(&CHOICES),
         default_value = "best",
+        value_name = "CHOICE",
         requires = "folds",
-        help_heading = "Path"
     )]
-    choose: ChoiceName,
+    choose: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ChoiceName {
-    /// The least error
-    Best,
-    /// One standard error above it at most
-    OneSe,
+impl PathArguments {
+    fn options(&self, with_weights: bool) -> PathOptions {
+        PathOptions {
+            l1_ratio: self.l1_ratio,
+            strengths: self.strengths.clone(),
+            count: self.count,
+            smallest: self.smallest,
+            cross_validation: self.folds.map(|folds| CrossValidation {
+                folds,
+                seed: self.seed,
+                one_standard_error: self.choose,
+            }),
+            with_weights,
+        }
+    }
 }
 
 impl PathCommand {
@@ -140,7 +156,7 @@ impl PathCommand {
                 progress.update(format!("{} % of the path", 10 * now));
             }
         };
-        let path = trainer.path(&corpus, &self.path(), &mut observe)?;
+        let path = trainer.path(&corpus, &self.path.options(self.weights), &mut observe)?;
         progress.clear();
         if let Some(signal) = interrupt::received().filter(|_| path.interrupted) {
             let fate = self.model.as_ref().map_or_else(String::new, |model| {
@@ -150,7 +166,7 @@ impl PathCommand {
             return Err(CommandError::Interrupted(signal, message));
         }
         if let (Some(file), Some(trained)) = (model_file, &path.trained) {
-            file.save(trained.regression.model().as_bytes())?;
+            file.save(trained.regression.file().as_bytes())?;
             let model = self.model.as_deref().unwrap_or_else(|| "".as_ref());
             progress.println(&format!("wrote {}", model.display()));
         }
@@ -162,21 +178,6 @@ impl PathCommand {
             }
             false => table(&path),
         })
-    }
-
-    fn path(&self) -> PathOptions {
-        PathOptions {
-            l1_ratio: self.l1_ratio,
-            strengths: self.strengths.clone(),
-            count: self.count,
-            smallest: self.smallest,
-            cross_validation: self.folds.map(|folds| CrossValidation {
-                folds,
-                seed: self.seed,
-                one_standard_error: self.choose == ChoiceName::OneSe,
-            }),
-            with_weights: self.weights,
-        }
     }
 }
 

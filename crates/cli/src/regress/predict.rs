@@ -3,14 +3,14 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use dropchain::regress::Regression;
+use clap::{ArgAction, Args};
+use dropchain_documents::regress::{Regression, digits};
 use serde_json::json;
 
-use super::digits;
 use super::input::NumberInput;
 use crate::CommandResult;
 use crate::file_name::FileName;
+use crate::named::{Named, named};
 use crate::outputs::CommandFiles;
 use crate::stdout_error;
 
@@ -30,19 +30,23 @@ pub struct PredictCommand {
     #[arg(default_value = "-")]
     input: Vec<FileName>,
     /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    output: OutputName,
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = named(&OUTPUTS),
+        default_value = "text",
+        value_name = "FORMAT",
+    )]
+    output: bool,
     #[command(flatten)]
     documents: NumberInput,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OutputName {
-    /// A number on each line
-    Text,
-    /// JSON lines with the place of the document
-    Jsonl,
-}
+/// Whether the output is JSON.
+const OUTPUTS: [Named<bool>; 2] = [
+    ("text", "A number on each line", false),
+    ("jsonl", "JSON lines with the place of the document", true),
+];
 
 impl PredictCommand {
     pub fn run(&self) -> CommandResult {
@@ -56,8 +60,8 @@ impl PredictCommand {
             let document = document?;
             let value = regression.predict(&document)?;
             let line = match self.output {
-                OutputName::Text => digits(value),
-                OutputName::Jsonl => json!({
+                false => digits(value),
+                true => json!({
                     "file": &*document.file,
                     "line": (document.line > 0).then_some(document.line),
                     "value": value,

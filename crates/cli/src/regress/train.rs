@@ -4,12 +4,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dropchain::Result;
 use dropchain::optim::StopReason;
-use dropchain::regress::{RegressionIteration, RegressionOptions, RegressionTrainer, Solver};
+use dropchain_documents::regress::{
+    RegressionIteration, RegressionOptions, RegressionTrainer, Solver, digits,
+};
 
-use super::digits;
 use super::input::NumberInput;
 use super::model::ModelArguments;
 use crate::CommandResult;
@@ -17,6 +18,7 @@ use crate::arguments::ThreadArguments;
 use crate::exit::CommandError;
 use crate::file_name::FileName;
 use crate::interrupt;
+use crate::named::{Named, named};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 
@@ -57,13 +59,28 @@ pub struct TrainCommand {
     input: NumberInput,
     #[command(flatten)]
     arguments: ModelArguments,
+    #[command(flatten)]
+    penalties: PenaltyArguments,
+    /// How the objective is minimized; all solvers find the same minimum
+    #[arg(
+        long,
+        value_parser = named(&SOLVERS),
+        default_value = "auto",
+        help_heading = "Optimization"
+    )]
+    solver: Solver,
+}
+
+/// The penalties.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Regularization")]
+struct PenaltyArguments {
     /// Strength c2 of the L2 penalty c2·‖w‖²
     #[arg(
         long,
         value_name = "C2",
         default_value_t = 1.0,
-        allow_negative_numbers = true,
-        help_heading = "Regularization"
+        allow_negative_numbers = true
     )]
     l2: f64,
     /// Strength c1 of the L1 penalty c1·‖w‖₁; above 0, many weights become exactly 0
@@ -71,31 +88,29 @@ pub struct TrainCommand {
         long,
         value_name = "C1",
         default_value_t = 0.0,
-        allow_negative_numbers = true,
-        help_heading = "Regularization"
+        allow_negative_numbers = true
     )]
     l1: f64,
-    /// How the objective is minimized; all solvers find the same minimum
-    #[arg(
-        long,
-        value_enum,
-        default_value = "auto",
-        help_heading = "Optimization"
-    )]
-    solver: SolverName,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SolverName {
-    /// The fastest that fits
-    Auto,
-    /// Cholesky factorization: squared loss without L1
-    Cholesky,
-    /// L-BFGS, with L1 OWL-QN: squared and poisson
-    Lbfgs,
-    /// Coordinate descent: squared loss with L1
-    CoordinateDescent,
-}
+const SOLVERS: [Named<Solver>; 4] = [
+    ("auto", "The fastest that fits", Solver::Auto),
+    (
+        "cholesky",
+        "Cholesky factorization: squared loss without L1",
+        Solver::Cholesky,
+    ),
+    (
+        "lbfgs",
+        "L-BFGS, with L1 OWL-QN: squared and poisson",
+        Solver::Lbfgs,
+    ),
+    (
+        "coordinate-descent",
+        "Coordinate descent: squared loss with L1",
+        Solver::CoordinateDescent,
+    ),
+];
 
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
@@ -126,7 +141,7 @@ impl TrainCommand {
         };
         let trained = trainer.train(&corpus, &mut observe)?;
         progress.clear();
-        model_file.save(trained.regression.model().as_bytes())?;
+        model_file.save(trained.regression.file().as_bytes())?;
         progress.println(&format!(
             "stopped after {} iterations: {}; objective {}",
             trained.iterations,
@@ -155,14 +170,9 @@ impl TrainCommand {
 
     fn options(&self) -> Result<RegressionOptions> {
         Ok(RegressionOptions {
-            l2: self.l2,
-            l1: self.l1,
-            solver: match self.solver {
-                SolverName::Auto => Solver::Auto,
-                SolverName::Cholesky => Solver::Cholesky,
-                SolverName::Lbfgs => Solver::Lbfgs,
-                SolverName::CoordinateDescent => Solver::CoordinateDescent,
-            },
+            l2: self.penalties.l2,
+            l1: self.penalties.l1,
+            solver: self.solver,
             ..self.arguments.options(&self.input, &self.train)?
         })
     }

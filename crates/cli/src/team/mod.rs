@@ -7,7 +7,7 @@
 
 mod inputs;
 
-use dropchain::train::{Ranks, TrainOptions, check_ranks};
+use dropchain::train::{Learner, Ranks};
 use dropchain::{Error, Result};
 
 use super::exit::{CommandError, CommandResult};
@@ -62,12 +62,12 @@ impl Team {
         ))
     }
 
-    /// Rejects options of training that several ranks cannot divide among them.
-    pub fn check_options(&self, options: &TrainOptions) -> Result<()> {
+    /// Rejects a learner that several ranks cannot divide among them.
+    pub fn check_learner(&self, learner: &dyn Learner) -> Result<()> {
         if self.ranks().is_none() {
             return Ok(());
         }
-        check_ranks(options)
+        learner.check_ranks()
     }
 
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::{Algorithm, Engine, TrainOptions};
-use dropchain_options::{parse_gradient, set_gradient};
+use dropchain::train::{Engine, Lbfgs};
+use dropchain_online::Method;
 use dropchain_tune::{Axis, Schedule, SearchSpace, warm_up_iterations};
 
 use crate::arguments::Switch;
@@ -43,45 +43,46 @@ pub struct SpaceArguments {
     ///
     /// Those of `train`, for example `exact,window=2`.
     #[arg(long, value_name = "ENGINES", value_delimiter = ',')]
-    pub gradient: Vec<String>,
+    pub gradient: Vec<Engine>,
 }
 
 impl SpaceArguments {
     /// Returns the search space, with defaults for unspecified axes.
-    ///
-    /// # Errors
-    ///
-    /// An engine is unknown.
-    pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> Result<SearchSpace> {
-        let axes = self.clone();
-        let mut default = SearchSpace::default();
+    pub fn to_space(&self, templates: usize, algorithm: &Method) -> SearchSpace {
+        let gradients = self.gradients();
+        let is_searched = gradients.len() > 1;
+        let mut space = SearchSpace {
+            templates,
+            edge_dropout: self.edge_dropout.clone(),
+            warm_up: (self.warm_up.clone()).filter(|axis| axis.single().is_none()),
+            gradients: if is_searched { gradients } else { Vec::new() },
+            ..SearchSpace::default()
+        };
         if !algorithm.is_probabilistic() {
             let zero = || Axis::from_values(&[0.0]);
-            (default.dropout, default.l2) = (zero(), zero());
+            (space.dropout, space.l2) = (zero(), zero());
         }
-        Ok(SearchSpace {
-            templates,
-            dropout: axes.dropout.unwrap_or(default.dropout),
-            edge_dropout: axes.edge_dropout.or(default.edge_dropout),
-            l2: axes.l2.unwrap_or(default.l2),
-            l1: axes.l1.unwrap_or(default.l1),
-            unlabeled_weight: axes.unlabeled_weight.unwrap_or(default.unlabeled_weight),
-            warm_up: axes.warm_up.filter(|axis| axis.single().is_none()),
-            gradients: match self.gradients()? {
-                engines if engines.len() > 1 => engines,
-                _ => Vec::new(),
-            },
-        })
+        for (axis, given) in [
+            (&mut space.dropout, &self.dropout),
+            (&mut space.l2, &self.l2),
+            (&mut space.l1, &self.l1),
+            (&mut space.unlabeled_weight, &self.unlabeled_weight),
+        ] {
+            if let Some(given) = given {
+                axis.clone_from(given);
+            }
+        }
+        space
     }
 
     /// Sets the training options that are given as one value: nothing is searched then.
     ///
     /// # Errors
     ///
-    /// An engine is unknown; a number of iterations is not whole.
-    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
-        if let [engine] = self.gradients()?[..] {
-            set_gradient(engine, options)?;
+    /// A number of iterations is not whole.
+    pub fn apply(&self, options: &mut Lbfgs) -> Result<()> {
+        if let [engine] = self.gradients()[..] {
+            options.noise.gradient = engine;
         }
         if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
             options.warm_up = Some(warm_up_iterations(iterations)?);
@@ -90,15 +91,14 @@ impl SpaceArguments {
     }
 
     /// Returns the engines in the order given, without duplicates.
-    fn gradients(&self) -> Result<Vec<Engine>> {
+    fn gradients(&self) -> Vec<Engine> {
         let mut engines = Vec::new();
-        for name in &self.gradient {
-            let engine = parse_gradient(name)?;
+        for &engine in &self.gradient {
             if !engines.contains(&engine) {
                 engines.push(engine);
             }
         }
-        Ok(engines)
+        engines
     }
 }
 
@@ -136,13 +136,14 @@ impl FromStr for HalvingFactor {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "on" => Ok(Self(Some(Schedule::ETA))),
-            "off" => Ok(Self(None)),
-            number => match number.parse() {
-                Ok(eta) => Ok(Self(Some(eta))),
-                Err(_) => Err("expected on, off, or an integer of at least 2".to_owned()),
-            },
-        }
+        let eta = match text {
+            "on" => Some(Schedule::ETA),
+            "off" => None,
+            number => Some(
+                (number.parse())
+                    .map_err(|_| "expected on, off, or an integer of at least 2".to_owned())?,
+            ),
+        };
+        Ok(Self(eta))
     }
 }

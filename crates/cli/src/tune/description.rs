@@ -1,6 +1,6 @@
-//! The inputs of a search, and its results as JSON.
+//! The inputs of a search, and its configurations as JSON and as options.
 
-use dropchain::train::{DevScore, EndReason};
+use dropchain::train::EndReason;
 use dropchain_knowledge::KnowledgePart;
 use dropchain_tune::{Configuration, ResourcePlan, Rung, Search, TrialResult};
 use serde_json::{Map, Value, json};
@@ -34,96 +34,71 @@ pub struct SearchDescription<'a> {
 }
 
 impl SearchDescription<'_> {
+    /// Adds the inputs to the first line of the log, or to the results.
+    pub fn add_inputs(&self, object: &mut Value) {
+        object["version"] = json!(env!("CARGO_PKG_VERSION"));
+        object["files"] = json!(self.files);
+        object["templates"] = json!(self.template_arguments);
+        object["dev"] = json!(self.dev);
+        object["folds"] = json!(self.folds);
+        object["seed"] = json!(self.seed);
+        for (name, file) in [("init", self.init.init()), ("towards", self.init.towards())] {
+            if let Some(file) = file {
+                object[name] = json!(file.display().to_string());
+            }
+        }
+    }
+
     /// Returns the first line of the log.
     pub fn start_line(&self, plan: &ResourcePlan, rungs: &[Rung]) -> Value {
         let mut line = json!({
             "event": "start",
-            "version": env!("CARGO_PKG_VERSION"),
             "parameters": self.search.settings,
-            "files": self.files,
-            "templates": self.template_arguments,
-            "dev": self.dev,
-            "folds": self.folds,
-            "seed": self.seed,
             "warm_start": self.search.warm_start,
             "configurations": self.search.configurations.len(),
             "rungs": rungs,
             "plan": plan,
             "config": self.config.to_json(),
         });
+        self.add_inputs(&mut line);
         if !self.knowledge.is_empty() {
             line["sources"] = json!(self.knowledge);
         }
-        self.add_models(&mut line);
         line
-    }
-
-    /// Adds the models that training continues from, if there are any.
-    pub fn add_models(&self, fields: &mut Value) {
-        for (name, file) in [("init", self.init.init()), ("towards", self.init.towards())] {
-            if let Some(file) = file {
-                fields[name] = json!(file.display().to_string());
-            }
-        }
     }
 
     /// Returns the line of the log for a configuration at the end of a rung, counted from 0.
     pub fn configuration_line(&self, rung: usize, trial: &TrialResult) -> Value {
-        let mut line = Map::new();
-        line.insert("event".to_owned(), json!("configuration"));
-        line.insert("rung".to_owned(), json!(rung + 1));
-        line.extend(self.trial_fields(trial));
-        let stop_reason = trial.reason.map(EndReason::name);
-        line.insert("stop_reason".to_owned(), json!(stop_reason));
-        Value::Object(line)
+        let mut line = json!({"event": "configuration", "rung": rung + 1});
+        if let Some(line) = line.as_object_mut() {
+            line.extend(self.trial_fields(trial));
+        }
+        line["stop_reason"] = json!(trial.reason.map(EndReason::name));
+        line
     }
 
     /// Returns the result of a configuration.
     pub fn trial_fields(&self, trial: &TrialResult) -> Map<String, Value> {
-        let configuration = &trial.configuration;
-        let mut fields = Map::new();
-        let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
-        set("number", json!(trial.number));
-        set("template", json!(self.templates[configuration.template]));
-        set("dropout", json!(configuration.dropout));
-        set("edge_dropout", json!(configuration.edge_dropout));
-        set("l2", json!(configuration.l2));
-        set("l1", json!(configuration.l1));
-        if self.has_unlabeled {
-            set("unlabeled_weight", json!(configuration.unlabeled_weight));
+        let Value::Object(mut fields) = json!(trial) else {
+            return Map::new();
+        };
+        let template = &self.templates[trial.configuration.template];
+        fields.insert("template".to_owned(), json!(template));
+        if !self.has_unlabeled {
+            fields.shift_remove("unlabeled_weight");
         }
-        if let Some(warm_up) = configuration.warm_up {
-            set("warm_up", json!(warm_up));
-        }
-        if let Some(engine) = configuration.gradient {
-            set("gradient", json!(engine));
-        }
-        let source = if self.folds.is_some() { "mean" } else { "dev" };
-        match trial.score {
-            Some(DevScore::F1(f1)) => set(&format!("{source}_f1"), json!(f1)),
-            Some(DevScore::Accuracy(accuracy)) => {
-                set(&format!("{source}_accuracy"), json!(accuracy));
+        for metric in ["f1", "accuracy"].iter().filter(|_| self.folds.is_some()) {
+            if let Some(score) = fields.shift_remove(&format!("dev_{metric}")) {
+                fields.insert(format!("mean_{metric}"), score);
             }
-            None => {}
         }
-        if self.folds.is_some() {
-            set("standard_error", json!(trial.standard_error));
-            set("standard_deviation", json!(trial.standard_deviation));
-            set("fold_scores", json!(trial.fold_scores));
-        }
-        if let Some(count) = trial.active_attributes {
-            set("active_attributes", json!(count));
-        }
-        set("best_iteration", json!(trial.best_iteration));
-        set("iterations", json!(trial.iterations));
-        set("recall_bias", json!(trial.recall_bias));
-        set("objective", json!(trial.objective));
         fields
     }
 
     /// Returns the options with which `train` trains a configuration: strengths, rates, and what
     /// else was searched. `templates` are those of the search.
     pub fn train_flags(&self, configuration: &Configuration, templates: &[String]) -> String {
+        let Configuration { l1, l2, .. } = configuration;
         let mut text = String::new();
         if templates.len() > 1 {
             text += &format!("--template {} ", templates[configuration.template]);
@@ -132,9 +107,9 @@ impl SearchDescription<'_> {
         if configuration.has_noise() && !self.is_of_documents {
             text += &format!(" --edge-dropout {}", configuration.edge_dropout);
         }
-        text += &format!(" --l2 {}", configuration.l2);
-        if configuration.l1 > 0.0 {
-            text += &format!(" --l1 {}", configuration.l1);
+        text += &format!(" --l2 {l2}");
+        if *l1 > 0.0 {
+            text += &format!(" --l1 {l1}");
         }
         if self.has_unlabeled && configuration.has_noise() {
             text += &format!(" --unlabeled-weight {}", configuration.unlabeled_weight);

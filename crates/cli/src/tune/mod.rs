@@ -7,13 +7,16 @@ mod resume_arguments;
 mod search_reporter;
 mod winner;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use dropchain::template::Template;
 use dropchain::train::log::Log;
-use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
+use dropchain::train::{
+    BaseModels, ObjectiveTrainer, TrainOptions, TrainSettings, check_line_options,
+};
 use dropchain::{Error, Result};
 use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
 
@@ -60,18 +63,6 @@ Examples:
 VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Ranges of rates
 are sampled uniformly, ranges of strengths and weights log-uniformly.
 
-With --dev, the score of a configuration is that of its best iteration (with noise, the best after
-the warm-up), and the model of the best configuration is written. With --folds, the score is the
-mean over the folds at the iteration where that mean is highest, ± the standard deviation of the
-folds; the best configuration is then retrained on all data for that many iterations. Folds keep
-documents (-DOCSTART-) together, or else blocks of adjacent sentences. Ties go to the stronger
-regularization (dropout, edge dropout, L2, L1, unlabeled weight), then to the shorter warm-up and
-the earlier template.
-
-Successive halving: all configurations train for --first-rung iterations; the best third continues
-for three times as many, and so on; the last three or fewer train until their scores no longer
-improve.
-
 Results do not depend on the number of threads or on --memory. Ctrl-C stops the search and saves the
 best model so far (exit code 130). After a crash, the same command with --checkpoint and --resume
 continues a search to the results that it would have had. See docs/tuning.md for advice on what to
@@ -97,7 +88,7 @@ pub struct TuneCommand {
     )]
     dev: Vec<FileName>,
     /// Score configurations by K-fold cross-validation on the training files
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = RangedU64ValueParser::<usize>::new().range(2..))]
     folds: Option<usize>,
     /// Write a log in JSON lines to this file: each result as soon as it is there
     #[arg(long, value_name = "FILE")]
@@ -170,6 +161,8 @@ impl TuneCommand {
         drop(open);
         let search = Search {
             settings: settings.training,
+            trainer: &ObjectiveTrainer,
+            options: Vec::new(),
             configurations: settings.configurations,
             schedule: settings.schedule,
             warm_start: self.strategy.warm_start.is_on(),
@@ -179,18 +172,30 @@ impl TuneCommand {
             interrupt: Some(interrupt::flag()),
         };
         let names = self.template_names();
-        let template_arguments: Vec<String> =
-            self.template.iter().map(ToString::to_string).collect();
-        let mut description = self.description(&search, &names, &template_arguments);
-        description.knowledge = knowledge.parts();
+        let arguments: Vec<String> = self.template.iter().map(ToString::to_string).collect();
+        let description = SearchDescription {
+            search: &search,
+            templates: &names,
+            template_arguments: &arguments,
+            has_unlabeled: self.training.has_unlabeled(),
+            has_edge_axis: self.space.edge_dropout.is_some(),
+            is_of_documents: false,
+            files: &self.train,
+            init: &self.init,
+            dev: &self.dev,
+            folds: self.folds,
+            seed: self.strategy.seed,
+            knowledge: knowledge.parts(),
+            config: self.config.effective(),
+        };
         let advice = self.checkpoint.how_to_continue();
         let reporter = SearchReporter::new(&progress, &description, log, advice);
         let result = match search.run(data, &reporter) {
-            Ok(result) => self.record(result, has_models),
+            Ok(result) => self.record(result, has_models)?,
             Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
         };
         if result.refit_iterations != Some(0) {
-            let saved = model_file.save(result.model.as_bytes());
+            let saved = model_file.save(&result.file);
             saved.map_err(|error| self.checkpoint.failed(error, true))?;
         }
         progress.clear();
@@ -212,32 +217,9 @@ impl TuneCommand {
             .end(&self.model, &result, printed, checkpoint)
     }
 
-    fn description<'a>(
-        &'a self,
-        search: &'a Search<'a>,
-        templates: &'a [String],
-        template_arguments: &'a [String],
-    ) -> SearchDescription<'a> {
-        SearchDescription {
-            search,
-            templates,
-            template_arguments,
-            has_unlabeled: self.training.has_unlabeled(),
-            has_edge_axis: self.space.edge_dropout.is_some(),
-            is_of_documents: false,
-            files: &self.train,
-            init: &self.init,
-            dev: &self.dev,
-            folds: self.folds,
-            seed: self.strategy.seed,
-            knowledge: &[],
-            config: self.config.effective(),
-        }
-    }
-
     /// Records the options of the search in the model, and those with which `train` trains the best
     /// configuration.
-    fn record(&self, result: TuneResult, has_models: bool) -> TuneResult {
+    fn record(&self, result: TuneResult, has_models: bool) -> Result<TuneResult> {
         let config = self.config.effective();
         let winner = Winner {
             config,
@@ -247,10 +229,12 @@ impl TuneCommand {
         };
         let mut json = config.to_json();
         json["train"] = winner.options().into();
-        TuneResult {
-            model: ConfigArguments::record(&result.model, &json).unwrap_or(result.model),
+        let model = result.model()?;
+        let model = ConfigArguments::record(&model, &json).unwrap_or(model);
+        Ok(TuneResult {
+            file: model.as_bytes().to_vec(),
             ..result
-        }
+        })
     }
 
     /// Validates the arguments before any corpus is read.
@@ -260,14 +244,14 @@ impl TuneCommand {
             seed: self.strategy.seed,
             ..self.training.options(models)
         };
-        self.space.apply(&mut options)?;
+        self.space.apply(&mut options.method)?;
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
-        models.check(&options)?;
+        let training = TrainSettings::new(self.training.with_learner(options, false)?)?;
+        models.check(&training)?;
         let templates = self.templates(models)?;
-        let training = TrainSettings::new(options)?;
         let space = self
             .space
-            .to_space(templates.len(), &training.options().algorithm)?;
+            .to_space(templates.len(), &self.training.method());
         let configurations = match self.strategy.random {
             None => space.grid(&training)?,
             Some(count) => space.random(count, self.strategy.seed, &training)?,
@@ -279,13 +263,9 @@ impl TuneCommand {
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
         self.training.check_unlabeled()?;
-        let gradient = self.space.gradient.first().map(String::as_str);
-        self.training.check_noise_options(has_noise, gradient)?;
-        if let Some(folds @ (0 | 1)) = self.folds {
-            return Err(Error::parameter(format!(
-                "--folds {folds}; expected 2 or more"
-            )));
-        }
+        let gradient = self.space.gradient.first().map(ToString::to_string);
+        self.training
+            .check_noise_options(has_noise, gradient.as_deref())?;
         self.check_files(&templates)?;
         Ok(SearchSettings {
             training,
@@ -326,41 +306,27 @@ impl TuneCommand {
         if self.template.is_empty() {
             return Ok(vec![load(None)?]);
         }
-        let duplicate = (1..self.template.len())
-            .find(|&i| self.template[..i].contains(&self.template[i]))
-            .map(|i| &self.template[i]);
-        if let Some(name) = duplicate {
-            return Err(Error::parameter(format!(
-                "--template {name} is given twice; expected different templates"
-            )));
+        for (i, name) in self.template.iter().enumerate() {
+            if self.template[..i].contains(name) {
+                return Err(Error::parameter(format!(
+                    "--template {name} is given twice; expected different templates"
+                )));
+            }
         }
         let names = self.template.iter();
         names.map(|name| load(Some(name))).collect()
     }
 
-    /// Returns short names of the templates for the results: file stems, if they are unique.
+    /// Returns the names of the templates for the results. The text of a template has a number.
     fn template_names(&self) -> Vec<String> {
         if self.template.is_empty() {
             return vec!["–".to_owned()];
         }
-        if self.template.iter().any(is_template_text) {
-            let numbers = (1..=self.template.len()).map(|number| format!("template {number}"));
-            return numbers.collect();
-        }
-        let name = |name: &FileName| {
-            let stem = Path::new(name).file_stem();
-            stem.map_or_else(
-                || name.to_string(),
-                |stem| stem.to_string_lossy().into_owned(),
-            )
+        let name = |(i, name)| match is_template_text(name) {
+            true => format!("template {}", i + 1),
+            false => name.to_string(),
         };
-        let short: Vec<String> = self.template.iter().map(name).collect();
-        let is_unique = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
-        if short.iter().all(is_unique) {
-            short
-        } else {
-            self.template.iter().map(ToString::to_string).collect()
-        }
+        self.template.iter().enumerate().map(name).collect()
     }
 
     /// Reads the corpora and extracts their attributes.
@@ -379,14 +345,8 @@ impl TuneCommand {
             None => Validation::Dev,
             Some(count) => {
                 let folds = Folds::new(corpora.labeled.sentences(), count, self.strategy.seed)?;
-                progress.println(&format!(
-                    "{count} folds of {}",
-                    if folds.by_document() {
-                        "documents"
-                    } else {
-                        "adjacent sentences"
-                    }
-                ));
+                let kind = ["adjacent sentences", "documents"][usize::from(folds.by_document())];
+                progress.println(&format!("{count} folds of {kind}"));
                 Validation::Folds(folds)
             }
         };

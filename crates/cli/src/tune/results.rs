@@ -18,22 +18,17 @@ pub struct Results<'a> {
     pub seconds: f64,
 }
 
-/// A searched parameter: its name and how to get its value.
-type Parameter = (&'static str, fn(&Configuration) -> f64);
-
-/// A column of the table: its heading and how to format a cell.
-type Column<'a> = (&'static str, Box<dyn Fn(&TrialResult) -> String + 'a>);
-
 impl Results<'_> {
     /// Formats the table, best configuration first, and the flags for `train` to reproduce it.
     pub fn table(&self) -> String {
         let columns = self.columns();
-        let heading: Vec<String> = columns.iter().map(|column| column.0.to_owned()).collect();
-        let row = |trial: &TrialResult| -> Vec<String> {
-            columns.iter().map(|column| column.1(trial)).collect()
+        let row = |i: usize| {
+            columns
+                .iter()
+                .map(move |column| column[i].clone())
+                .collect()
         };
-        let rows = self.result.trials.iter().map(row);
-        let rows: Vec<Vec<String>> = [heading].into_iter().chain(rows).collect();
+        let rows: Vec<Vec<String>> = (0..=self.result.trials.len()).map(row).collect();
         let mut text = format_table(rows.into_iter());
         if let Some(best) = self.result.trials.first() {
             let templates = self.description.template_arguments;
@@ -71,68 +66,58 @@ impl Results<'_> {
         }
     }
 
-    fn columns(&self) -> Vec<Column<'_>> {
-        let all = &self.result.trials;
-        let is_searched = |value: fn(&Configuration) -> f64| {
-            let values = all.iter().map(|trial| value(&trial.configuration));
-            values.clone().any(|x| x != 0.0)
-                && values.clone().any(|x| Some(x) != values.clone().next())
+    /// Returns the columns of the table, with their headings. Of what need not be searched, there
+    /// is no column if it was not.
+    fn columns(&self) -> Vec<Vec<String>> {
+        let (description, all) = (self.description, &self.result.trials);
+        let (is_tagger, has_folds) = (!description.is_of_documents, description.folds.is_some());
+        let mut columns = Vec::new();
+        let mut add = |heading: &str, is_shown: bool, cell: &dyn Fn(&TrialResult) -> String| {
+            if is_shown {
+                let cells = all.iter().map(cell);
+                columns.push([heading.to_owned()].into_iter().chain(cells).collect());
+            }
         };
-        let number = |heading, value: fn(&Configuration) -> f64| -> Column<'_> {
-            (
-                heading,
-                Box::new(move |s| value(&s.configuration).to_string()),
-            )
+        let number = |value: fn(&Configuration) -> f64| {
+            move |trial: &TrialResult| value(&trial.configuration).to_string()
         };
-        let mut columns: Vec<Column<'_>> = vec![
-            (
-                "template",
-                Box::new(|s| self.description.templates[s.configuration.template].clone()),
-            ),
-            number("dropout", |c| c.dropout),
-            number("edge dropout", |c| c.edge_dropout),
-            number("L2", |c| c.l2),
-        ];
-        if self.description.is_of_documents {
-            columns.retain(|(heading, _)| !["template", "edge dropout"].contains(heading));
-        }
-        if all.iter().any(|s| s.configuration.l1 > 0.0) {
-            columns.push(number("L1", |c| c.l1));
-        }
-        if is_searched(|c| c.unlabeled_weight) {
-            columns.push(number("unlabeled", |c| c.unlabeled_weight));
-        }
-        if all.iter().any(|s| s.configuration.warm_up.is_some()) {
-            columns.push(("warm-up", Box::new(|s| or_dash(s.configuration.warm_up))));
-        }
-        if all.iter().any(|s| s.configuration.gradient.is_some()) {
-            columns.push(("gradient", Box::new(|s| or_dash(s.configuration.gradient))));
-        }
-        let folds = self.description.folds;
-        let heading = match (folds, self.metric()) {
-            (None, "accuracy") => "dev accuracy",
-            (None, _) => "dev F1",
-            (Some(_), "accuracy") => "mean accuracy",
-            (Some(_), _) => "mean F1",
-        };
-        let percent =
-            |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{:.2}", 100.0 * x));
-        columns.push((
-            heading,
-            Box::new(move |s| percent(s.score.map(DevScore::value))),
-        ));
-        if folds.is_some() {
-            columns.push(("±", Box::new(move |s| percent(s.standard_deviation))));
-        }
-        if all.iter().any(|s| s.active_attributes.is_some()) {
-            columns.push((
-                "active attributes",
-                Box::new(|s| or_dash(s.active_attributes)),
-            ));
-        }
-        columns.push(("best at", Box::new(|s| s.best_iteration.to_string())));
-        columns.push(("iterations", Box::new(|s| s.iterations.to_string())));
-        columns.push(("stopped by", Box::new(|s| self.stop_reason(s).to_owned())));
+        let any = |has: fn(&TrialResult) -> bool| all.iter().any(has);
+        let weight = |trial: &TrialResult| trial.configuration.unlabeled_weight;
+        let has_weights = all
+            .windows(2)
+            .any(|pair| weight(&pair[0]) != weight(&pair[1]));
+        let source = if has_folds { "mean" } else { "dev" };
+        let percent = |x: Option<f64>| or_dash(x.map(|x| format!("{:.2}", 100.0 * x)));
+        add("template", is_tagger, &|s| {
+            description.templates[s.configuration.template].clone()
+        });
+        add("dropout", true, &number(|c| c.dropout));
+        add("edge dropout", is_tagger, &number(|c| c.edge_dropout));
+        add("L2", true, &number(|c| c.l2));
+        add("L1", any(|s| s.configuration.l1 > 0.0), &number(|c| c.l1));
+        add("unlabeled", has_weights, &number(|c| c.unlabeled_weight));
+        add(
+            "warm-up",
+            any(|s| s.configuration.warm_up.is_some()),
+            &|s| or_dash(s.configuration.warm_up),
+        );
+        add(
+            "gradient",
+            any(|s| s.configuration.gradient.is_some()),
+            &|s| or_dash(s.configuration.gradient),
+        );
+        add(&format!("{source} {}", self.metric()), true, &|s| {
+            percent(s.score.map(DevScore::value))
+        });
+        add("±", has_folds, &|s| percent(s.standard_deviation));
+        add(
+            "active attributes",
+            any(|s| s.active_attributes.is_some()),
+            &|s| or_dash(s.active_attributes),
+        );
+        add("best at", true, &|s| s.best_iteration.to_string());
+        add("iterations", true, &|s| s.iterations.to_string());
+        add("stopped by", true, &|s| self.stop_reason(s).to_owned());
         columns
     }
 
@@ -148,32 +133,37 @@ impl Results<'_> {
 
     /// Returns all results as one JSON object.
     pub fn json(&self) -> Value {
-        let description = self.description;
+        let mut results = json!({});
+        self.description.add_inputs(&mut results);
+        self.add_outcome(&mut results);
         let trials = self.result.trials.iter().map(|trial| {
-            let mut fields = description.trial_fields(trial);
+            let mut fields = self.description.trial_fields(trial);
             fields.insert("rungs".to_owned(), json!(trial.rungs));
             fields.insert("ended_by".to_owned(), json!(self.stop_reason(trial)));
-            Value::Object(fields)
+            fields
         });
-        let trials: Vec<Value> = trials.collect();
-        let mut results = json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "files": description.files,
-            "templates": description.template_arguments,
-            "dev": description.dev,
-            "folds": description.folds,
-            "seed": description.seed,
-            "options": self.result.settings,
-            "iterations_on_all_data": self.result.refit_iterations,
-            "interrupted": self.result.interrupted,
-            "seconds": self.seconds,
-            "configurations": trials,
-        });
-        if let Some(gain) = self.result.noise_gain() {
-            results["noise_gain"] = json!(gain);
-        }
-        description.add_models(&mut results);
+        results["configurations"] = trials.collect();
         results
+    }
+
+    /// Returns the last line of the log.
+    pub fn end_line(&self) -> Value {
+        let best = self.result.trials.first().map(|best| best.number);
+        let mut line = json!({"event": "end", "best": best});
+        self.add_outcome(&mut line);
+        line
+    }
+
+    /// Adds the outcome to the last line of the log, or to the results.
+    fn add_outcome(&self, object: &mut Value) {
+        let result = self.result;
+        object["options"] = json!(result.settings);
+        object["iterations_on_all_data"] = json!(result.refit_iterations);
+        object["interrupted"] = json!(result.interrupted);
+        object["seconds"] = json!(self.seconds);
+        if let Some(gain) = result.noise_gain() {
+            object["noise_gain"] = json!(gain);
+        }
     }
 
     /// Prints notices about the outcome, and what became of the model.
@@ -185,9 +175,7 @@ impl Results<'_> {
         if let Some(rounded) = &result.rounded {
             progress.println(&rounded.to_string());
         }
-        for suggestion in suggestions(&result.trials, self.description.has_edge_axis) {
-            progress.println(&suggestion);
-        }
+        self.print_suggestions(progress);
         if result.interrupted {
             progress.println("interrupted: not all configurations were trained to the end");
         }
@@ -201,60 +189,37 @@ impl Results<'_> {
         }
     }
 
-    /// Returns the last line of the log.
-    pub fn end_line(&self) -> Value {
-        let result = self.result;
-        let mut line = json!({
-            "event": "end",
-            "best": result.trials.first().map(|best| best.number),
-            "options": result.settings,
-            "iterations_on_all_data": result.refit_iterations,
-            "interrupted": result.interrupted,
-            "seconds": self.seconds,
-        });
-        if let Some(gain) = result.noise_gain() {
-            line["noise_gain"] = json!(gain);
+    /// Suggests extending the search where the best value is the smallest or largest of several.
+    fn print_suggestions(&self, progress: &Progress) {
+        type Parameter = (&'static str, bool, fn(&Configuration) -> f64);
+        let parameters: [Parameter; 3] = [
+            ("dropout", true, |c| c.dropout),
+            ("edge dropout", self.description.has_edge_axis, |c| {
+                c.edge_dropout
+            }),
+            ("L2", true, |c| c.l2),
+        ];
+        for (name, _, value) in parameters.into_iter().filter(|parameter| parameter.1) {
+            let mut all = self.result.trials.iter().map(|s| value(&s.configuration));
+            let Some(best) = all.next() else {
+                return;
+            };
+            let is_largest = all.clone().all(|x| x <= best);
+            let is_smallest = all.clone().all(|x| x >= best);
+            let (end, direction) = match (is_largest, is_smallest) {
+                (true, false) => ("largest", "larger"),
+                (false, true) if best > 0.0 => ("smallest", "smaller"),
+                _ => continue,
+            };
+            progress.println(&format!(
+                "the best {name}, {best}, is the {end} value tried; {direction} values may be \
+                 better"
+            ));
         }
-        line
     }
 }
 
 /// Formats a value, or a dash if there is none.
 fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| value.to_string())
-}
-
-/// Suggests extending the search where the best value is the smallest or largest that was tried.
-/// `has_edge_axis` is true if edge dropout was searched independently of dropout.
-fn suggestions(trials: &[TrialResult], has_edge_axis: bool) -> Vec<String> {
-    let Some(best) = trials.first() else {
-        return Vec::new();
-    };
-    let parameters: [Parameter; 3] = [
-        ("dropout", |c| c.dropout),
-        ("edge dropout", |c| c.edge_dropout),
-        ("L2", |c| c.l2),
-    ];
-    let mut suggestions = Vec::new();
-    for (name, value) in parameters {
-        if name == "edge dropout" && !has_edge_axis {
-            continue;
-        }
-        let best_value = value(&best.configuration);
-        let others = || trials.iter().map(|s| value(&s.configuration));
-        let (larger, smaller) = (
-            others().any(|x| x > best_value),
-            others().any(|x| x < best_value),
-        );
-        let (end, direction) = match (larger, smaller) {
-            (false, true) => ("largest", "larger"),
-            (true, false) if best_value > 0.0 => ("smallest", "smaller"),
-            _ => continue,
-        };
-        suggestions.push(format!(
-            "the best {name}, {best_value}, is the {end} value tried; {direction} values may be \
-             better"
-        ));
-    }
-    suggestions
 }

@@ -8,7 +8,7 @@ use dropchain_tune::{Checkpoint, TuneResult};
 
 use crate::CommandResult;
 use crate::exit::CommandError;
-use crate::interrupt;
+use crate::interrupt::{self, Signal};
 use crate::progress::notice;
 
 /// How to survive a crash.
@@ -32,9 +32,8 @@ impl ResumeArguments {
     ///
     /// The file cannot be written; another search writes it.
     pub fn open(&self) -> Result<Option<Checkpoint>> {
-        let path = self.checkpoint.as_ref();
-        path.map(|path| Checkpoint::open(path, self.resume))
-            .transpose()
+        let open = |path| Checkpoint::open(path, self.resume);
+        self.checkpoint.as_ref().map(open).transpose()
     }
 
     /// Says how to continue a search that did not end, if it has a checkpoint.
@@ -48,12 +47,13 @@ impl ResumeArguments {
 
     /// Converts the error of a search.
     pub fn failed(&self, error: Error, has_started: bool) -> CommandError {
-        let how = self.how_to_continue().filter(|_| has_started);
         if let Some(signal) = interrupt::received() {
-            let how = how.map_or(String::new(), |how| format!("; {how}"));
-            return CommandError::Interrupted(signal, format!("{error}{how}"));
+            return match has_started {
+                true => self.interrupted(signal, error.to_string()),
+                false => CommandError::Interrupted(signal, error.to_string()),
+            };
         }
-        if let Some(how) = how {
+        if let Some(how) = self.how_to_continue().filter(|_| has_started) {
             notice(&how);
         }
         error.into()
@@ -73,20 +73,19 @@ impl ResumeArguments {
                 Some(0) => "was not written",
                 _ => "has the best model so far",
             };
-            let how = self.how_to_continue();
-            let message = format!(
-                "interrupted by {signal}; {} {fate}{}",
-                model.display(),
-                how.map_or(String::new(), |how| format!("; {how}"))
-            );
-            return Err(CommandError::Interrupted(signal, message));
+            let message = format!("interrupted by {signal}; {} {fate}", model.display());
+            return Err(self.interrupted(signal, message));
         }
-        match printed {
-            Ok(()) | Err(CommandError::OutputClosed) => {
-                checkpoint.map_or(Ok(()), Checkpoint::remove)?;
-            }
-            Err(_) => {}
+        if matches!(printed, Ok(()) | Err(CommandError::OutputClosed)) {
+            checkpoint.map_or(Ok(()), Checkpoint::remove)?;
         }
         printed
+    }
+
+    /// Returns the error of a search that a signal ended.
+    fn interrupted(&self, signal: Signal, message: String) -> CommandError {
+        let how = self.how_to_continue();
+        let how = how.map_or(String::new(), |how| format!("; {how}"));
+        CommandError::Interrupted(signal, message + &how)
     }
 }

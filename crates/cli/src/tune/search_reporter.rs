@@ -85,13 +85,14 @@ impl TuneObserver for SearchReporter<'_> {
     }
 
     fn resumed(&self, resumed: &Resumed) {
-        self.progress.println(&match (resumed.segments, resumed.was_torn) {
-            (0, _) => "there is nothing to resume: starting from the beginning".to_owned(),
-            (n, false) => format!("resuming: {n} training segments are done"),
-            (n, true) => format!(
-                "resuming: {n} training segments are done; another one was not written completely \
-                 and is trained again"
-            ),
+        let rest = if resumed.was_torn {
+            "; another one was not written completely and is trained again"
+        } else {
+            ""
+        };
+        self.progress.println(&match resumed.segments {
+            0 => "there is nothing to resume: starting from the beginning".to_owned(),
+            n => format!("resuming: {n} training segments are done{rest}"),
         });
     }
 
@@ -108,9 +109,10 @@ impl TuneObserver for SearchReporter<'_> {
                 format!("rung {} of {}", number + 1, self.rungs.get().unwrap_or(&0))
             }
             Phase::Refit(iterations) => {
-                return self.progress.update(format!(
-                    "training the best configuration on all data for {iterations} iterations"
-                ));
+                let what = "training the best configuration on all data";
+                return self
+                    .progress
+                    .update(format!("{what} for {iterations} iterations"));
             }
         };
         if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
@@ -121,14 +123,12 @@ impl TuneObserver for SearchReporter<'_> {
 
     fn rung(&self, result: &RungResult) {
         let best = result.trials.iter().min_by(|a, b| a.compare(b));
-        let scored = |best: &TrialResult| Some((best.configuration, best.score?));
-        if let Some((configuration, score)) = best.and_then(scored) {
-            self.progress.println(&format!(
-                "best of {} so far: {} with {}",
-                result.trials.len(),
-                score,
-                (self.description).train_flags(&configuration, self.description.templates)
-            ));
+        if let Some((best, score)) = best.and_then(|best| Some((best, best.score?))) {
+            let description = self.description;
+            let flags = description.train_flags(&best.configuration, description.templates);
+            let count = result.trials.len();
+            self.progress
+                .println(&format!("best of {count} so far: {score} with {flags}"));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The options with which `train` trains the best configuration of a search.
 
-use dropchain::train::{NoiseKind, TrainOptions};
+use dropchain::train::{NoiseKind, TrainSettings};
 use dropchain_tune::TuneResult;
 use serde_json::{Map, Value, json};
 
@@ -51,7 +51,7 @@ impl Winner<'_> {
         let (Some(train), Some(tune)) = (train, tune) else {
             return Map::new();
         };
-        let settings = self.result.settings.options();
+        let settings = &self.result.settings;
         let mut searched = self.searched(settings);
         let mut options = Map::new();
         for (key, _) in options_of(train) {
@@ -67,7 +67,7 @@ impl Winner<'_> {
     }
 
     /// Returns what the search found.
-    fn searched(&self, settings: &TrainOptions) -> Map<String, Value> {
+    fn searched(&self, settings: &TrainSettings) -> Map<String, Value> {
         let mut found = Map::new();
         let mut set = |key: &str, value: Value| drop(found.insert(key.to_owned(), value));
         let Some(best) = self.result.trials.first() else {
@@ -93,12 +93,13 @@ impl Winner<'_> {
                 set("unlabeled-weight", json!(configuration.unlabeled_weight));
             }
             if was_given("gradient") {
-                set("gradient", json!(settings.gradient.to_string()));
+                set("gradient", json!(settings.regularization().noise.gradient));
             }
         }
-        let is_random = settings.algorithm.is_online() || settings.noise == NoiseKind::MonteCarlo;
+        let is_random = !settings.learner().ends_with_weights()
+            || settings.regularization().noise.kind == NoiseKind::MonteCarlo;
         if was_given("seed") && is_random {
-            set("seed", json!(settings.seed));
+            set("seed", json!(settings.options().seed));
         }
         let is_refit = self.result.refit_iterations.is_some();
         if settings.has_noise() && (was_given("warm-up") || is_refit) {

@@ -5,13 +5,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::mutate::Mutator;
 
 /// Offsets in the fixed-size part of a model file, and its length; see `src/model/mod.rs`.
-const LENGTH_AT: usize = 16;
-const SECTIONS_AT: usize = 24;
-const SUM_AT: usize = 184;
-const PREAMBLE: usize = 192;
+const LENGTHS_AT: usize = 16;
+const SUM_AT: usize = LENGTHS_AT + 8 * SECTIONS;
+const PREAMBLE: usize = SUM_AT + 8;
 
-/// Number of sections: header, sums, and four of each table.
-const SECTIONS: usize = 10;
+/// Number of sections: header, sums, four of each table, and the first pass.
+const SECTIONS: usize = 11;
 
 /// Number of bytes covered by each checksum of the tables.
 const BLOCK: usize = 16 << 10;
@@ -26,30 +25,27 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// The sections of a model; `None` if they are not within the file.
 fn sections(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut start = PREAMBLE;
     (0..SECTIONS)
         .map(|i| {
-            let start = number(bytes, SECTIONS_AT + 16 * i)?;
-            let length = number(bytes, SECTIONS_AT + 16 * i + 8)?;
-            Some(bytes.get(start..start.checked_add(length)?)?.to_vec())
+            let end = start.checked_add(number(bytes, LENGTHS_AT + 8 * i)?)?;
+            let section = bytes.get(start..end)?.to_vec();
+            start = end;
+            Some(section)
         })
         .collect()
 }
 
-/// Assembles a model from its sections, with valid offsets and checksums.
+/// Assembles a model from its sections, with valid lengths and checksums.
 fn assemble(version: &[u8], sections: &mut [Vec<u8>]) -> Vec<u8> {
     let data = sections[2..].concat();
     sections[1] = data
         .chunks(BLOCK)
         .flat_map(|block| xxh3_64(block).to_le_bytes())
         .collect();
-    let total = PREAMBLE + sections.iter().map(Vec::len).sum::<usize>();
     let mut bytes = version.to_vec();
-    bytes.extend_from_slice(&(total as u64).to_le_bytes());
-    let mut start = PREAMBLE;
     for section in sections.iter() {
-        bytes.extend_from_slice(&(start as u64).to_le_bytes());
         bytes.extend_from_slice(&(section.len() as u64).to_le_bytes());
-        start += section.len();
     }
     let covered = [&bytes[..SUM_AT], &sections[0], &sections[1]].concat();
     bytes.extend_from_slice(&xxh3_64(&covered).to_le_bytes());
@@ -59,9 +55,9 @@ fn assemble(version: &[u8], sections: &mut [Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// Recomputes offsets and checksums, as an attacker would.
+/// Recomputes checksums, as an attacker would.
 pub fn reseal(bytes: &[u8]) -> Option<Vec<u8>> {
-    Some(assemble(&bytes[..LENGTH_AT], &mut sections(bytes)?))
+    Some(assemble(&bytes[..LENGTHS_AT], &mut sections(bytes)?))
 }
 
 /// Changes one or two sections of a model and seals it again.
@@ -81,7 +77,7 @@ pub fn mutate(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
             _ => mutator.mutate(&mut parts[i], &others[i]),
         }
     }
-    *input = assemble(&input[..LENGTH_AT], &mut parts);
+    *input = assemble(&input[..LENGTHS_AT], &mut parts);
 }
 
 /// Replaces bytes by a number at a limit, in the encoding of the header or of the tables.

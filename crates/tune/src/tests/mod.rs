@@ -69,6 +69,8 @@ fn search(space: &SearchSpace) -> Search<'static> {
     Search {
         configurations: space.grid(&settings).unwrap(),
         settings,
+        trainer: &dropchain::train::ObjectiveTrainer,
+        options: Vec::new(),
         schedule: Schedule::new(Some(2), 5).unwrap(),
         warm_start: true,
         threads: 1,
@@ -102,7 +104,11 @@ fn error(search: &Search<'_>) -> String {
 
 fn bytes(result: &TuneResult) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
-    result.model.save(folder.path().join("m")).unwrap();
+    result
+        .model()
+        .unwrap()
+        .save(folder.path().join("m"))
+        .unwrap();
     std::fs::read(folder.path().join("m")).unwrap()
 }
 
@@ -204,7 +210,7 @@ fn halving_keeps_the_best_and_resumes_them() {
 fn the_model_has_the_score_of_the_best_row() {
     let search = search(&space("0,0.3", "0.03,0.3"));
     let result = run(&search, &Validation::Dev);
-    let tagger = dropchain::tag::Tagger::new(result.model);
+    let tagger = dropchain::tag::Tagger::new(result.model().unwrap());
     let mut evaluation = dropchain::eval::Evaluation::new();
     for sentence in sample("dev") {
         let tagging = tagger.tag(&sentence).unwrap();
@@ -245,7 +251,8 @@ fn the_final_model_has_the_iterations_and_the_recall_bias_of_the_folds() {
     assert_eq!(best.score, Some(DevScore::F1(mean)));
     assert!(best.standard_error.unwrap() > 0.0);
     assert_eq!(result.refit_iterations, Some(best.best_iteration));
-    let provenance = &result.model.header().provenance;
+    let model = result.model().unwrap();
+    let provenance = &model.header().provenance;
     assert_eq!(provenance.sentences, sample("train").len() as u64);
 }
 
@@ -265,7 +272,7 @@ fn a_search_that_is_interrupted_at_once_has_no_model() {
 #[test]
 fn a_limit_of_iterations_must_leave_some() {
     let mut search = search(&space("0.3", "0.1"));
-    search.settings = settings(|o| (o.warm_up, o.max_iterations) = (Some(5), Some(5)));
+    search.settings = settings(|o| (o.method.warm_up, o.max_iterations) = (Some(5), Some(5)));
     assert_eq!(
         error(&search),
         "no iterations are left after the warm-up; expected a larger maximum"

@@ -8,12 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tempfile::TempDir;
 
 use super::*;
-use crate::journal::Records;
 use dropchain::noise::Engine;
 use dropchain::train::NoiseKind;
 
 /// Number of sentences of the corpora, so that a search takes a moment.
-const SENTENCES: usize = 50;
+const SENTENCES: usize = 30;
 
 fn small(part: &str) -> Corpus {
     let mut corpus = Corpus::new();
@@ -37,7 +36,7 @@ fn small_folds(count: usize) -> Validation {
 fn searches() -> Vec<(Search<'static>, Validation)> {
     let with = |space: SearchSpace, change: fn(&mut TrainOptions)| {
         let settings = settings(|o| {
-            (o.warm_up, o.max_iterations, o.patience) = (Some(3), Some(14), 4);
+            (o.method.warm_up, o.max_iterations, o.patience) = (Some(3), Some(14), 4);
             change(o);
         });
         Search {
@@ -53,7 +52,7 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
     };
     let course = SearchSpace {
         warm_up: Some("0,4".parse().unwrap()),
-        gradients: vec![Engine::Adjoint, Engine::Reweighted(3)],
+        gradients: vec![Engine::Adjoint, Engine::Window(1)],
         ..space("0,0.3", "0.1")
     };
     vec![
@@ -62,7 +61,9 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
         (with(course, |_| {}), Validation::Dev),
         (with(l1, |_| {}), Validation::Dev),
         (
-            with(space("0.2,0.4", "0.1"), |o| o.noise = NoiseKind::MonteCarlo),
+            with(space("0.2,0.4", "0.1"), |o| {
+                o.method.noise.kind = NoiseKind::MonteCarlo
+            }),
             small_folds(2),
         ),
     ]
@@ -139,8 +140,15 @@ fn outcome(
     Ok((outcome, recorder.resumed.into_inner().unwrap()))
 }
 
+/// Returns the ends of the lines of a checkpoint, without those of the mark.
+fn line_ends(checkpoint: &[u8]) -> Vec<usize> {
+    let bytes = checkpoint.iter().enumerate();
+    let ends = bytes.filter(|(_, byte)| **byte == b'\n');
+    ends.map(|(i, _)| i + 1).skip(1).collect()
+}
+
 #[test]
-fn a_search_continues_after_any_record_to_the_same_bits() {
+fn a_search_continues_after_any_segment_to_the_same_bits() {
     for search in searches() {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("ck");
@@ -149,24 +157,26 @@ fn a_search_continues_after_any_record_to_the_same_bits() {
         assert!(with_checkpoint == expected);
         assert_eq!(resumed, None);
         let complete = fs::read(&path).unwrap();
-        let all = Records::read(&fs::File::open(&path).unwrap(), &path).unwrap();
-        let ends = all.ends();
+        let ends = line_ends(&complete);
         assert!(ends.len() > 8, "{}", ends.len());
         for (i, &end) in ends.iter().enumerate() {
-            // Every second time, a part of the next record is there.
+            // Every second time, a part of the next line is there.
             let torn = if i % 2 == 1 && i + 1 < ends.len() {
                 31
             } else {
                 0
             };
-            fs::write(&path, &complete[..end as usize + torn]).unwrap();
+            fs::write(&path, &complete[..end + torn]).unwrap();
             let (found, resumed) = outcome(&search, Some((&path, true)), 1 + i % 3).unwrap();
             assert!(found == expected, "{i}");
             let resumed = resumed.unwrap();
             assert_eq!((resumed.segments, resumed.was_torn), (i, torn > 0));
             // Nothing was trained again, and everything is in the checkpoint again.
-            let again = Records::read(&fs::File::open(&path).unwrap(), &path).unwrap();
-            assert_eq!(again.ends().len(), ends.len(), "{i}");
+            assert_eq!(
+                line_ends(&fs::read(&path).unwrap()).len(),
+                ends.len(),
+                "{i}"
+            );
         }
     }
 }
@@ -236,10 +246,7 @@ fn a_checkpoint_of_another_search_names_the_difference() {
             .configurations
             .iter_mut()
             .for_each(|c| c.warm_up = Some(5))),
-        format!(
-            "was written without searched --warm-up, this search is with searched --warm-up 5; \
-             {expected}"
-        )
+        format!("was written with --warm-up 3, this search is with --warm-up 5; {expected}")
     );
     assert_eq!(
         changed(|s| s.schedule = Schedule::new(None, 2).unwrap()),
@@ -305,9 +312,63 @@ fn two_searches_cannot_share_a_checkpoint() {
     );
     drop(first);
     assert!(!path.exists(), "an empty file is left");
-    fs::write(&path, "").unwrap();
-    drop(Checkpoint::open(&path, true).unwrap());
-    assert!(path.exists());
     let error = Checkpoint::open(dir.path(), true).unwrap_err().to_string();
     assert!(error.contains("is not a regular file"), "{error}");
+}
+
+#[test]
+fn damage_is_an_error_with_its_line_and_a_torn_line_is_ignored() {
+    let all = searches();
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ck");
+    let (expected, _) = outcome(&all[0], Some((&path, false)), 1).unwrap();
+    let complete = fs::read(&path).unwrap();
+    let ends = line_ends(&complete);
+    let resume = |contents: &[u8]| {
+        fs::write(&path, contents).unwrap();
+        outcome(&all[0], Some((&path, true)), 1)
+    };
+    let name = path.display();
+    let mut damaged = complete.clone();
+    damaged[ends[2] + 20..ends[2] + 40].fill(0);
+    let error = resume(&damaged).err().unwrap();
+    assert!(
+        error.starts_with(&format!("{name}:5: is damaged: ")),
+        "{error}"
+    );
+    assert!(
+        error.ends_with("; remove it to start from the beginning"),
+        "{error}"
+    );
+    assert!(fs::read(&path).unwrap() == damaged);
+    let error = resume(b"Ann NNP\n").err().unwrap();
+    assert!(
+        error.starts_with(&format!("{name}: is not a checkpoint of `tune`")),
+        "{error}"
+    );
+    // After a power failure, a file may end in zeros.
+    for (rest, segments) in [
+        (&b""[..], 0),
+        (&complete[..3], 0),
+        (&complete[..ends[0] - 1], 0),
+    ] {
+        let (found, resumed) = resume(rest).unwrap();
+        assert!(found == expected);
+        assert_eq!(
+            resumed.unwrap(),
+            Resumed {
+                segments,
+                was_torn: false
+            }
+        );
+    }
+    let (found, resumed) = resume(&[&complete[..ends[3]], &[0; 99]].concat()).unwrap();
+    assert!(found == expected);
+    assert_eq!(
+        resumed.unwrap(),
+        Resumed {
+            segments: 3,
+            was_torn: true
+        }
+    );
 }

@@ -1,14 +1,12 @@
-"""Reads the log of CRFsuite."""
+"""What training logs, by number."""
 
 from __future__ import annotations
 
-import re
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 
 class LabelScore(NamedTuple):
-    """The scores of a label on held-out data."""
+    """The scores of a label on held-out data; None if it does not occur there."""
 
     match: int
     model: int
@@ -18,33 +16,10 @@ class LabelScore(NamedTuple):
     f1: float | None
 
 
-_HEAD = re.compile(r"\*{5} (?:Iteration|Epoch) #(\d+) \*{5}\n")
-_SECONDS = re.compile(r"Seconds required: (\d+\.\d+)")
-_FEATURES = re.compile(r"Number of features: (\d+)")
-_TRAINING = re.compile(r"Total seconds required for training: (\d+\.\d+)")
-
-#: Numbers of an iteration: what precedes them, the key, the type.
-_NUMBERS = {
-    "Loss": ("loss", float),
-    "Feature norm": ("feature_norm", float),
-    "Feature L2-norm": ("feature_norm", float),
-    "Error norm": ("error_norm", float),
-    "Active features": ("active_features", int),
-    "Line search trials": ("linesearch_trials", int),
-    "Line search step": ("linesearch_step", float),
-    "Seconds required for this iteration": ("time", float),
-}
-
-_AVERAGES = re.compile(r"Macro-average precision, recall, F1: \((\d\.\d+), (\d\.\d+), (\d\.\d+)\)")
-_ACCURACY = re.compile(r"(Item|Instance) accuracy: (\d+) / (\d+)")
-_SCORE = r"([\d.]+|\*+)"
-_LABEL = re.compile(rf" {{4}}(.+): \((\d+), (\d+), (\d+)\) \({_SCORE}, {_SCORE}, {_SCORE}\)")
-
-_PROGRESS = frozenset([".", *(str(i) for i in range(11))])
-
-
 class TrainLogParser:
-    """Parses the messages of training, one at a time, and recognizes the events in them.
+    """The messages of a training run, and the events and numbers that they tell.
+
+    python-crfsuite parses the messages, hence the name; here the numbers come from training itself.
 
     Attributes
     ----------
@@ -66,7 +41,6 @@ class TrainLogParser:
     """
 
     def __init__(self) -> None:
-        self.state: str | None = None
         self.featgen_percent = -2
         self.featgen_num_features: int | None = None
         self.featgen_seconds: float | None = None
@@ -77,118 +51,28 @@ class TrainLogParser:
         self.log: list[str] = []
         self.events: list[tuple[str, int, int]] = []
 
-    def feed(self, line: str) -> str | None:
-        """Parses a message. Returns the event that ends with it, if any.
-
-        The events are ``start``, ``featgen_progress``, ``featgen_end``, ``prepared`` or
-        ``prepare_error``, ``iteration``, ``optimization_end`` and ``end``. The message that shows
-        ``prepared`` or ``optimization_end`` belongs to the next event.
-        """
-        self.log.append(line)
-        if self.state is None:
-            self.state = "STARTING"
-            self._starting(line)
-            self.events.append(("start", 0, 1))
-            return "start"
-        event = self._HANDLERS[self.state](self, line)
-        if event is not None:
-            end = len(self.log) - (event in ("prepared", "optimization_end"))
-            self.events.append((event, self.events[-1][2], end))
-        return event
-
     @property
     def last_log(self) -> str:
         """The messages of the last event."""
         _, start, end = self.events[-1]
         return "".join(self.log[start:end])
 
-    def _starting(self, line: str) -> str | None:
-        if line.startswith("Feature generation"):
-            self.state = "FEATGEN"
-        return None
+    def record(self, event: str, value: Any = None) -> None:
+        """Adds an event, to which the messages since the last one belong, with its numbers.
 
-    def _generating(self, line: str) -> str | None:
-        if line in _PROGRESS:
+        The events are ``start``, ``featgen_progress``, ``featgen_end``, ``prepared`` or
+        ``prepare_error``, ``iteration``, ``optimization_end`` and ``end``.
+        """
+        start = self.events[-1][2] if self.events else 0
+        self.events.append((event, start, len(self.log)))
+        if event == "featgen_progress":
             self.featgen_percent += 2
-            return "featgen_progress"
-        if found := _FEATURES.match(line):
-            self.featgen_num_features = int(found[1])
-        elif found := _SECONDS.match(line):
-            self.featgen_seconds = float(found[1])
-            self.state = "AFTER_FEATGEN"
-            return "featgen_end"
-        return None
-
-    def _before_iterations(self, line: str) -> str | None:
-        if self._begins_iteration(line):
-            return "prepared"
-        if "terminated with error" in line:
-            self.state = "AFTER_ITERATION"
-            return "prepare_error"
-        return None
-
-    def _begins_iteration(self, line: str) -> bool:
-        found = _HEAD.match(line)
-        if found:
-            self.state = "ITERATION"
-            self.last_iteration = {"num": int(found[1]), "scores": {}}
-            self.iterations.append(self.last_iteration)
-        return found is not None
-
-    def _in_iteration(self, line: str) -> str | None:
-        if line == "\n":
-            self.state = "AFTER_ITERATION"
-            return "iteration"
-        if line.startswith("    "):
-            self._label_score(line)
-            return None
-        assert self.last_iteration is not None
-        name, _, value = line.rstrip("\n").partition(": ")
-        if name in _NUMBERS:
-            key, convert = _NUMBERS[name]
-            self.last_iteration[key] = convert(value)
-        elif found := _AVERAGES.match(line):
-            for key, number in zip(("precision", "recall", "f1"), found.groups(), strict=True):
-                self.last_iteration["avg_" + key] = float(number)
-        elif found := _ACCURACY.match(line):
-            key = found[1].lower() + "_accuracy"
-            total = int(found[3])
-            self.last_iteration[key] = Fraction(int(found[2]), total) if total else Fraction(0)
-            self.last_iteration[key + "_float"] = float(self.last_iteration[key])
-        else:
-            self._begins_iteration(line)
-        return None
-
-    def _label_score(self, line: str) -> None:
-        if found := _LABEL.match(line):
-            label, *numbers = found.groups()
-            counts = [int(number) for number in numbers[:3]]
-            scores = [None if "*" in number else float(number) for number in numbers[3:]]
-            assert self.last_iteration is not None
-            self.last_iteration["scores"][label] = LabelScore(*counts, *scores)
-
-    def _after_iteration(self, line: str) -> str | None:
-        if self._begins_iteration(line):
-            return None
-        if found := _TRAINING.match(line):
-            self.training_seconds = float(found[1])
-        if line.startswith("Storing the model"):
-            self.state = "STORING"
-            return "optimization_end"
-        return None
-
-    def _storing(self, line: str) -> str | None:
-        if line == "\n":
-            return "end"
-        if found := _SECONDS.match(line):
-            self.storing_seconds = float(found[1])
-        return None
-
-    _HANDLERS = {
-        "STARTING": _starting,
-        "FEATGEN": _generating,
-        "AFTER_FEATGEN": _before_iterations,
-        "ITERATION": _in_iteration,
-        "AFTER_ITERATION": _after_iteration,
-        "STORING": _storing,
-    }
+        elif event == "featgen_end":
+            self.featgen_num_features, self.featgen_seconds = value
+        elif event == "iteration":
+            self.last_iteration = value
+            self.iterations.append(value)
+        elif event == "optimization_end":
+            self.training_seconds = value
+        elif event == "end":
+            self.storing_seconds = value

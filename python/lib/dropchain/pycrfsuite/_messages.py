@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from dropchain.pycrfsuite._logparser import LabelScore
+
+if TYPE_CHECKING:
+    from dropchain.pycrfsuite._trainer import BaseTrainer
 
 _TITLES = {
     "lbfgs": "L-BFGS optimization",
@@ -14,80 +20,70 @@ _TITLES = {
     "arow": "Adaptive Regularization of Weights (AROW)",
 }
 
-#: Parameters in the log: names there, and in `set` where they differ.
-_LOGGED = {
-    "lbfgs": [
-        ("c1", "c1"),
-        ("c2", "c2"),
-        ("num_memories", "num_memories"),
-        ("max_iterations", "max_iterations"),
-        ("epsilon", "epsilon"),
-        ("stop", "period"),
-        ("delta", "delta"),
-        ("linesearch", "linesearch"),
-        ("linesearch.max_iterations", "max_linesearch"),
-    ],
-    "l2sgd": [(name, name) for name in ("c2", "max_iterations", "period", "delta")],
-    "averaged-perceptron": [(name, name) for name in ("max_iterations", "epsilon")],
-    "passive-aggressive": [
-        (name, name)
-        for name in ("type", "c", "error_sensitive", "averaging", "max_iterations", "epsilon")
-    ],
-    "arow": [(name, name) for name in ("variance", "gamma", "max_iterations", "epsilon")],
-}
+#: The parameters of L-BFGS as the log has them, `=` those of another name.
+_LBFGS = (
+    "c1 c2 num_memories max_iterations epsilon stop=period delta linesearch "
+    "linesearch.max_iterations=max_linesearch"
+).split()
 
+#: How L-BFGS ends: among others with an error code of liblbfgs.
 _LBFGS_ENDS = {
-    "gradient": "L-BFGS resulted in convergence\n",
-    "improvement": "L-BFGS terminated with the stopping criteria\n",
-    "patience": "L-BFGS terminated with the stopping criteria\n",
-    "max_iterations": "L-BFGS terminated with the maximum number of iterations\n",
-    "line_search": "L-BFGS terminated with error code (-1001)\n",
-    "interrupted": "L-BFGS terminated with error code (-1021)\n",
-    "non_finite": "L-BFGS terminated with error code (-1001)\n",
+    "gradient": "resulted in convergence",
+    "improvement": "terminated with the stopping criteria",
+    "patience": "terminated with the stopping criteria",
+    "max_iterations": "terminated with the maximum number of iterations",
+    "line_search": "terminated with error code (-1001)",
+    "interrupted": "terminated with error code (-1021)",
+    "non_finite": "terminated with error code (-1001)",
+    "no_features": "terminated with error code (-1020)",
+    "at_minimum": "terminated with error code (2)",
 }
 
-#: Error codes of liblbfgs: nothing to optimize; the starting point is the minimum.
-_NO_FEATURES = "L-BFGS terminated with error code (-1020)\n"
-_AT_MINIMUM = "L-BFGS terminated with error code (2)\n"
-
-
-def _shown(value: object) -> str:
-    return f"{value:f}" if isinstance(value, float) else str(value)
+_LBFGS_ITERATION = """\
+Error norm: {error_norm:f}
+Active features: {active_features}
+Line search trials: {linesearch_trials}
+Line search step: {linesearch_step:f}
+"""
 
 
 class MessageWriter:
-    """Sends the messages of a training run to `send`, as CRFsuite words them."""
+    """Sends a trainer the messages of a run, as CRFsuite words them, and after those of an event
+    its name and numbers."""
 
-    def __init__(
-        self,
-        send: Callable[[str], None],
-        algorithm: str,
-        parameters: Mapping[str, Any],
-        holdout: int,
-        instances: int,
-    ) -> None:
-        self._send = send
-        self._algorithm = algorithm
-        self._parameters = parameters
+    def __init__(self, trainer: BaseTrainer, holdout: int, instances: int) -> None:
+        self._send = trainer.message
+        self._happened = trainer._happened
+        self._algorithm = trainer._algorithm
+        self._parameters = trainer._values
         self._holdout = holdout
         self._instances = instances
-        self._features = 0
-        self._attributes = 0
+        self._sizes: Mapping[str, int] = {"weights": 0, "attributes": 0}
         self._losses: list[float] = []
         self._evaluations = 1
-        self._begun = self._started = self._iterated = time.perf_counter()
+        self._begun = self._started = self._iterated = perf_counter()
+
+    def _write(self, text: str) -> None:
+        for line in text.splitlines(keepends=True):
+            self._send(line)
+
+    def _write_parameters(self, items: Iterable[str]) -> None:
+        for item in items:
+            shown, _, name = item.partition("=")
+            value = self._parameters[name or shown]
+            value = f"{value:f}" if isinstance(value, float) else value
+            self._write(f"{shown}: {value}\n")
 
     def begin(self) -> None:
         """Writes what precedes training."""
-        if self._holdout >= 0:
-            self._send(f"Holdout group: {self._holdout + 1}\n")
-            self._send("\n")
-        self._send("Feature generation\n")
-        self._send("type: CRF1d\n")
-        self._send(f"feature.minfreq: {self._parameters['feature.minfreq']:f}\n")
-        for name in ("feature.possible_states", "feature.possible_transitions"):
-            self._send(f"{name}: {self._parameters[name]}\n")
-        self._send("0")
+        group = f"Holdout group: {self._holdout + 1}\n"
+        self._write(group if self._holdout >= 0 else "Feature generation\n")
+        self._happened("start")
+        self._write("\nFeature generation\n" if self._holdout >= 0 else "")
+        self._write("type: CRF1d\n")
+        self._write_parameters(name for name in self._parameters if name.startswith("feature."))
+        self._write("0")
+        self._happened("featgen_progress")
 
     def event(self, kind: str, fields: Mapping[str, Any]) -> None:
         """Writes what belongs to an event of training."""
@@ -96,126 +92,131 @@ class MessageWriter:
     def without_data(self) -> None:
         """Writes the log of training without any instance."""
         self.begin()
-        self._on_start({"weights": 0, "attributes": 0})
-        if self._algorithm == "lbfgs":
-            self._send(_NO_FEATURES)
-        self._send("Total seconds required for training: 0.000\n")
-        self._send("\n")
+        self._on_start(self._sizes)
+        self._on_end({"reason": "no_features"})
 
     def _on_start(self, fields: Mapping[str, Any]) -> None:
         for percent in range(2, 101, 2):
-            self._send("." if percent % 10 else str(percent // 10))
-        self._send("\n")
-        self._features = fields["weights"]
-        self._attributes = fields["attributes"]
-        now = time.perf_counter()
-        self._send(f"Number of features: {self._features}\n")
-        self._send(f"Seconds required: {now - self._begun:.3f}\n")
-        self._send("\n")
-        self._started = self._iterated = now
-        self._send(_TITLES[self._algorithm] + "\n")
-        for shown, name in _LOGGED[self._algorithm]:
-            self._send(f"{shown}: {_shown(self._parameters[name])}\n")
-        self._send("\n")
+            self._write("." if percent % 10 else str(percent // 10))
+            self._happened("featgen_progress")
+        self._sizes = fields
+        self._started = self._iterated = perf_counter()
+        count, seconds = fields["weights"], self._started - self._begun
+        self._write(f"\nNumber of features: {count}\nSeconds required: {seconds:.3f}\n")
+        self._happened("featgen_end", (count, seconds))
+        self._write(f"\n{_TITLES[self._algorithm]}\n")
+        own = [n for n in self._parameters if not n.startswith(("feature.", "calibration."))]
+        self._write_parameters(_LBFGS if self._algorithm == "lbfgs" else own)
+        self._write("\n")
 
     def _on_calibration(self, fields: Mapping[str, Any]) -> None:
-        self._send("Calibrating the learning rate (eta)\n")
-        for name in ("eta", "rate", "samples", "candidates", "max_trials"):
-            value = self._parameters["calibration." + name]
-            value = fields["sentences"] if name == "samples" else value
-            self._send(f"calibration.{name}: {_shown(value)}\n")
+        self._write("Calibrating the learning rate (eta)\n")
+        self._write_parameters(["calibration.eta", "calibration.rate"])
+        self._write(f"calibration.samples: {fields['sentences']}\n")
+        self._write_parameters(["calibration.candidates", "calibration.max_trials"])
         initial = fields["initial"]
-        self._send(f"Initial loss: {initial:f}\n")
+        self._write(f"Initial loss: {initial:f}\n")
         for number, (rate, loss) in enumerate(fields["trials"], 1):
-            self._send(f"Trial #{number} (eta = {rate:f}): ")
-            self._send(f"{loss:f}\n" if loss < initial else f"{loss:f} (worse)\n")
-        self._send(f"Best learning rate (eta): {fields['rate']:f}\n")
-        now = time.perf_counter()
-        self._send(f"Seconds required: {now - self._started:.3f}\n")
-        self._send("\n")
-        self._iterated = now
+            worse = "" if loss < initial else " (worse)"
+            self._write(f"Trial #{number} (eta = {rate:f}): {loss:f}{worse}\n")
+        self._iterated = perf_counter()
+        self._write(f"Best learning rate (eta): {fields['rate']:f}\n")
+        self._write(f"Seconds required: {self._iterated - self._started:.3f}\n\n")
 
     def _on_iteration(self, fields: Mapping[str, Any]) -> None:
-        now = time.perf_counter()
+        if not self._losses:
+            self._happened("prepared")
+        now = perf_counter()
         seconds, self._iterated = now - self._iterated, now
-        number, loss = fields["number"], fields["loss"]
+        number, loss, norm = fields["number"], fields["loss"], fields["weight_norm"]
+        info = {"num": number, "scores": {}, "loss": loss, "feature_norm": norm, "time": seconds}
         unit = "Epoch" if self._algorithm == "l2sgd" else "Iteration"
-        self._send(f"***** {unit} #{number} *****\n")
-        self._send(f"Loss: {loss:f}\n")
-        if self._algorithm == "lbfgs":
-            self._send(f"Feature norm: {fields['weight_norm']:f}\n")
-            self._send(f"Error norm: {fields['gradient_norm']:f}\n")
-            self._send(f"Active features: {fields['nonzero']}\n")
-            self._send(f"Line search trials: {fields['evaluations'] - self._evaluations}\n")
-            self._send(f"Line search step: {fields['step']:f}\n")
-            self._evaluations = fields["evaluations"]
-        elif self._algorithm == "l2sgd":
+        self._write(f"***** {unit} #{number} *****\nLoss: {loss:f}\n")
+        if self._algorithm == "l2sgd":
             period = self._parameters["period"]
             if number > period:
-                self._send(f"Improvement ratio: {(self._losses[-period] - loss) / loss:f}\n")
-            self._send(f"Feature L2-norm: {fields['weight_norm']:f}\n")
-            self._send(f"Learning rate (eta): {fields['learning_rate']:f}\n")
-            self._send(f"Total number of feature updates: {number * self._instances}\n")
+                ratio = (self._losses[-period] - loss) / loss
+                self._write(f"Improvement ratio: {ratio:f}\n")
+            self._write(f"Feature L2-norm: {norm:f}\n")
+            self._write(f"Learning rate (eta): {fields['learning_rate']:f}\n")
+            self._write(f"Total number of feature updates: {number * self._instances}\n")
         else:
-            self._send(f"Feature norm: {fields['weight_norm']:f}\n")
+            self._write(f"Feature norm: {norm:f}\n")
+        if self._algorithm == "lbfgs":
+            info["error_norm"] = fields["gradient_norm"]
+            info["active_features"] = fields["nonzero"]
+            info["linesearch_trials"] = fields["evaluations"] - self._evaluations
+            info["linesearch_step"] = fields["step"]
+            self._evaluations = fields["evaluations"]
+            self._write(_LBFGS_ITERATION.format_map(info))
         self._losses.append(loss)
-        self._send(f"Seconds required for this iteration: {seconds:.3f}\n")
+        self._write(f"Seconds required for this iteration: {seconds:.3f}\n")
         if "label_scores" in fields:
-            self._write_scores(fields["label_scores"], fields["sentences"])
-        self._send("\n")
+            self._write_scores(fields["label_scores"], fields["sentences"], info)
+        self._write("\n")
+        self._happened("iteration", info)
 
     def _write_scores(
-        self, labels: list[tuple[str, int, int, int]], sentences: tuple[int, int]
+        self,
+        labels: list[tuple[str, int, int, int]],
+        sentences: tuple[int, int],
+        info: dict[str, Any],
     ) -> None:
-        self._send("Performance by label (#match, #model, #ref) (precision, recall, F1):\n")
+        self._write("Performance by label (#match, #model, #ref) (precision, recall, F1):\n")
         sums = [0.0, 0.0, 0.0]
         for name, match, model, gold in labels:
-            shown = "******, ******, ******"
+            shown, numbers = "******, ******, ******", (None, None, None)
             if gold:
                 precision = match / model if model else 0.0
                 recall = match / gold
                 f1 = 2 * precision * recall / (precision + recall) if match else 0.0
                 sums = [s + x for s, x in zip(sums, (precision, recall, f1), strict=True)]
                 shown = f"{precision:.4f}, {recall:.4f}, {f1:.4f}"
-            self._send(f"    {name}: ({match}, {model}, {gold}) ({shown})\n")
-        means = ", ".join(f"{total / len(labels):f}" for total in sums)
-        self._send(f"Macro-average precision, recall, F1: ({means})\n")
+                numbers = tuple(round(x, 4) for x in (precision, recall, f1))
+            info["scores"][name] = LabelScore(match, model, gold, *numbers)
+            self._write(f"    {name}: ({match}, {model}, {gold}) ({shown})\n")
+        means = [round(total / len(labels), 6) for total in sums]
+        info["avg_precision"], info["avg_recall"], info["avg_f1"] = means
+        shown = ", ".join(f"{mean:f}" for mean in means)
+        self._write(f"Macro-average precision, recall, F1: ({shown})\n")
         items = sum(match for _, match, _, _ in labels), sum(gold for *_, gold in labels)
         for kind, (correct, total) in (("Item", items), ("Instance", sentences)):
-            accuracy = correct / total if total else 0.0
-            self._send(f"{kind} accuracy: {correct} / {total} ({accuracy:.4f})\n")
+            accuracy = Fraction(correct, total or 1)
+            key = kind.lower() + "_accuracy"
+            info[key], info[key + "_float"] = accuracy, float(accuracy)
+            self._write(f"{kind} accuracy: {correct} / {total} ({float(accuracy):.4f})\n")
 
     def _on_end(self, fields: Mapping[str, Any]) -> None:
         reason = fields["reason"]
         if self._algorithm == "lbfgs":
-            at_minimum = reason == "gradient" and not self._losses
-            self._send(_AT_MINIMUM if at_minimum else _LBFGS_ENDS[reason])
-        elif self._algorithm == "l2sgd":
-            criterion = "stopping criteria"
-            if reason == "max_iterations":
-                criterion = "maximum number of iterations"
-            self._send(f"SGD terminated with the {criterion}\n")
-            self._send(f"Loss: {min(self._losses, default=0.0):f}\n")
+            is_done = reason == "gradient" and not self._losses
+            self._write(f"L-BFGS {_LBFGS_ENDS['at_minimum' if is_done else reason]}\n")
+            if not self._losses:
+                self._happened("prepare_error")
+        elif self._algorithm == "l2sgd" and reason != "no_features":
+            is_limit = reason == "max_iterations"
+            criterion = "maximum number of iterations" if is_limit else "stopping criteria"
+            loss = min(self._losses, default=0.0)
+            self._write(f"SGD terminated with the {criterion}\nLoss: {loss:f}\n")
         elif reason in ("loss", "patience"):
-            self._send("Terminated with the stopping criterion\n")
-            self._send("\n")
-        seconds = time.perf_counter() - self._started
-        self._send(f"Total seconds required for training: {seconds:.3f}\n")
-        self._send("\n")
+            self._write("Terminated with the stopping criterion\n\n")
+        seconds = perf_counter() - self._started
+        self._write(f"Total seconds required for training: {seconds:.3f}\n\n")
+        self._happened("optimization_end", seconds)
 
     def begin_storing(self, weights: int, attributes: int, labels: int) -> None:
         """Writes what precedes the model file."""
-        self._begun = time.perf_counter()
-        self._send("Storing the model\n")
-        self._send(f"Number of active features: {weights} ({self._features})\n")
-        self._send(f"Number of active attributes: {attributes} ({self._attributes})\n")
-        self._send(f"Number of active labels: {labels} ({labels})\n")
+        self._begun = perf_counter()
+        self._write("Storing the model\n")
+        self._write(f"Number of active features: {weights} ({self._sizes['weights']})\n")
+        self._write(f"Number of active attributes: {attributes} ({self._sizes['attributes']})\n")
+        self._write(f"Number of active labels: {labels} ({labels})\n")
 
     def end_storing(self) -> None:
         """Writes what follows the model file."""
-        self._send("Writing labels\n")
-        self._send("Writing attributes\n")
-        self._send("Writing feature references for transitions\n")
-        self._send("Writing feature references for attributes\n")
-        self._send(f"Seconds required: {time.perf_counter() - self._begun:.3f}\n")
-        self._send("\n")
+        self._write("Writing labels\nWriting attributes\n")
+        self._write("Writing feature references for transitions\n")
+        self._write("Writing feature references for attributes\n")
+        seconds = perf_counter() - self._begun
+        self._write(f"Seconds required: {seconds:.3f}\n\n")
+        self._happened("end", seconds)

@@ -185,6 +185,9 @@ class BaseTrainer(CrfTrainer):
     def _before_train(self) -> None:
         pass
 
+    def _happened(self, event: str, value: Any = None) -> None:
+        """Receives an event, after its messages."""
+
     def _train_model(
         self, path: str, holdout: int = -1, *, logs_storing: bool = True
     ) -> CrfModel | None:
@@ -194,7 +197,7 @@ class BaseTrainer(CrfTrainer):
         """
         self._before_train()
         instances = self._training_instances(holdout)
-        messages = MessageWriter(self.message, self._algorithm, self._values, holdout, instances)
+        messages = MessageWriter(self, holdout, instances)
         if not instances:
             messages.without_data()
             warnings.warn("there are no training data; no model was trained", stacklevel=3)
@@ -237,7 +240,7 @@ class BaseTrainer(CrfTrainer):
 
 
 class Trainer(BaseTrainer):
-    """A trainer that parses the messages of training and calls a method for each event.
+    """A trainer that records what training logs and calls a method for each event.
 
     Override ``on_start``, ``on_featgen_progress``, ``on_featgen_end``, ``on_prepared``,
     ``on_prepare_error``, ``on_iteration``, ``on_optimization_end`` or ``on_end`` to use them; by
@@ -255,18 +258,23 @@ class Trainer(BaseTrainer):
         self.logparser = TrainLogParser()
 
     def message(self, message: str) -> None:
+        """Receives a message of training, and records it for the events."""
+        assert self.logparser is not None
+        self.logparser.log.append(message)
+
+    def _happened(self, event: str, value: Any = None) -> None:
         parser = self.logparser
         assert parser is not None
-        event = parser.feed(message)
-        if event is None or not self.verbose:
+        parser.record(event, value)
+        # There are no messages if `message` is overridden and does not pass them on.
+        if not self.verbose or not parser.last_log:
             return
-        handler = getattr(self, "on_" + event)
+        arguments = [parser.last_log]
         if event == "featgen_progress":
-            handler(parser.last_log, parser.featgen_percent)
+            arguments.append(parser.featgen_percent)
         elif event == "iteration":
-            handler(parser.last_log, parser.last_iteration)
-        else:
-            handler(parser.last_log)
+            arguments.append(parser.last_iteration)
+        getattr(self, "on_" + event)(*arguments)
 
     def on_start(self, log: str) -> None:
         """Training starts."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from dropchain import pycrfsuite
 from dropchain._dropchain import CrfModel, Interrupted
+from dropchain.pycrfsuite._parameters import PARAMETERS
 from dropchain.sklearn.trainer import LinePerIterationTrainer
 
 if TYPE_CHECKING:
@@ -26,36 +27,19 @@ except ImportError:
         """The estimator has not been fitted."""
 
 
+#: Parameters that CRFsuite calls otherwise.
+_RENAMED = {
+    "feature.minfreq": "min_freq",
+    "feature.possible_states": "all_possible_states",
+    "feature.possible_transitions": "all_possible_transitions",
+    "type": "pa_type",
+}
+
 #: Parameters of CRFsuite, by those of the estimator.
 _PARAMETERS = {
-    "min_freq": "feature.minfreq",
-    "all_possible_states": "feature.possible_states",
-    "all_possible_transitions": "feature.possible_transitions",
-    "calibration_eta": "calibration.eta",
-    "calibration_rate": "calibration.rate",
-    "calibration_samples": "calibration.samples",
-    "calibration_candidates": "calibration.candidates",
-    "calibration_max_trials": "calibration.max_trials",
-    "pa_type": "type",
-    **{
-        name: name
-        for name in (
-            "c1",
-            "c2",
-            "max_iterations",
-            "num_memories",
-            "epsilon",
-            "period",
-            "delta",
-            "linesearch",
-            "max_linesearch",
-            "c",
-            "error_sensitive",
-            "averaging",
-            "variance",
-            "gamma",
-        )
-    },
+    _RENAMED.get(name, name.replace(".", "_")): name
+    for parameters in PARAMETERS.values()
+    for name in parameters
 }
 
 #: Options that CRFsuite does not have.
@@ -209,43 +193,9 @@ calibration_max_trials
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.algorithm = algorithm
-        self.min_freq = min_freq
-        self.all_possible_states = all_possible_states
-        self.all_possible_transitions = all_possible_transitions
-        self.c1 = c1
-        self.c2 = c2
-        self.max_iterations = max_iterations
-        self.num_memories = num_memories
-        self.epsilon = epsilon
-        self.period = period
-        self.delta = delta
-        self.linesearch = linesearch
-        self.max_linesearch = max_linesearch
-        self.calibration_eta = calibration_eta
-        self.calibration_rate = calibration_rate
-        self.calibration_samples = calibration_samples
-        self.calibration_candidates = calibration_candidates
-        self.calibration_max_trials = calibration_max_trials
-        self.pa_type = pa_type
-        self.c = c
-        self.error_sensitive = error_sensitive
-        self.averaging = averaging
-        self.variance = variance
-        self.gamma = gamma
-        self.verbose = verbose
-        self.model_filename = model_filename
-        self.keep_tempfiles = keep_tempfiles
-        self.trainer_cls = trainer_cls
-        self.dropout = dropout
-        self.edge_dropout = edge_dropout
-        self.noise = noise
-        self.masks = masks
-        self.warm_up = warm_up
-        self.unlabeled_weight = unlabeled_weight
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        parameters = dict(locals())
+        del parameters["self"]
+        vars(self).update(parameters)
 
     def fit(
         self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None, X_unlabeled: Any = None

@@ -6,7 +6,7 @@ use super::*;
 use crate::chain::Order;
 use crate::extract::random::{RandomData, copied};
 use crate::extract::{Classes, Dataset};
-use crate::noise::Engine;
+use crate::noise::{Engine, NoiseTerm};
 use crate::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
 use crate::optim::{Objective, check_gradient};
 use crate::random::Lcg;
@@ -237,7 +237,7 @@ fn quadratic(
         distribution: NoiseDistribution::Dropout,
         node: monte_carlo.node,
         edge: monte_carlo.edge,
-        engine: Engine::Adjoint,
+        term: NoiseTerm::Quadratic(Engine::Adjoint),
         sharing: NoiseSharing::Weights,
         unlabeled_weight: monte_carlo.unlabeled_weight,
     };
@@ -477,7 +477,7 @@ fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() 
                 distribution: NoiseDistribution::Dropout,
                 node: MONTE_CARLO.node,
                 edge: MONTE_CARLO.edge,
-                engine: Engine::Adjoint,
+                term: NoiseTerm::Quadratic(Engine::Adjoint),
                 sharing: NoiseSharing::Weights,
                 unlabeled_weight: MONTE_CARLO.unlabeled_weight,
             };

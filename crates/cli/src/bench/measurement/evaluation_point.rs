@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
-use dropchain::noise::Engine;
+use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::Noise;
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, minimize};
 use dropchain::random::uniform;
@@ -64,8 +64,8 @@ impl EvaluationPoint {
                 })?;
                 let start = vec![0.0; dimension];
                 let noise = Noise {
-                    engine: Engine::Adjoint,
-                    ..settings.quadratic_noise()?
+                    term: NoiseTerm::Quadratic(Engine::Adjoint),
+                    ..settings.analytic_noise()?
                 };
                 let mut objective = set.noisy_likelihood(settings.l2(), noise);
                 let outcome = minimize(&mut objective, start, None, &lbfgs, None, &mut |_| {

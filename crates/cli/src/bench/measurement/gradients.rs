@@ -23,7 +23,7 @@ use std::time::Instant;
 use super::Variant;
 use super::memory;
 use dropchain::error::{Error, Result};
-use dropchain::noise::Engine;
+use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::{PenalizedLikelihood, active_counts};
 use dropchain::optim::Objective;
 use dropchain::train::{TrainSettings, TrainingSet};
@@ -171,7 +171,7 @@ impl ReferenceGradient {
             })
         };
         let likelihood = gradient(Variant::Likelihood)?;
-        let mut exact = gradient(Variant::Noise(Engine::Adjoint))?;
+        let mut exact = gradient(Variant::Noise(NoiseTerm::Quadratic(Engine::Adjoint)))?;
         let whole_norm = norm(exact.iter().copied());
         exact.iter_mut().zip(&likelihood).for_each(|(g, l)| *g -= l);
         let exact_norm = norm(exact.iter().copied());

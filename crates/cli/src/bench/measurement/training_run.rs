@@ -3,7 +3,7 @@
 use super::Variant;
 use dropchain::error::Result;
 use dropchain::template::Template;
-use dropchain::train::{DevScore, TrainOptions, TrainSettings, Trainer, TrainingCorpora};
+use dropchain::train::{DevScore, TrainSettings, Trainer, TrainingCorpora};
 use dropchain_report::TrainingRun;
 
 /// Trains a model with a variant of the objective, without noise for [`Variant::Likelihood`]; all
@@ -18,12 +18,9 @@ pub fn train(
     corpora: &TrainingCorpora,
     template: Option<&Template>,
 ) -> Result<TrainingRun> {
-    let mut options: TrainOptions = settings.options().clone();
-    match variant.engine() {
-        Some(engine) => options.gradient = engine,
-        None => (options.dropout, options.edge_dropout) = (0.0, None),
-    }
-    let end = Trainer::new(options)?
+    let mut regularization = settings.regularization().clone();
+    variant.apply(&mut regularization.noise);
+    let end = Trainer::with_settings(settings.with_regularization(regularization)?)
         .train(corpora.clone(), template.cloned(), &mut ())?
         .end;
     let (mut dev_f1, mut dev_accuracy) = (None, None);

@@ -1,9 +1,9 @@
 //! The variants of the objective that are compared.
 
 use dropchain::error::{Error, Result};
-use dropchain::noise::Engine;
+use dropchain::noise::{Engine, NoiseTerm, ROUND};
 use dropchain::objective::{Noise, PenalizedLikelihood};
-use dropchain::train::{TrainSettings, TrainingSet};
+use dropchain::train::{NoiseKind, NoiseOptions, TrainSettings, TrainingSet};
 
 /// A variant of the objective: the likelihood alone, or with the noise term computed by an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,16 +11,21 @@ pub enum Variant {
     /// The likelihood without noise: the baseline.
     Likelihood,
     /// The likelihood with a noise term.
-    Noise(Engine),
+    Noise(NoiseTerm),
 }
 
 impl Variant {
-    /// Returns the engine of the noise term; `None` for the likelihood.
-    #[must_use]
-    pub fn engine(self) -> Option<Engine> {
+    /// Sets the kind of noise and its gradient.
+    pub fn apply(self, noise: &mut NoiseOptions) {
         match self {
-            Self::Likelihood => None,
-            Self::Noise(engine) => Some(engine),
+            Self::Likelihood => (noise.dropout, noise.edge_dropout) = (0.0, None),
+            Self::Noise(NoiseTerm::Quadratic(engine)) => noise.gradient = engine,
+            Self::Noise(NoiseTerm::Reweighted(iterations)) => {
+                noise.kind = NoiseKind::Reweighted(iterations);
+            }
+            Self::Noise(NoiseTerm::GaussianScores(expectation)) => {
+                noise.kind = NoiseKind::GaussianScores(expectation);
+            }
         }
     }
 
@@ -36,30 +41,34 @@ impl Variant {
     ) -> Result<PenalizedLikelihood> {
         Ok(match self {
             Self::Likelihood => set.likelihood(0.0),
-            Self::Noise(engine) => {
-                let noise = settings.quadratic_noise()?;
-                set.noisy_likelihood(0.0, Noise { engine, ..noise })
+            Self::Noise(term) => {
+                let noise = settings.analytic_noise()?;
+                set.noisy_likelihood(0.0, Noise { term, ..noise })
             }
         })
     }
 
-    /// Returns the name, excluding [`is_collapsed`](Self::is_collapsed): `likelihood`, `adjoint`,
+    /// Returns the name, excluding [`is_collapsed`](Self::is_collapsed): `likelihood`, `exact`,
     /// `message`, `reweighted=N`, `window=R` or `local`.
     #[must_use]
     pub fn name(self) -> String {
-        self.engine()
-            .map_or_else(|| "likelihood".to_owned(), |engine| engine.to_string())
+        match self {
+            Self::Likelihood => "likelihood".to_owned(),
+            Self::Noise(NoiseTerm::Quadratic(engine)) => engine.to_string(),
+            Self::Noise(NoiseTerm::Reweighted(iterations)) => format!("reweighted={iterations}"),
+            Self::Noise(NoiseTerm::GaussianScores(_)) => "gaussian-scores".to_owned(),
+        }
     }
 
     /// Returns true if attributes that fire once, at the same token, are collapsed (Wang et al.
     /// 2013, section 4.1).
     #[must_use]
     pub fn is_collapsed(self) -> bool {
-        self.engine() == Some(Engine::Message { collapse: true })
+        self == Self::Noise(NoiseTerm::Quadratic(Engine::Message { collapse: true }))
     }
 }
 
-/// Parses engine names: `adjoint`, `message` (both `message=collapsed` and `message=plain`),
+/// Parses engine names: `exact`, `message` (both `message=collapsed` and `message=plain`),
 /// `reweighted[=N]`, `window=R`, `local`. The result starts with the likelihood and has no
 /// duplicates.
 ///
@@ -70,14 +79,15 @@ pub fn parse_variants<S: AsRef<str>>(names: &[S]) -> Result<Vec<Variant>> {
     let mut variants = vec![Variant::Likelihood];
     for name in names {
         let name = name.as_ref();
-        let message = |collapse| Engine::Message { collapse };
+        let message = |collapse| NoiseTerm::Quadratic(Engine::Message { collapse });
         let engines = match name {
             "message" => vec![message(true), message(false)],
             "message=collapsed" => vec![message(true)],
             "message=plain" => vec![message(false)],
-            _ => match name.parse::<Engine>() {
-                // These are of another function.
-                Ok(engine) if engine.expectation().is_none() => vec![engine],
+            "reweighted" => vec![NoiseTerm::Reweighted(ROUND)],
+            _ => match (name.parse::<Engine>(), name.parse::<NoiseKind>()) {
+                (Ok(engine), _) => vec![engine.into()],
+                (_, Ok(NoiseKind::Reweighted(n))) => vec![NoiseTerm::Reweighted(n)],
                 _ => return Err(unknown(name)),
             },
         };

@@ -3,7 +3,7 @@
 use dropchain::corpus::{Format, ReadOptions};
 use std::sync::{Arc, Barrier, Mutex};
 
-use dropchain::train::{NoiseKind, Reduce, WarmStart};
+use dropchain::train::{Lbfgs, NoiseKind, NoiseOptions, Reduce};
 use dropchain::{Corpus, Template};
 use serde_json::json;
 
@@ -180,26 +180,23 @@ fn a_rank_with_other_options_or_another_template_is_named() {
 
 #[test]
 fn what_does_not_divide_is_refused() {
-    let refused = |options: TrainOptions| {
-        let results = run(2, |_, team| {
-            team.check_options(&options).err().map(|e| e.to_string())
+    let sampled = Lbfgs {
+        noise: NoiseOptions {
+            kind: NoiseKind::MonteCarlo,
+            ..NoiseOptions::default()
+        },
+        ..Lbfgs::default()
+    };
+    let refused = |size, learner: &Lbfgs| {
+        let results = run(size, |_, team| {
+            team.check_learner(learner).err().map(|e| e.to_string())
         });
-        results[1].clone().unwrap_or_default()
+        results[0].clone().unwrap_or_default()
     };
-    let defaults = TrainOptions::default;
-    assert_eq!(refused(defaults()), "");
-    let sampled = TrainOptions {
-        noise: NoiseKind::MonteCarlo,
-        ..defaults()
-    };
-    assert!(refused(sampled.clone()).starts_with("--noise monte-carlo"));
-    let warm = TrainOptions {
-        warm_start: WarmStart::Online,
-        ..defaults()
-    };
-    assert!(refused(warm.clone()).starts_with("--warm-start online"));
-    assert!(run(1, |_, team| team.check_options(&warm).is_ok())[0]);
-    assert!(Team::default().check_options(&sampled).is_ok());
+    assert_eq!(refused(2, &Lbfgs::default()), "");
+    assert!(refused(2, &sampled).starts_with("--noise monte-carlo"));
+    assert_eq!(refused(1, &sampled), "");
+    assert!(Team::default().check_learner(&sampled).is_ok());
 }
 
 #[test]

@@ -36,10 +36,12 @@ fn train(kind: Kind, iterations: usize, checkpoints: Option<Checkpoints>) -> Res
         .into_iter()
         .collect();
     let options = TrainOptions {
-        l1: if kind == Kind::L1 { 0.05 } else { 0.0 },
-        warm_up: Some(1),
         max_iterations: Some(iterations),
-        ..TrainOptions::default()
+        ..TrainOptions::new(Lbfgs {
+            l1: if kind == Kind::L1 { 0.05 } else { 0.0 },
+            warm_up: Some(1),
+            ..Lbfgs::default()
+        })
     };
     let mut trainer = Trainer::new(options)?.memory(MemoryLimit::Bytes(1 << 30));
     if let Some(checkpoints) = checkpoints {

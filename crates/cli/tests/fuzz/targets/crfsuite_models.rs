@@ -92,7 +92,7 @@ fn a_model_of_crfsuite_is_an_error_or_a_model_like_any_other() {
     target.seeds.push(genuine.to_vec());
     target.mutate = Some(&mutate);
     target.run(|input| {
-        let Ok(model) = Model::from_bytes(input.to_vec()) else {
+        let Ok(model) = dropchain_crfsuite::from_bytes(input.to_vec()) else {
             assert!(input != genuine);
             return;
         };

@@ -7,6 +7,7 @@ use dropchain::noise::Engine;
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::template::Template;
 use dropchain::train::{TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
+use dropchain_report::Measurement;
 
 const NAMES: &str = "\
 Ada/P Lovelace/P lived/O in/O London/L
@@ -36,9 +37,14 @@ fn template() -> Template {
 
 fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
     let mut options = TrainOptions {
-        dropout: 0.5,
         collapse: false,
-        ..TrainOptions::default()
+        ..TrainOptions::new(Lbfgs {
+            noise: NoiseOptions {
+                dropout: 0.5,
+                ..NoiseOptions::default()
+            },
+            ..Lbfgs::default()
+        })
     };
     change(&mut options);
     TrainSettings::new(options).unwrap()

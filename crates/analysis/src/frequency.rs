@@ -1,0 +1,216 @@
+//! Scores by how often words occur in the training data.
+
+use std::collections::HashMap;
+
+use dropchain::eval::Counts;
+use dropchain::label::Scheme;
+use dropchain::{Error, Result};
+
+/// The lowest counts of the bands: 0, 1, 2–4, 5–9, 10–99 and at least 100.
+const BANDS: [u64; 6] = [0, 1, 2, 5, 10, 100];
+
+/// How often each word occurs in training data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WordCounts {
+    counts: HashMap<String, u64>,
+    tokens: u64,
+}
+
+impl WordCounts {
+    /// Counts a token.
+    pub fn add(&mut self, word: &str) {
+        self.tokens += 1;
+        if let Some(count) = self.counts.get_mut(word) {
+            *count += 1;
+        } else {
+            self.counts.insert(word.to_owned(), 1);
+        }
+    }
+
+    /// How often a word occurs.
+    #[must_use]
+    pub fn count(&self, word: &str) -> u64 {
+        self.counts.get(word).copied().unwrap_or(0)
+    }
+
+    /// Number of distinct words.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Number of tokens.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+}
+
+/// Scores by the frequency of words in the training data: of tokens, and of spans by the rarest
+/// word in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrequencyEvaluation {
+    bands: [FrequencyBand; BANDS.len()],
+    schemes: [Scheme; 2], // of gold and predicted labels
+}
+
+/// The tokens and spans of a range of frequencies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrequencyBand {
+    /// The lowest frequency; 0 is that of words that training has not seen.
+    pub low: u64,
+    /// The highest frequency; `None` of the last band.
+    pub high: Option<u64>,
+    /// Number of tokens.
+    pub tokens: u64,
+    /// Number of tokens with the correct label.
+    pub correct_tokens: u64,
+    /// Spans whose rarest word has such a frequency.
+    pub spans: Counts,
+}
+
+impl Default for FrequencyEvaluation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FrequencyEvaluation {
+    /// Creates an evaluation without counts.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut bands = [FrequencyBand::default(); BANDS.len()];
+        for (i, band) in bands.iter_mut().enumerate() {
+            band.low = BANDS[i];
+            band.high = BANDS.get(i + 1).map(|next| next - 1);
+        }
+        Self {
+            bands,
+            schemes: [Scheme::Raw; 2],
+        }
+    }
+
+    /// Sets the schemes of the gold and the predicted labels, like
+    /// [`Evaluation::with_schemes`](dropchain::eval::Evaluation::with_schemes).
+    #[must_use]
+    pub fn with_schemes(self, gold: Scheme, predicted: Scheme) -> Self {
+        let schemes = [gold, predicted];
+        Self { schemes, ..self }
+    }
+
+    /// Counts a sentence: the frequency of each of its words, its gold and its predicted labels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if their numbers differ.
+    pub fn add<G: AsRef<str>, P: AsRef<str>>(
+        &mut self,
+        frequencies: &[u64],
+        gold: &[G],
+        predicted: &[P],
+    ) -> Result<()> {
+        if frequencies.len() != gold.len() || gold.len() != predicted.len() {
+            return Err(Error::parameter(format!(
+                "a sentence of {} words has {} gold labels and {} predicted ones",
+                frequencies.len(),
+                gold.len(),
+                predicted.len()
+            )));
+        }
+        for ((&frequency, gold), predicted) in frequencies.iter().zip(gold).zip(predicted) {
+            let band = self.band(frequency);
+            band.tokens += 1;
+            band.correct_tokens += u64::from(gold.as_ref() == predicted.as_ref());
+        }
+        let (gold, predicted) = (
+            self.schemes[0].spans(gold),
+            self.schemes[1].spans(predicted),
+        );
+        let rarest = |start: usize, end: usize| {
+            let frequencies = frequencies[start..end].iter();
+            frequencies.min().copied().unwrap_or(0)
+        };
+        for span in &gold {
+            self.band(rarest(span.start, span.end)).spans.gold += 1;
+        }
+        for span in &predicted {
+            let is_correct = gold.binary_search(span).is_ok();
+            let counts = &mut self.band(rarest(span.start, span.end)).spans;
+            counts.predicted += 1;
+            counts.correct += u64::from(is_correct);
+        }
+        Ok(())
+    }
+
+    fn band(&mut self, frequency: u64) -> &mut FrequencyBand {
+        let above = BANDS.partition_point(|&low| low <= frequency);
+        &mut self.bands[above - 1]
+    }
+
+    /// The bands, from words that training has not seen to the most frequent ones.
+    #[must_use]
+    pub fn bands(&self) -> &[FrequencyBand] {
+        &self.bands
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_counted() {
+        let mut words = WordCounts::default();
+        ["a", "b", "a"].iter().for_each(|word| words.add(word));
+        assert_eq!(
+            [words.count("a"), words.count("b"), words.count("c")],
+            [2, 1, 0]
+        );
+        assert_eq!((words.words(), words.tokens()), (2, 3));
+    }
+
+    #[test]
+    fn tokens_are_counted_by_their_frequency_and_spans_by_that_of_their_rarest_word() {
+        let mut scores = FrequencyEvaluation::new();
+        let gold = ["B-X", "I-X", "O", "B-Y"];
+        let predicted = ["B-X", "I-X", "B-X", "B-Z"];
+        scores.add(&[7, 0, 100, 1], &gold, &predicted).unwrap();
+        let bands = scores.bands();
+        let tokens: Vec<_> = bands.iter().map(|b| (b.tokens, b.correct_tokens)).collect();
+        assert_eq!(tokens, [(1, 1), (1, 0), (0, 0), (1, 1), (0, 0), (1, 0)]);
+        let spans = |band: &FrequencyBand| {
+            let Counts {
+                correct,
+                gold,
+                predicted,
+            } = band.spans;
+            (correct, gold, predicted)
+        };
+        let spans: Vec<_> = bands.iter().map(spans).collect();
+        // X 0–2 is correct and has an unseen word; Y was labeled Z; the wrong X is frequent.
+        let none = (0, 0, 0);
+        assert_eq!(spans, [(1, 1, 1), (0, 1, 1), none, none, none, (0, 0, 1)]);
+    }
+
+    #[test]
+    fn bands_cover_every_frequency_once() {
+        let scores = FrequencyEvaluation::new();
+        let ranges: Vec<_> = scores.bands().iter().map(|b| (b.low, b.high)).collect();
+        let expected = [
+            (0, Some(0)),
+            (1, Some(1)),
+            (2, Some(4)),
+            (5, Some(9)),
+            (10, Some(99)),
+            (100, None),
+        ];
+        assert_eq!(ranges, expected);
+    }
+
+    #[test]
+    fn different_lengths_are_an_error() {
+        let mut scores = FrequencyEvaluation::new();
+        assert!(scores.add(&[1], &["O", "O"], &["O", "O"]).is_err());
+        assert_eq!(scores, FrequencyEvaluation::new());
+    }
+}

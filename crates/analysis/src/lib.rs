@@ -1,0 +1,36 @@
+//! What a tagger does, and why.
+//!
+//! | to … | use |
+//! |---|---|
+//! | learn why a token has its label | [`Explanation`] |
+//! | find the sentences worth labeling next | [`UncertaintyMeasure`], [`Highest`] |
+//! | see how a tagger takes worse text or fewer attributes | [`Damage`], [`Deletion`] |
+//! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
+//! | score words by their frequency in the training data | [`FrequencyEvaluation`] |
+//! | see what each template line contributes to a model | [`LineStatistics`] |
+//! | find attributes with names like a given one | [`similar_attributes`] |
+
+mod damage;
+mod deletion;
+mod error_counts;
+mod errors;
+mod explanation;
+mod frequency;
+mod lines;
+mod similar;
+#[cfg(test)]
+mod tests;
+mod uncertainty;
+
+pub use damage::Damage;
+pub use deletion::Deletion;
+pub use error_counts::{ErrorCounts, TypeErrors};
+pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
+pub use explanation::{Alternative, Explanation, Part, PartKind};
+pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
+pub use lines::LineStatistics;
+pub use similar::similar_attributes;
+pub use uncertainty::{Highest, UncertaintyMeasure};
+
+/// Size in bytes up to which memory is allocated without looking at what is available.
+const SMALL: u64 = 256 << 20;

@@ -1,0 +1,226 @@
+//! Explanations against the enumeration of all label sequences.
+
+use dropchain::corpus::TokenLabel;
+use dropchain::label::Span;
+use dropchain::model::TrainingRecord;
+use dropchain::random::uniform;
+use dropchain::sentence::Attributes;
+
+use super::*;
+
+/// Asserts that for every token and every other label the margin is that of the enumeration, that
+/// the parts sum to it, and that each of them is what its labels say. Returns the number of tokens
+/// that differ, over all.
+fn assert_explains(explanation: &Explanation<'_>, oracle: &Paths) -> usize {
+    let labels = explanation.labels();
+    let best = oracle.best();
+    assert_eq!(labels, best.0);
+    let mut differing = 0;
+    for t in 0..labels.len() {
+        let expected = |is_wanted: &dyn Fn(LabelId) -> bool| {
+            let others = oracle.0.iter().filter(|(path, _)| is_wanted(path[t]));
+            let score = others.map(|(_, score)| *score).max_by(f64::total_cmp);
+            score.map(|score| best.1 - score)
+        };
+        let mut check = |found: Option<Alternative<'_>>, expected: Option<f64>| {
+            let Some(found) = found else {
+                assert_eq!(expected, None, "token {t}");
+                return;
+            };
+            assert_close(found.margin(), expected.unwrap());
+            let parts = found.parts().unwrap();
+            let sum: f64 = parts.iter().map(Part::contribution).sum();
+            assert_close(sum, found.margin());
+            assert!(parts.iter().all(|part| part.contribution() != 0.0));
+            assert!(found.range().contains(&t) && found.range().len() == found.labels().len());
+            for part in &parts {
+                let at = |t: usize| match found.range().contains(&t) {
+                    true => [labels[t], found.labels()[t - found.range().start]],
+                    false => [labels[t]; 2],
+                };
+                assert_eq!(part.labels, at(part.token));
+                let has_pair = [PartKind::EdgeAttribute, PartKind::Transition];
+                let previous = has_pair.contains(&part.kind).then(|| at(part.token - 1));
+                assert_eq!(part.previous, previous);
+            }
+            differing += found.range().len();
+        };
+        let runner_up = explanation.runner_up(t);
+        check(runner_up, expected(&|label| label != labels[t]));
+        for wanted in (0..LABELS.len() as u16).map(LabelId) {
+            let found = explanation.alternative(t, wanted);
+            if wanted == labels[t] {
+                assert!(found.is_none());
+            } else {
+                check(found, expected(&|label| label == wanted));
+            }
+        }
+        let sum = oracle.log_partition();
+        let same = oracle.0.iter().filter(|(path, _)| path[t] == labels[t]);
+        let probability: f64 = same.map(|(_, score)| (score - sum).exp()).sum();
+        if oracle.0.len() == LABELS.len().pow(labels.len() as u32) {
+            assert!((explanation.probability(t) - probability).abs() < 1e-9);
+        }
+    }
+    differing
+}
+
+#[test]
+fn margins_are_those_of_the_enumeration_and_parts_sum_to_them() {
+    let mut differing = 0;
+    for order in [Order::One, Order::Zero] {
+        let tagger = tagger_of(Header { order, ..header() });
+        for constrain in [true, false] {
+            for words in SENTENCES {
+                let sentence = Sentence::from_words(words);
+                let options = TagOptions {
+                    constrain,
+                    ..TagOptions::default()
+                };
+                let explanation =
+                    Explanation::given(&tagger, &sentence, &Condition::new(), options);
+                let explanation = explanation.unwrap();
+                let tagging = tag(&tagger, words, options);
+                assert_eq!(explanation.labels(), tagging.labels);
+                differing +=
+                    assert_explains(&explanation, &Paths::of(&tagger, &sentence, constrain));
+            }
+        }
+    }
+    // Some alternatives differ in several tokens.
+    assert!(differing > 250, "{differing}");
+}
+
+#[test]
+fn alternatives_keep_what_is_known() {
+    let tagger = tagger();
+    let words = ["c", "a", "a", "b"];
+    let condition = Condition::new()
+        .label(1, "B-X")
+        .label(3, TokenLabel::OneOf(vec!["O".into(), "I-X".into()]));
+    let sentence = Sentence::from_words(words);
+    let options = TagOptions::default();
+    let explanation = Explanation::given(&tagger, &sentence, &condition, options);
+    let explanation = explanation.unwrap();
+    let known = Paths::of(&tagger, &sentence, true)
+        .given(|path| path[1] == LabelId(1) && path[3] != LabelId(1));
+    assert_explains(&explanation, &known);
+    assert!(explanation.runner_up(1).is_none());
+
+    let span = Span {
+        start: 1,
+        end: 3,
+        kind: "X",
+    };
+    let condition = Condition::new().span(&span);
+    let explanation = Explanation::given(&tagger, &sentence, &condition, options);
+    let known = Paths::of(&tagger, &sentence, true)
+        .given(|path| path[1] == LabelId(1) && path[2] == LabelId(2) && path[3] != LabelId(2));
+    assert_explains(&explanation.unwrap(), &known);
+}
+
+#[test]
+fn values_and_repeated_attributes_count() {
+    let mut count = 0;
+    let mut number = || {
+        count += 1;
+        2.0 * uniform(5, count) - 1.0
+    };
+    let mut header = Header::new(header().labels);
+    header.precision = Precision::F64;
+    header.label_weights.transitions = (0..9).map(|_| number()).collect();
+    header.label_weights.start = (0..3).map(|_| number()).collect();
+    header.label_weights.end = (0..3).map(|_| number()).collect();
+    let names = ["x", "y", "zero"];
+    let nodes = names.map(|name| -> NodeWeights<&str> {
+        (name, (0..3).map(|b| (LabelId(b), number())).collect())
+    });
+    let mut attributes = Attributes::default();
+    let tokens = [
+        vec![(0, 2.5), (1, -1.0)],
+        vec![(0, 0.5), (0, 3.0), (2, 0.0)],
+        vec![],
+    ];
+    for token in tokens {
+        for (name, value) in token {
+            attributes.push(names[name], value);
+        }
+        attributes.push("unknown", 7.0);
+        attributes.end_token();
+    }
+    let none: [EdgeWeights<&str>; 0] = [];
+    let tagger = Tagger::new(Model::from_weights(header, nodes, none).unwrap());
+    let mut sentence = Sentence::from_words(["", "", ""]);
+    sentence.attributes = Some(Box::new(attributes));
+    let explanation = Explanation::new(&tagger, &sentence).unwrap();
+    assert_explains(&explanation, &Paths::of(&tagger, &sentence, true));
+    let runner_up = explanation.runner_up(1).unwrap();
+    let parts = runner_up.parts().unwrap();
+    let names: Vec<_> = parts.iter().map(|part| (part.token, &*part.name)).collect();
+    assert_eq!(names.iter().filter(|name| **name == (1, "x")).count(), 2);
+    assert!(
+        !names
+            .iter()
+            .any(|(_, name)| ["zero", "unknown"].contains(name))
+    );
+}
+
+#[test]
+fn the_recall_bias_is_a_part_of_its_own() {
+    let bias = 0.75;
+    let words = ["c", "a", "b"];
+    let mut header = header();
+    for row in header.label_weights.transitions.chunks_mut(3) {
+        row[0] -= bias;
+    }
+    header.label_weights.start[0] -= bias;
+    let record = TrainingRecord {
+        recall_bias: bias,
+        ..TrainingRecord::default()
+    };
+    let mut options = serde_json::json!({});
+    record.add_to(&mut options);
+    let without = tagger_of(header.clone());
+    header.provenance.options = options.to_string();
+    assert_eq!(header.recall_bias(), Some(bias));
+    let with = tagger_of(header.clone());
+    let sentence = Sentence::from_words(words);
+    let explanations = [&with, &without].map(|tagger| Explanation::new(tagger, &sentence).unwrap());
+    let mut seen = 0;
+    for explanation in &explanations {
+        assert_explains(
+            explanation,
+            &Paths::of(explanation.tagger(), &sentence, true),
+        );
+        for t in 0..words.len() {
+            let runner_up = explanation.runner_up(t).unwrap();
+            let parts = runner_up.parts().unwrap();
+            for part in parts
+                .iter()
+                .filter(|part| part.kind == PartKind::RecallBias)
+            {
+                let outside = part.labels.map(|label| f64::from(label == LabelId(0)));
+                assert_close(part.contribution(), bias * (outside[1] - outside[0]));
+                seen += 1;
+            }
+        }
+        assert!(seen > 0, "only the second model has none");
+    }
+    let runner_up = explanations[1].runner_up(0).unwrap();
+    let parts = runner_up.parts().unwrap();
+    assert!(parts.iter().all(|part| part.kind != PartKind::RecallBias));
+}
+
+#[test]
+fn empty_and_keyed_sentences_have_no_explanation() {
+    let tagger = tagger();
+    let empty = Sentence::from_words::<&str>([]);
+    assert!(Explanation::new(&tagger, &empty).unwrap().is_empty());
+    let tagger = tagger_of(Header {
+        template: None,
+        ..header()
+    });
+    let keyed = tagger.keyed_sentence().unwrap();
+    let error = Explanation::new(&tagger, &keyed).unwrap_err().to_string();
+    assert!(error.contains("keyed sentence"), "{error}");
+}

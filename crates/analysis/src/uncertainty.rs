@@ -1,0 +1,214 @@
+//! How uncertain a model is about a sentence, and the sentences it is most uncertain about: those
+//! worth labeling next (B. Settles and M. Craven, *An analysis of active learning strategies for
+//! sequence labeling tasks*, EMNLP 2008).
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::str::FromStr;
+
+use dropchain::tag::{TagInput, TagOptions, Tagger, Workspace};
+use dropchain::{Error, Result};
+
+/// A measure of how uncertain a model is about the labels of a sentence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum UncertaintyMeasure {
+    /// Least confidence, 1 − p(best sequence)^(1/T): by the mean probability of a token's label
+    /// in the best sequence. 0 to 1.
+    #[default]
+    Confidence,
+    /// 1 − (p(best sequence) − p(second best sequence)). 0 to 1.
+    Margin,
+    /// The entropy of the distribution over label sequences in nats per token: exact, by the
+    /// forward-backward algorithm. 0 to log K.
+    Entropy,
+}
+
+impl UncertaintyMeasure {
+    /// Every measure.
+    pub const ALL: [Self; 3] = [Self::Confidence, Self::Margin, Self::Entropy];
+
+    /// The name that [`UncertaintyMeasure::from_str`] parses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Confidence => "confidence",
+            Self::Margin => "margin",
+            Self::Entropy => "entropy",
+        }
+    }
+}
+
+impl fmt::Display for UncertaintyMeasure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for UncertaintyMeasure {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|measure| measure.name() == name);
+        found.ok_or_else(|| {
+            Error::parameter(format!(
+                "unknown measure of uncertainty '{name}': expected confidence, margin or entropy"
+            ))
+        })
+    }
+}
+
+impl UncertaintyMeasure {
+    /// Returns how uncertain a tagger is about a sentence; 0 for one without tokens. All label
+    /// sequences count, whether they are legal in the label scheme or not.
+    ///
+    /// ```no_run
+    /// use dropchain::tag::Workspace;
+    /// use dropchain::{Result, Sentence, Tagger};
+    /// use dropchain_analysis::UncertaintyMeasure;
+    ///
+    /// # fn main() -> Result<()> {
+    /// let tagger = Tagger::open("ner.model")?;
+    /// let sentence = Sentence::from_words(["Paris", "Hilton", "left", "Paris"]);
+    /// let mut workspace = Workspace::default();
+    /// println!("{}", UncertaintyMeasure::Margin.of(&tagger, &sentence, &mut workspace)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`].
+    pub fn of<'s>(
+        self,
+        tagger: &Tagger,
+        sentence: impl Into<TagInput<'s>>,
+        workspace: &mut Workspace,
+    ) -> Result<f64> {
+        let sentence = sentence.into();
+        if sentence.is_empty() {
+            return Ok(0.0);
+        }
+        let tokens = sentence.len() as f64;
+        let options = TagOptions {
+            constrain: false,
+            ..TagOptions::default()
+        };
+        match self {
+            Self::Entropy => Ok(tagger.distribution(sentence)?.entropy() / tokens),
+            Self::Margin => {
+                let options = TagOptions {
+                    nbest: 2,
+                    ..options
+                };
+                let nbest = tagger.tag_with(sentence, options, workspace)?.nbest;
+                let probability = |n: usize| nbest.get(n).map_or(0.0, |path| path.probability);
+                Ok(1.0 - (probability(0) - probability(1)))
+            }
+            Self::Confidence => {
+                let best = tagger.tag_with(sentence, options, workspace)?.labels;
+                // In logarithms: the probability of a long sentence may underflow.
+                let distribution = tagger.distribution(sentence)?;
+                let log_probability = distribution.log_probability(&tagger.label_names(&best))?;
+                Ok(-(log_probability / tokens).exp_m1())
+            }
+        }
+    }
+}
+
+/// Keeps the items with the highest scores, in bounded memory. Of equal scores, the one that comes
+/// first in the input counts as higher, in whatever order items are added.
+#[derive(Debug)]
+pub struct Highest<T> {
+    limit: usize,
+    heap: BinaryHeap<Entry<T>>,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    score: f64,
+    place: (u64, usize),
+    item: T,
+}
+
+impl<T> Ord for Entry<T> {
+    /// The lowest score is the greatest entry: the next to leave.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.score.total_cmp(&self.score)).then_with(|| self.place.cmp(&other.place))
+    }
+}
+
+impl<T> PartialOrd for Entry<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> PartialEq for Entry<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<T> Eq for Entry<T> {}
+
+impl<T> Highest<T> {
+    /// Keeps up to `limit` items.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// Adds an item; `place` is its place in the input. Returns the item that leaves, if there are
+    /// too many.
+    pub fn add(&mut self, score: f64, place: (u64, usize), item: T) -> Option<T> {
+        self.heap.push(Entry { score, place, item });
+        (self.heap.len() > self.limit)
+            .then(|| self.heap.pop())
+            .flatten()
+            .map(|entry| entry.item)
+    }
+
+    /// Returns the items with their scores, the highest first.
+    #[must_use]
+    pub fn into_ranked(self) -> Vec<(f64, T)> {
+        let entries = self.heap.into_sorted_vec().into_iter();
+        entries.map(|entry| (entry.score, entry.item)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_scores_are_kept_and_ties_go_to_the_first() {
+        let items = [(0.5, 3), (0.9, 7), (0.5, 1), (0.1, 0), (0.5, 2)];
+        for rotation in 0..items.len() {
+            let mut highest = Highest::new(3);
+            let mut left = Vec::new();
+            for &(score, place) in items.iter().cycle().skip(rotation).take(items.len()) {
+                left.extend(highest.add(score, (0, place), place));
+            }
+            let ranked: Vec<usize> = highest.into_ranked().into_iter().map(|(_, i)| i).collect();
+            assert_eq!(ranked, [7, 1, 2], "{rotation}");
+            left.sort_unstable();
+            assert_eq!(left, [0, 3]);
+        }
+        assert_eq!(Highest::new(0).add(1.0, (0, 0), 'a'), Some('a'));
+    }
+
+    #[test]
+    fn measures_are_found_by_name() {
+        for measure in UncertaintyMeasure::ALL {
+            assert_eq!(
+                measure.name().parse::<UncertaintyMeasure>().unwrap(),
+                measure
+            );
+        }
+        assert!("luck".parse::<UncertaintyMeasure>().is_err());
+    }
+}

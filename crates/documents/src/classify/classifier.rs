@@ -1,0 +1,254 @@
+//! The classifier: from documents to classes with probabilities.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dropchain::chain::{LabelWeights, Lattice, Order, Scores, Transitions};
+use dropchain::error::{Error, Result};
+use dropchain::math::sigmoid;
+use dropchain::model::RowFile;
+
+use super::header::{ClassifierHeader, Multiclass};
+use super::output_layer::of_classes;
+use crate::features::features;
+use crate::{FeatureOptions, Instance, ModelKind};
+
+/// Classifies documents with a model.
+///
+/// A classifier is `Send` and `Sync`: threads share one by reference.
+#[derive(Clone, Debug)]
+pub struct Classifier {
+    file: Arc<RowFile>,
+    header: Arc<ClassifierHeader>,
+    halves: Arc<Transitions>, // of the bias of each class
+}
+
+/// A hidden unit of a classifier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HiddenUnit<'a> {
+    /// The class whose score it adds to; with two classes, their second one.
+    pub class: &'a str,
+    /// The weight with which it does.
+    pub weight: f64,
+    /// Its bias: the score of a document without features.
+    pub bias: f64,
+}
+
+/// The probabilities of the classes of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    probabilities: Vec<f64>, // [K]
+    scores: Vec<f64>,        // [K]
+}
+
+impl Prediction {
+    /// Returns the probability of each class, in the order of [`Classifier::classes`]; their sum is
+    /// 1.
+    #[must_use]
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// Returns the score of each class: the sum of its weights.
+    #[must_use]
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// Returns the number of the best class, the first of several.
+    #[must_use]
+    pub fn best(&self) -> usize {
+        self.ranking().first().copied().unwrap_or(0)
+    }
+
+    /// Returns the numbers of the classes, the best first.
+    #[must_use]
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut ranking: Vec<usize> = (0..self.scores.len()).collect();
+        ranking.sort_by(|&a, &b| self.scores[b].total_cmp(&self.scores[a]));
+        ranking
+    }
+}
+
+impl Classifier {
+    /// Opens a model file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is no classifier, or is
+    /// damaged.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let kind = ModelKind::Classifier;
+        kind.check(path.as_ref())?;
+        let (file, header) = RowFile::open(path, kind.magic())?;
+        Self::new(file, header)
+    }
+
+    /// Reads the contents of a model file.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`open`](Self::open).
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        let (file, header) = RowFile::from_bytes(bytes, ModelKind::Classifier.magic())?;
+        Self::new(file, header)
+    }
+
+    fn new(file: RowFile, header: ClassifierHeader) -> Result<Self> {
+        let (classes, columns) = (header.classes.len(), file.columns());
+        let fits = match &header.outputs {
+            Some(layer) => layer.fits(classes, columns),
+            None => columns == classes || (columns, classes) == (1, 2),
+        };
+        if !fits || header.biases.len() != columns || classes == 0 {
+            let message = "the weights of the classifier do not fit its classes";
+            return Err(Error::model(file.path(), message));
+        }
+        let halves: Vec<f64> = match &header.outputs {
+            Some(_) => vec![0.0; classes],
+            None => of_classes(header.biases.clone()),
+        };
+        let halves: Vec<f64> = halves.into_iter().map(|bias| 0.5 * bias).collect();
+        let weights = LabelWeights {
+            transitions: Vec::new(), // none at order 0
+            start: halves.clone(),
+            end: halves,
+        };
+        Ok(Self {
+            file: Arc::new(file),
+            header: Arc::new(header),
+            halves: Arc::new(Transitions::from_weights(&weights, Order::Zero)),
+        })
+    }
+
+    /// Returns the model file: its contents, and the weights of features.
+    #[must_use]
+    pub fn file(&self) -> &RowFile {
+        &self.file
+    }
+
+    /// Returns everything but the weights of features.
+    #[must_use]
+    pub fn header(&self) -> &ClassifierHeader {
+        &self.header
+    }
+
+    /// Returns the names of the classes.
+    #[must_use]
+    pub fn classes(&self) -> &[String] {
+        &self.header.classes
+    }
+
+    /// Returns the hidden units, which are the columns of the weights; none if these are classes.
+    #[must_use]
+    pub fn hidden_units(&self) -> Vec<HiddenUnit<'_>> {
+        let outputs = self.header.outputs.iter();
+        let outputs = outputs.flat_map(|layer| layer.weights(self.classes()));
+        let units = outputs.zip(&self.header.biases);
+        units
+            .map(|((class, weight), &bias)| HiddenUnit {
+                class,
+                weight,
+                bias,
+            })
+            .collect()
+    }
+
+    /// Returns the biases of the classes, in their order.
+    #[must_use]
+    pub fn biases(&self) -> Vec<f64> {
+        match &self.header.outputs {
+            Some(layer) => layer.biases(),
+            None => of_classes(self.header.biases.clone()),
+        }
+    }
+
+    /// Returns the features of texts; `None` if documents come with features.
+    #[must_use]
+    pub fn features(&self) -> Option<&FeatureOptions> {
+        self.header.features.as_ref()
+    }
+
+    /// Returns how classes are told apart.
+    #[must_use]
+    pub fn multiclass(&self) -> Multiclass {
+        self.header.multiclass
+    }
+
+    /// Classifies a document; features that the model does not have are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the document is a text and the model has ready-made features, or the
+    /// other way round, or scores overflow; [`Error::Model`] if the model file is damaged.
+    pub fn classify(&self, document: &Instance) -> Result<Prediction> {
+        let mut sums = match &self.header.outputs {
+            Some(_) => self.header.biases.clone(),
+            None => vec![0.0; self.file.columns()],
+        };
+        for (name, value) in features(document, self.features())?.iter() {
+            self.file.add_row(name.as_bytes(), *value, &mut sums)?;
+        }
+        let prediction = match &self.header.outputs {
+            Some(layer) => self.of_scores(layer.scores(&sums)),
+            None => self.of_sums(of_classes(sums)),
+        };
+        if prediction.scores.iter().all(|score| score.is_finite()) {
+            return Ok(prediction);
+        }
+        let message = "scores overflow; expected smaller values of features";
+        Err(Error::input(document.place(), message))
+    }
+
+    /// Returns the prediction, given the scores of the classes by hidden units.
+    fn of_scores(&self, scores: Vec<f64>) -> Prediction {
+        let probabilities = match self.multiclass() {
+            // Of two classes, whose scores are ½f and −½f.
+            Multiclass::Softmax => scores.iter().map(|score| sigmoid(2.0 * score)).collect(),
+            Multiclass::OneVsRest => one_vs_rest(&scores),
+        };
+        Prediction {
+            probabilities,
+            scores,
+        }
+    }
+
+    /// Returns the prediction, given the scores of the classes without their biases. As in
+    /// training, these are added in halves.
+    fn of_sums(&self, sums: Vec<f64>) -> Prediction {
+        let classes = sums.len();
+        let [start, end] = [self.halves.start(), self.halves.end()];
+        let halves = start.iter().zip(end);
+        let scores = sums.iter().zip(halves);
+        let scores: Vec<f64> = scores.map(|(sum, (a, b))| (sum + a) + b).collect();
+        let probabilities = match self.multiclass() {
+            Multiclass::Softmax => {
+                let mut node = sums;
+                node.resize(self.halves.stride(), 0.0);
+                let scores = Scores {
+                    node: &node,
+                    edge: None,
+                };
+                let mut lattice = Lattice::default();
+                lattice.forward_backward(&self.halves, scores);
+                lattice.node_marginals()[..classes].to_vec()
+            }
+            Multiclass::OneVsRest => one_vs_rest(&scores),
+        };
+        Prediction {
+            probabilities,
+            scores,
+        }
+    }
+}
+
+/// Returns probabilities that are in proportion to σ(score); if all of those are 0, equal ones.
+fn one_vs_rest(scores: &[f64]) -> Vec<f64> {
+    let mut numbers: Vec<f64> = scores.iter().map(|&score| sigmoid(score)).collect();
+    let sum: f64 = numbers.iter().sum();
+    let equal = 1.0 / numbers.len() as f64;
+    for number in &mut numbers {
+        *number = if sum > 0.0 { *number / sum } else { equal };
+    }
+    numbers
+}

@@ -1,0 +1,420 @@
+//! Training with losses of y·score.
+
+mod hidden;
+mod layout;
+mod linear;
+mod monitor;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use dropchain::MemoryLimit;
+use dropchain::error::{Error, Result};
+use dropchain::extract::Target;
+use dropchain::ids::{AttributeId, LabelId};
+use dropchain::model::{Precision, TrainingRecord};
+use dropchain::objective::Terms;
+use dropchain::optim::{LbfgsOptions, Outcome, StopReason};
+use dropchain::train::{
+    AttributeCorpus, BaseModels, BestWeights, DevScore, End, EndReason, ExtractedCorpora, Finished,
+    NoiseKind, Observer, Pruned, Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings,
+    TrainingSet,
+};
+
+use self::layout::Layout;
+use self::monitor::{Monitor, accuracy};
+use super::header::{ClassifierHeader, ClassifierParts};
+use super::options::check_settings;
+use crate::irls::{InputNoise, Loss, Value, hidden_memory, hidden_start, irls_memory};
+
+/// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
+/// hidden units by L-BFGS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LossTrainer {
+    /// The loss.
+    pub loss: Loss,
+    /// The number of hidden units; 0 for none.
+    pub hidden: usize,
+    /// The seed of the weights of hidden units that training starts from.
+    pub seed: u64,
+    /// The stopping tests, and with hidden units the memory of L-BFGS.
+    pub optimizer: LbfgsOptions,
+}
+
+/// Classes and weights of documents.
+struct DocumentData {
+    labels: Vec<LabelId>, // [N]
+    weights: Vec<f64>,    // [N]
+}
+
+/// A run of the optimizer.
+struct Run<'a, 'set> {
+    set: &'set TrainingSet,
+    settings: &'a TrainSettings,
+    optimizer: &'a LbfgsOptions,
+    noise: InputNoise,
+    start: Vec<f64>,
+    done: usize,
+    limit: Option<usize>,
+    interrupt: Option<&'a AtomicBool>,
+    monitor: &'a mut Monitor<'set>,
+    observer: &'a mut dyn Observer,
+}
+
+/// Ready-made features to train on, and what may end or limit that.
+pub(super) struct Job<'a> {
+    pub corpus: &'a AttributeCorpus,
+    pub dev: Option<&'a AttributeCorpus>,
+    pub settings: &'a TrainSettings,
+    pub interrupt: Option<&'a AtomicBool>,
+    pub memory: MemoryLimit,
+}
+
+impl DocumentData {
+    /// Returns classes and weights of the documents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if they are sentences, or have no class or several.
+    fn new(set: &TrainingSet, loss: Loss) -> Result<Self> {
+        let data = set.data();
+        if data.unlabeled() > 0 {
+            return Err(fault(loss, "unlabeled documents", "labeled ones"));
+        }
+        if data.tokens() != data.len() || set.space().edges.columns() > 0 {
+            return Err(fault(loss, "sentences", "documents: one token each"));
+        }
+        if set.labels().len() < 2 {
+            return Err(fault(loss, "one class", "two or more"));
+        }
+        let labels = (0..data.len()).map(|i| match data.target(i) {
+            Target::Gold(&[label]) => Ok(label),
+            _ => Err(fault(loss, "a partial label", "one class per document")),
+        });
+        Ok(Self {
+            labels: labels.collect::<Result<_>>()?,
+            weights: (0..data.len()).map(|i| data.weight(i)).collect(),
+        })
+    }
+
+    /// Returns 1 for documents with this label, −1 for others, `[N]`.
+    fn targets(&self, label: usize) -> Vec<f64> {
+        let labels = self.labels.iter();
+        let target = |own: &LabelId| if own.index() == label { 1.0 } else { -1.0 };
+        labels.map(target).collect()
+    }
+}
+
+impl LossTrainer {
+    /// Trains on ready-made features.
+    ///
+    /// # Errors
+    ///
+    /// The documents do not fit the loss; the memory limit is too low; the objective is not finite
+    /// at the start.
+    pub(super) fn train(
+        &self,
+        job: &Job<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<(ClassifierParts, End)> {
+        let settings = job.settings;
+        let models = BaseModels::default();
+        let extracted = ExtractedCorpora::from_attributes(job.corpus, job.dev, settings, &models)?;
+        let clock = Instant::now();
+        let set = extracted.into_training_set(settings);
+        let layout = self.layout(&set);
+        let memory = self.memory(&set, settings);
+        observer.start(&dropchain::train::Start {
+            parameters: match self.hidden {
+                0 => set.space().dimension(),
+                _ => layout.dimension(),
+            },
+            ..set.start_event(settings, memory)
+        });
+        let held = set.memory();
+        let check = job.memory.check((held + memory) as u64, held as u64);
+        check.map_err(|over| {
+            let (weights, classes) = (layout.dimension(), layout.labels);
+            Error::parameter(format!(
+                "training on {weights} weights of {classes} classes: {over}; expected fewer \
+                 weights (--min-count 2), fewer classes or a larger limit (--memory)"
+            ))
+        })?;
+        let mut monitor = Monitor::new(&set, settings, layout, self.loss, clock);
+        let outcome = self.minimize(Run {
+            set: &set,
+            settings,
+            optimizer: &self.optimizer,
+            noise: input_noise(settings)?,
+            start: self.start(&set),
+            done: 0,
+            limit: settings.max_iterations(),
+            interrupt: job.interrupt,
+            monitor: &mut monitor,
+            observer,
+        })?;
+        let (mut theta, end) = monitor.finish(outcome)?;
+        observer.end(&end);
+        if let Some(pruned) = prune(&set, layout, settings, &mut theta) {
+            observer.pruned(&pruned);
+        }
+        if let Some(rounded) = round(&set, layout, settings, &mut theta) {
+            observer.rounded(&rounded);
+        }
+        Ok((self.parts(&set, settings, &theta, end.record())?, end))
+    }
+
+    fn layout(&self, set: &TrainingSet) -> Layout {
+        Layout {
+            columns: set.space().nodes.columns(),
+            labels: set.labels().len(),
+            units: self.hidden,
+        }
+    }
+
+    fn minimize(&self, run: Run<'_, '_>) -> Result<Outcome<Value>> {
+        let data = DocumentData::new(run.set, self.loss)?;
+        match self.hidden {
+            0 => linear::train(run, &data),
+            _ => hidden::train(run, &data),
+        }
+    }
+
+    /// Makes the model.
+    fn parts(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        theta: &[f64],
+        record: TrainingRecord,
+    ) -> Result<ClassifierParts> {
+        let layout = self.layout(set);
+        let mut options = serde_json::to_value(settings)
+            .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
+        options["loss"] = serde_json::to_value(self.loss).unwrap_or_default();
+        options["hidden"] = self.hidden.into();
+        let classes = set.node_classes();
+        let rows = (0..classes.classes().len() as u32).map(|attribute| {
+            let class = classes.class(attribute);
+            let row = layout.row(theta, class as usize, classes.size(class));
+            (set.node_name(AttributeId(attribute)).to_vec(), row)
+        });
+        let layer = layout.output_layer(theta);
+        Ok(ClassifierParts {
+            header: ClassifierHeader {
+                classes: set.labels().names().to_vec(),
+                loss: Some(self.loss),
+                biases: layout.biases(theta),
+                outputs: layer.map(|layer| layer.check()).transpose()?,
+                documents: set.data().labeled() as u64,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                options,
+                result: Some(record),
+                ..ClassifierHeader::default()
+            },
+            precision: settings.options().precision,
+            rows: rows.collect(),
+        })
+    }
+}
+
+impl SegmentTrainer for LossTrainer {
+    fn check(&self, settings: &TrainSettings) -> Result<()> {
+        check_settings(Some(self.loss), self.hidden, settings, &self.optimizer)
+    }
+
+    fn start(&self, set: &TrainingSet) -> Vec<f64> {
+        match self.hidden {
+            0 => vec![0.0; self.layout(set).dimension()],
+            units => {
+                let scales = &set.space().nodes.scale;
+                hidden_start(&set.data().nodes, scales, units, self.seed)
+            }
+        }
+    }
+
+    fn run(
+        &self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+    ) -> Result<SegmentEnd> {
+        let mut monitor = Monitor::new(set, settings, self.layout(set), self.loss, Instant::now());
+        (monitor.done, monitor.skips_start) = (segment.done, true);
+        monitor.best = segment.best.map(|best| BestWeights {
+            iteration: best.iteration,
+            score: best.score,
+            recall_bias: 0.0,
+            theta: Vec::new(),
+        });
+        let outcome = self.minimize(Run {
+            set,
+            settings,
+            optimizer: &self.optimizer,
+            noise: input_noise(settings)?,
+            start: segment.start,
+            done: segment.done,
+            limit: segment.limit,
+            interrupt: segment.interrupt,
+            monitor: &mut monitor,
+            observer: &mut (),
+        })?;
+        let reason = monitor.reason(outcome.stop_reason)?;
+        let is_resumable = reason == EndReason::Optimizer(StopReason::MaxIterations);
+        Ok(SegmentEnd {
+            theta: outcome.x,
+            done: segment.done + outcome.iterations,
+            objective: outcome.value,
+            recall_biases: vec![0.0; monitor.scores.len()],
+            scores: monitor.scores,
+            active_attributes: Vec::new(),
+            // The weights are empty if they belong to an earlier segment.
+            best: monitor.best.filter(|best| !best.theta.is_empty()),
+            reason: (!is_resumable).then_some(reason),
+            recall_bias: 0.0,
+        })
+    }
+
+    fn length(&self, set: &TrainingSet, _settings: &TrainSettings, _done: usize) -> Result<usize> {
+        Ok(self.layout(set).dimension())
+    }
+
+    fn weights(
+        &self,
+        _set: &TrainingSet,
+        _settings: &TrainSettings,
+        _done: usize,
+        end: Vec<f64>,
+    ) -> Result<Vec<f64>> {
+        Ok(end)
+    }
+
+    fn memory(&self, set: &TrainingSet, settings: &TrainSettings) -> usize {
+        let (rows, layout) = (&set.data().nodes, self.layout(set));
+        let (pairs, columns) = (self.optimizer.memory, layout.columns);
+        let bytes = match self.hidden {
+            0 => irls_memory(rows, columns, layout.outputs()),
+            units => hidden_memory(rows, columns, units, pairs),
+        };
+        // θ, that of the best iteration, and the result.
+        let bytes = bytes.saturating_add(layout.dimension().saturating_mul(8 * 3));
+        set.memory_with_model(bytes, settings.options().precision)
+    }
+
+    fn finish(
+        &self,
+        set: TrainingSet,
+        settings: &TrainSettings,
+        mut weights: Vec<f64>,
+        record: &TrainingRecord,
+    ) -> Result<Finished> {
+        let layout = self.layout(&set);
+        let pruned = prune(&set, layout, settings, &mut weights);
+        let rounded = round(&set, layout, settings, &mut weights);
+        let parts = self.parts(&set, settings, &weights, record.clone())?;
+        Ok(Finished {
+            model: parts.encode()?,
+            pruned,
+            rounded,
+        })
+    }
+}
+
+/// Prunes weights, if there is a threshold.
+fn prune(
+    set: &TrainingSet,
+    layout: Layout,
+    settings: &TrainSettings,
+    theta: &mut [f64],
+) -> Option<Pruned> {
+    let threshold = settings.options().prune;
+    if threshold <= 0.0 {
+        return None;
+    }
+    let mut weights = [0; 2];
+    let dev = score_change(set, layout, theta, |theta| {
+        weights = layout.prune(theta, set.node_classes(), threshold);
+    });
+    Some(Pruned {
+        before: weights[0],
+        after: weights[1],
+        dev,
+    })
+}
+
+/// Rounds weights, if the model stores them with few bits.
+fn round(
+    set: &TrainingSet,
+    layout: Layout,
+    settings: &TrainSettings,
+    theta: &mut [f64],
+) -> Option<Rounded> {
+    let precision = settings.options().precision;
+    if !matches!(precision, Precision::F16 | Precision::I8) {
+        return None;
+    }
+    let dev = score_change(set, layout, theta, |theta| {
+        layout.round(theta, set.node_classes(), precision);
+    });
+    Some(Rounded { precision, dev })
+}
+
+/// Returns the scores before and after a change of weights, if there are development documents.
+fn score_change(
+    set: &TrainingSet,
+    layout: Layout,
+    theta: &mut [f64],
+    change: impl FnOnce(&mut [f64]),
+) -> Option<[DevScore; 2]> {
+    let before = accuracy(set, layout, theta);
+    change(theta);
+    before
+        .zip(accuracy(set, layout, theta))
+        .map(|(b, a)| [b, a])
+}
+
+/// Returns the error of data that do not fit the loss.
+fn fault(loss: Loss, found: &str, expected: &str) -> Error {
+    let name = loss.name();
+    Error::parameter(format!("the {name} loss with {found}; expected {expected}"))
+}
+
+/// Returns the error of an objective that is not finite where training starts.
+fn not_finite() -> Error {
+    Error::NotFinite(
+        "the objective is not finite at the start of training; expected smaller feature values"
+            .to_owned(),
+    )
+}
+
+/// Returns the terms of the objective. Without noise, what the smoothing of a loss adds is in none.
+fn objective_terms(loss: Loss, value: &Value, has_noise: bool) -> Terms {
+    Terms {
+        log_likelihood: match loss {
+            Loss::Logistic => -value.loss,
+            _ => f64::NAN,
+        },
+        noise: match has_noise {
+            true => value.total - value.loss - value.l2,
+            false => 0.0,
+        },
+        l2: value.l2,
+    }
+}
+
+/// Returns the noise of the inputs.
+fn input_noise(settings: &TrainSettings) -> Result<InputNoise> {
+    let noise = &settings.regularization().noise;
+    let rate = noise.dropout;
+    Ok(match noise.kind {
+        _ if !noise.is_on() => InputNoise::None,
+        NoiseKind::Dropout => InputNoise::Proportional(rate / (1.0 - rate)),
+        NoiseKind::Gaussian => InputNoise::Proportional(rate),
+        NoiseKind::Additive => InputNoise::Additive(rate),
+        kind => {
+            return Err(Error::parameter(format!(
+                "the noise is {kind}; expected noise with a bound"
+            )));
+        }
+    })
+}

@@ -1,0 +1,186 @@
+//! What happens after every iteration: development documents are scored, observers are told, and
+//! training ends if the score no longer rises.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use dropchain::error::{Error, Result};
+use dropchain::optim::{self, Outcome, StopReason};
+use dropchain::train::{
+    BestWeights, DevScore, End, EndReason, Iteration, Observer, TrainSettings, TrainingSet,
+};
+
+use super::layout::Layout;
+use super::objective_terms;
+use crate::irls::{Loss, Value};
+
+/// Monitors the iterations of a training or of a segment of one.
+pub struct Monitor<'a> {
+    pub set: &'a TrainingSet,
+    pub layout: Layout,
+    pub loss: Loss,
+    pub has_noise: bool,
+    pub patience: usize,
+    /// Iterations of earlier segments.
+    pub done: usize,
+    /// Whether there were earlier segments, which have told of the start.
+    pub skips_start: bool,
+    pub best: Option<BestWeights>,
+    /// The score after each iteration.
+    pub scores: Vec<DevScore>,
+    clock: Instant,
+    scoring_time: Duration,
+    iterations: usize,
+    patience_is_exhausted: bool,
+    error: Option<Error>,
+}
+
+impl<'a> Monitor<'a> {
+    pub fn new(
+        set: &'a TrainingSet,
+        settings: &TrainSettings,
+        layout: Layout,
+        loss: Loss,
+        clock: Instant,
+    ) -> Self {
+        Self {
+            set,
+            layout,
+            loss,
+            has_noise: settings.has_noise(),
+            patience: settings.options().patience,
+            done: 0,
+            skips_start: false,
+            best: None,
+            scores: Vec::new(),
+            clock,
+            scoring_time: Duration::ZERO,
+            iterations: 0,
+            patience_is_exhausted: false,
+            error: None,
+        }
+    }
+
+    /// Handles an iteration.
+    pub fn iteration(
+        &mut self,
+        iteration: &optim::Iteration<'_, Value>,
+        observer: &mut dyn Observer,
+    ) -> ControlFlow<()> {
+        if iteration.number == 0 && self.skips_start {
+            return ControlFlow::Continue(());
+        }
+        let number = self.done + iteration.number;
+        self.iterations = number;
+        let time = self.time();
+        let dev = self.score(number, iteration.x);
+        let terms = objective_terms(self.loss, iteration.detail, self.has_noise);
+        let (nonzero, weight_norm) = self.layout.of_labels(iteration.x);
+        let classes = self.set.node_classes();
+        let observed = observer.iteration(&Iteration {
+            number,
+            objective: iteration.value,
+            log_likelihood: terms.log_likelihood,
+            noise: terms.noise,
+            l2: terms.l2,
+            l1: 0.0,
+            gradient_norm: iteration.gradient_norm,
+            evaluations: iteration.evaluations,
+            nonzero,
+            time,
+            dev,
+            recall_bias: None,
+            learning_rate: None,
+            weight_norm,
+            step: iteration.step,
+            nonzero_weights: self.layout.nonzero_weights(iteration.x, classes),
+            label_scores: None,
+        });
+        match observed {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => return ControlFlow::Break(()),
+            Err(error) => {
+                self.error = Some(Error::Observer(error));
+                return ControlFlow::Break(());
+            }
+        }
+        self.patience_is_exhausted = self.best.as_ref().is_some_and(|best| {
+            best.score.value() > 0.0 && number >= best.iteration.saturating_add(self.patience)
+        });
+        match self.patience_is_exhausted {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Returns the time since training began, excluding that for scoring.
+    fn time(&self) -> Duration {
+        self.clock.elapsed().saturating_sub(self.scoring_time)
+    }
+
+    /// Scores the weights, and keeps a copy of them if they are the best so far.
+    fn score(&mut self, number: usize, theta: &[f64]) -> Option<DevScore> {
+        let started = Instant::now();
+        let score = accuracy(self.set, self.layout, theta)?;
+        let value = score.value();
+        let best = self.best.as_ref().map(|best| best.score.value());
+        if best.is_none_or(|best| value > best || best == 0.0) {
+            self.best = Some(BestWeights {
+                iteration: number,
+                score,
+                recall_bias: 0.0,
+                theta: theta.to_vec(),
+            });
+        }
+        self.scores.push(score);
+        self.scoring_time += started.elapsed();
+        Some(score)
+    }
+
+    /// Returns why training stopped.
+    ///
+    /// # Errors
+    ///
+    /// The observer failed.
+    pub fn reason(&mut self, stop_reason: StopReason) -> Result<EndReason> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None if stop_reason == StopReason::Interrupted && self.patience_is_exhausted => {
+                Ok(EndReason::Patience)
+            }
+            None => Ok(EndReason::Optimizer(stop_reason)),
+        }
+    }
+
+    /// Returns the weights of the model and how training ended.
+    ///
+    /// # Errors
+    ///
+    /// The observer failed.
+    pub fn finish(mut self, outcome: Outcome<Value>) -> Result<(Vec<f64>, End)> {
+        let reason = self.reason(outcome.stop_reason)?;
+        let end = End {
+            reason,
+            iterations: self.iterations,
+            warm_up: 0,
+            time: self.time(),
+            best_iteration: self.best.as_ref().map_or(self.iterations, |b| b.iteration),
+            recall_bias: 0.0,
+            dev: self.best.as_ref().map(|best| best.score),
+        };
+        let theta = self.best.map_or(outcome.x, |best| best.theta);
+        Ok((theta, end))
+    }
+}
+
+/// Returns the accuracy of weights on development documents, if there are any.
+pub fn accuracy(set: &TrainingSet, layout: Layout, theta: &[f64]) -> Option<DevScore> {
+    let (data, gold) = set.development()?;
+    let predicted = layout.predict(theta, data, &set.space().nodes.scale);
+    let names = set.labels().names();
+    let pairs = predicted.into_iter().zip(gold);
+    let right = pairs
+        .filter(|(label, gold)| names[*label] == gold[0])
+        .count();
+    Some(DevScore::Accuracy(right as f64 / gold.len() as f64))
+}

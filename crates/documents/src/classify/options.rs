@@ -1,0 +1,260 @@
+//! How to train a classifier, and which options fit one another.
+
+use dropchain::chain::Order;
+use dropchain::error::{Error, Result};
+use dropchain::noise::Engine;
+use dropchain::optim::LbfgsOptions;
+use dropchain::score::{Boundary, States};
+use dropchain::train::{
+    AnyLearner, DevUse, Lbfgs, NoiseKind, NoiseOptions, TrainOptions, TrainSettings,
+};
+
+use super::header::Multiclass;
+use crate::FeatureOptions;
+use crate::irls::Loss;
+
+/// How to train a classifier.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassifierOptions {
+    /// The features of texts; `None` if documents come with features.
+    pub features: Option<FeatureOptions>,
+    /// How several classes are told apart. Two classes are always one model, and more than two
+    /// with a [`loss`](field@Self::loss) always one of each class against the rest.
+    pub multiclass: Multiclass,
+    /// A loss of y·f, which is minimized by iteratively reweighted least squares. Noise is that of
+    /// inputs: one mask per feature and document. `None`: −log p(class).
+    pub loss: Option<Loss>,
+    /// Number of hidden units: with a loss, the classifier is linear in so many learned features
+    /// σ(α·x + c) instead of x. The score of a document varies with the noise of its features as
+    /// its expansion to first order does. Training starts at random weights
+    /// ([`TrainOptions::seed`]). 0: none, at most [`MAX_HIDDEN`](Self::MAX_HIDDEN).
+    pub hidden: usize,
+    /// Divides the L2 strength of each weight by r + ε, where ε above 0 is this number and r is how
+    /// informative the feature is of the class alone: the absolute log-ratio of its probabilities
+    /// with and without the class (Wang and Manning, *Fast dropout training*, appendix A.3).
+    /// `None`: all strengths are c2. Without a loss, in batch training.
+    pub l2_informativeness: Option<f64>,
+    /// How to train. The order is 0, and noise is on features alone.
+    pub train: TrainOptions,
+    /// What learns with the penalties and the noise of [`train`](field@Self::train); `None`:
+    /// L-BFGS. Without a loss.
+    pub learner: Option<AnyLearner>,
+}
+
+impl Default for ClassifierOptions {
+    fn default() -> Self {
+        Self {
+            features: Some(FeatureOptions::default()),
+            multiclass: Multiclass::default(),
+            loss: None,
+            hidden: 0,
+            l2_informativeness: None,
+            train: Self::train_options(),
+            learner: None,
+        }
+    }
+}
+
+impl ClassifierOptions {
+    /// Default of the memory of L-BFGS: with so many features, iterations are fewer than with that
+    /// of taggers.
+    pub const LBFGS_MEMORY: usize = 15;
+
+    /// Default of the rate of dropout: the one that folds of training documents chose most often
+    /// (decision 78).
+    pub const DROPOUT: f64 = 0.7;
+
+    /// The largest number of hidden units.
+    pub const MAX_HIDDEN: usize = 256;
+
+    /// Returns the default training options: noise from the first iteration on, none on the bias.
+    #[must_use]
+    pub fn train_options() -> TrainOptions {
+        let method = Lbfgs {
+            noise: NoiseOptions {
+                edge_dropout: Some(0.0),
+                ..NoiseOptions::dropout(Self::DROPOUT)
+            },
+            warm_up: Some(0),
+            optimizer: LbfgsOptions {
+                memory: Self::LBFGS_MEMORY,
+                ..LbfgsOptions::default()
+            },
+            ..Lbfgs::default()
+        };
+        TrainOptions {
+            order: Order::Zero,
+            ..TrainOptions::new(method)
+        }
+    }
+
+    /// Returns the options of training, checked.
+    pub(super) fn settings(&self) -> Result<TrainSettings> {
+        let train = self.train.clone();
+        let method = match &self.learner {
+            None => train.method.clone().into(),
+            Some(learner) => learner.with_regularization(train.method.unresolved())?,
+        };
+        TrainSettings::new(train.with_method(method))
+    }
+
+    /// Checks that the options fit one another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] naming what does not fit.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.train.order != Order::Zero {
+            return Err(Error::parameter("a classifier has order 0, found order 1"));
+        }
+        let none = |features: &FeatureOptions| features.words.is_none() && features.chars.is_none();
+        if self.features.as_ref().is_some_and(none) {
+            let message = "there are no features; expected n-grams of words or of characters";
+            return Err(Error::parameter(message));
+        }
+        self.check_informativeness()?;
+        if let (Some(loss), Some(learner)) = (self.loss, &self.learner) {
+            return Err(Error::parameter(format!(
+                "the {} loss with --algorithm {}; expected --algorithm lbfgs, which stands for all \
+                 that is not online",
+                loss.name(),
+                learner.name()
+            )));
+        }
+        let optimizer = &self.train.method.optimizer;
+        check_settings(self.loss, self.hidden, &self.settings()?, optimizer)
+    }
+
+    /// Checks that strengths by informativeness are positive, and that what trains can have them.
+    fn check_informativeness(&self) -> Result<()> {
+        let Some(epsilon) = self.l2_informativeness else {
+            return Ok(());
+        };
+        if !(epsilon.is_finite() && epsilon > 0.0) {
+            return Err(Error::parameter(format!(
+                "L2 informativeness {epsilon}; expected a finite number above 0"
+            )));
+        }
+        let found = if let Some(learner) = &self.learner {
+            format!("algorithm {}", learner.name())
+        } else if let Some(loss) = self.loss {
+            format!("the {} loss", loss.name())
+        } else {
+            return Ok(());
+        };
+        Err(Error::parameter(format!(
+            "L2 strengths by informativeness with {found}; expected batch training of -log p, or \
+             strengths that are all alike"
+        )))
+    }
+}
+
+/// Checks that other options fit the loss, if there is one.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] naming the option that does not.
+pub(super) fn check_settings(
+    loss: Option<Loss>,
+    hidden: usize,
+    settings: &TrainSettings,
+    optimizer: &LbfgsOptions,
+) -> Result<()> {
+    let (options, regularization) = (settings.options(), settings.regularization());
+    let noise = &regularization.noise;
+    let Some(loss) = loss else {
+        return match hidden {
+            0 => Ok(()),
+            units => Err(Error::parameter(format!(
+                "{units} hidden units without a loss; expected hinge, logistic or \
+                 squared"
+            ))),
+        };
+    };
+    loss.check()?;
+    check_hidden(hidden, options.boundary)?;
+    let lbfgs = LbfgsOptions {
+        memory: optimizer.memory, // of no use, and harmless
+        improvement_tolerance: optimizer.improvement_tolerance,
+        period: optimizer.period,
+        gradient_tolerance: optimizer.gradient_tolerance,
+        ..LbfgsOptions::default()
+    };
+    let has_warm_up = regularization.warm_up.is_some_and(|n| n > 0);
+    let has_bound = matches!(
+        noise.kind,
+        NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive
+    );
+    let all = [None, Some(States::All)];
+    let unfit = [
+        (
+            matches!(loss, Loss::Insensitive { .. }),
+            "is for numbers, not for labels",
+            "hinge, logistic or squared",
+        ),
+        (options.order != Order::Zero, "with order 1", "order 0"),
+        (
+            *optimizer != lbfgs,
+            "with a line search",
+            "the default: there is none",
+        ),
+        (regularization.l1 > 0.0, "with an L1 penalty", "--l1 0"),
+        (
+            noise.is_on() && !has_bound,
+            "with noise of this kind",
+            "--noise dropout, gaussian or additive, whose bounds are exact arithmetic",
+        ),
+        (
+            noise.is_on() && noise.edge_noise() > 0.0,
+            "with noise on the bias",
+            "edge dropout 0",
+        ),
+        (
+            noise.gradient != Engine::Adjoint,
+            "with a gradient engine",
+            "the default (--gradient exact)",
+        ),
+        (has_warm_up, "with a warm-up", "none: the bounds are convex"),
+        (
+            !all.contains(&options.states)
+                || !all.contains(&options.transitions)
+                || options.min_frequency.is_some(),
+            "with weights of observed pairs alone",
+            "--states all",
+        ),
+        (options.caseless > 0.0, "with copies without case", "none"),
+        (
+            options.dev_use == DevUse::Report,
+            "with development data that are only reported",
+            "those that choose",
+        ),
+        (
+            options.recall_bias.is_some_and(|bias| bias != 0.0),
+            "with a recall bias",
+            "none: it is of taggers",
+        ),
+    ];
+    match unfit.iter().find(|(is_unfit, ..)| *is_unfit) {
+        None => Ok(()),
+        Some((_, what, expected)) => Err(Error::parameter(format!(
+            "the {} loss {what}; expected {expected}",
+            loss.name()
+        ))),
+    }
+}
+
+/// Checks the number of hidden units, and what they need.
+fn check_hidden(units: usize, boundary: Boundary) -> Result<()> {
+    let fault = |found: &str, expected: &str| {
+        Err(Error::parameter(format!(
+            "{units} hidden units{found}; expected {expected}"
+        )))
+    };
+    if units > ClassifierOptions::MAX_HIDDEN {
+        return fault("", &format!("at most {}", ClassifierOptions::MAX_HIDDEN));
+    }
+    if units > 0 && boundary == Boundary::Off {
+        return fault(" without boundary weights", "--boundary on");
+    }
+    Ok(())
+}

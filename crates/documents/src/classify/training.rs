@@ -1,0 +1,355 @@
+//! From documents to a classifier.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dropchain::corpus::Corpus;
+use dropchain::error::{Error, Result};
+use dropchain::memory::{MemoryLimit, input_over_limit};
+use dropchain::model::Model;
+use dropchain::score::States;
+use dropchain::sentence::{Attributes, Schema, Sentence};
+use dropchain::train::{
+    AttributeCorpus, End, ObjectiveTrainer, Observer, SegmentTrainer, TrainSettings, Trainer,
+};
+
+use super::classifier::Classifier;
+use super::corpus::InstanceCorpus;
+use super::header::{ClassifierParts, Multiclass};
+use super::informativeness::Informativeness;
+use super::losses::{Job, LossTrainer};
+use super::one_vs_rest::OneVsRest;
+use super::options::ClassifierOptions;
+use crate::Instance;
+use crate::features::{at, features};
+
+/// A trained classifier.
+#[derive(Debug)]
+pub struct TrainedClassifier {
+    /// The classifier.
+    pub classifier: Classifier,
+    /// How training ended. Where classes are trained one after another against the rest (softmax,
+    /// hidden units), for each class.
+    pub ends: Vec<End>,
+}
+
+/// Trains classifiers.
+#[derive(Debug)]
+pub struct ClassifierTrainer<'a> {
+    options: ClassifierOptions, // train has all states, if there is a loss
+    settings: TrainSettings,
+    interrupt: Option<&'a AtomicBool>,
+    memory: MemoryLimit,
+}
+
+impl<'a> ClassifierTrainer<'a> {
+    /// Checks the options.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if they are invalid or contradict one another.
+    pub fn new(mut options: ClassifierOptions) -> Result<Self> {
+        options.check()?;
+        if options.loss.is_some() {
+            options.multiclass = Multiclass::OneVsRest;
+            // All classes have a problem of their own.
+            options.train.states = Some(States::All);
+            options.train.method.warm_up = Some(0); // the bounds are convex
+        }
+        let mut settings = options.settings()?;
+        if let Some(epsilon) = options.l2_informativeness {
+            settings = settings.with_l2_rule(Arc::new(Informativeness { epsilon }));
+        }
+        Ok(Self {
+            options,
+            settings,
+            interrupt: None,
+            memory: MemoryLimit::default(),
+        })
+    }
+
+    /// Sets a flag that ends training with the best weights so far, as
+    /// [`Trainer::interrupt`] does.
+    #[must_use]
+    pub fn interrupt(self, flag: &'a AtomicBool) -> Self {
+        Self {
+            interrupt: Some(flag),
+            ..self
+        }
+    }
+
+    /// Limits the memory of documents and of training.
+    #[must_use]
+    pub fn memory(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// Returns the checked training options.
+    #[must_use]
+    pub fn settings(&self) -> &TrainSettings {
+        &self.settings
+    }
+
+    /// Collects documents; those without a class are for the noise term alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the place of the document: it is a text and should have features, or
+    /// the other way round, or the value of a feature is too large; memory is exhausted.
+    pub fn corpus(&self, documents: impl IntoIterator<Item = Instance>) -> Result<InstanceCorpus> {
+        let mut corpus = InstanceCorpus::default();
+        self.add(documents.into_iter().map(Ok), &mut corpus)?;
+        Ok(corpus)
+    }
+
+    /// Adds documents that are read, such as those of a
+    /// [`InstanceReader`](crate::InstanceReader).
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and of [`corpus`](Self::corpus).
+    pub fn add(
+        &self,
+        documents: impl IntoIterator<Item = Result<Instance>>,
+        corpus: &mut InstanceCorpus,
+    ) -> Result<()> {
+        for document in documents {
+            let document = document?;
+            let features = features(&document, self.options.features.as_ref())?;
+            let attributes = &mut corpus.attributes;
+            for (name, value) in features.iter() {
+                attributes.attribute(name, *value).map_err(at(&document))?;
+            }
+            let label = document.label.as_deref();
+            attributes.end_token(label).map_err(at(&document))?;
+            attributes.end_sentence()?;
+            self.check_memory(attributes.memory() as u64, &document)?;
+            if features.iter().all(|(_, value)| *value == 0.0) {
+                corpus.empty.push(document.place());
+            }
+            corpus.count(&document);
+        }
+        Ok(())
+    }
+
+    /// Checks that documents up to `last`, which need so many bytes, are within the limit.
+    fn check_memory(&self, bytes: u64, last: &Instance) -> Result<()> {
+        let limit = self.memory.bytes(0);
+        if bytes <= limit {
+            return Ok(());
+        }
+        let what = "the documents up to here need";
+        let advice = "fewer documents";
+        Err(input_over_limit(last.place(), what, limit, advice))
+    }
+
+    /// Converts documents to sentences of one token, for a search of hyperparameters
+    /// (the crate `dropchain-tune`); also returns a corpus with their classes alone. Classes
+    /// alternate as evenly as their numbers allow, so that blocks of adjacent documents, of which folds consist,
+    /// have about the same classes.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and of [`corpus`](Self::corpus).
+    pub fn sentences(
+        &self,
+        documents: impl IntoIterator<Item = Result<Instance>>,
+    ) -> Result<(Corpus, InstanceCorpus)> {
+        let (mut counts, mut numbered) = (InstanceCorpus::default(), Vec::new());
+        let schemas = [None, Some("label")].map(|label| {
+            let names = label.iter().map(|label| (*label).to_owned()).collect();
+            Schema::new(names, label.map(|_| 0)).map(Arc::new)
+        });
+        let [unlabeled, labeled] = schemas;
+        let schemas = [unlabeled?, labeled?];
+        let mut held = 0;
+        for document in documents {
+            let document = document?;
+            let schema = &schemas[usize::from(document.label.is_some())];
+            let sentence = self.sentence(&document, schema)?;
+            counts.count(&document);
+            let class = counts.classes.iter();
+            let class = class
+                .enumerate()
+                .find(|(_, c)| Some(&c.name) == document.label.as_ref());
+            let number = class.map_or((0, 0), |(i, class)| (i, class.documents));
+            held += sentence.memory() as u64;
+            self.check_memory(held, &document)?;
+            numbered.push((number, sentence));
+        }
+        let position = |&((class, number), _): &((usize, u64), _)| {
+            let total = counts.classes.get(class).map_or(1, |class| class.documents);
+            (number as f64 - 0.5) / total as f64
+        };
+        numbered.sort_by(|a, b| position(a).total_cmp(&position(b)));
+        let mut corpus = Corpus::new();
+        for (_, sentence) in numbered {
+            corpus.push(sentence);
+        }
+        Ok((corpus, counts))
+    }
+
+    /// Converts a document to a sentence of one token; the only column is the label, if there is
+    /// any.
+    fn sentence(&self, document: &Instance, schema: &Arc<Schema>) -> Result<Sentence> {
+        let mut attributes = Attributes::default();
+        for (name, value) in features(document, self.options.features.as_ref())?.iter() {
+            attributes.push(name, *value);
+        }
+        attributes.end_token();
+        let mut sentence = Sentence::new(Arc::clone(schema), Arc::clone(&document.file));
+        sentence.push(document.label.as_deref(), document.line)?;
+        sentence.attributes = Some(Box::new(attributes));
+        Ok(sentence)
+    }
+
+    /// Checks that there are two classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the place of the first document if all are of one class.
+    pub fn check_classes(&self, corpus: &InstanceCorpus) -> Result<()> {
+        if let [class] = &corpus.classes[..] {
+            return Err(Error::input(
+                class.first.clone(),
+                format!(
+                    "all documents are of the class '{}'; expected two classes",
+                    class.name
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Trains a classifier, with development data if there are any, whose accuracy then stops
+    /// training early.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::train_attributes`]; there are fewer than two classes.
+    pub fn train(
+        &self,
+        corpus: &InstanceCorpus,
+        dev: Option<&InstanceCorpus>,
+        observer: &mut dyn Observer,
+    ) -> Result<TrainedClassifier> {
+        self.check_classes(corpus)?;
+        let is_apart = corpus.classes.len() > 2
+            && !self.is_joint()
+            && self.options.multiclass == Multiclass::OneVsRest;
+        let (parts, ends) = match is_apart {
+            true => self.train_one_vs_rest(corpus, dev, observer)?,
+            false => {
+                let dev = dev.map(|dev| &dev.attributes);
+                let (parts, end) = self.train_once(&corpus.attributes, dev, observer)?;
+                (parts, vec![end])
+            }
+        };
+        let classifier = Classifier::from_bytes(self.record(parts).encode()?)?;
+        Ok(TrainedClassifier { classifier, ends })
+    }
+
+    /// Trains all classes of a corpus at once.
+    fn train_once(
+        &self,
+        corpus: &AttributeCorpus,
+        dev: Option<&AttributeCorpus>,
+        observer: &mut dyn Observer,
+    ) -> Result<(ClassifierParts, End)> {
+        if let Some(trainer) = self.loss_trainer() {
+            let job = Job {
+                corpus,
+                dev,
+                settings: &self.settings,
+                interrupt: self.interrupt,
+                memory: self.memory,
+            };
+            return trainer.train(&job, observer);
+        }
+        let mut trainer = Trainer::with_settings(self.settings.clone()).memory(self.memory);
+        if let Some(flag) = self.interrupt {
+            trainer = trainer.interrupt(flag);
+        }
+        let trained = trainer.train_attributes(corpus, dev, observer)?;
+        Ok((ClassifierParts::of_model(&trained.model)?, trained.end))
+    }
+
+    fn loss_trainer(&self) -> Option<LossTrainer> {
+        Some(LossTrainer {
+            loss: self.options.loss?,
+            hidden: self.options.hidden,
+            seed: self.settings.options().seed,
+            optimizer: self.options.train.method.optimizer.clone(),
+        })
+    }
+
+    /// Returns whether one training learns all classes: together, or with a loss each against the
+    /// rest.
+    #[must_use]
+    pub fn is_joint(&self) -> bool {
+        match self.options.loss {
+            Some(_) => self.options.hidden == 0,
+            None => self.options.multiclass == Multiclass::Softmax,
+        }
+    }
+
+    /// Returns what trains the segments of a search of hyperparameters. Of two classes or more, if
+    /// training [is joint](Self::is_joint), otherwise of two.
+    #[must_use]
+    pub fn segments(&self) -> Box<dyn SegmentTrainer> {
+        match self.loss_trainer() {
+            Some(trainer) => Box::new(trainer),
+            None => Box::new(ObjectiveTrainer),
+        }
+    }
+
+    /// Makes the classifier of what [`segments`](Self::segments) finished.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the bytes are none of it.
+    pub fn classifier(&self, finished: Vec<u8>) -> Result<Classifier> {
+        let parts = match self.loss_trainer() {
+            Some(_) => ClassifierParts::of_classifier(&Classifier::from_bytes(finished)?)?,
+            None => ClassifierParts::of_model(&Model::from_bytes(finished)?)?,
+        };
+        Classifier::from_bytes(self.record(parts).encode()?)
+    }
+
+    /// Records the options in a classifier.
+    fn record(&self, mut parts: ClassifierParts) -> ClassifierParts {
+        let header = &mut parts.header;
+        header.features = self.options.features;
+        header.multiclass = match header.classes.len() {
+            0..=2 => Multiclass::Softmax,
+            _ => self.options.multiclass,
+        };
+        if let Some(epsilon) = self.options.l2_informativeness {
+            header.options["l2_informativeness"] = epsilon.into();
+        }
+        parts
+    }
+
+    /// Trains a model for each class against the others: the scores of the class in all of them
+    /// are those of the classifier.
+    fn train_one_vs_rest(
+        &self,
+        corpus: &InstanceCorpus,
+        dev: Option<&InstanceCorpus>,
+        observer: &mut dyn Observer,
+    ) -> Result<(ClassifierParts, Vec<End>)> {
+        let names: Vec<&str> = corpus.classes.iter().map(|class| &*class.name).collect();
+        let mut combined = OneVsRest::new(&names);
+        let mut ends = Vec::new();
+        for class in &names {
+            let own = corpus.attributes.against_rest(class)?;
+            let dev = dev
+                .map(|dev| dev.attributes.against_rest(class))
+                .transpose()?;
+            let (parts, end) = self.train_once(&own, dev.as_ref(), observer)?;
+            combined.add(parts);
+            ends.push(end);
+        }
+        Ok((combined.into_parts(), ends))
+    }
+}

@@ -1,0 +1,284 @@
+//! Scores of a classifier: accuracy, F1 of each class, log-loss, calibration, with intervals.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use dropchain::eval::{Calibration, Counts, Metrics, ratio};
+use dropchain::random::uniform;
+
+/// Number of resamples of the bootstrap.
+const SAMPLES: u64 = 1000;
+
+/// The bounds of a 95 % interval, as positions in sorted resamples.
+const INTERVAL: [usize; 2] = [
+    (SAMPLES as usize * 25) / 1000,
+    (SAMPLES as usize * 975) / 1000 - 1,
+];
+
+/// The least probability that the log-loss takes for granted, as scikit-learn does for 64 bits.
+const LEAST: f64 = f64::EPSILON;
+
+/// Counts the predictions of a classifier.
+///
+/// ```
+/// use dropchain_documents::ClassEvaluation;
+///
+/// let classes = ["neg".to_owned(), "pos".to_owned()];
+/// let mut evaluation = ClassEvaluation::new(&classes);
+/// evaluation.add("pos", 1, &[0.25, 0.75]);
+/// evaluation.add("neg", 1, &[0.5, 0.5]);
+/// let report = evaluation.report(1);
+/// assert_eq!(report.accuracy, 0.5);
+/// assert!((report.log_loss - (0.75_f64.ln() + 0.5_f64.ln()) / -2.0).abs() < 1e-12);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClassEvaluation {
+    classes: Vec<String>, // of the model, then others that were found
+    of_model: usize,
+    outcomes: Vec<[u32; 2]>, // gold and predicted class of each document
+    log_loss: f64,
+    unseen: u64,
+    calibration: Calibration,
+}
+
+/// The scores of a classifier, as fractions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassReport {
+    /// Number of documents.
+    pub documents: u64,
+    /// The fraction of documents with the right class.
+    pub accuracy: f64,
+    /// Its 95 % interval, by the percentiles of a bootstrap over documents.
+    pub accuracy_interval: [f64; 2],
+    /// The mean F1 of the classes that occur or are predicted.
+    pub macro_f1: f64,
+    /// Its 95 % interval.
+    pub macro_f1_interval: [f64; 2],
+    /// The mean −ln p(right class), in nats, of documents whose class the model has. Probabilities
+    /// below 2⁻⁵² count as 2⁻⁵².
+    pub log_loss: f64,
+    /// The mean squared difference between the probability of the predicted class and whether it
+    /// is right.
+    pub brier_score: f64,
+    /// The expected calibration error over ten bins.
+    pub calibration_error: f64,
+    /// Documents whose class the model does not have.
+    pub unseen: u64,
+    /// The scores of each class that occurs or is predicted.
+    pub classes: Vec<ClassScores>,
+}
+
+/// The scores of a class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassScores {
+    /// Its name.
+    pub class: String,
+    /// The fraction of documents predicted to be of the class that are.
+    pub precision: f64,
+    /// The fraction of documents of the class that are predicted to be.
+    pub recall: f64,
+    /// The harmonic mean of both.
+    pub f1: f64,
+    /// Number of documents of the class.
+    pub support: u64,
+    /// Number of documents of the class by what was predicted.
+    pub predicted: BTreeMap<String, u64>,
+}
+
+impl ClassEvaluation {
+    /// Begins with no documents; `classes` are those of the model.
+    #[must_use]
+    pub fn new(classes: &[String]) -> Self {
+        Self {
+            classes: classes.to_vec(),
+            of_model: classes.len(),
+            outcomes: Vec::new(),
+            log_loss: 0.0,
+            unseen: 0,
+            calibration: Calibration::default(),
+        }
+    }
+
+    /// Adds a document: its class, the number of the predicted one, and the probability of each
+    /// class of the model.
+    pub fn add(&mut self, gold: &str, predicted: usize, probabilities: &[f64]) {
+        let found = self.classes.iter().position(|class| class == gold);
+        let number = found.unwrap_or_else(|| {
+            self.classes.push(gold.to_owned());
+            self.classes.len() - 1
+        });
+        match probabilities.get(number) {
+            Some(p) if number < self.of_model => self.log_loss -= p.max(LEAST).ln(),
+            _ => self.unseen += 1,
+        }
+        let confidence = probabilities.get(predicted).copied().unwrap_or(0.0);
+        self.calibration.add(confidence, predicted == number);
+        self.outcomes.push([number as u32, predicted as u32]);
+    }
+
+    /// Returns the scores; `seed` is that of the bootstrap.
+    #[must_use]
+    pub fn report(&self, seed: u64) -> ClassReport {
+        let all = self.counts(self.outcomes.iter().copied());
+        let (accuracy, macro_f1) = averages(&all);
+        let [accuracy_interval, macro_f1_interval] = self.intervals(seed);
+        let documents = self.outcomes.len() as u64;
+        let known = (documents - self.unseen) as f64;
+        let mean = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
+        ClassReport {
+            documents,
+            accuracy,
+            accuracy_interval,
+            macro_f1,
+            macro_f1_interval,
+            log_loss: mean(self.log_loss, known),
+            brier_score: self.calibration.brier_score(),
+            calibration_error: self.calibration.expected_error(),
+            unseen: self.unseen,
+            classes: self.class_scores(&all),
+        }
+    }
+
+    /// Returns the calibration of the probabilities of predicted classes.
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    fn class_scores(&self, all: &[Counts]) -> Vec<ClassScores> {
+        let mut predicted = vec![BTreeMap::new(); self.classes.len()];
+        for &[gold, other] in &self.outcomes {
+            let name = self.classes[other as usize].clone();
+            *predicted[gold as usize].entry(name).or_insert(0) += 1;
+        }
+        let classes = self.classes.iter().zip(all).zip(predicted);
+        let classes = classes.filter(|((_, counts), _)| occurs(counts));
+        let scores = classes.map(|((class, counts), predicted)| {
+            let Metrics {
+                precision,
+                recall,
+                f1,
+            } = counts.metrics();
+            ClassScores {
+                class: class.clone(),
+                precision,
+                recall,
+                f1,
+                support: counts.gold,
+                predicted,
+            }
+        });
+        scores.collect()
+    }
+
+    /// Counts documents of each class.
+    fn counts(&self, outcomes: impl Iterator<Item = [u32; 2]>) -> Vec<Counts> {
+        let mut counts = vec![Counts::default(); self.classes.len()];
+        for [gold, predicted] in outcomes {
+            counts[gold as usize].gold += 1;
+            counts[predicted as usize].predicted += 1;
+            counts[gold as usize].correct += u64::from(gold == predicted);
+        }
+        counts
+    }
+
+    /// Returns the intervals of accuracy and macro-averaged F1.
+    fn intervals(&self, seed: u64) -> [[f64; 2]; 2] {
+        let n = self.outcomes.len();
+        if n == 0 {
+            return [[0.0; 2]; 2];
+        }
+        let mut samples = [Vec::new(), Vec::new()];
+        for sample in 0..SAMPLES {
+            let drawn = (0..n as u64).map(|i| {
+                let position = (1.0 - uniform(seed, sample * n as u64 + i)) * n as f64;
+                self.outcomes[(position as usize).min(n - 1)]
+            });
+            let (accuracy, f1) = averages(&self.counts(drawn));
+            samples[0].push(accuracy);
+            samples[1].push(f1);
+        }
+        samples.map(|mut sample| {
+            sample.sort_by(f64::total_cmp);
+            INTERVAL.map(|position| sample[position])
+        })
+    }
+}
+
+fn occurs(counts: &Counts) -> bool {
+    counts.gold + counts.predicted > 0
+}
+
+/// Returns accuracy and macro-averaged F1.
+fn averages(counts: &[Counts]) -> (f64, f64) {
+    let (mut correct, mut total, mut f1, mut classes) = (0, 0, 0.0, 0);
+    for counts in counts.iter().filter(|counts| occurs(counts)) {
+        correct += counts.correct;
+        total += counts.gold;
+        f1 += counts.metrics().f1;
+        classes += 1;
+    }
+    (ratio(1.0, correct, total), f1 / f64::from(classes.max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation(outcomes: &[(&str, usize, [f64; 3])]) -> ClassEvaluation {
+        let mut evaluation = ClassEvaluation::new(&["a", "b", "c"].map(str::to_owned));
+        for (gold, predicted, probabilities) in outcomes {
+            evaluation.add(gold, *predicted, probabilities);
+        }
+        evaluation
+    }
+
+    #[test]
+    fn scores_are_those_of_the_definitions() {
+        let report = evaluation(&[
+            ("a", 0, [0.8, 0.1, 0.1]),
+            ("a", 1, [0.3, 0.6, 0.1]),
+            ("b", 1, [0.0, 1.0, 0.0]),
+            ("d", 0, [0.5, 0.3, 0.2]),
+        ])
+        .report(1);
+        assert_eq!(
+            (report.documents, report.unseen, report.accuracy),
+            (4, 1, 0.5)
+        );
+        let f1: Vec<(&str, f64)> = report.classes.iter().map(|c| (&*c.class, c.f1)).collect();
+        assert_eq!(f1, [("a", 0.5), ("b", 2.0 / 3.0), ("d", 0.0)]); // c does not occur
+        assert!((report.macro_f1 - (0.5 + 2.0 / 3.0) / 3.0).abs() < 1e-15);
+        let loss = -(0.8_f64.ln() + 0.3_f64.ln()) / 3.0;
+        assert!((report.log_loss - loss).abs() < 1e-15);
+        let confusions = &report.classes[0].predicted;
+        assert_eq!((confusions["a"], confusions["b"]), (1, 1));
+        let brier = (0.04 + 0.36 + 0.0 + 0.25) / 4.0;
+        assert!((report.brier_score - brier).abs() < 1e-15);
+    }
+
+    #[test]
+    fn an_impossible_class_has_a_finite_loss() {
+        let report = evaluation(&[("a", 1, [0.0, 1.0, 0.0])]).report(1);
+        assert_eq!(report.log_loss, -f64::EPSILON.ln());
+        assert_eq!(report.accuracy_interval, [0.0; 2]);
+        assert_eq!(evaluation(&[]).report(1).accuracy, 0.0);
+    }
+
+    #[test]
+    fn intervals_are_those_of_the_binomial_distribution() {
+        // 80 of 100: the standard error is 4 points, so the interval is about 72 to 88.
+        let right = ("a", 0, [1.0, 0.0, 0.0]);
+        let wrong = ("b", 0, [1.0, 0.0, 0.0]);
+        let outcomes = [vec![right; 80], vec![wrong; 20]].concat();
+        let evaluation = evaluation(&outcomes);
+        let [low, high] = evaluation.report(7).accuracy_interval;
+        assert!(
+            (low - 0.72).abs() <= 0.015 && (high - 0.88).abs() <= 0.015,
+            "{low} {high}"
+        );
+        assert_eq!(evaluation.report(7), evaluation.report(7));
+        assert_ne!(evaluation.report(8).accuracy_interval, [0.0; 2]);
+    }
+}

@@ -1,0 +1,238 @@
+//! From the text of a document to its features.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::{Instance, InstanceContent};
+use dropchain::error::{Error, Result};
+use dropchain::tokenize;
+
+/// The longest n-gram.
+const LONGEST: usize = 20;
+
+/// Lengths of n-grams, such as `1..2`, both included, or `3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NgramRange {
+    shortest: usize,
+    longest: usize,
+}
+
+impl NgramRange {
+    /// Creates a range of lengths, both included.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it is empty, begins with 0, or ends above 20.
+    pub fn new(shortest: usize, longest: usize) -> Result<Self> {
+        if shortest == 0 || longest < shortest || longest > LONGEST {
+            return Err(Error::parameter(format!(
+                "n-grams of {shortest}..{longest}; expected lengths from 1 to {LONGEST}, such as \
+                 1..2"
+            )));
+        }
+        Ok(Self { shortest, longest })
+    }
+
+    /// Calls `visit` with the bounds of each n-gram among `length` items, shorter ones first.
+    fn for_each(self, length: usize, mut visit: impl FnMut(usize, usize)) {
+        for n in self.shortest..=self.longest.min(length) {
+            (0..=length - n).for_each(|start| visit(start, start + n));
+        }
+    }
+}
+
+impl FromStr for NgramRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (shortest, longest) = text.split_once("..").unwrap_or((text, text));
+        match (shortest.parse(), longest.parse()) {
+            (Ok(shortest), Ok(longest)) => Self::new(shortest, longest),
+            _ => Err(Error::parameter(format!(
+                "'{text}' is no range of lengths; expected one such as 1..2"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for NgramRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.shortest, self.longest)
+    }
+}
+
+/// The value of a feature that occurs n times in a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TermFrequency {
+    /// 1.
+    #[default]
+    Binary,
+    /// n.
+    Count,
+    /// 1 + ln n.
+    Log,
+}
+
+/// What the words of a text are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tokens {
+    /// The tokens of the tokenizer, as in raw text that is tagged.
+    #[default]
+    Words,
+    /// What stands between blanks, for text that is tokenized already.
+    Blanks,
+}
+
+/// The features of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeatureOptions {
+    /// N-grams of words, joined by blanks: `w=not good`. They cross sentences.
+    pub words: Option<NgramRange>,
+    /// N-grams of characters (Unicode scalar values), across words, with a run of white space as
+    /// one blank: `c=ood`.
+    pub chars: Option<NgramRange>,
+    /// The values of features.
+    pub frequency: TermFrequency,
+    /// What words are.
+    pub tokens: Tokens,
+    /// Whether letters are in lower case in features.
+    pub lowercase: bool,
+}
+
+impl Default for FeatureOptions {
+    /// Words and pairs of adjacent words, in lower case, each with the value 1.
+    fn default() -> Self {
+        Self {
+            words: Some(NgramRange {
+                shortest: 1,
+                longest: 2,
+            }),
+            chars: None,
+            frequency: TermFrequency::default(),
+            tokens: Tokens::default(),
+            lowercase: true,
+        }
+    }
+}
+
+/// Names and values of the features of a document, in the order in which they first occur.
+#[derive(Debug, Default)]
+struct Features {
+    numbers: HashMap<String, usize>,
+    counts: Vec<(String, f64)>,
+}
+
+impl Features {
+    fn add(&mut self, name: &str) {
+        if let Some(&number) = self.numbers.get(name) {
+            self.counts[number].1 += 1.0;
+            return;
+        }
+        self.numbers.insert(name.to_owned(), self.counts.len());
+        self.counts.push((name.to_owned(), 1.0));
+    }
+}
+
+impl FeatureOptions {
+    /// Returns the features of a text with their values, each once.
+    #[must_use]
+    pub fn extract(&self, text: &str) -> Vec<(String, f64)> {
+        let lower;
+        let text = if self.lowercase {
+            lower = text.to_lowercase();
+            &lower
+        } else {
+            text
+        };
+        let mut features = Features::default();
+        if let Some(range) = self.words {
+            self.add_words(range, text, &mut features);
+        }
+        if let Some(range) = self.chars {
+            add_chars(range, text, &mut features);
+        }
+        let mut features = features.counts;
+        for (_, value) in &mut features {
+            *value = match self.frequency {
+                TermFrequency::Binary => 1.0,
+                TermFrequency::Count => *value,
+                TermFrequency::Log => 1.0 + value.ln(),
+            };
+        }
+        features
+    }
+
+    fn add_words(&self, range: NgramRange, text: &str, features: &mut Features) {
+        let words = words_of(text, self.tokens);
+        let mut name = String::new();
+        range.for_each(words.len(), |start, end| {
+            name.clear();
+            name.push_str("w=");
+            for (i, word) in words[start..end].iter().enumerate() {
+                if i > 0 {
+                    name.push(' ');
+                }
+                name.push_str(word);
+            }
+            features.add(&name);
+        });
+    }
+}
+
+/// Returns the words of a text.
+pub(super) fn words_of(text: &str, tokens: Tokens) -> Vec<&str> {
+    match tokens {
+        Tokens::Words => {
+            let tokens = tokenize::tokens(text).into_iter();
+            tokens.map(|offsets| &text[offsets.bytes]).collect()
+        }
+        Tokens::Blanks => text.split_whitespace().collect(),
+    }
+}
+
+fn add_chars(range: NgramRange, text: &str, features: &mut Features) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let mut bounds: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
+    bounds.push(text.len());
+    let mut name = String::new();
+    range.for_each(bounds.len() - 1, |start, end| {
+        name.clear();
+        name.push_str("c=");
+        name.push_str(&text[bounds[start]..bounds[end]]);
+        features.add(&name);
+    });
+}
+
+/// The names and values of the features of a document.
+pub(crate) type NamedValues<'d> = Cow<'d, [(String, f64)]>;
+
+/// Returns the features of a document: those of its text, if there are options, or its own.
+///
+/// # Errors
+///
+/// [`Error::Input`] if the document is of the other kind.
+pub(crate) fn features<'d>(
+    document: &'d Instance,
+    options: Option<&FeatureOptions>,
+) -> Result<NamedValues<'d>> {
+    let (found, expected) = match (&document.content, options) {
+        (InstanceContent::Text(text), Some(options)) => return Ok(options.extract(text).into()),
+        (InstanceContent::Features(features), None) => return Ok(features.into()),
+        (InstanceContent::Text(_), None) => ("a text", "features"),
+        (InstanceContent::Features(_), Some(_)) => ("features", "a text"),
+    };
+    let message = format!("found {found}; expected {expected}, as the model was trained on");
+    Err(Error::input(document.place(), message))
+}
+
+/// Adds the place of a document to an error.
+pub(crate) fn at(document: &Instance) -> impl Fn(Error) -> Error {
+    |error| Error::input(document.place(), error.to_string())
+}

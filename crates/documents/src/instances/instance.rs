@@ -1,0 +1,200 @@
+//! Documents with a class, and how files store them.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use dropchain::corpus::ReadOptions;
+use dropchain::error::{Error, Place, Result};
+
+/// A document: a text, or features that were made elsewhere, perhaps with its class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// The name of its class, if it is known.
+    pub label: Option<String>,
+    /// What it consists of.
+    pub content: InstanceContent,
+    /// The name of its file; `-` is standard input.
+    pub file: Arc<str>,
+    /// Its first line in the file, from 1; 0 if it is the whole file.
+    pub line: u64,
+}
+
+/// What a document consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InstanceContent {
+    /// Text.
+    Text(String),
+    /// Names of features with their values.
+    Features(Vec<(String, f64)>),
+}
+
+/// How files store documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InstanceFormat {
+    /// Lines with the class, a tab, and the text.
+    Labeled,
+    /// Lines of text, without classes.
+    Text,
+    /// Comma-separated values (RFC 4180); the first row has the names of the columns.
+    Csv,
+    /// Values separated by tabs; the first row has the names of the columns.
+    Tsv,
+    /// JSON lines: objects with a text and a class.
+    Jsonl,
+    /// Lines of ready-made features as in SVMlight and LIBSVM: the class, then `index:value` with
+    /// ascending indices from 1, then perhaps a comment after `#`.
+    Svmlight,
+    /// A folder with a folder of files for each class, or with files without classes.
+    Folder,
+}
+
+/// What to read documents from, and how.
+#[derive(Clone, Debug)]
+pub struct InstanceReadOptions {
+    /// The format; `None`: by name, and of `.tsv` by whether the first line names the columns.
+    pub format: Option<InstanceFormat>,
+    /// The format of files whose name does not tell.
+    pub default_format: InstanceFormat,
+    /// The column or key of texts.
+    pub text: String,
+    /// The columns of a table that are features; `None` if documents are texts. Only CSV and TSV
+    /// have them.
+    pub table: Option<TableFeatures>,
+    /// The column or key of classes.
+    pub label: String,
+    /// Whether labels are numbers to predict instead of classes: in JSON they may have fractions.
+    pub labels_are_numbers: bool,
+    /// Whether a document without a class is an error.
+    pub needs_labels: bool,
+    /// The encoding, the report of what was replaced, and the limit on memory; the rest is unused.
+    pub read: ReadOptions,
+}
+
+/// The columns of a table that are features.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableFeatures {
+    /// Columns of numbers: features with the names of the columns. `None`: all columns but that of
+    /// the label and the categories.
+    pub numbers: Option<Vec<String>>,
+    /// Columns of categories: `color=red` has the value 1. An empty cell is no category.
+    pub categories: Vec<String>,
+}
+
+impl Default for InstanceReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            default_format: InstanceFormat::Labeled,
+            text: "text".to_owned(),
+            table: None,
+            label: "label".to_owned(),
+            labels_are_numbers: false,
+            needs_labels: true,
+            read: ReadOptions::default(),
+        }
+    }
+}
+
+impl InstanceReadOptions {
+    /// Returns what a label should be, for messages.
+    pub(super) fn expected_label(&self) -> &'static str {
+        match self.labels_are_numbers {
+            true => "a number",
+            false => "a class",
+        }
+    }
+}
+
+impl Instance {
+    /// Creates a document in memory from a text.
+    #[must_use]
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Self {
+            label: None,
+            content: InstanceContent::Text(text.into()),
+            file: "-".into(),
+            line: 1,
+        }
+    }
+
+    /// Creates a document in memory from names of features with their values.
+    #[must_use]
+    pub fn from_features<S: Into<String>>(features: impl IntoIterator<Item = (S, f64)>) -> Self {
+        let features = features.into_iter();
+        let features = features.map(|(name, value)| (name.into(), value));
+        Self {
+            content: InstanceContent::Features(features.collect()),
+            ..Self::from_text("")
+        }
+    }
+
+    /// Returns the document with its class.
+    #[must_use]
+    pub fn with_label(self, label: impl Into<String>) -> Self {
+        Self {
+            label: Some(label.into()),
+            ..self
+        }
+    }
+
+    /// Returns the document without its class.
+    #[must_use]
+    pub fn without_label(self) -> Self {
+        Self {
+            label: None,
+            ..self
+        }
+    }
+
+    /// Returns where the document begins.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        match self.line {
+            0 => Place::file(&*self.file),
+            line => Place::line(&*self.file, line),
+        }
+    }
+}
+
+impl InstanceFormat {
+    /// Returns the format that the name of a file tells, after an ending `.gz`; `None` for other
+    /// names.
+    #[must_use]
+    pub fn of_name(name: &OsStr) -> Option<Self> {
+        let path = Path::new(name);
+        if path.is_dir() {
+            return Some(Self::Folder);
+        }
+        let path = match path.extension() {
+            Some(extension) if extension == "gz" => Path::new(path.file_stem()?),
+            _ => path,
+        };
+        match path.extension()?.to_str()? {
+            "csv" => Some(Self::Csv),
+            "jsonl" | "json" | "ndjson" => Some(Self::Jsonl),
+            "svm" | "svmlight" | "libsvm" => Some(Self::Svmlight),
+            _ => None,
+        }
+    }
+}
+
+/// Checks the class of a document; `fault` makes an error with its place.
+pub(super) fn checked_label(
+    label: Option<&str>,
+    options: &InstanceReadOptions,
+    fault: impl Fn(&str) -> Error,
+) -> Result<Option<String>> {
+    let missing = |found: &str| {
+        let expected = options.expected_label();
+        Err(fault(&format!("{found}; expected {expected}")))
+    };
+    match label {
+        Some("") if options.needs_labels => missing("the label is empty"),
+        None if options.needs_labels => missing("found no label"),
+        Some("") | None => Ok(None),
+        Some(label) => Ok(Some(label.to_owned())),
+    }
+}

@@ -1,0 +1,143 @@
+//! Streaming the documents of files in any format.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::folder::{self, Input};
+use super::instance::{Instance, InstanceFormat, InstanceReadOptions};
+use super::line;
+use super::table::Table;
+use dropchain::corpus::LineReader;
+use dropchain::corpus::{check_sources, open_stream};
+use dropchain::error::{Error, Place, Result};
+
+/// An iterator over the documents of some inputs. It ends after an error.
+pub struct InstanceReader {
+    options: InstanceReadOptions,
+    pending: VecDeque<Input>,
+    current: Option<Open>,
+}
+
+/// The input that is being read.
+enum Open {
+    Lines(LineReader, InstanceFormat),
+    Table(Box<Table>),
+}
+
+impl InstanceReader {
+    /// Reads files or folders in order; `-` is standard input. gzip is recognized by its magic
+    /// bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a file does not exist, or a folder cannot be read; [`Error::Parameter`] if
+    /// there are no sources, or standard input twice, or a folder has another format or no files.
+    pub fn open<S: AsRef<OsStr>>(sources: &[S], options: &InstanceReadOptions) -> Result<Self> {
+        check_sources(sources)?;
+        let mut pending = VecDeque::new();
+        for source in sources {
+            let source = source.as_ref();
+            let is_folder = Path::new(source).is_dir();
+            match options.format {
+                Some(InstanceFormat::Folder) | None if is_folder => {
+                    pending.extend(folder::inputs(Path::new(source), options)?);
+                }
+                Some(InstanceFormat::Folder) => {
+                    let message = "expected a folder of documents";
+                    return Err(Error::input(Place::file(source.to_string_lossy()), message));
+                }
+                _ if is_folder => {
+                    let message = "found a folder; expected a file in the format that was given";
+                    return Err(Error::input(Place::file(source.to_string_lossy()), message));
+                }
+                _ => pending.push_back(Input {
+                    path: source.to_owned(),
+                    whole: None,
+                }),
+            }
+        }
+        Ok(Self {
+            options: options.clone(),
+            pending,
+            current: None,
+        })
+    }
+
+    fn read(&mut self) -> Result<Option<Instance>> {
+        loop {
+            let document = match &mut self.current {
+                None => None,
+                Some(Open::Table(table)) => table.read(&self.options)?,
+                Some(Open::Lines(lines, format)) => line::read(lines, *format, &self.options)?,
+            };
+            if document.is_some() {
+                return Ok(document);
+            }
+            let Some(input) = self.pending.pop_front() else {
+                return Ok(None);
+            };
+            let lines = self.lines(&input.path)?;
+            if let Some(label) = input.whole {
+                self.current = None;
+                return folder::read_whole(lines, label, self.options.read.memory).map(Some);
+            }
+            self.current = Some(self.start(lines)?);
+        }
+    }
+
+    fn lines(&self, path: &OsStr) -> Result<LineReader> {
+        let mut lines = LineReader::new(open_stream(path)?, Arc::from(path.to_string_lossy()));
+        self.options.read.decode(&mut lines);
+        Ok(lines)
+    }
+
+    /// Finds out the format of an input.
+    fn start(&self, mut lines: LineReader) -> Result<Open> {
+        let name = OsString::from(&**lines.file());
+        let given = self.options.format;
+        let format = match given.or_else(|| InstanceFormat::of_name(&name)) {
+            Some(format) => format,
+            None if self.has_column_names(&name, &mut lines)? => InstanceFormat::Tsv,
+            None => self.options.default_format,
+        };
+        let is_table = matches!(format, InstanceFormat::Csv | InstanceFormat::Tsv);
+        if self.options.table.is_some() && !is_table {
+            let place = Place::file(name.to_string_lossy());
+            let message = "only tables have columns of features; expected CSV or TSV";
+            return Err(Error::input(place, message));
+        }
+        Ok(match format {
+            InstanceFormat::Csv => Open::Table(Box::new(Table::new(lines, b',', &self.options)?)),
+            InstanceFormat::Tsv => Open::Table(Box::new(Table::new(lines, b'\t', &self.options)?)),
+            _ => Open::Lines(lines, format),
+        })
+    }
+
+    /// Returns whether a file whose name ends in `.tsv` begins with the names of its columns.
+    fn has_column_names(&self, name: &OsStr, lines: &mut LineReader) -> Result<bool> {
+        let name = name.to_string_lossy();
+        if !name.ends_with(".tsv") && !name.ends_with(".tsv.gz") {
+            return Ok(false);
+        }
+        if self.options.table.is_some() {
+            return Ok(true);
+        }
+        let first = lines.peek(0)?.unwrap_or_default();
+        let has = |column: &str| first.split('\t').any(|cell| cell == column);
+        Ok(has(&self.options.text) && (has(&self.options.label) || !self.options.needs_labels))
+    }
+}
+
+impl Iterator for InstanceReader {
+    type Item = Result<Instance>;
+
+    fn next(&mut self) -> Option<Result<Instance>> {
+        let document = self.read();
+        if document.is_err() {
+            (self.current, self.pending) = (None, VecDeque::new());
+        }
+        document.transpose()
+    }
+}

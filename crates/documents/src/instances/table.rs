@@ -1,0 +1,225 @@
+//! Documents in tables with named columns.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use super::instance::{
+    Instance, InstanceContent, InstanceReadOptions, TableFeatures, checked_label,
+};
+use dropchain::corpus::{InputStream, LineReader, MAX_LINE};
+use dropchain::error::{Error, Place, Result};
+
+/// A table that is being read.
+pub(super) struct Table {
+    reader: csv::Reader<Bounded>,
+    unread: Arc<AtomicUsize>, // bytes that the row may still have
+    file: Arc<str>,
+    record: ByteRecord,
+    content: Content,
+    label: Option<usize>,
+}
+
+/// Where a row has its content.
+enum Content {
+    Text(usize),
+    Features(Vec<FeatureColumn>),
+}
+
+/// A column that is a feature.
+struct FeatureColumn {
+    number: usize,
+    name: String,
+    is_category: bool,
+}
+
+impl Table {
+    /// Reads the names of the columns. Quotes have a meaning only where commas separate.
+    pub fn new(lines: LineReader, separator: u8, options: &InstanceReadOptions) -> Result<Self> {
+        let file = Arc::clone(lines.file());
+        let stream = lines.into_decoded();
+        let stream = stream.map_err(|error| Error::io(&*file, error))?;
+        let unread = Arc::new(AtomicUsize::new(MAX_LINE));
+        let mut reader = ReaderBuilder::new()
+            .delimiter(separator)
+            .quoting(separator == b',')
+            .from_reader(Bounded {
+                stream,
+                unread: Arc::clone(&unread),
+            });
+        let header = reader.byte_headers().map_err(|error| fault(&file, error))?;
+        let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
+        let names: Vec<&str> = names
+            .iter()
+            .map(|name| name.trim_start_matches('\u{feff}').trim())
+            .collect();
+        let position = |column: &str| names.iter().position(|name| *name == column);
+        let missing = |column: &str| {
+            Error::input(
+                Place::line(&*file, 1),
+                format!(
+                    "there is no column '{column}'; found {}",
+                    names.join(", ").escape_debug()
+                ),
+            )
+        };
+        let content = match &options.table {
+            None => Content::Text(position(&options.text).ok_or_else(|| missing(&options.text))?),
+            Some(features) => {
+                let columns = features.columns(&names, &options.label);
+                for column in &columns {
+                    let name = &column.name;
+                    if column.number == names.len() {
+                        return Err(missing(name));
+                    }
+                    let fault = if names.iter().filter(|n| *n == name).count() > 1 {
+                        "occurs twice"
+                    } else if *name == options.label {
+                        "is the label, and cannot be a feature"
+                    } else {
+                        continue;
+                    };
+                    let message = format!("the column '{name}' {fault}");
+                    return Err(Error::input(Place::line(&*file, 1), message));
+                }
+                Content::Features(columns)
+            }
+        };
+        let label = position(&options.label);
+        if label.is_none() && options.needs_labels {
+            return Err(missing(&options.label));
+        }
+        Ok(Self {
+            reader,
+            unread,
+            file,
+            record: ByteRecord::new(),
+            content,
+            label,
+        })
+    }
+
+    /// Reads the next row.
+    pub fn read(&mut self, options: &InstanceReadOptions) -> Result<Option<Instance>> {
+        self.unread.store(MAX_LINE, Ordering::Relaxed);
+        let read = self.reader.read_byte_record(&mut self.record);
+        if !read.map_err(|error| fault(&self.file, error))? {
+            return Ok(None);
+        }
+        let line = self.record.position().map_or(0, csv::Position::line);
+        let error = |message: &str| Error::input(Place::line(&*self.file, line), message);
+        let cell = |column: usize| {
+            let bytes = self.record.get(column).unwrap_or_default();
+            match (std::str::from_utf8(bytes), options.read.lossy) {
+                (Ok(text), _) => Ok(Cow::Borrowed(text)),
+                (Err(_), true) => {
+                    let text = String::from_utf8_lossy(bytes);
+                    let places = text.matches('\u{fffd}').count();
+                    options.read.report.add_replaced(places as u64);
+                    Ok(text)
+                }
+                (Err(_), false) => Err(error(
+                    "the text is not UTF-8; expected UTF-8, --encoding NAME, or --lossy",
+                )),
+            }
+        };
+        let content = match &self.content {
+            Content::Text(column) => InstanceContent::Text(cell(*column)?.into_owned()),
+            Content::Features(columns) => {
+                let mut features = Vec::with_capacity(columns.len());
+                for column in columns {
+                    let cell = cell(column.number)?;
+                    features.extend(column.feature(cell.trim()).map_err(|m| error(&m))?);
+                }
+                InstanceContent::Features(features)
+            }
+        };
+        let label = self.label.map(cell).transpose()?;
+        let label = checked_label(label.as_deref().map(str::trim), options, error)?;
+        Ok(Some(Instance {
+            label,
+            content,
+            file: Arc::clone(&self.file),
+            line,
+        }))
+    }
+}
+
+impl TableFeatures {
+    /// Returns the columns of a table with these names; those that it does not have have the
+    /// number of its columns.
+    fn columns(&self, names: &[&str], label: &str) -> Vec<FeatureColumn> {
+        let column = |name: &str, is_category| FeatureColumn {
+            number: names.iter().position(|n| *n == name).unwrap_or(names.len()),
+            name: name.to_owned(),
+            is_category,
+        };
+        let is_category = |name: &str| self.categories.iter().any(|c| c == name);
+        let numbers: Vec<FeatureColumn> = match &self.numbers {
+            Some(numbers) => numbers.iter().map(|name| column(name, false)).collect(),
+            None => {
+                let others = names.iter().filter(|n| **n != label && !is_category(n));
+                others.map(|name| column(name, false)).collect()
+            }
+        };
+        let categories = self.categories.iter().map(|name| column(name, true));
+        numbers.into_iter().chain(categories).collect()
+    }
+}
+
+impl FeatureColumn {
+    /// Returns the feature that a cell is, if it is any.
+    fn feature(&self, cell: &str) -> std::result::Result<Option<(String, f64)>, String> {
+        if self.is_category {
+            return Ok((!cell.is_empty()).then(|| (format!("{}={cell}", self.name), 1.0)));
+        }
+        match cell.parse().ok().filter(|value: &f64| value.is_finite()) {
+            Some(value) => Ok(Some((self.name.clone(), value))),
+            None => Err(format!(
+                "the column '{}' has '{cell}'; expected a finite number",
+                self.name
+            )),
+        }
+    }
+}
+
+/// A stream that fails when a row is too long, such as one whose quotes are never closed.
+struct Bounded {
+    stream: InputStream,
+    unread: Arc<AtomicUsize>,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let unread = self.unread.load(Ordering::Relaxed);
+        if unread == 0 {
+            let message = format!("a row is longer than {} MiB", MAX_LINE >> 20);
+            return Err(io::Error::other(message));
+        }
+        let end = buffer.len().min(unread);
+        let read = self.stream.read(&mut buffer[..end])?;
+        self.unread.store(unread - read, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Converts an error, with its line.
+fn fault(file: &Arc<str>, error: csv::Error) -> Error {
+    let line = error.position().map(csv::Position::line);
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => Error::io(&**file, error),
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => Error::input(
+            Place::line(&**file, line.unwrap_or(1)),
+            format!("found {len} cells; expected {expected_len}, one for each column"),
+        ),
+        kind => Error::input(
+            Place::line(&**file, line.unwrap_or(1)),
+            format!("the row cannot be read: {kind:?}"),
+        ),
+    }
+}

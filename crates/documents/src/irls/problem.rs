@@ -1,0 +1,302 @@
+//! The objective: documents, their noise, and the products of the matrix with weights.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::loss::Loss;
+use super::sums::{dot, entry_sums};
+use dropchain::extract::SparseRows;
+
+/// The smallest number of rows or columns that a thread takes.
+pub(super) const MIN_ROWS: usize = 256;
+
+/// δ of the first iteration, relative to that at the end.
+const START: f64 = 3000.0;
+
+/// What δ is multiplied by in every iteration.
+const SHRINKING: f64 = 0.2;
+
+/// Documents with their targets.
+#[derive(Clone, Copy, Debug)]
+pub struct Documents<'a> {
+    /// X: a row for each document, `[N][D]`.
+    pub rows: &'a SparseRows,
+    /// √m of each column, which stands for m equal columns: it adds √m·x·w to a score, and has the
+    /// noise of x·w. `[D]`.
+    pub scales: &'a [f64],
+    /// The value of a feature without noise that all documents have; 0 for no bias.
+    pub bias: f64,
+    /// y, `[N]`.
+    pub targets: &'a [f64],
+    /// `[N]`.
+    pub weights: &'a [f64],
+}
+
+/// Feature noise. The bias has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum InputNoise {
+    /// None.
+    #[default]
+    None,
+    /// V = ρ·Σ x²·w².
+    Proportional(f64),
+    /// V = σ²·Σ w².
+    Additive(f64),
+}
+
+/// The objective J. Weights are `[D + 1]`, the bias last.
+#[derive(Debug)]
+pub struct Problem<'a> {
+    pub(super) documents: Documents<'a>,
+    pub(super) columns: Arc<SparseRows>, // Xᵀ, [D][N]
+    pub(super) loss: Loss,
+    pub(super) delta: f64, // at the end
+    pub(super) noise: InputNoise,
+    pub(super) l2: f64,
+}
+
+/// The terms of J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Value {
+    /// J: the bound and the penalty.
+    pub total: f64,
+    /// The losses without noise.
+    pub loss: f64,
+    /// c·‖w‖².
+    pub l2: f64,
+}
+
+/// Means and variances of scores, `[N]` each.
+#[derive(Clone, Debug)]
+pub(super) struct Scores {
+    pub means: Vec<f64>,
+    pub variances: Vec<f64>,
+}
+
+/// Scores along a line w + α·d: of the mean the slope, of the variance V + 2α·b + α²·c.
+#[derive(Debug)]
+pub(super) struct Line {
+    slopes: Vec<f64>,     // [N]
+    cross: Vec<f64>,      // [N] b
+    curvatures: Vec<f64>, // [N] c
+}
+
+/// The number of problems that should make an iteration at a time, however many threads there are:
+/// each of them needs memory.
+pub const CONCURRENT: usize = 8;
+
+/// Returns the memory in bytes that the optimization of so many problems with the same documents
+/// takes, besides the documents and the results.
+#[must_use]
+pub fn irls_memory(rows: &SparseRows, columns: usize, problems: usize) -> usize {
+    let transposed = rows.memory() + 8 * columns;
+    // Of each weight: the point, gradient, diagonal and slopes; of each document: targets, scores,
+    // and its part in the quadratic.
+    let state = 8 * (4 * (columns + 1) + 6 * rows.len());
+    // The diagonal and six vectors of conjugate gradients; a line, and three buffers.
+    let step = 8 * (7 * (columns + 1) + 6 * rows.len());
+    let steps = step.saturating_mul(problems.min(CONCURRENT));
+    (state.saturating_mul(problems))
+        .saturating_add(steps)
+        .saturating_add(transposed)
+}
+
+impl<'a> Problem<'a> {
+    /// Creates the objective with a penalty of `l2`·‖w‖².
+    #[must_use]
+    pub fn new(documents: Documents<'a>, loss: Loss, noise: InputNoise, l2: f64) -> Self {
+        Self {
+            columns: Arc::new(documents.rows.transposed(documents.scales.len())),
+            delta: loss.smoothing(documents.targets),
+            documents,
+            loss,
+            noise,
+            l2,
+        }
+    }
+
+    /// Returns the objective of the same documents with other targets, `[N]`.
+    #[must_use]
+    pub fn with_targets(&self, targets: &'a [f64]) -> Self {
+        Self {
+            columns: Arc::clone(&self.columns),
+            delta: self.loss.smoothing(targets),
+            documents: Documents {
+                targets,
+                ..self.documents
+            },
+            ..*self
+        }
+    }
+
+    /// Returns the number of weights, D + 1.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.documents.scales.len() + 1
+    }
+
+    /// Returns J and its terms.
+    #[must_use]
+    pub fn value(&self, w: &[f64]) -> Value {
+        self.value_of(&self.scores(w), w, self.delta)
+    }
+
+    /// Returns the documents, the loss and c, if a dual method can take them: the loss has kinks,
+    /// and there is no noise.
+    pub(super) fn without_noise(&self) -> Option<(Documents<'a>, Loss, f64)> {
+        let is_fit = self.loss.has_kinks() && self.noise == InputNoise::None && self.l2 > 0.0;
+        is_fit.then_some((self.documents, self.loss, self.l2))
+    }
+
+    /// Returns δ of an iteration. At first it is large, which makes minima easy to find: J falls
+    /// with it.
+    pub(super) fn smoothing(&self, iteration: usize) -> f64 {
+        let start = self.delta * START;
+        let shrink = SHRINKING.powi(i32::try_from(iteration).unwrap_or(i32::MAX));
+        self.delta.max(start * shrink)
+    }
+
+    /// Returns whether δ of an iteration is that at the end.
+    pub(super) fn is_smoothed(&self, iteration: usize) -> bool {
+        self.smoothing(iteration) <= self.delta
+    }
+
+    /// Returns the means and variances of scores.
+    pub(super) fn scores(&self, w: &[f64]) -> Scores {
+        let Documents {
+            rows, scales, bias, ..
+        } = self.documents;
+        let (rate, constant) = match self.noise {
+            InputNoise::None => (0.0, 0.0),
+            InputNoise::Proportional(rate) => (rate, 0.0),
+            InputNoise::Additive(variance) => {
+                let features = &w[..w.len() - 1];
+                (0.0, variance * features.iter().map(|w| w * w).sum::<f64>())
+            }
+        };
+        let (means, variances) = self.by_document(|n| {
+            let [mean, variance] = entry_sums(rows.row(n), |j, x| {
+                let product = x * w[j];
+                [scales[j] * product, product * product]
+            });
+            (mean + bias * w[w.len() - 1], rate * variance + constant)
+        });
+        Scores { means, variances }
+    }
+
+    /// Returns the scores along a line.
+    pub(super) fn line(&self, w: &[f64], d: &[f64]) -> Line {
+        let Documents {
+            rows, scales, bias, ..
+        } = self.documents;
+        let (rate, constants) = match self.noise {
+            InputNoise::None => (0.0, [0.0; 2]),
+            InputNoise::Proportional(rate) => (rate, [0.0; 2]),
+            InputNoise::Additive(variance) => {
+                let last = w.len() - 1;
+                let sum = |a: &[f64], b: &[f64]| variance * dot(&a[..last], &b[..last]);
+                (0.0, [sum(w, d), sum(d, d)])
+            }
+        };
+        let (slopes, noise) = self.by_document(|n| {
+            let [slope, cross, curvature] = entry_sums(rows.row(n), |j, x| {
+                let product = x * d[j];
+                [scales[j] * product, x * w[j] * product, product * product]
+            });
+            (
+                slope + bias * d[d.len() - 1],
+                [rate * cross + constants[0], rate * curvature + constants[1]],
+            )
+        });
+        Line {
+            slopes,
+            cross: noise.iter().map(|n| n[0]).collect(),
+            curvatures: noise.iter().map(|n| n[1]).collect(),
+        }
+    }
+
+    /// Returns J of scores and weights.
+    pub(super) fn value_of(&self, scores: &Scores, w: &[f64], delta: f64) -> Value {
+        let l2 = self.l2 * dot(w, w);
+        let moments = scores.means.iter().zip(&scores.variances);
+        let (mut bound, mut loss) = (0.0, 0.0);
+        for ((&f, &variance), (&y, &weight)) in moments.zip(self.examples()) {
+            bound += weight * self.loss.bound(y, f, variance, delta);
+            loss += weight * self.loss.value(y, f);
+        }
+        Value {
+            total: bound + l2,
+            loss,
+            l2,
+        }
+    }
+
+    /// Returns J at w + α·d and its derivative with respect to α, given the squares ‖w‖², w·d and
+    /// ‖d‖².
+    pub(super) fn value_along(
+        &self,
+        scores: &Scores,
+        line: &Line,
+        squares: [f64; 3],
+        delta: f64,
+        step: f64,
+    ) -> [f64; 2] {
+        let moments = scores.means.iter().zip(&scores.variances);
+        let changes = line.slopes.iter().zip(&line.cross).zip(&line.curvatures);
+        let (mut bound, mut derivative) = (0.0, 0.0);
+        for (((&f, &variance), ((&slope, &cross), &curvature)), (&y, &weight)) in
+            moments.zip(changes).zip(self.examples())
+        {
+            let variance = variance + step * (2.0 * cross + step * curvature);
+            let variance = variance.max(0.0); // rounding may make a variance of 0 negative
+            let f = f + step * slope;
+            bound += weight * self.loss.bound(y, f, variance, delta);
+            let majorizer = self.loss.majorizer(y, f, variance, delta);
+            let change = (f - majorizer.target) * slope + cross + step * curvature;
+            derivative += weight * majorizer.weight * change;
+        }
+        let [ww, wd, dd] = squares;
+        [
+            bound + self.l2 * (ww + step * (2.0 * wd + step * dd)),
+            derivative + 2.0 * self.l2 * (wd + step * dd),
+        ]
+    }
+
+    /// Returns Σ_n a_n·x_nj².
+    pub(super) fn weighted_square(&self, j: usize, a: &[f64]) -> f64 {
+        let [sum] = entry_sums(self.columns.row(j), |n, x| [a[n] * x * x]);
+        sum
+    }
+
+    /// Returns Xᵀ·a, with the bias as last column.
+    pub(super) fn transpose_product(&self, a: &[f64]) -> Vec<f64> {
+        let mut product = self.by_column(|j| {
+            let [sum] = entry_sums(self.columns.row(j), |n, x| [x * a[n]]);
+            self.documents.scales[j] * sum
+        });
+        product.push(self.documents.bias * a.iter().sum::<f64>());
+        product
+    }
+
+    pub(super) fn examples(&self) -> impl Iterator<Item = (&f64, &f64)> {
+        self.documents.targets.iter().zip(self.documents.weights)
+    }
+
+    pub(super) fn by_document<A: Send, B: Send>(
+        &self,
+        numbers: impl Fn(usize) -> (A, B) + Sync + Send,
+    ) -> (Vec<A>, Vec<B>) {
+        let documents = (0..self.documents.rows.len()).into_par_iter();
+        documents.with_min_len(MIN_ROWS).map(numbers).unzip()
+    }
+
+    /// Returns a number for each column, with room for the bias.
+    pub(super) fn by_column(&self, number: impl Fn(usize) -> f64 + Sync + Send) -> Vec<f64> {
+        let mut numbers = Vec::with_capacity(self.dimension());
+        let columns = (0..self.columns.len()).into_par_iter();
+        let columns = columns.with_min_len(MIN_ROWS).map(number);
+        columns.collect_into_vec(&mut numbers);
+        numbers
+    }
+}

@@ -1,0 +1,108 @@
+//! All learners, by name.
+
+use dropchain::Result;
+use dropchain::train::{AnyLearner, Defaults, Lbfgs};
+
+use crate::{Arow, PassiveAggressive, Perceptron, Sgd, WarmStarted};
+
+/// A learner with its options.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Method {
+    /// L-BFGS on all sentences; with an L1 penalty, OWL-QN.
+    Lbfgs(Lbfgs),
+    /// L-BFGS after passes of stochastic updates.
+    WarmStarted(WarmStarted),
+    /// Stochastic gradient descent.
+    Sgd(Sgd),
+    /// The averaged perceptron.
+    Perceptron(Perceptron),
+    /// Passive-aggressive.
+    PassiveAggressive(PassiveAggressive),
+    /// Adaptive regularization of weights.
+    Arow(Arow),
+}
+
+impl Method {
+    /// The names of algorithms on the command line. A warm start is an option of the first.
+    pub const NAMES: [&'static str; 5] = [
+        Lbfgs::NAME,
+        Sgd::NAME,
+        Perceptron::NAME,
+        PassiveAggressive::NAME,
+        Arow::NAME,
+    ];
+
+    /// Returns the learner of this name with its default options, if there is one.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            Lbfgs::NAME => Self::Lbfgs(Lbfgs::default()),
+            Sgd::NAME => Self::Sgd(Sgd::default()),
+            Perceptron::NAME => Self::Perceptron(Perceptron::default()),
+            PassiveAggressive::NAME => Self::PassiveAggressive(PassiveAggressive::default()),
+            Arow::NAME => Self::Arow(Arow::default()),
+            _ => return None,
+        })
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Lbfgs(_) | Self::WarmStarted(_) => Lbfgs::NAME,
+            Self::Sgd(_) => Sgd::NAME,
+            Self::Perceptron(_) => Perceptron::NAME,
+            Self::PassiveAggressive(_) => PassiveAggressive::NAME,
+            Self::Arow(_) => Arow::NAME,
+        }
+    }
+
+    /// Returns the learner with the penalties and the noise of an L-BFGS, and its optimizer if it
+    /// is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`](dropchain::Error::Parameter) naming what it does not have.
+    pub fn regularized(self, like: Lbfgs) -> Result<AnyLearner> {
+        match self {
+            Self::Lbfgs(_) => Ok(like.into()),
+            Self::WarmStarted(_) => Ok(WarmStarted { lbfgs: like }.into()),
+            other => AnyLearner::from(other).with_regularization(like.unresolved()),
+        }
+    }
+
+    /// Returns the default amount of noise.
+    #[must_use]
+    pub fn default_dropout(&self) -> f64 {
+        match self.is_probabilistic() {
+            true => Defaults::DROPOUT,
+            false => 0.0,
+        }
+    }
+
+    /// Returns whether weights change after each sentence.
+    #[must_use]
+    pub fn is_online(&self) -> bool {
+        !matches!(self, Self::Lbfgs(_) | Self::WarmStarted(_))
+    }
+
+    /// Returns whether a penalized likelihood is minimized, to which noise can be added. The others
+    /// learn from the most likely labels alone.
+    #[must_use]
+    pub fn is_probabilistic(&self) -> bool {
+        matches!(self, Self::Lbfgs(_) | Self::WarmStarted(_) | Self::Sgd(_))
+    }
+}
+
+impl From<Method> for AnyLearner {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Lbfgs(learner) => learner.into(),
+            Method::WarmStarted(learner) => learner.into(),
+            Method::Sgd(learner) => learner.into(),
+            Method::Perceptron(learner) => learner.into(),
+            Method::PassiveAggressive(learner) => learner.into(),
+            Method::Arow(learner) => learner.into(),
+        }
+    }
+}

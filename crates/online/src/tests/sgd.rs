@@ -1,0 +1,316 @@
+//! Stochastic gradient descent against dense steps along gradients of the batch objective.
+
+use super::*;
+use crate::extract::random::with_weights;
+use crate::noise::{Engine, NoiseTerm};
+use crate::objective::tests::{enumerated, enumerated_curvature};
+use crate::objective::{
+    AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
+};
+use crate::optim::Objective;
+
+/// Strengths and centers of a penalty, per parameter.
+struct Prior {
+    strengths: Vec<f64>,
+    centers: Vec<f64>,
+    is_plain: bool,
+}
+
+impl Prior {
+    fn new(dimension: usize, case: usize) -> (Self, Penalty) {
+        let mut numbers = Lcg(case as u64);
+        let mut prior = Self {
+            strengths: vec![0.5; dimension],
+            centers: vec![0.0; dimension],
+            is_plain: case.is_multiple_of(4),
+        };
+        let mut penalty = Penalty::from(0.5);
+        if case % 4 == 1 || case % 4 == 3 {
+            prior.strengths = numbers.vector(dimension).iter().map(|x| x * x).collect();
+            penalty = penalty.with_strengths(prior.strengths.clone());
+        }
+        if case % 4 > 1 {
+            prior.centers = numbers.vector(dimension);
+            penalty = penalty.with_centers(prior.centers.clone());
+        }
+        (prior, penalty)
+    }
+}
+
+/// Dense stochastic gradient descent.
+struct Dense<'a> {
+    data: &'a Dataset,
+    space: &'a ParameterSpace,
+    rule: StepRule,
+    eta: f64,
+    prior: Prior,
+    theta: Vec<f64>,
+    squares: Vec<f64>,
+    steps: f64,
+    cooling: Option<usize>, // in epochs
+    amounts: AttributeNoise,
+}
+
+impl Dense<'_> {
+    /// Takes the steps of an epoch; returns the sum of the terms of the sentences.
+    fn run(&mut self, order: &[usize], noise: Option<Noise>) -> f64 {
+        let n = order.len() as f64;
+        let mut sum = 0.0;
+        for &sentence in order {
+            let strengths = &self.prior.strengths;
+            let mean = strengths.iter().sum::<f64>() / strengths.len() as f64;
+            let mut eta = self.eta;
+            if self.rule == StepRule::Decreasing {
+                eta /= 1.0 + self.eta * 2.0 * mean / n * self.steps;
+            }
+            if let Some(epochs) = self.cooling {
+                eta *= (1.0 - self.steps / (epochs as f64 * n)).max(0.0);
+            }
+            self.steps += 1.0;
+            for (i, w) in self.theta.iter_mut().enumerate() {
+                let lambda = 2.0 * self.prior.strengths[i] / n;
+                let rate = match self.rule {
+                    StepRule::Decreasing => eta,
+                    StepRule::Adagrad if self.squares[i] > 0.0 => eta / self.squares[i].sqrt(),
+                    StepRule::Adagrad => 0.0,
+                    StepRule::Curvature => eta / self.squares[i].sqrt(),
+                };
+                let factor = if self.prior.is_plain && self.rule == StepRule::Decreasing {
+                    1.0 - rate * lambda
+                } else {
+                    (-rate * lambda).exp()
+                };
+                let center = self.prior.centers[i];
+                *w = center + (*w - center) * factor;
+            }
+            let (loss, gradient) = self.gradient(sentence, noise);
+            if self.rule == StepRule::Curvature {
+                let curvature = enumerated_curvature(self.data, self.space, &self.theta, sentence);
+                for (square, h) in self.squares.iter_mut().zip(curvature) {
+                    *square = (square.sqrt() + h).powi(2);
+                }
+            }
+            sum += loss;
+            for (i, g) in gradient.iter().enumerate() {
+                let mut rate = eta;
+                if self.rule == StepRule::Curvature {
+                    rate = eta / self.squares[i].sqrt();
+                }
+                if self.rule == StepRule::Adagrad {
+                    self.squares[i] += g * g;
+                    rate = if *g == 0.0 {
+                        0.0
+                    } else {
+                        eta / self.squares[i].sqrt()
+                    };
+                }
+                self.theta[i] -= rate * g;
+            }
+        }
+        sum
+    }
+
+    /// Returns the value and the gradient of a sentence's terms: without noise by enumeration of
+    /// all paths.
+    fn gradient(&self, sentence: usize, noise: Option<Noise>) -> (f64, Vec<f64>) {
+        let data = one(self.data, sentence);
+        let Some(noise) = noise else {
+            return enumerated(&data, self.space, 0.0, &self.theta);
+        };
+        let mut gradient = vec![0.0; self.theta.len()];
+        let mut objective = PenalizedLikelihood::new(&data, self.space, 0.0)
+            .with_attribute_noise(noise, self.amounts.clone());
+        let (value, _) = objective.evaluate(&self.theta, &mut gradient);
+        (value, gradient)
+    }
+}
+
+const NOISE: Noise = Noise {
+    distribution: NoiseDistribution::Dropout,
+    node: 0.3,
+    edge: 0.5,
+    term: NoiseTerm::Quadratic(Engine::Adjoint),
+    sharing: NoiseSharing::Weights,
+    unlabeled_weight: 0.2,
+};
+
+/// Amounts of noise on single attributes, in some cases.
+fn amounts(space: &ParameterSpace, case: usize) -> AttributeNoise {
+    if case.is_multiple_of(2) {
+        return AttributeNoise::default();
+    }
+    let amounts = |columns: usize| Some((0..columns).map(|i| 0.1 * (i % 7) as f64).collect());
+    AttributeNoise {
+        nodes: amounts(space.nodes.columns()),
+        edges: amounts(space.edges.columns()),
+    }
+}
+
+#[test]
+fn steps_are_those_of_a_dense_implementation() {
+    for (case, (data, space)) in cases().iter().enumerate() {
+        for rule in [StepRule::Decreasing, StepRule::Adagrad, StepRule::Curvature] {
+            let (prior, penalty) = Prior::new(space.dimension(), case);
+            let has_noise = case % 3 == 1;
+            let cooling = (case % 5 == 2).then_some(3); // of 4 epochs
+            let amounts = amounts(space, case);
+            let noise = OnlineNoise {
+                kind: OnlineNoiseKind::Quadratic(NOISE),
+                amounts: amounts.clone(),
+            };
+            let settings = LearnerSettings {
+                penalty,
+                noise: has_noise.then(|| noise.clone()),
+                warm_up: 1,
+                cooling,
+                ..settings(Algorithm::Sgd(SgdOptions {
+                    step: rule,
+                    // No calibration: the first trial is the only one.
+                    max_trials: 1,
+                    ..SgdOptions::default()
+                }))
+            };
+            let start = Lcg(9).vector(space.dimension());
+            let mut dense = Dense {
+                data,
+                space,
+                rule,
+                eta: 0.1,
+                prior,
+                theta: start.clone(),
+                squares: vec![rule.first_square().unwrap_or(0.0); start.len()],
+                steps: 0.0,
+                cooling,
+                amounts,
+            };
+            let mut learner = Learner::new(data, space, settings.clone(), start).unwrap();
+            for epoch in 1..=4 {
+                let noise = (has_noise && epoch > 1).then_some(NOISE);
+                let sum = dense.run(&order(&settings, epoch, data.len()), noise);
+                let found = learner.run_epoch();
+                assert_close(found.terms.noise - found.terms.log_likelihood, sum, 1e-9);
+                let l2: f64 = (0..space.dimension())
+                    .map(|i| {
+                        let distance = dense.theta[i] - dense.prior.centers[i];
+                        dense.prior.strengths[i] * distance * distance
+                    })
+                    .sum();
+                assert_close(found.terms.l2, l2, 1e-9);
+                for (found, expected) in learner.theta().iter().zip(&dense.theta) {
+                    assert_close(*found, *expected, 1e-9);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
+    let (data, space) = &cases()[0];
+    let options = SgdOptions {
+        samples: 5,
+        max_trials: 12,
+        candidates: 4,
+        ..SgdOptions::default()
+    };
+    let settings = settings(Algorithm::Sgd(options));
+    let order = &order(&settings, 0, data.len())[..5];
+    let objective = |eta: f64| {
+        // The penalty of a pass over some of the sentences is their share of the whole.
+        let mut dense = Dense {
+            data,
+            space,
+            rule: StepRule::Decreasing,
+            eta,
+            prior: Prior::new(space.dimension(), 0).0,
+            theta: vec![0.0; space.dimension()],
+            squares: Vec::new(),
+            steps: 0.0,
+            cooling: None,
+            amounts: AttributeNoise::default(),
+        };
+        let share = order.len() as f64 / data.len() as f64;
+        dense.prior.strengths.fill(0.5 * share);
+        let sum = dense.run(order, None);
+        sum + 0.5 * share * dense.theta.iter().map(|w| w * w).sum::<f64>()
+    };
+    let tokens: usize = order.iter().map(|&i| data.sentence(i).len()).sum();
+    let initial = tokens as f64 * (space.labels() as f64).ln();
+    // Up from 0.1 while the loss is lower than at 0, then down from 0.05: four each that are lower,
+    // and eleven in all.
+    let up = (0..4).map(|step| 0.1 * f64::powi(2.0, step));
+    let lower: Vec<f64> = up
+        .clone()
+        .take_while(|&eta| objective(eta) < initial)
+        .collect();
+    let mut tried: Vec<f64> = up.take(lower.len() + 1).collect();
+    let mut left = 4;
+    for step in 1.. {
+        if left == 0 || tried.len() == 11 {
+            break;
+        }
+        let eta = 0.1 / f64::powi(2.0, step);
+        tried.push(eta);
+        left -= usize::from(objective(eta) < initial);
+    }
+    let compare = |a: &f64, b: &f64| objective(*a).total_cmp(&objective(*b));
+    let best = tried.into_iter().min_by(compare);
+    let mut learner = learner(data, space, &settings);
+    let rate = learner.run_epoch().rate.unwrap();
+    let eta = best.unwrap();
+    let lambda = 2.0 * 0.5 / data.len() as f64;
+    assert_close(
+        rate,
+        eta / (1.0 + eta * lambda * (data.len() - 1) as f64),
+        1e-12,
+    );
+}
+
+#[test]
+fn training_stops_when_the_objective_falls_too_little_in_a_period() {
+    let (data, space) = &cases()[1];
+    let mut learner = learner(
+        data,
+        space,
+        &settings(Algorithm::Sgd(SgdOptions {
+            period: 3,
+            delta: 0.01,
+            ..SgdOptions::default()
+        })),
+    );
+    let mut objectives = Vec::new();
+    let stop = (1..1000).find(|_| {
+        let epoch = learner.run_epoch();
+        objectives.push(epoch.objective);
+        epoch.has_converged
+    });
+    let n = stop.unwrap();
+    let fall = |n: usize| (objectives[n - 4] - objectives[n - 1]) / objectives[n - 1];
+    assert!(fall(n) < 0.01);
+    assert!((4..n).all(|n| fall(n) >= 0.01));
+}
+
+#[test]
+fn twice_the_weights_and_the_penalty_at_half_the_rate_give_the_same_weights() {
+    for (data, space) in &cases()[..8] {
+        let doubled = with_weights(data, &[2.0]);
+        let run = |data: &Dataset, factor: f64| {
+            let settings = LearnerSettings {
+                penalty: Penalty::from(0.5 * factor),
+                ..settings(Algorithm::Sgd(SgdOptions {
+                    eta: 0.1 / factor,
+                    max_trials: 1,
+                    ..SgdOptions::default()
+                }))
+            };
+            let mut learner = learner(data, space, &settings);
+            let epochs = [learner.run_epoch(), learner.run_epoch()];
+            (learner.theta().to_vec(), epochs[1].objective / factor)
+        };
+        let (one, other) = (run(data, 1.0), run(&doubled, 2.0));
+        assert_close(one.1, other.1, 1e-12);
+        for (one, other) in one.0.iter().zip(&other.0) {
+            assert_close(*one, *other, 1e-12);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The warm start of L-BFGS: passes of stochastic gradient descent over the sentences.
+//!
+//! Far from the minimum, two passes of stochastic updates move the weights as far as fifteen
+//! iterations of L-BFGS, at the cost of four; near it, L-BFGS is faster. The passes minimize the
+//! likelihood with the L2 penalty: like the iterations of the warm-up, which they precede, they
+//! have no noise, and OWL-QN adds the L1 penalty afterwards. Their learning rate falls to 0 at the
+//! end of the last one, which takes the noise of the updates out of the weights, much like an
+//! average. (docs/decisions, 68)
+//!
+//! Passes are iterations for the course of training, for logs and for checkpoints; L-BFGS goes on counting.
+
+use std::sync::Arc;
+
+use dropchain::chain::Order;
+use dropchain::error::{Error, Result};
+use dropchain::objective::Terms;
+use dropchain::optim::{Outcome, StopReason};
+use dropchain::train::{
+    AnyLearner, AnyOptions, Course, Lbfgs, Learner, Regularization, TrainingSet,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::algorithm::{Algorithm, SgdOptions, StepRule};
+use crate::epochs::LearnerSettings;
+use crate::learners::undivided;
+use crate::memory::memory;
+use crate::run::Run;
+
+/// The initial learning rate η times the mean over tokens of 1 + ‖x‖², by how much an update with η
+/// moves the scores of its tokens: so η fits any number of attributes, with values of any size.
+/// (docs/decisions, 68)
+const RATE: f64 = 4.0;
+
+/// L-BFGS from the weights after [`PASSES`](Self::PASSES) passes of stochastic gradient descent
+/// over the sentences in random order, without noise and without the L1 penalty. The passes count
+/// as iterations. Training cannot continue a model then; segments have no passes.
+///
+/// Not to be confused with [`Lbfgs::warm_up`], iterations of L-BFGS itself, which are
+/// [`WARM_UP`](Self::WARM_UP) by default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WarmStarted {
+    /// L-BFGS.
+    pub lbfgs: Lbfgs,
+}
+
+impl WarmStarted {
+    /// The number of passes.
+    pub const PASSES: usize = 2;
+
+    /// Default of the warm-up iterations after the passes.
+    pub const WARM_UP: usize = 10;
+
+    /// Returns the parameters of the learner that makes the passes.
+    fn passes(&self, set: &TrainingSet, seed: u64) -> LearnerSettings {
+        let l2 = self.lbfgs.regularization().l2;
+        LearnerSettings {
+            algorithm: Algorithm::Sgd(SgdOptions {
+                step: StepRule::Decreasing,
+                eta: RATE / (1.0 + mean_square_norm(set)),
+                samples: 1,
+                max_trials: 1,
+                ..SgdOptions::default()
+            }),
+            penalty: set.penalty(l2.unwrap_or(0.0)),
+            noise: None,
+            warm_up: 0,
+            cooling: Some(Self::PASSES),
+            seed,
+        }
+    }
+
+    /// Makes the passes, or those that are left after a checkpoint.
+    fn run(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+        let set = course.set();
+        let settings = self.passes(set, course.options().seed);
+        let mut run = Run::new(set, settings, course.take_start());
+        // There is one trial, which is not worth an interruption.
+        run.learner.prepare(None);
+        if !run.resume(course)? {
+            course.begin_stage();
+        }
+        let limit = course
+            .limit()
+            .map_or(Self::PASSES, |max| max.min(Self::PASSES));
+        let diverged = || {
+            Error::NotFinite(
+                "the loss is not finite in the passes of the warm start; expected smaller \
+                 attribute values, or no warm start (--warm-start off)"
+                    .to_owned(),
+            )
+        };
+        match run.run(Some(limit), course) {
+            Ok(outcome) if outcome.stop_reason == StopReason::NonFinite => Err(diverged()),
+            Err(Error::NotFinite(_)) => Err(diverged()),
+            outcome => outcome,
+        }
+    }
+}
+
+impl From<WarmStarted> for AnyLearner {
+    fn from(learner: WarmStarted) -> Self {
+        Arc::new(learner)
+    }
+}
+
+impl Learner for WarmStarted {
+    fn name(&self) -> &'static str {
+        self.lbfgs.name()
+    }
+
+    fn record(&self) -> Map<String, Value> {
+        let mut record = self.lbfgs.record();
+        record.insert("warm_start".to_owned(), "online".into());
+        record
+    }
+
+    fn check(&self, order: Order) -> Result<()> {
+        self.lbfgs.check(order)
+    }
+
+    fn regularization(&self) -> Regularization {
+        self.lbfgs.regularization()
+    }
+
+    fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
+        let Regularization {
+            l1,
+            l2,
+            noise,
+            warm_up,
+        } = regularization;
+        let optimizer = self.lbfgs.optimizer.clone();
+        Ok(AnyLearner::from(Self {
+            lbfgs: Lbfgs {
+                l2,
+                l1,
+                noise,
+                warm_up,
+                optimizer,
+            },
+        }))
+    }
+
+    fn default_warm_up(&self) -> usize {
+        Self::WARM_UP
+    }
+
+    fn check_start(&self, model: &str) -> Result<()> {
+        Err(Error::parameter(format!(
+            "--warm-start online, but training starts at {model}; expected --warm-start off, since \
+             the passes would move its weights away from there"
+        )))
+    }
+
+    fn check_ranks(&self) -> Result<()> {
+        Err(undivided("--warm-start online"))
+    }
+
+    fn memory(&self, set: &TrainingSet, options: &AnyOptions) -> usize {
+        let passes = memory(set, &self.passes(set, options.seed));
+        self.lbfgs.memory(set, options).max(passes)
+    }
+
+    fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+        if course.is_segment() || course.has_state_of(Lbfgs::NAME) {
+            return self.lbfgs.learn(course);
+        }
+        course.warm_up(self.default_warm_up());
+        let outcome = self.run(course)?;
+        let is_last = course.limit() == Some(outcome.iterations);
+        if outcome.stop_reason == StopReason::Interrupted || is_last {
+            return Ok(outcome);
+        }
+        course.end_stage(&outcome);
+        course.start_at(outcome.x);
+        self.lbfgs.learn(course)
+    }
+}
+
+/// Returns the mean of ‖x‖² over the labeled tokens, of single attributes. Time O(nonzeros).
+fn mean_square_norm(set: &TrainingSet) -> f64 {
+    let data = set.data();
+    let matrices = [&data.nodes, &data.edges].into_iter();
+    let blocks = matrices.zip(set.space().blocks());
+    let squares = blocks.filter(|(matrix, _)| !matrix.is_empty());
+    let sum: f64 = squares
+        .map(|(matrix, block)| {
+            let tokens = 0..data.labeled_tokens();
+            let entries = tokens.flat_map(|token| matrix.entries(token));
+            let square = |(column, value): (u32, f64)| {
+                let value = block.scale[column as usize] * value;
+                value * value
+            };
+            entries.map(square).sum::<f64>()
+        })
+        .sum();
+    sum / data.labeled_tokens().max(1) as f64
+}

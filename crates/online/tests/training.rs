@@ -1,0 +1,160 @@
+//! The learners in the trainer.
+
+use std::ops::ControlFlow;
+
+use dropchain::corpus::{Corpus, Format, ReadOptions};
+use dropchain::model::Precision;
+use dropchain::train::{
+    AnyLearner, AnyOptions, CheckpointInterval, Checkpoints, Iteration, Lbfgs, Learner,
+    NoiseOptions, Observer, ObserverError, Regularization, TrainOptions, TrainSettings, Trained,
+    Trainer,
+};
+use dropchain::{Result, Template};
+use dropchain_online::{
+    Arow, Method, PassiveAggressive, Perceptron, Sgd, SgdOptions, StepRule, WarmStarted,
+};
+use tempfile::TempDir;
+
+const TEXT: &str = "Ada B-PER\nleft O\nLondon B-LOC\n\nshe O\ndied O\nin O\nMarylebone B-LOC\n\n\
+                    Charles B-PER\nBabbage I-PER\nleft O\nLondon B-LOC\n\nthey O\nmet O\nAda B-PER\n";
+
+fn learners() -> Vec<AnyLearner> {
+    let sgd = |step, noise| Sgd {
+        noise,
+        warm_up: Some(2),
+        steps: SgdOptions {
+            step,
+            ..SgdOptions::default()
+        },
+        ..Sgd::default()
+    };
+    let lbfgs = Lbfgs {
+        warm_up: Some(3),
+        ..Lbfgs::default()
+    };
+    vec![
+        sgd(StepRule::Decreasing, NoiseOptions::none()).into(),
+        sgd(StepRule::Adagrad, NoiseOptions::dropout(0.3)).into(),
+        sgd(StepRule::Curvature, NoiseOptions::dropout(0.3)).into(),
+        Perceptron::default().into(),
+        PassiveAggressive::default().into(),
+        Arow::default().into(),
+        WarmStarted { lbfgs }.into(),
+    ]
+}
+
+fn options(learner: AnyLearner) -> AnyOptions {
+    TrainOptions {
+        max_iterations: Some(8),
+        precision: Precision::F64,
+        ..TrainOptions::new(learner)
+    }
+}
+
+/// Ends training after an iteration.
+struct Ender(usize);
+
+impl Observer for Ender {
+    fn iteration(
+        &mut self,
+        iteration: &Iteration,
+    ) -> std::result::Result<ControlFlow<()>, ObserverError> {
+        Ok(match iteration.number >= self.0 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+}
+
+fn train(
+    options: AnyOptions,
+    checkpoints: Option<Checkpoints>,
+    observer: &mut dyn Observer,
+) -> Result<Trained> {
+    let read = ReadOptions {
+        format: Some(Format::Conll),
+        ..ReadOptions::default()
+    };
+    let corpus = Corpus::parse(TEXT, "x.conll", &read)?;
+    let template: Template = "word\nword[-1]\nsuffix(2)\n".parse()?;
+    let mut trainer = Trainer::new(options)?;
+    if let Some(checkpoints) = checkpoints {
+        trainer = trainer.checkpoints(checkpoints);
+    }
+    trainer.train(corpus, template, observer)
+}
+
+#[test]
+fn an_interrupted_run_resumes_to_the_same_bits() {
+    let dir = TempDir::new().unwrap();
+    for (number, learner) in learners().into_iter().enumerate() {
+        let whole = train(options(learner.clone()), None, &mut ()).unwrap();
+        for at in [1, 2, 3, 6] {
+            let path = dir.path().join(format!("{number}-{at}"));
+            let every = CheckpointInterval::Iterations(1);
+            let written = Some(Checkpoints::new(&path).every(every));
+            train(options(learner.clone()), written, &mut Ender(at)).unwrap();
+            let resumed = Some(Checkpoints::new(&path).resume());
+            let resumed = train(options(learner.clone()), resumed, &mut ()).unwrap();
+            assert!(
+                resumed.model.as_bytes() == whole.model.as_bytes(),
+                "{} after {at}",
+                learner.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_record_names_the_algorithm_and_its_options() {
+    let record = |learner| serde_json::to_value(TrainSettings::new(options(learner)).unwrap());
+    let sgd = record(Sgd::default().into()).unwrap();
+    assert_eq!(sgd["algorithm"], "sgd");
+    assert_eq!((&sgd["l2"], &sgd["sgd"]["eta"]), (&0.1.into(), &0.1.into()));
+    let warm = record(WarmStarted::default().into()).unwrap();
+    assert_eq!(
+        (&warm["algorithm"], &warm["warm_start"]),
+        (&"lbfgs".into(), &"online".into())
+    );
+    for name in Method::NAMES {
+        let method = Method::of_name(name).unwrap();
+        assert_eq!(AnyLearner::from(method).name(), name);
+    }
+}
+
+#[test]
+fn penalties_and_noise_that_a_learner_does_not_have_are_refused() {
+    let refused = |learner: &dyn Learner, change: fn(&mut Regularization)| {
+        let mut regularization = Regularization::none();
+        change(&mut regularization);
+        learner
+            .with_regularization(regularization)
+            .unwrap_err()
+            .to_string()
+    };
+    let ap = Perceptron::default();
+    assert_eq!(
+        refused(&ap, |r| r.noise.dropout = 0.3),
+        "algorithm ap with dropout 0.3; expected 0, since it learns from the best labels and \
+         computes no likelihood (--dropout 0)"
+    );
+    assert!(refused(&ap, |r| r.l2 = Some(1.0)).starts_with("algorithm ap with L2 strength 1;"));
+    assert_eq!(
+        refused(&Sgd::default(), |r| r.l1 = 0.5),
+        "algorithm sgd with L1 strength 0.5; expected no L1 penalty (--l1 0), or --algorithm \
+         lbfgs, which alone has one"
+    );
+    let ranks = ap.check_ranks().unwrap_err().to_string();
+    assert!(
+        ranks.starts_with("--algorithm ap updates weights by sentence"),
+        "{ranks}"
+    );
+    let warm = WarmStarted::default();
+    let ranks = warm.check_ranks().unwrap_err().to_string();
+    assert!(
+        ranks.starts_with("--warm-start online updates weights by sentence"),
+        "{ranks}"
+    );
+    let start = warm.check_start("--init a.model").unwrap_err().to_string();
+    assert!(start.starts_with("--warm-start online, but training starts at --init a.model"));
+}

@@ -1,0 +1,432 @@
+//! The methods of the class `Corpus`.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dropchain::corpus::{
+    CONLLU_COLUMNS, Corpus, DocumentRule, Format, ReadOptions, SAMPLE_DEV, SAMPLE_TEST,
+    SAMPLE_TRAIN,
+};
+use dropchain::{Sentence, Tagger};
+use dropchain_formats::{InputFormat, SpanOptions};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PySlice, PyType};
+
+use super::sentences::PyCorpus;
+use crate::error::exception;
+use crate::inputs::{self, memory_limit};
+use crate::job::{self, Job};
+use crate::sentence::PySentence;
+use crate::tagger::PyTagger;
+
+/// Reads how to read; a label column may be an index.
+fn read_options(
+    format: Option<&str>,
+    columns: Option<Vec<String>>,
+    label: Option<&Bound<'_, PyAny>>,
+) -> PyResult<ReadOptions> {
+    let format: Option<InputFormat> = format.map(str::parse).transpose().map_err(exception)?;
+    let label = label.map(|label| match label.extract::<i64>() {
+        Ok(index) => Ok(index.to_string()),
+        Err(_) => label.extract::<String>(),
+    });
+    let options = ReadOptions {
+        columns,
+        label: label.transpose()?,
+        ..ReadOptions::default()
+    };
+    Ok(match format {
+        None => options,
+        Some(format) => format.apply(SpanOptions::default(), options),
+    })
+}
+
+/// Reads the names of files: one, or several.
+///
+/// # Errors
+///
+/// `TypeError` for something else, `ValueError` for standard input, of which Python has its own.
+fn paths_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    let paths = match value.extract::<PathBuf>() {
+        Ok(path) => vec![path],
+        Err(_) => {
+            let path = |item: PyResult<Bound<'_, PyAny>>| item?.extract::<PathBuf>();
+            let items = value.try_iter()?;
+            items.map(path).collect::<PyResult<_>>()?
+        }
+    };
+    if paths.iter().any(|path| path.as_os_str() == "-") {
+        return Err(PyValueError::new_err(
+            "found the file name '-'; expected a file, or Corpus.parse(sys.stdin.read(), …)",
+        ));
+    }
+    Ok(paths)
+}
+
+/// Sets the columns and the label column to those of the corpus that a model was trained on, unless
+/// they are given or the format has its own.
+fn use_columns_of(tagger: &Tagger, file: &str, options: &mut ReadOptions) {
+    let header = tagger.model().header();
+    if options.reader.is_some() {
+        return;
+    }
+    let format = options.format.unwrap_or_else(|| Format::guess(file));
+    let is_trained_on_columns = header.template.is_some()
+        && !header.columns.is_empty()
+        && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS);
+    let label = header.label_name().map(str::to_owned);
+    let takes_label = match format {
+        Format::Conllu => !is_trained_on_columns && header.template.is_some(),
+        Format::Jsonl => header.joined.is_some(),
+        _ => false,
+    };
+    if format == Format::Conll && is_trained_on_columns {
+        let columns = options
+            .columns
+            .get_or_insert_with(|| header.columns.clone());
+        let label = label.filter(|label| match &header.joined {
+            Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
+            None => columns.contains(label),
+        });
+        options.label = options.label.take().or(label);
+    } else if takes_label {
+        options.label = options.label.take().or(label);
+    }
+}
+
+#[pymethods]
+impl PyCorpus {
+    #[new]
+    #[pyo3(signature = (sentences, labels=None, *, columns=None, weights=None))]
+    fn new(
+        sentences: &Bound<'_, PyAny>,
+        labels: Option<&Bound<'_, PyAny>>,
+        columns: Option<Vec<String>>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
+        Self::of(sentences, labels, columns, weights)
+    }
+
+    /// Read files.
+    ///
+    /// Parameters
+    /// ----------
+    /// paths : path or iterable of paths
+    ///     The files; those compressed by gzip are recognized.
+    /// format : str, optional
+    ///     conll, conllu, jsonl, crfsuite or text; by default by the extension of each file.
+    /// columns : iterable of str, optional
+    ///     CoNLL: the names of the columns; JSON lines: the keys to use as columns.
+    /// label : str, optional
+    ///     The column of the labels, by name or index; by default the last column of CoNLL, upos of
+    ///     CoNLL-U, labels of JSON lines.
+    /// unlabeled : bool
+    ///     There need not be labels.
+    /// comments : bool
+    ///     CoNLL: lines that begin with ``#`` are comments.
+    /// partial_labels : bool
+    ///     ``_`` is an unknown label, ``A|B`` one of two.
+    /// weights : bool
+    ///     Read the weights of sentences, such as ``# weight = 0.5``.
+    /// max_sentence : int, optional
+    ///     A longer sentence is an error: most likely blank lines are missing.
+    /// memory : int, optional
+    ///     Limit in bytes.
+    /// like : Tagger, optional
+    ///     Use the columns of the corpus that its model was trained on.
+    ///
+    /// Raises OSError if a file cannot be read, ValueError with file and line if it is malformed.
+    #[classmethod]
+    #[pyo3(signature = (
+        paths, *, format=None, columns=None, label=None, unlabeled=false, comments=false,
+        partial_labels=false, weights=true, max_sentence=None, memory=None, like=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn read(
+        class: &Bound<'_, PyType>,
+        paths: &Bound<'_, PyAny>,
+        format: Option<&str>,
+        columns: Option<Vec<String>>,
+        label: Option<&Bound<'_, PyAny>>,
+        unlabeled: bool,
+        comments: bool,
+        partial_labels: bool,
+        weights: bool,
+        max_sentence: Option<i64>,
+        memory: Option<i64>,
+        like: Option<&Bound<'_, PyTagger>>,
+    ) -> PyResult<Self> {
+        let mut options = ReadOptions {
+            unlabeled,
+            comments,
+            partial_labels,
+            weights,
+            ..read_options(format, columns, label)?
+        };
+        options.max_sentence =
+            inputs::count("max_sentence", max_sentence, 1)?.unwrap_or(options.max_sentence);
+        options.memory = memory_limit(memory)?;
+        let paths = paths_of(paths)?;
+        if let (Some(tagger), Some(first)) = (like, paths.first()) {
+            use_columns_of(&tagger.get().inner, &first.to_string_lossy(), &mut options);
+        }
+        let work = |_: &Job<'_, ()>| Corpus::read(&paths, &options);
+        let no_events = |()| Ok(ControlFlow::Continue(()));
+        let corpus = job::run(class.py(), Some(1), work, no_events)?;
+        corpus.or_raise().map(Self::from)
+    }
+
+    /// Parse text: see :meth:`read`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dropchain import Corpus
+    /// >>> Corpus.parse("Ada B-PER\nleft O\n", format="conll").labels
+    /// [['B-PER', 'O']]
+    #[classmethod]
+    #[pyo3(signature = (
+        text, *, format, columns=None, label=None, unlabeled=false, comments=false,
+        partial_labels=false, name="text"
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn parse(
+        class: &Bound<'_, PyType>,
+        text: String,
+        format: &str,
+        columns: Option<Vec<String>>,
+        label: Option<&Bound<'_, PyAny>>,
+        unlabeled: bool,
+        comments: bool,
+        partial_labels: bool,
+        name: &str,
+    ) -> PyResult<Self> {
+        let options = ReadOptions {
+            unlabeled,
+            comments,
+            partial_labels,
+            ..read_options(Some(format), columns, label)?
+        };
+        let corpus = class.py().detach(|| Corpus::parse(text, name, &options));
+        corpus.map(Self::from).map_err(exception)
+    }
+
+    /// Convert a data set in the form of HuggingFace's `datasets`: lists of tokens and of tag ids
+    /// or tags.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : Dataset, dict of columns, or iterable of rows (dicts)
+    ///     With several splits, choose one: ``data["train"]``.
+    /// tokens : str
+    ///     The column of the tokens.
+    /// label : str, optional
+    ///     The column of the tags; by default the only one whose tags have names.
+    /// names : iterable of str, optional
+    ///     The names of the tags; by default those of ``data.features[label].feature.names``.
+    /// columns : iterable of str, optional
+    ///     More columns of strings, for templates that read them.
+    /// unlabeled : bool
+    ///     Ignore tags.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dropchain import Corpus
+    /// >>> data = {"tokens": [["Ada", "left"]], "ner_tags": [[1, 0]]}
+    /// >>> Corpus.from_dataset(data, label="ner_tags", names=["O", "B-PER"]).labels
+    /// [['B-PER', 'O']]
+    #[classmethod]
+    #[pyo3(signature = (
+        data, *, tokens="tokens", label=None, names=None, columns=None, unlabeled=false
+    ))]
+    fn from_dataset<'py>(
+        class: &Bound<'py, PyType>,
+        data: &Bound<'py, PyAny>,
+        tokens: &str,
+        label: Option<&str>,
+        names: Option<Bound<'py, PyAny>>,
+        columns: Option<Bound<'py, PyAny>>,
+        unlabeled: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let module = class.py().import("dropchain._datasets")?;
+        let arguments = (data, tokens, label, names, columns, unlabeled);
+        module.call_method1("corpus", arguments)
+    }
+
+    /// The sample corpus: `part` is train, dev or test, `label` is ner or upos.
+    #[staticmethod]
+    fn _sample(part: &str, label: &str) -> PyResult<Self> {
+        let text = match part {
+            "train" => SAMPLE_TRAIN,
+            "dev" => SAMPLE_DEV,
+            "test" => SAMPLE_TEST,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "part '{part}'; expected 'train', 'dev' or 'test'"
+                )));
+            }
+        };
+        if !["ner", "upos"].contains(&label) {
+            return Err(PyValueError::new_err(format!(
+                "label '{label}'; expected 'ner' or 'upos'"
+            )));
+        }
+        let options = ReadOptions {
+            format: Some(Format::Conll),
+            columns: Some(["word", "upos", "ner"].map(str::to_owned).to_vec()),
+            label: Some(label.to_owned()),
+            ..ReadOptions::default()
+        };
+        let corpus = Corpus::parse(text, &format!("sample-{part}.conll"), &options);
+        corpus.map(Self::from).map_err(exception)
+    }
+
+    /// The sentences without document boundaries.
+    fn without_boundaries(&self) -> Self {
+        let content = self.0.iter().filter(|s| !s.layout.document_start);
+        Self(content.cloned().collect())
+    }
+
+    /// The words of each sentence.
+    #[getter]
+    fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.of_each(py, "words")
+    }
+
+    /// What is known about the labels of each sentence: see :attr:`Sentence.labels`.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.of_each(py, "labels")
+    }
+
+    /// The number of tokens, document boundaries excluded.
+    #[getter]
+    fn tokens(&self) -> usize {
+        let content = self.0.iter().filter(|s| !s.layout.document_start);
+        content.map(|sentence| sentence.len()).sum()
+    }
+
+    /// The names of the columns of the first sentence, that of the labels excluded.
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.0.first() {
+            None => Ok(PyList::empty(py).into_any()),
+            Some(first) => Bound::new(py, PySentence(Arc::clone(first)))?.getattr("columns"),
+        }
+    }
+
+    /// Whether the sentences have ready-made features instead of columns.
+    #[getter]
+    fn has_features(&self) -> bool {
+        self.0.iter().any(|sentence| sentence.attributes.is_some())
+    }
+
+    /// Return the documents, without their boundaries.
+    ///
+    /// Parameters
+    /// ----------
+    /// rule : str
+    ///     What separates documents: ``auto`` (the marks of the format, and the end of each file),
+    ///     ``sentence``, ``file``, ``marks``, ``blank-line``, ``form-feed`` or ``line``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dropchain import Corpus
+    /// >>> text = "-DOCSTART- O\n\nAda B-PER\n\n-DOCSTART- O\n\nleft O\n\nagain O\n"
+    /// >>> [document.words for document in Corpus.parse(text, format="conll").documents()]
+    /// [[['Ada']], [['left'], ['again']]]
+    #[pyo3(signature = (rule="auto"))]
+    fn documents(&self, rule: &str) -> PyResult<Vec<Self>> {
+        let rule: DocumentRule = rule.parse().map_err(exception)?;
+        let documents = rule.documents(self.0.iter().map(|sentence| &**sentence));
+        let mut sentences = (self.0.iter()).filter(|sentence| !sentence.layout.document_start);
+        let take = |document: Vec<&Sentence>| {
+            let own = sentences.by_ref().take(document.len());
+            Self(own.map(Arc::clone).collect())
+        };
+        Ok(documents.into_iter().map(take).collect())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = index.cast::<PySlice>() {
+            let indices = slice.indices(self.0.len() as isize)?;
+            let mut sentences = Vec::with_capacity(indices.slicelength);
+            let mut i = indices.start;
+            for _ in 0..indices.slicelength {
+                sentences.push(Arc::clone(&self.0[i as usize]));
+                i += indices.step;
+            }
+            return Ok(Bound::new(py, Self(sentences))?.into_any());
+        }
+        let Ok(index) = index.extract::<isize>() else {
+            let message = "a corpus is indexed by an integer or a slice";
+            return Err(PyTypeError::new_err(message));
+        };
+        let from_end = if index < 0 { self.0.len() as isize } else { 0 };
+        let sentence = usize::try_from(index + from_end)
+            .ok()
+            .and_then(|i| self.0.get(i))
+            .ok_or_else(|| {
+                PyIndexError::new_err(format!("sentence {index} of {}", self.0.len()))
+            })?;
+        Ok(Bound::new(py, PySentence(Arc::clone(sentence)))?.into_any())
+    }
+
+    fn __add__(&self, other: &Self) -> Self {
+        Self(self.0.iter().chain(&other.0).cloned().collect())
+    }
+
+    fn __iter__(slf: Bound<'_, Self>) -> PySentences {
+        PySentences {
+            corpus: slf.unbind(),
+            next: 0,
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let sentences = self.0.iter().filter(|s| !s.layout.document_start).count();
+        format!(
+            "<Corpus of {sentences} sentences, {} tokens>",
+            self.tokens()
+        )
+    }
+}
+
+impl PyCorpus {
+    fn of_each<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let content = self.0.iter().filter(|s| !s.layout.document_start);
+        let items = content
+            .map(|sentence| Bound::new(py, PySentence(Arc::clone(sentence)))?.getattr(name))
+            .collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, items)
+    }
+}
+
+/// An iterator over the sentences of a corpus.
+#[pyclass(module = "dropchain._dropchain")]
+pub struct PySentences {
+    corpus: Py<PyCorpus>,
+    next: usize,
+}
+
+#[pymethods]
+impl PySentences {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self) -> Option<PySentence> {
+        let sentence = self.corpus.get().0.get(self.next)?;
+        self.next += 1;
+        Some(PySentence(Arc::clone(sentence)))
+    }
+}

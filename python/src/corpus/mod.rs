@@ -1,0 +1,6 @@
+//! The class `Corpus`.
+
+mod methods;
+mod sentences;
+
+pub use sentences::{PyCorpus, each};

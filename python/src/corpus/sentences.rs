@@ -1,0 +1,133 @@
+//! The class `Corpus`: its sentences, and reading them from Python.
+
+use std::sync::Arc;
+
+use dropchain::{Corpus, Sentence};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::error::{at, exception};
+use crate::inputs::{self, SentenceReader};
+use crate::items::found;
+use crate::sentence::{PySentence, with_labels};
+
+/// Sentences in memory.
+///
+/// Parameters
+/// ----------
+/// sentences : iterable
+///     Each a :class:`Sentence`, or an iterable of tokens: words, features (dicts, or lists of
+///     strings), or with `columns` a value for each of them.
+/// labels : iterable, optional
+///     The labels of each sentence: strings, None for unknown ones, lists for one of several.
+/// columns : iterable of str, optional
+///     The names of the columns of tokens.
+/// weights : iterable of float, optional
+///     The weight of each sentence in training.
+///
+/// Examples
+/// --------
+/// >>> from dropchain import Corpus
+/// >>> corpus = Corpus([["Ada", "left"], ["in", "London"]], [["B-PER", "O"], ["O", "B-LOC"]])
+/// >>> corpus
+/// <Corpus of 2 sentences, 4 tokens>
+/// >>> corpus[1].words
+/// ['in', 'London']
+#[pyclass(name = "Corpus", module = "dropchain", frozen, sequence)]
+pub struct PyCorpus(pub Vec<Arc<Sentence>>);
+
+impl From<Corpus> for PyCorpus {
+    fn from(corpus: Corpus) -> Self {
+        Self(corpus.into_sentences().into_iter().map(Arc::new).collect())
+    }
+}
+
+impl PyCorpus {
+    /// Reads sentences with their labels and weights. Messages call the sentences `X`, the labels
+    /// `y`.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` that names the index of what is wrong.
+    pub fn of(
+        sentences: &Bound<'_, PyAny>,
+        labels: Option<&Bound<'_, PyAny>>,
+        columns: Option<Vec<String>>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
+        let py = sentences.py();
+        let mut reader = SentenceReader::new(columns)?;
+        let mut read = Vec::new();
+        if sentences.is_instance_of::<PyString>() {
+            let expected = "an iterable of sentences";
+            return Err(found(sentences, "X", expected));
+        }
+        for (i, sentence) in sentences.try_iter()?.enumerate() {
+            read.push(PySentence::read(
+                &mut reader,
+                &sentence?,
+                i as u64 + 1,
+                &|| format!("X[{i}]"),
+            )?);
+        }
+        if let Some(labels) = labels {
+            for (i, labels) in each(labels, read.len(), "y")?.into_iter().enumerate() {
+                let place = || format!("y[{i}]");
+                let labels = inputs::labels(&labels, read[i].len(), &place)?;
+                let sentence = Arc::unwrap_or_clone(std::mem::replace(&mut read[i], empty()));
+                let labeled = with_labels(sentence, labels).map_err(exception);
+                read[i] = Arc::new(labeled.map_err(|e| at(py, place, e))?);
+            }
+        }
+        if let Some(weights) = weights {
+            if weights.len() != read.len() {
+                return Err(PyValueError::new_err(format!(
+                    "found {} weights for {} sentences; expected one for each",
+                    weights.len(),
+                    read.len()
+                )));
+            }
+            for (i, (sentence, weight)) in read.iter_mut().zip(weights).enumerate() {
+                let owned = Arc::unwrap_or_clone(std::mem::replace(sentence, empty()));
+                let weighted = owned.with_weight(weight).map_err(exception);
+                *sentence = Arc::new(weighted.map_err(|e| at(py, || format!("weights[{i}]"), e))?);
+            }
+        }
+        Ok(Self(read))
+    }
+
+    /// Copies the sentences for the library.
+    pub fn to_corpus(&self) -> Corpus {
+        self.0.iter().map(|sentence| (**sentence).clone()).collect()
+    }
+}
+
+/// Returns the items of an iterable that must have `expected` of them.
+///
+/// # Errors
+///
+/// `ValueError` if it has fewer or more, or is not an iterable.
+pub fn each<'py>(
+    value: &Bound<'py, PyAny>,
+    expected: usize,
+    name: &str,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let unexpected = || found(value, name, "an iterable with an item per sentence");
+    if value.is_instance_of::<PyString>() {
+        return Err(unexpected());
+    }
+    let items = value.try_iter().map_err(|_| unexpected())?;
+    let items: Vec<_> = items.collect::<PyResult<_>>()?;
+    if items.len() != expected {
+        return Err(PyValueError::new_err(format!(
+            "X has {expected} sentences, but {name} has {}; expected as many",
+            items.len()
+        )));
+    }
+    Ok(items)
+}
+
+fn empty() -> Arc<Sentence> {
+    Arc::new(Sentence::from_words([""; 0]))
+}

@@ -1,0 +1,549 @@
+//! The methods of the class `Tagger`.
+
+use std::path::PathBuf;
+
+use dropchain::corpus::Document;
+use dropchain::label::Span;
+use dropchain::tag::{AttributeKind, TagDocuments, TagOptions};
+use dropchain_analysis::Explanation;
+use numpy::PyArray2;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyType};
+
+use super::model::{PyTagger, with_workspace};
+use super::sentences::{Prepared, Reader, condition};
+use super::{explain, facts};
+use crate::corpus::PyCorpus;
+use crate::error::exception;
+use crate::inputs::{self, SentenceReader};
+use crate::items::{found, strings};
+use crate::tagging::{PyPath, PyTaggedSentence, PyTagging};
+use crate::template::PyTemplate;
+use crate::threads;
+
+/// Sentences that are converted and tagged at a time, so that memory is bounded and Ctrl-C works.
+const BATCH: usize = 4096;
+
+fn tag_options(constrain: bool) -> TagOptions {
+    TagOptions {
+        constrain,
+        ..TagOptions::default()
+    }
+}
+
+#[pymethods]
+impl PyTagger {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let model = py
+            .detach(|| dropchain_crfsuite::open(path))
+            .map_err(exception)?;
+        Ok(Self::of(py, model))
+    }
+
+    /// Open the file of a model.
+    ///
+    /// Raises OSError if it cannot be read, :class:`ModelError` if it is damaged or not a model.
+    #[classmethod]
+    fn open(_class: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Self::new(py, path)
+    }
+
+    /// Return a tagger for the contents of a model file, such as those of :meth:`to_bytes`.
+    #[classmethod]
+    fn from_bytes(_class: &Bound<'_, PyType>, py: Python<'_>, data: Vec<u8>) -> PyResult<Self> {
+        let model = py
+            .detach(|| dropchain_crfsuite::from_bytes(data))
+            .map_err(exception)?;
+        Ok(Self::of(py, model))
+    }
+
+    /// Return the contents of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.inner.model().as_bytes())
+    }
+
+    /// Writes the model.
+    fn _save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.inner.model().save(path))
+            .map_err(exception)
+    }
+
+    /// Save the model to a file, atomically: if anything fails, an old file stays as it is.
+    ///
+    /// A file that is not a model is replaced only with `force`.
+    #[pyo3(signature = (path, *, force=false))]
+    fn save(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>, force: bool) -> PyResult<()> {
+        let files = slf.py().import("dropchain._files")?;
+        files.call_method1("save", (slf, path, force)).map(drop)
+    }
+
+    /// The labels of the model, in the order of the columns of marginals.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, &self.names)
+    }
+
+    /// The template of the model; None if it was trained on ready-made features.
+    #[getter]
+    fn template(&self) -> Option<PyTemplate> {
+        let template = self.header().template.clone()?;
+        Some(PyTemplate::stored(template))
+    }
+
+    /// The columns that sentences need, besides labels; None if it was trained on features.
+    #[getter]
+    fn columns(&self) -> Option<Vec<String>> {
+        self.columns.clone()
+    }
+
+    /// Return the best label of each token.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentence : sentence
+    ///     Words, or features: see :class:`Tagger`.
+    /// constrain : bool
+    ///     Predict only sequences that are legal in the label scheme.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> tagger.tag(["She", "lives", "in", "London", "."])
+    /// ['O', 'O', 'O', 'B-LOC', 'O']
+    #[pyo3(signature = (sentence, *, constrain=true))]
+    fn tag<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+        constrain: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let sentence = self.read_one(sentence)?;
+        let tagging = py.detach(|| match constrain {
+            true => self.inner.tag(sentence.input()),
+            false => with_workspace(|workspace| {
+                self.inner
+                    .tag_with(sentence.input(), tag_options(false), workspace)
+            }),
+        });
+        self.label_list(py, &tagging.map_err(exception)?.labels)
+    }
+
+    /// Return the best labels of each sentence of one document.
+    ///
+    /// A template may look at the document (see ``docs/documents.md``): the labels of a sentence
+    /// then depend on the others. Document boundaries have no labels.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentences : iterable of sentences
+    ///     See :class:`Tagger`.
+    /// constrain : bool
+    ///     Predict only sequences that are legal in the label scheme.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> template = dropchain.Template("word\nothers(word[-1])")
+    /// >>> tagger = dropchain.train(sample, template=template).tagger
+    /// >>> tagger.tag_document([["She", "left", "London"], ["London", "is", "in", "England"]])
+    /// [['O', 'O', 'B-LOC'], ['B-LOC', 'O', 'O', 'B-LOC']]
+    #[pyo3(signature = (sentences, *, constrain=true))]
+    fn tag_document<'py>(
+        &self,
+        py: Python<'py>,
+        sentences: &Bound<'py, PyAny>,
+        constrain: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let items = iterate(sentences)?;
+        let mut reader = self.reader();
+        let mut prepared: Vec<Prepared> = Vec::new();
+        for (i, item) in items.enumerate() {
+            let place = || format!("sentences[{i}]");
+            prepared.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
+        }
+        let all = prepared.iter().filter_map(|sentence| match sentence {
+            Prepared::Sentence(sentence) => Some(&**sentence),
+            Prepared::Keyed(_) => None,
+        });
+        let document = Document::new(all);
+        let options = tag_options(constrain);
+        let taggings = py.detach(|| {
+            let mut number = 0;
+            let tag = |sentence: &Prepared| match sentence {
+                _ if sentence.is_boundary() => Ok(Vec::new()),
+                Prepared::Keyed(_) => self.labels_of(sentence.input(), options),
+                Prepared::Sentence(_) => {
+                    number += 1;
+                    self.labels_of((&document, number - 1).into(), options)
+                }
+            };
+            prepared.iter().map(tag).collect::<Vec<_>>()
+        });
+        let labels = PyList::empty(py);
+        self.append_labels(py, &labels, taggings)?;
+        Ok(labels)
+    }
+
+    /// Return the best labels of each sentence, tagged in parallel.
+    ///
+    /// If the template looks at documents, the sentences of a :class:`Corpus` are tagged in their
+    /// documents, and others alone: see :meth:`tag_document`. Document boundaries of a corpus have
+    /// no labels.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentences : iterable of sentences
+    ///     See :class:`Tagger`.
+    /// threads : int, optional
+    ///     By default one for each processor.
+    /// constrain : bool
+    ///     Predict only sequences that are legal in the label scheme.
+    #[pyo3(signature = (sentences, *, threads=None, constrain=true))]
+    fn tag_batch<'py>(
+        &self,
+        py: Python<'py>,
+        sentences: &Bound<'py, PyAny>,
+        threads: Option<i64>,
+        constrain: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let items = iterate(sentences)?;
+        let pool = threads::pool(inputs::count("threads", threads, 1)?).map_err(exception)?;
+        let labels = PyList::empty(py);
+        let options = tag_options(constrain);
+        if let Ok(corpus) = sentences.cast::<PyCorpus>()
+            && self.inner.documents().is_some()
+        {
+            let corpus = &corpus.get().0;
+            let documents = TagDocuments::new(&self.inner, corpus);
+            let tag = |i: usize| match corpus[i].layout.document_start {
+                true => Ok(Vec::new()),
+                false => self.labels_of(documents.input(i), options),
+            };
+            for first in (0..corpus.len()).step_by(BATCH) {
+                let batch = first..corpus.len().min(first + BATCH);
+                self.append_tagged(&labels, &pool, batch, tag)?;
+            }
+            return Ok(labels);
+        }
+        let mut reader = self.reader();
+        let mut batch: Vec<Prepared> = Vec::new();
+        let mut items = items.enumerate().peekable();
+        while items.peek().is_some() {
+            batch.clear();
+            for (i, item) in items.by_ref().take(BATCH) {
+                let place = || format!("sentences[{i}]");
+                batch.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
+            }
+            let tag = |i: usize| match batch[i].is_boundary() {
+                true => Ok(Vec::new()),
+                false => self.labels_of(batch[i].input(), options),
+            };
+            self.append_tagged(&labels, &pool, 0..batch.len(), tag)?;
+        }
+        Ok(labels)
+    }
+
+    /// Tag a sentence and return more than the best labels.
+    ///
+    /// Probabilities are normalized over all label sequences that keep what is known, whether they
+    /// are legal in the label scheme or not.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentence : sentence
+    ///     Words, or features: see :class:`Tagger`.
+    /// marginals : bool
+    ///     Compute the probability of every label of every token.
+    /// nbest : int
+    ///     How many of the best label sequences to return.
+    /// probability : bool
+    ///     Compute the probability of the best label sequence.
+    /// known : dict of int to str or list of str, optional
+    ///     The labels of some tokens, or several of which one is right.
+    /// spans : iterable of (int, int, str), optional
+    ///     Spans that the labels must encode: first token, one past the last, type.
+    /// constrain : bool
+    ///     Predict only sequences that are legal in the label scheme.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> tagging = tagger.analyze(["Paris", "left", "London"], spans=[(0, 1, "PER")])
+    /// >>> tagging.labels
+    /// ['B-PER', 'O', 'B-LOC']
+    /// >>> tagging.spans
+    /// [Span(start=0, end=1, type='PER'), Span(start=2, end=3, type='LOC')]
+    #[pyo3(signature = (
+        sentence, *, marginals=false, nbest=1, probability=false, known=None, spans=None,
+        constrain=true
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn analyze<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+        marginals: bool,
+        nbest: i64,
+        probability: bool,
+        known: Option<&Bound<'py, PyDict>>,
+        spans: Option<&Bound<'py, PyAny>>,
+        constrain: bool,
+    ) -> PyResult<PyTagging> {
+        let sentence = self.read_one(sentence)?;
+        let condition = condition(known, spans)?;
+        let options = TagOptions {
+            constrain,
+            marginals,
+            nbest: inputs::count("nbest", Some(nbest), 1)?.unwrap_or(1),
+            probability,
+        };
+        let tagging = py.detach(|| {
+            with_workspace(|workspace| {
+                self.inner
+                    .tag_given(sentence.input(), &condition, options, workspace)
+            })
+        });
+        let tagging = tagging.map_err(exception)?;
+        let candidates = tagging.nbest.iter().map(|path| {
+            let path = PyPath {
+                labels: self.label_list(py, &path.labels)?.unbind(),
+                score: path.score,
+                probability: path.probability,
+            };
+            Bound::new(py, path)
+        });
+        let candidates = candidates.collect::<PyResult<Vec<_>>>()?;
+        let marginals = tagging.marginals;
+        Ok(PyTagging {
+            labels: self.label_list(py, &tagging.labels)?.unbind(),
+            spans: self.spans_of(py, &tagging.labels)?.unbind(),
+            probability: tagging.probability,
+            marginals: marginals.map(|array| PyArray2::from_owned_array(py, array).unbind()),
+            nbest: PyList::new(py, candidates)?.unbind(),
+        })
+    }
+
+    /// Tag a sentence and return, for each token, why it has its label.
+    ///
+    /// The `margin` of a token is the score of the best label sequence minus that of the best one
+    /// with another label there, the `runner_up`; its `parts` are what weights contribute to it,
+    /// the largest first. Their contributions and `others` sum to it. Labels are those of
+    /// :attr:`labels`. ``docs/explain.md`` has the definitions.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentence : sentence
+    ///     Words, or features: see :class:`Tagger`.
+    /// top : int
+    ///     How many parts to return for each token; `others` is the sum of the rest.
+    /// known : dict of int to str or list of str, optional
+    ///     As in :meth:`analyze`; the runner-up keeps what is known.
+    /// spans : iterable of (int, int, str), optional
+    ///     As in :meth:`analyze`.
+    /// constrain : bool
+    ///     Compare only sequences that are legal in the label scheme.
+    ///
+    /// Returns
+    /// -------
+    /// list of dict
+    ///     One for each token: `token`, `label`, `probability`, `margin`, `runner_up` (`label`,
+    ///     and `labels` of the tokens `start` to `end`, which differ), `parts` (`kind`, `token`,
+    ///     `attribute`, `value`, and in pairs of the best sequence and the runner-up `labels`,
+    ///     `previous_labels`, `weights`; `contribution`), `others`. Without another possible
+    ///     label, `margin` and `runner_up` are None.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> london = tagger.explain(["She", "lives", "in", "London", "."])[3]
+    /// >>> london["label"], london["margin"] > 0, len(london["parts"])
+    /// ('B-LOC', True, 10)
+    #[pyo3(signature = (sentence, *, top=10, known=None, spans=None, constrain=true))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+        top: usize,
+        known: Option<&Bound<'py, PyDict>>,
+        spans: Option<&Bound<'py, PyAny>>,
+        constrain: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        // Not by the reader of features for tagging, which does not keep their names.
+        let mut reader = Reader::Words(SentenceReader::with_schema(self.schema.clone()));
+        let sentence = self.read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
+        let condition = condition(known, spans)?;
+        let explanation = py.detach(|| {
+            let options = tag_options(constrain);
+            Explanation::given(&self.inner, sentence.input(), &condition, options)
+        });
+        explain::explanation(py, &explanation.map_err(exception)?, &self.names, top)
+    }
+
+    /// Return the probability of given labels of a sentence.
+    ///
+    /// Labels are those of :attr:`labels`.
+    fn probability(
+        &self,
+        py: Python<'_>,
+        sentence: &Bound<'_, PyAny>,
+        labels: &Bound<'_, PyAny>,
+    ) -> PyResult<f64> {
+        let sentence = self.read_one(sentence)?;
+        let labels = strings(labels, "labels")?;
+        let probability = py.detach(|| {
+            self.inner
+                .distribution(sentence.input())?
+                .probability(&labels)
+        });
+        probability.map_err(exception)
+    }
+
+    /// Return the probability that the labels of a sentence encode a span: first token, one past
+    /// the last, and type.
+    fn span_probability(
+        &self,
+        py: Python<'_>,
+        sentence: &Bound<'_, PyAny>,
+        start: usize,
+        end: usize,
+        r#type: &str,
+    ) -> PyResult<f64> {
+        let sentence = self.read_one(sentence)?;
+        let span = Span {
+            start,
+            end,
+            kind: r#type,
+        };
+        let probability = py.detach(|| {
+            self.inner
+                .distribution(sentence.input())?
+                .span_probability(&span)
+        });
+        probability.map_err(exception)
+    }
+
+    /// Split raw text into sentences and tokens, and tag them. Every line is on its own.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> [sentence] = tagger.tag_text("She lives in London.")
+    /// >>> sentence.spans
+    /// [TextSpan(start=13, end=19, type='LOC', text='London')]
+    fn tag_text<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+        if self.columns.is_none() {
+            return Err(PyValueError::new_err(
+                "the model was trained on features, which text does not have; expected a model \
+                 with a template",
+            ));
+        }
+        let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
+        let sentences = tagged.iter().map(|s| PyTaggedSentence::new(py, text, s));
+        PyList::new(py, sentences.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Tag raw text and return its spans as `displacy.render(…, style="ent", manual=True)` of
+    /// spaCy expects them.
+    #[pyo3(signature = (text, *, title=None))]
+    fn displacy<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        title: Option<&str>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
+        let entities = PyList::empty(py);
+        for span in tagged.iter().flat_map(|sentence| &sentence.spans) {
+            let entity = PyDict::new(py);
+            entity.set_item("start", span.offsets.chars.start)?;
+            entity.set_item("end", span.offsets.chars.end)?;
+            entity.set_item("label", &span.kind)?;
+            entities.append(entity)?;
+        }
+        let document = PyDict::new(py);
+        document.set_item("text", text)?;
+        document.set_item("ents", entities)?;
+        document.set_item("title", title)?;
+        Ok(document)
+    }
+
+    /// Tag labeled sentences and score the result: see :func:`dropchain.evaluate`.
+    #[pyo3(signature = (data, **arguments))]
+    fn evaluate<'py>(
+        slf: &Bound<'py, Self>,
+        data: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let evaluation = slf.py().import("dropchain._evaluation")?;
+        evaluation.getattr("evaluate")?.call((data, slf), arguments)
+    }
+
+    /// What the model is and how it was trained.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let info = facts::info(py, self.inner.model())?;
+        info.set_item("labels", self.labels(py)?)?;
+        Ok(info)
+    }
+
+    /// The weights of the attributes of tokens: ``{(attribute, label): weight}``.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        facts::weights(py, self.inner.model(), &self.names)
+    }
+
+    /// The weights of the attributes of pairs of adjacent tokens: ``{(attribute, label, next
+    /// label): weight}``.
+    fn edge_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        facts::edge_weights(py, self.inner.model(), &self.names)
+    }
+
+    /// The weights of pairs of labels, those that are not 0: ``{(label, next label): weight}``.
+    fn transitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        facts::transitions(py, self.inner.model(), &self.names)
+    }
+
+    /// The weights of the first label of a sentence: ``{label: weight}``.
+    fn start_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        facts::by_label(py, &self.names, &self.header().label_weights.start)
+    }
+
+    /// The weights of the last label of a sentence: ``{label: weight}``.
+    fn end_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        facts::by_label(py, &self.names, &self.header().label_weights.end)
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let restore = slf.get_type().getattr("from_bytes")?;
+        Ok((restore, (slf.get().to_bytes(slf.py()),)))
+    }
+
+    fn __repr__(&self) -> String {
+        let labels = self.names.len();
+        let attributes = self.inner.model().attributes(AttributeKind::Node);
+        format!("<Tagger with {labels} labels and {attributes} attributes>")
+    }
+}
+
+/// Iterates over sentences.
+///
+/// # Errors
+///
+/// `TypeError` if they are text or no iterable.
+fn iterate<'py>(sentences: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    let is_text = sentences.is_instance_of::<PyString>();
+    let items = sentences.try_iter().ok().filter(|_| !is_text);
+    items.ok_or_else(|| found(sentences, "sentences", "an iterable of sentences"))
+}

@@ -1,0 +1,227 @@
+//! The class `Tagger`: its model, reading the sentences for it, and naming labels.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use dropchain::corpus::{JoinedColumns, Schema};
+use dropchain::label::{LabelId, Scheme};
+use dropchain::tag::{Header, TagInput, TagOptions, Workspace};
+use dropchain::{Model, Sentence, Tagger};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::sentences::{Prepared, Reader};
+use crate::error::{at, exception};
+use crate::inputs::{Place, SentenceReader, Tokens};
+use crate::items::ItemReader;
+use crate::sentence::PySentence;
+use crate::tagging::PySpan;
+
+/// Tags sentences with a model.
+///
+/// A tagger never changes, is shared by any number of threads, and is pickled with its model. The
+/// GIL is released while it works.
+///
+/// A sentence is an iterable of words, or a :class:`Sentence` with more columns; for a model that
+/// was trained without a template, an iterable of the features of each token (dicts, or iterables
+/// of strings), a two-dimensional array, a sparse matrix, or :class:`Features`.
+///
+/// Parameters
+/// ----------
+/// path : path
+///     The file of a model.
+#[pyclass(name = "Tagger", module = "dropchain", frozen)]
+pub struct PyTagger {
+    pub inner: Arc<Tagger>,
+    /// The names of the labels, `[K]`.
+    pub names: Vec<Py<PyString>>,
+    /// The columns that the model was trained on, without that of the labels; `None`: features.
+    pub columns: Option<Vec<String>>,
+    /// That of the columns, if there are several.
+    pub schema: Option<Arc<Schema>>,
+}
+
+impl PyTagger {
+    /// Creates a tagger for a model.
+    pub fn of(py: Python<'_>, model: Model) -> Self {
+        let header = model.header();
+        let names = header.labels.names().iter();
+        let columns = header.columns.iter().enumerate();
+        let joined = header.joined.as_ref().map(JoinedColumns::positions);
+        let columns = columns.filter(|(i, _)| {
+            Some(*i as u32) != header.label_column && !joined.is_some_and(|all| all.contains(i))
+        });
+        Self {
+            names: names.map(|name| PyString::new(py, name).unbind()).collect(),
+            columns: header.template.as_ref().map(|_| {
+                let columns: Vec<String> = columns.map(|(_, name)| name.clone()).collect();
+                match columns.is_empty() {
+                    true => vec!["word".to_owned()],
+                    false => columns,
+                }
+            }),
+            schema: None,
+            inner: Arc::new(Tagger::new(model)),
+        }
+        .with_schema()
+    }
+
+    /// Prepares to read sentences of several columns. Files have unique names of columns.
+    fn with_schema(mut self) -> Self {
+        let columns = self.columns.as_ref().filter(|columns| columns.len() > 1);
+        let schema = columns.and_then(|columns| Schema::new(columns.clone(), None).ok());
+        self.schema = schema.map(Arc::new);
+        self
+    }
+
+    /// Returns the header of the model.
+    pub fn header(&self) -> &Header {
+        self.inner.model().header()
+    }
+
+    /// Reads a sentence. `number` is that of a batch, from 1; 0 if there is one only.
+    pub fn read(
+        &self,
+        reader: &mut Reader,
+        sentence: &Bound<'_, PyAny>,
+        number: u64,
+        place: Place<'_>,
+    ) -> PyResult<Prepared> {
+        let py = sentence.py();
+        let read = match (sentence.cast::<PySentence>(), reader) {
+            (Ok(sentence), _) => Arc::clone(&sentence.get().0),
+            (Err(_), Reader::Words(reader)) => Arc::new(reader.read(sentence, number, place)?),
+            (Err(_), Reader::Features(items)) => {
+                let tokens = Tokens::of(sentence).map_err(|e| at(py, place, e))?;
+                let mut keyed = self.inner.keyed_sentence().map_err(exception)?;
+                tokens.read(items, &mut keyed, place)?;
+                return Ok(Prepared::Keyed(Box::new(keyed)));
+            }
+        };
+        self.check_features(&read).map_err(|e| at(py, place, e))?;
+        Ok(Prepared::Sentence(read))
+    }
+
+    /// Reads the only sentence of a call.
+    pub fn read_one(&self, sentence: &Bound<'_, PyAny>) -> PyResult<Prepared> {
+        self.read(&mut self.reader(), sentence, 0, &|| "sentence".to_owned())
+    }
+
+    /// Returns a reader of the sentences that the model can tag.
+    pub fn reader(&self) -> Reader {
+        match &self.columns {
+            None => Reader::Features(ItemReader::default()),
+            Some(_) => Reader::Words(SentenceReader::with_schema(self.schema.clone())),
+        }
+    }
+
+    /// Rejects features for a model with a template and words for one without.
+    fn check_features(&self, sentence: &Sentence) -> PyResult<()> {
+        if sentence.is_empty() || self.columns.is_some() == sentence.attributes.is_none() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(match &self.columns {
+            Some(_) => "found features; expected words, since the model has a template",
+            None => {
+                "found words; expected features, since the model was trained without a template"
+            }
+        }))
+    }
+
+    /// Returns the names of labels, in the scheme of the training corpus.
+    pub fn label_list<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[LabelId],
+    ) -> PyResult<Bound<'py, PyList>> {
+        let header = self.header();
+        if header.scheme == header.corpus_scheme {
+            return PyList::new(py, ids.iter().map(|id| self.names[id.index()].bind(py)));
+        }
+        PyList::new(py, self.converted(ids))
+    }
+
+    /// Returns the names of labels, in the scheme of the training corpus.
+    pub fn converted(&self, ids: &[LabelId]) -> Vec<String> {
+        let names = self.inner.label_names_in(self.header().corpus_scheme, ids);
+        names.into_iter().map(Cow::into_owned).collect()
+    }
+
+    /// Tags a sentence in the workspace of this thread.
+    pub fn labels_of(
+        &self,
+        input: TagInput<'_>,
+        options: TagOptions,
+    ) -> dropchain::Result<Vec<LabelId>> {
+        let tagging = with_workspace(|workspace| self.inner.tag_with(input, options, workspace));
+        tagging.map(|tagging| tagging.labels)
+    }
+
+    /// Tags further sentences, by index, and appends the names of their labels.
+    pub fn append_tagged(
+        &self,
+        labels: &Bound<'_, PyList>,
+        pool: &ThreadPool,
+        sentences: Range<usize>,
+        tag: impl Fn(usize) -> dropchain::Result<Vec<LabelId>> + Send + Sync,
+    ) -> PyResult<()> {
+        let py = labels.py();
+        let taggings = py.detach(|| pool.install(|| sentences.into_par_iter().map(tag).collect()));
+        py.check_signals()?;
+        self.append_labels(py, labels, taggings)
+    }
+
+    /// Appends the names of the labels of further sentences.
+    pub fn append_labels(
+        &self,
+        py: Python<'_>,
+        labels: &Bound<'_, PyList>,
+        taggings: Vec<dropchain::Result<Vec<LabelId>>>,
+    ) -> PyResult<()> {
+        for tagging in taggings {
+            let i = labels.len();
+            let ids = tagging.map_err(exception);
+            let ids = ids.map_err(|e| at(py, || format!("sentences[{i}]"), e))?;
+            labels.append(self.label_list(py, &ids)?)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the spans that labels encode.
+    pub fn spans_of<'py>(&self, py: Python<'py>, ids: &[LabelId]) -> PyResult<Bound<'py, PyList>> {
+        let header = self.header();
+        let labels = match header.encodes_spans() {
+            true => self.converted(ids),
+            false => Vec::new(),
+        };
+        token_spans(py, &labels, header.corpus_scheme)
+    }
+}
+
+/// Returns the spans that labels encode, as Python objects.
+pub fn token_spans<'py>(
+    py: Python<'py>,
+    labels: &[String],
+    scheme: Scheme,
+) -> PyResult<Bound<'py, PyList>> {
+    let spans = scheme.spans(labels).into_iter().map(|span| PySpan {
+        start: span.start,
+        end: span.end,
+        kind: span.kind.to_owned(),
+    });
+    let spans = spans.map(|span| Bound::new(py, span));
+    PyList::new(py, spans.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Calls `f` with the workspace of this thread.
+pub fn with_workspace<R>(f: impl FnOnce(&mut Workspace) -> R) -> R {
+    thread_local! {
+        static WORKSPACE: RefCell<Workspace> = RefCell::default();
+    }
+    WORKSPACE.with_borrow_mut(f)
+}

@@ -1,0 +1,562 @@
+//! The course of training: where a learner starts, what it reports after each iteration, and when
+//! it ends.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::agreement::Agreement;
+use super::best::BestWeights;
+use super::checkpoint::{Checkpointer, SavedState, TrainingState};
+use super::development::DevScorer;
+use super::events::{DevScore, End, EndReason, Iteration, Observer};
+use super::lbfgs::Lbfgs;
+use super::options::AnyOptions;
+use super::recall_bias::{RecallBiasSearch, ScoredBias};
+use super::segment::Segment;
+use super::settings::TrainSettings;
+use super::training_set::TrainingSet;
+use crate::error::{Error, Result};
+use crate::objective::{PenalizedLikelihood, Penalty, Terms};
+use crate::optim::{self, OptimizerState, Outcome, StateObserver, StopReason};
+use crate::ranks::Ranks;
+
+/// The course of a training run or of a segment of one, through which a
+/// [`Learner`](super::Learner) starts, reports
+/// its iterations, saves its state and is interrupted.
+///
+/// A run has one or more stages, each starting from the weights of the previous one.
+pub struct Course<'a> {
+    set: &'a TrainingSet,
+    settings: &'a TrainSettings,
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) interrupt: Option<&'a AtomicBool>,
+    pub(super) checkpointer: Option<Checkpointer<'a>>,
+    /// What ranks agree on after every iteration, with the ranks.
+    pub(super) agreement: Option<(&'a Ranks, &'a Agreement<'a>)>,
+    start: Option<Vec<f64>>, // of a segment
+    saved: Option<SavedState>,
+    is_segment: bool,
+    warm_up: Option<usize>,
+    limit: Option<usize>, // of iterations in all
+    clock: Instant,
+    earlier_time: Duration, // before training was resumed
+    scoring_time: Duration,
+    scorer: Option<DevScorer<'a>>,
+    has_l1: bool,
+    active_attributes: Vec<usize>, // in a segment, after each iteration with a score
+    search: RecallBiasSearch,
+    run: Stage,
+    iterations: usize, // so far
+    best: Option<BestWeights>,
+    chosen: Option<usize>,
+    patience_is_exhausted: bool,
+    error: Option<Error>,
+}
+
+/// The current stage.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Stage {
+    earlier_iterations: usize,  // of earlier stages
+    earlier_evaluations: usize, // of earlier runs
+    patience_start: usize,      // iteration from which patience counts
+    skips_start: bool,          // the starting point is the last iterate of an earlier run
+    has_fixed_length: bool,     // no early stopping
+}
+
+/// The state of a course after an iteration.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct CourseState<'a> {
+    /// Number of iterations so far.
+    pub iterations: usize,
+    time: Duration,
+    recall_bias: f64,
+    run: Stage,
+    best: Option<Cow<'a, BestWeights>>,
+}
+
+/// What training ended with.
+pub(super) struct CourseEnd {
+    /// The last weights.
+    pub theta: Vec<f64>,
+    /// The weights with the best score.
+    pub best: Option<BestWeights>,
+    /// Why the optimizer stopped.
+    pub reason: EndReason,
+    /// The recall bias chosen last.
+    pub recall_bias: f64,
+    /// In a segment with an L1 penalty: the number of attributes with a nonzero weight at each
+    /// score.
+    pub active_attributes: Vec<usize>,
+}
+
+impl<'a> Course<'a> {
+    /// Creates the course of training that started at `clock`.
+    ///
+    /// # Errors
+    ///
+    /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
+    pub(super) fn new(
+        set: &'a TrainingSet,
+        settings: &'a TrainSettings,
+        clock: Instant,
+        observer: &'a mut dyn Observer,
+    ) -> Result<Self> {
+        let mut search = RecallBiasSearch::new(settings.options(), &set.labels)?;
+        search.resume(set.recall_bias());
+        Ok(Self {
+            set,
+            settings,
+            observer,
+            interrupt: None,
+            checkpointer: None,
+            agreement: None,
+            start: None,
+            saved: None,
+            is_segment: false,
+            warm_up: None,
+            limit: settings.max_iterations(),
+            clock,
+            earlier_time: Duration::ZERO,
+            scoring_time: Duration::ZERO,
+            scorer: set.dev_scorer(),
+            has_l1: set.has_l1(settings.learner().regularization().l1),
+            active_attributes: Vec::new(),
+            search,
+            run: Stage::default(),
+            iterations: 0,
+            best: None,
+            chosen: None,
+            patience_is_exhausted: false,
+            error: None,
+        })
+    }
+
+    /// Creates the course of a segment.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Course::new`].
+    pub(super) fn of_segment(
+        set: &'a TrainingSet,
+        settings: &'a TrainSettings,
+        segment: Segment<'a>,
+        observer: &'a mut dyn Observer,
+    ) -> Result<Self> {
+        let mut course = Self::new(set, settings, Instant::now(), observer)?;
+        let done = segment.done;
+        course.interrupt = segment.interrupt;
+        course.start = Some(segment.start);
+        course.is_segment = true;
+        course.limit = segment.limit.map(|n| done.saturating_add(n));
+        course.run.earlier_iterations = done;
+        course.run.skips_start = true;
+        course.run.has_fixed_length = segment.is_warm_up;
+        course.iterations = done;
+        // The weights belong to an earlier segment.
+        course.best = segment.best.map(|best| BestWeights {
+            iteration: best.iteration,
+            score: best.score,
+            recall_bias: segment.recall_bias,
+            theta: Vec::new(),
+        });
+        course.search.resume(segment.recall_bias);
+        Ok(course)
+    }
+
+    /// Restores the state of a checkpoint.
+    pub(super) fn restore(&mut self, state: TrainingState<'static, SavedState>) {
+        self.warm_up = Some(state.warm_up);
+        self.saved = Some(state.learner);
+        let state = state.course;
+        self.iterations = state.iterations;
+        self.earlier_time = state.time;
+        self.run = state.run;
+        self.best = state.best.map(Cow::into_owned);
+        self.search.resume(state.recall_bias);
+    }
+
+    /// Returns the training set.
+    #[must_use]
+    pub fn set(&self) -> &'a TrainingSet {
+        self.set
+    }
+
+    /// Returns the options of training.
+    #[must_use]
+    pub fn options(&self) -> &'a AnyOptions {
+        self.settings.options()
+    }
+
+    /// Returns whether this is a segment of training ([`Segment`]).
+    #[must_use]
+    pub fn is_segment(&self) -> bool {
+        self.is_segment
+    }
+
+    /// Returns the weights to start from, `[dimension]`.
+    pub fn take_start(&mut self) -> Vec<f64> {
+        self.start.take().unwrap_or_else(|| self.set.start())
+    }
+
+    /// Returns what an earlier segment ended with, if there is one.
+    pub fn take_earlier(&mut self) -> Option<Vec<f64>> {
+        let has_earlier = self.is_segment && self.run.earlier_iterations > 0;
+        self.start.take_if(|_| has_earlier)
+    }
+
+    /// Returns the state that was [saved](Self::save) in this stage, if training resumes there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`]: the state is of another type.
+    pub fn take_state<S: DeserializeOwned>(&mut self, stage: &str) -> Result<Option<S>> {
+        match self.saved.take_if(|saved| saved.stage == stage) {
+            None => Ok(None),
+            Some(saved) => saved.decode().map(Some),
+        }
+    }
+
+    /// Returns whether training resumes from a state that was saved in this stage.
+    #[must_use]
+    pub fn has_state_of(&self, stage: &str) -> bool {
+        self.saved
+            .as_ref()
+            .is_some_and(|saved| saved.stage == stage)
+    }
+
+    /// Sets the weights that the next stage starts from.
+    pub fn start_at(&mut self, weights: Vec<f64>) {
+        self.start = Some(weights);
+    }
+
+    /// Creates the objective −Σ log p(y|x) with a penalty and without noise, divided among the
+    /// ranks if there are any.
+    #[must_use]
+    pub fn objective(&self, penalty: Penalty) -> PenalizedLikelihood {
+        let (data, space) = (self.set.data(), self.set.space());
+        match self.agreement {
+            None => PenalizedLikelihood::new(data, space, penalty),
+            Some((ranks, _)) => PenalizedLikelihood::divided(data, space, penalty, ranks),
+        }
+    }
+
+    /// Returns the flag that ends training at the next evaluation.
+    #[must_use]
+    pub fn interrupt(&self) -> Option<&'a AtomicBool> {
+        let agreed = self
+            .agreement
+            .map(|(_, agreement)| &agreement.is_interrupted);
+        agreed.or(self.interrupt)
+    }
+
+    /// Returns whether training is to end.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt()
+            .is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Returns the maximum number of iterations in all, if there is one.
+    #[must_use]
+    pub fn limit(&self) -> Option<usize> {
+        self.limit
+    }
+
+    /// Returns the number of iterations that earlier stages have left, if there is a maximum.
+    #[must_use]
+    pub fn iterations_left(&self) -> Option<usize> {
+        self.limit
+            .map(|limit| limit.saturating_sub(self.run.earlier_iterations))
+    }
+
+    /// Returns the number of iterations without noise, given the default of the learner. What it is
+    /// at first, it stays when training resumes.
+    pub fn warm_up(&mut self, default: usize) -> usize {
+        let settings = self.settings;
+        *self
+            .warm_up
+            .get_or_insert_with(|| settings.warm_up_or(default))
+    }
+
+    /// Begins a stage of fixed length, such as the warm-up.
+    pub fn begin_stage(&mut self) {
+        self.run.has_fixed_length = true;
+    }
+
+    /// Ends a stage of fixed length; the next one starts from its outcome.
+    pub fn end_stage(&mut self, outcome: &Outcome<Terms>) {
+        let iterations = self.run.earlier_iterations + outcome.iterations;
+        self.run = Stage {
+            earlier_iterations: iterations,
+            earlier_evaluations: self.run.earlier_evaluations + outcome.evaluations,
+            patience_start: iterations,
+            skips_start: true,
+            has_fixed_length: false,
+        };
+    }
+
+    /// Returns the state, from which [`Course::restore`] continues.
+    fn snapshot(&self) -> CourseState<'_> {
+        CourseState {
+            iterations: self.iterations,
+            time: self.time(),
+            recall_bias: self.search.bias(),
+            run: self.run,
+            best: self.best.as_ref().map(Cow::Borrowed),
+        }
+    }
+
+    /// Counts patience from iteration `start` on.
+    pub fn start_patience(&mut self, start: usize) {
+        self.run.patience_start = start;
+    }
+
+    /// Chooses the iteration whose weights the model has, if there are no development data.
+    pub fn choose(&mut self, iteration: usize) {
+        self.chosen = Some(iteration);
+    }
+
+    /// Returns whether some weights were scored.
+    #[must_use]
+    pub fn has_best(&self) -> bool {
+        self.best.is_some()
+    }
+
+    /// Returns whether this is a stage of fixed length.
+    #[must_use]
+    pub fn is_stage(&self) -> bool {
+        self.run.has_fixed_length
+    }
+
+    /// Returns the number of iterations of earlier stages.
+    #[must_use]
+    pub fn earlier_iterations(&self) -> usize {
+        self.run.earlier_iterations
+    }
+
+    /// Returns whether no iteration has been made yet.
+    #[must_use]
+    pub fn is_at_start(&self) -> bool {
+        self.iterations == 0
+    }
+
+    /// Returns the time since training began, excluding the time for scoring development data.
+    fn time(&self) -> Duration {
+        let elapsed = self.clock.elapsed().saturating_sub(self.scoring_time);
+        self.earlier_time + elapsed
+    }
+
+    /// Reports an iteration, and the learning rate after it if there is one: scores it, notifies
+    /// the observer, and decides whether to continue.
+    pub fn iteration(
+        &mut self,
+        iteration: &optim::Iteration<'_, Terms>,
+        learning_rate: Option<f64>,
+    ) -> ControlFlow<()> {
+        let flow = self.report(iteration, learning_rate);
+        match self.agreement {
+            None => flow,
+            Some((_, agreement)) => agreement.agree(iteration, flow),
+        }
+    }
+
+    fn report(
+        &mut self,
+        iteration: &optim::Iteration<'_, Terms>,
+        learning_rate: Option<f64>,
+    ) -> ControlFlow<()> {
+        if iteration.number == 0 && self.run.skips_start {
+            return ControlFlow::Continue(());
+        }
+        let number = self.run.earlier_iterations + iteration.number;
+        self.iterations = number;
+        let time = self.time();
+        let dev = match self.score(number, iteration.x) {
+            Ok(dev) => dev,
+            Err(error) => {
+                self.error = Some(error);
+                return ControlFlow::Break(());
+            }
+        };
+        if self.is_segment && self.has_l1 && dev.is_some() {
+            let active = self.set.active_attributes(iteration.x);
+            self.active_attributes.push(active);
+        }
+        let terms = iteration.detail;
+        let smooth = terms.l2 + terms.noise - terms.log_likelihood;
+        let observed = self.observer.iteration(&Iteration {
+            number,
+            objective: iteration.value,
+            log_likelihood: terms.log_likelihood,
+            noise: terms.noise,
+            l2: terms.l2,
+            // The optimizer adds the L1 penalty to the smooth terms.
+            l1: if self.has_l1 {
+                iteration.value - smooth
+            } else {
+                0.0
+            },
+            gradient_norm: iteration.gradient_norm,
+            evaluations: self.run.earlier_evaluations + iteration.evaluations,
+            nonzero: iteration.nonzero,
+            time,
+            dev: dev.map(|dev| dev.score),
+            recall_bias: dev.and_then(|dev| self.search.is_enabled().then_some(dev.recall_bias)),
+            learning_rate,
+            weight_norm: iteration.x_norm,
+            step: iteration.step,
+            nonzero_weights: self.set.nonzero_weights(iteration.x, iteration.nonzero),
+            label_scores: self.scorer.as_mut().and_then(DevScorer::take_label_scores),
+        });
+        match observed {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => return ControlFlow::Break(()),
+            Err(error) => {
+                self.error = Some(Error::Observer(error));
+                return ControlFlow::Break(());
+            }
+        }
+        // Early iterations may predict no span: patience does not count while the score is 0.
+        self.patience_is_exhausted = !self.run.has_fixed_length
+            && self.best.as_ref().is_some_and(|best| {
+                let since = best.iteration.max(self.run.patience_start);
+                best.score.value() > 0.0
+                    && number >= since.saturating_add(self.settings.options().patience)
+            });
+        if self.patience_is_exhausted {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.
+    fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<ScoredBias>> {
+        let Some(scorer) = &mut self.scorer else {
+            return Ok(None);
+        };
+        let started = Instant::now();
+        let candidates = self.search.candidates(number);
+        let scores = scorer.score(x, &candidates)?;
+        let scored = self.search.choose(&candidates, &scores);
+        let score = scored.score;
+        // While the score is 0, later weights count as better: they are closer to the minimum.
+        let is_best = !self.set.reports_dev()
+            && self
+                .best
+                .as_ref()
+                .is_none_or(|best| score.value() > best.score.value() || best.score.value() == 0.0);
+        if is_best {
+            // Overwrites the previous best, so that there is only one copy of the weights.
+            let mut theta = self.best.take().map_or_else(Vec::new, |b| b.theta);
+            theta.clear();
+            theta.extend_from_slice(x);
+            self.best = Some(BestWeights {
+                iteration: number,
+                score,
+                recall_bias: scored.recall_bias,
+                theta,
+            });
+        }
+        self.scoring_time += started.elapsed();
+        Ok(Some(scored))
+    }
+
+    /// Returns the weights of the model and the result of training.
+    ///
+    /// # Errors
+    ///
+    /// Scoring development data failed.
+    pub(super) fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
+        let time = self.time();
+        let iterations = self.iterations;
+        let chosen = self.chosen.unwrap_or(iterations);
+        let warm_up = if self.run.has_fixed_length {
+            iterations
+        } else {
+            self.run.patience_start
+        };
+        let state = self.into_end(outcome)?;
+        let dev = state.best.as_ref().map(|best| best.score);
+        let best = state.best.unwrap_or(BestWeights {
+            iteration: chosen,
+            score: DevScore::F1(0.0),
+            recall_bias: state.recall_bias,
+            theta: state.theta,
+        });
+        let end = End {
+            reason: state.reason,
+            iterations,
+            warm_up,
+            best_iteration: best.iteration,
+            time,
+            dev,
+            recall_bias: best.recall_bias,
+        };
+        Ok((best.theta, end))
+    }
+
+    /// Returns what training ended with.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Course::finish`].
+    pub(super) fn into_end(self, outcome: Outcome<Terms>) -> Result<CourseEnd> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let reason = match outcome.stop_reason {
+            StopReason::Interrupted if self.patience_is_exhausted => EndReason::Patience,
+            reason => EndReason::Optimizer(reason),
+        };
+        Ok(CourseEnd {
+            theta: outcome.x,
+            best: self.best,
+            reason,
+            recall_bias: self.search.bias(),
+            active_attributes: self.active_attributes,
+        })
+    }
+
+    /// Saves a state after an iteration, if it is time or if training is interrupted: training
+    /// resumes from it to the same bits ([`take_state`](Self::take_state)).
+    pub fn save<S: Serialize>(
+        &mut self,
+        stage: &str,
+        is_interrupted: bool,
+        state: impl FnOnce() -> S,
+    ) {
+        let Some(mut checkpointer) = self.checkpointer.take() else {
+            return;
+        };
+        let is_due = is_interrupted || checkpointer.is_due(self.iterations);
+        if checkpointer.is_written() && self.iterations > 0 && is_due {
+            self.observer.checkpoint();
+            let written = checkpointer.write(&TrainingState {
+                warm_up: self.warm_up.unwrap_or(0),
+                course: self.snapshot(),
+                learner: (stage, state()),
+            });
+            if let Err(error) = written {
+                self.observer.checkpoint_failed(&error);
+            }
+        }
+        self.checkpointer = Some(checkpointer);
+    }
+}
+
+/// Reports the iterations of L-BFGS and saves its states.
+impl StateObserver<Terms> for Course<'_> {
+    fn iteration(&mut self, iteration: &optim::Iteration<'_, Terms>) -> ControlFlow<()> {
+        Course::iteration(self, iteration, None)
+    }
+
+    fn state(&mut self, state: &OptimizerState<'_, Terms>, is_interrupted: bool) {
+        self.save(Lbfgs::NAME, is_interrupted, || state.clone());
+    }
+}

@@ -1,0 +1,536 @@
+//! Which noise training minimizes, how much of it, and how its gradient is computed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::options::Defaults;
+use crate::chain::Order;
+use crate::error::{Error, Result};
+use crate::noise::{Engine, Expectation, NoiseTerm, ROUND};
+use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing};
+
+/// Maximum number of samples per sentence. The error falls with the square root of the number while
+/// the time is proportional to it: more is a typo.
+const MAX_SAMPLES: u32 = 1000;
+
+/// Kind of feature noise.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(try_from = "String", into = "String")]
+pub enum NoiseKind {
+    /// Quadratic approximation of dropout: [`NoiseDistribution::Dropout`].
+    #[default]
+    Dropout,
+    /// Quadratic approximation of multiplicative noise: [`NoiseDistribution::Gaussian`].
+    Gaussian,
+    /// Quadratic approximation of additive noise: [`NoiseDistribution::Additive`].
+    Additive,
+    /// Dropout with scores that are Gaussian, at order 0: [`NoiseTerm::GaussianScores`].
+    GaussianScores(Expectation),
+    /// Dropout as a weighted L2 penalty, whose strengths are recomputed every so many iterations:
+    /// [`NoiseTerm::Reweighted`].
+    Reweighted(usize),
+    /// Sampled dropout: [`MonteCarlo`].
+    MonteCarlo,
+}
+
+/// The name on the command line.
+impl fmt::Display for NoiseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dropout => f.write_str("dropout"),
+            Self::Gaussian => f.write_str("gaussian"),
+            Self::Additive => f.write_str("additive"),
+            Self::GaussianScores(Expectation::Best) => f.write_str("gaussian-scores"),
+            Self::GaussianScores(Expectation::Unscented) => {
+                f.write_str("gaussian-scores=unscented")
+            }
+            Self::Reweighted(ROUND) => f.write_str("reweighted"),
+            Self::Reweighted(iterations) => write!(f, "reweighted={iterations}"),
+            Self::MonteCarlo => f.write_str("monte-carlo"),
+        }
+    }
+}
+
+impl FromStr for NoiseKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Ok(match name {
+            "dropout" => Self::Dropout,
+            "gaussian" => Self::Gaussian,
+            "additive" => Self::Additive,
+            "gaussian-scores" => Self::GaussianScores(Expectation::Best),
+            "gaussian-scores=unscented" => Self::GaussianScores(Expectation::Unscented),
+            "reweighted" => Self::Reweighted(ROUND),
+            "monte-carlo" => Self::MonteCarlo,
+            _ => {
+                let Some(iterations) = name.strip_prefix("reweighted=") else {
+                    return Err(Error::parameter(format!(
+                        "noise '{name}'; expected dropout, gaussian, additive, gaussian-scores, \
+                         reweighted or monte-carlo"
+                    )));
+                };
+                let iterations = iterations.parse().ok().filter(|&n| n > 0);
+                Self::Reweighted(iterations.ok_or_else(|| {
+                    Error::parameter(format!(
+                        "noise '{name}'; expected reweighted=N with a whole number N above 0, for \
+                         example reweighted=20"
+                    ))
+                })?)
+            }
+        })
+    }
+}
+
+impl TryFrom<String> for NoiseKind {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Self> {
+        name.parse()
+    }
+}
+
+impl From<NoiseKind> for String {
+    fn from(kind: NoiseKind) -> Self {
+        kind.to_string()
+    }
+}
+
+/// The noise term of the objective.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoiseOptions {
+    /// Kind of feature noise.
+    #[serde(rename = "noise")]
+    pub kind: NoiseKind,
+    /// Amount of noise: the dropout rate δ, or the variance σ² of Gaussian noise; 0 is no noise.
+    pub dropout: f64,
+    /// Amount of noise on transitions, boundary weights and edge attributes. `None`: twice
+    /// `dropout`, at most [`Defaults::MAX_EDGE_DROPOUT`]; for a variance, `dropout` itself.
+    pub edge_dropout: Option<f64>,
+    /// How the gradient of the quadratic regularizer is computed. Other kinds have one gradient and
+    /// require the default.
+    pub gradient: Engine,
+    /// What has a noise mask of its own. [`NoiseSharing::Inputs`] requires [`Engine::Adjoint`], and
+    /// noise that is proportional to the values.
+    #[serde(rename = "masks", skip_serializing_if = "is_default", default)]
+    pub sharing: NoiseSharing,
+    /// Monte-Carlo noise: samples of each sentence per iteration, 1 to 1000.
+    pub samples: u32,
+    /// Weight α of an unlabeled sentence in the noise term.
+    pub unlabeled_weight: f64,
+}
+
+fn is_default(sharing: &NoiseSharing) -> bool {
+    *sharing == NoiseSharing::default()
+}
+
+impl Default for NoiseOptions {
+    fn default() -> Self {
+        Self {
+            kind: NoiseKind::Dropout,
+            dropout: Defaults::DROPOUT,
+            edge_dropout: None,
+            gradient: Engine::Adjoint,
+            sharing: NoiseSharing::Weights,
+            samples: Defaults::SAMPLES,
+            unlabeled_weight: Defaults::UNLABELED_WEIGHT,
+        }
+    }
+}
+
+impl NoiseOptions {
+    /// No noise.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::dropout(0.0)
+    }
+
+    /// Dropout of this rate.
+    #[must_use]
+    pub fn dropout(rate: f64) -> Self {
+        Self {
+            dropout: rate,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether there is any noise.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.dropout > 0.0 || self.edge_noise() > 0.0
+    }
+
+    /// Returns whether amounts are rates below 1, not variances.
+    fn has_rates(&self) -> bool {
+        !matches!(self.kind, NoiseKind::Gaussian | NoiseKind::Additive)
+    }
+
+    /// Returns the rate or variance for transitions, boundary weights and edge attributes.
+    #[must_use]
+    pub fn edge_noise(&self) -> f64 {
+        self.edge_dropout.unwrap_or(match self.has_rates() {
+            true => (2.0 * self.dropout).min(Defaults::MAX_EDGE_DROPOUT.max(self.dropout)),
+            false => self.dropout,
+        })
+    }
+
+    /// Returns whether the gradient is that of the function being minimized.
+    #[must_use]
+    pub fn has_exact_gradient(&self) -> bool {
+        !self.is_on() || self.gradient.is_exact()
+    }
+
+    /// Returns the noise term, if there is noise. Sampled noise is drawn from `seed`.
+    #[must_use]
+    pub fn feature_noise(&self, seed: u64) -> Option<FeatureNoise> {
+        if !self.is_on() {
+            return None;
+        }
+        let (node, edge) = (self.dropout, self.edge_noise());
+        let quadratic = NoiseTerm::Quadratic(self.gradient);
+        let (distribution, term) = match self.kind {
+            NoiseKind::Dropout => (NoiseDistribution::Dropout, quadratic),
+            NoiseKind::Gaussian => (NoiseDistribution::Gaussian, quadratic),
+            NoiseKind::Additive => (NoiseDistribution::Additive, quadratic),
+            NoiseKind::GaussianScores(expectation) => {
+                let term = NoiseTerm::GaussianScores(expectation);
+                (NoiseDistribution::Dropout, term)
+            }
+            NoiseKind::Reweighted(iterations) => {
+                let term = NoiseTerm::Reweighted(iterations);
+                (NoiseDistribution::Dropout, term)
+            }
+            NoiseKind::MonteCarlo => {
+                return Some(FeatureNoise::MonteCarlo(MonteCarlo {
+                    node,
+                    edge,
+                    samples: self.samples,
+                    seed,
+                    unlabeled_weight: self.unlabeled_weight,
+                }));
+            }
+        };
+        Some(FeatureNoise::Analytic(Noise {
+            distribution,
+            node,
+            edge,
+            term,
+            sharing: self.sharing,
+            unlabeled_weight: self.unlabeled_weight,
+        }))
+    }
+
+    /// Checks that amounts are in their ranges, and that the noise is possible at this order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] naming the option that does not fit.
+    pub fn check(&self, order: Order) -> Result<()> {
+        let edge_dropout = self.edge_dropout.unwrap_or(0.0);
+        for (name, amount) in [("dropout", self.dropout), ("edge dropout", edge_dropout)] {
+            let (range, is_valid) = match self.has_rates() {
+                true => ("a rate of at least 0 and below 1", amount < 1.0),
+                false => {
+                    let range = "a variance: a finite number that is not negative";
+                    (range, amount.is_finite())
+                }
+            };
+            if !is_valid || amount.is_nan() || amount < 0.0 {
+                return Err(Error::parameter(format!(
+                    "{name} {amount}; expected {range}"
+                )));
+            }
+        }
+        if !(1..=MAX_SAMPLES).contains(&self.samples) {
+            return Err(Error::parameter(format!(
+                "{} samples; expected 1 to {MAX_SAMPLES}",
+                self.samples
+            )));
+        }
+        check_not_negative("unlabeled weight", self.unlabeled_weight)?;
+        let is_quadratic = matches!(
+            self.kind,
+            NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive
+        );
+        if !is_quadratic && self.gradient != Engine::Adjoint {
+            return Err(Error::parameter(format!(
+                "gradient '{}' with {} noise; expected --gradient exact, since this noise has only \
+                 one gradient",
+                self.gradient, self.kind
+            )));
+        }
+        if matches!(self.kind, NoiseKind::GaussianScores(_)) && order == Order::One {
+            return Err(Error::parameter(format!(
+                "{} noise with order 1; expected --order 0, at which labels are independent, or \
+                 --noise dropout",
+                self.kind
+            )));
+        }
+        self.check_sharing()
+    }
+
+    /// Checks that noise whose masks labels share is of a kind that has such masks.
+    fn check_sharing(&self) -> Result<()> {
+        if self.sharing == NoiseSharing::Weights {
+            return Ok(());
+        }
+        let has_masks = matches!(
+            self.kind,
+            NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::GaussianScores(Expectation::Best)
+        );
+        let found = if !has_masks {
+            format!("{} noise", self.kind)
+        } else if self.gradient != Engine::Adjoint {
+            format!("gradient '{}'", self.gradient)
+        } else {
+            return Ok(());
+        };
+        Err(Error::parameter(format!(
+            "masks 'inputs' with {found}; expected --noise dropout, gaussian or, of two labels, \
+             gaussian-scores, with --gradient exact, or --masks weights"
+        )))
+    }
+}
+
+/// Noise on features.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FeatureNoise {
+    /// With a term that is computed, not sampled.
+    Analytic(Noise),
+    /// Sampled dropout.
+    MonteCarlo(MonteCarlo),
+}
+
+impl FeatureNoise {
+    /// Returns whether every attribute has noise at every token, active or not.
+    #[must_use]
+    pub fn is_additive(&self) -> bool {
+        self.distribution() == NoiseDistribution::Additive
+    }
+
+    /// Returns whether amounts are dropout rates, not variances.
+    #[must_use]
+    pub fn is_dropout(&self) -> bool {
+        self.distribution() == NoiseDistribution::Dropout
+    }
+
+    fn distribution(&self) -> NoiseDistribution {
+        match self {
+            Self::Analytic(noise) => noise.distribution,
+            Self::MonteCarlo(_) => NoiseDistribution::Dropout,
+        }
+    }
+
+    /// Returns the amounts of noise on node attributes and on all other features.
+    #[must_use]
+    pub fn amounts(&self) -> [f64; 2] {
+        match self {
+            Self::Analytic(noise) => [noise.node, noise.edge],
+            Self::MonteCarlo(sampling) => [sampling.node, sampling.edge],
+        }
+    }
+
+    /// Checks that so many labels can share the masks of Gaussian scores.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] with the number of labels, if there are more than two.
+    pub fn check_labels(&self, labels: usize) -> Result<()> {
+        let Self::Analytic(noise) = self else {
+            return Ok(());
+        };
+        if labels <= 2
+            || noise.sharing == NoiseSharing::Weights
+            || noise.term.expectation().is_none()
+        {
+            return Ok(());
+        }
+        Err(Error::parameter(format!(
+            "gaussian-scores noise with masks 'inputs' and {labels} labels; expected two labels, \
+             --masks weights, or --noise dropout"
+        )))
+    }
+}
+
+/// Checks a number.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if it is negative or not finite.
+pub(super) fn check_not_negative(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::parameter(format!(
+        "{name} {value}; expected a finite number that is not negative"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(order: Order, change: impl FnOnce(&mut NoiseOptions)) -> Result<()> {
+        let mut options = NoiseOptions::default();
+        change(&mut options);
+        options.check(order)
+    }
+
+    fn error(change: impl FnOnce(&mut NoiseOptions)) -> String {
+        check(Order::One, change).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_round_trip() {
+        for name in [
+            "dropout",
+            "gaussian",
+            "additive",
+            "gaussian-scores",
+            "gaussian-scores=unscented",
+            "reweighted",
+            "reweighted=7",
+            "monte-carlo",
+        ] {
+            assert_eq!(name.parse::<NoiseKind>().unwrap().to_string(), name);
+        }
+        for name in ["reweighted=", "reweighted=0", "reweighted=-3"] {
+            let error = name.parse::<NoiseKind>().unwrap_err().to_string();
+            assert!(error.contains("expected reweighted=N"), "{error}");
+        }
+        assert_eq!(
+            "reweighted7".parse::<NoiseKind>().unwrap_err().to_string(),
+            "noise 'reweighted7'; expected dropout, gaussian, additive, gaussian-scores, \
+             reweighted or monte-carlo"
+        );
+    }
+
+    #[test]
+    fn edges_have_twice_the_rate_below_a_limit_and_the_same_variance() {
+        let edge = |kind, dropout| {
+            let options = NoiseOptions {
+                kind,
+                ..NoiseOptions::dropout(dropout)
+            };
+            options.edge_noise()
+        };
+        assert_eq!(edge(NoiseKind::Dropout, 0.0), 0.0);
+        assert_eq!(edge(NoiseKind::Dropout, 0.25), 0.5);
+        assert_eq!(edge(NoiseKind::MonteCarlo, 0.5), 0.9);
+        assert_eq!(edge(NoiseKind::Dropout, 0.95), 0.95);
+        assert_eq!(edge(NoiseKind::Gaussian, 0.25), 0.25);
+        let given = NoiseOptions {
+            edge_dropout: Some(0.1),
+            ..NoiseOptions::default()
+        };
+        assert_eq!(given.edge_noise(), 0.1);
+    }
+
+    #[test]
+    fn a_dropout_rate_is_below_1_and_a_variance_is_finite() {
+        let expected = "expected a rate of at least 0 and below 1";
+        assert_eq!(error(|o| o.dropout = 1.0), format!("dropout 1; {expected}"));
+        assert_eq!(
+            error(|o| o.edge_dropout = Some(-0.5)),
+            format!("edge dropout -0.5; {expected}")
+        );
+        assert_eq!(
+            error(|o| (o.kind, o.dropout) = (NoiseKind::Additive, f64::INFINITY)),
+            "dropout inf; expected a variance: a finite number that is not negative"
+        );
+        assert_eq!(
+            error(|o| o.unlabeled_weight = -0.1),
+            "unlabeled weight -0.1; expected a finite number that is not negative"
+        );
+        assert_eq!(
+            error(|o| (o.kind, o.dropout) = (NoiseKind::MonteCarlo, 1.0)),
+            format!("dropout 1; {expected}")
+        );
+    }
+
+    #[test]
+    fn noise_that_is_not_quadratic_has_one_gradient() {
+        assert_eq!(error(|o| o.samples = 0), "0 samples; expected 1 to 1000");
+        assert_eq!(
+            error(|o| o.samples = 1001),
+            "1001 samples; expected 1 to 1000"
+        );
+        for kind in [
+            NoiseKind::MonteCarlo,
+            NoiseKind::Reweighted(3),
+            NoiseKind::GaussianScores(Expectation::Best),
+        ] {
+            let expected = format!(
+                "gradient 'local' with {kind} noise; expected --gradient exact, since this noise \
+                 has only one gradient"
+            );
+            assert_eq!(
+                error(|o| (o.kind, o.gradient) = (kind, Engine::Local)),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn gaussian_scores_are_those_of_order_0() {
+        let gaussian = |o: &mut NoiseOptions| o.kind = NoiseKind::GaussianScores(Expectation::Best);
+        assert!(check(Order::Zero, gaussian).is_ok());
+        assert_eq!(
+            error(gaussian),
+            "gaussian-scores noise with order 1; expected --order 0, at which labels are \
+             independent, or --noise dropout"
+        );
+    }
+
+    #[test]
+    fn masks_of_gaussian_scores_are_shared_by_two_labels_alone() {
+        let noise = NoiseOptions {
+            kind: NoiseKind::GaussianScores(Expectation::Best),
+            sharing: NoiseSharing::Inputs,
+            ..NoiseOptions::default()
+        };
+        assert!(noise.check(Order::Zero).is_ok());
+        let noise = noise.feature_noise(1).unwrap();
+        assert!(noise.check_labels(2).is_ok());
+        assert_eq!(
+            noise.check_labels(3).unwrap_err().to_string(),
+            "gaussian-scores noise with masks 'inputs' and 3 labels; expected two labels, --masks \
+             weights, or --noise dropout"
+        );
+    }
+
+    #[test]
+    fn labels_share_masks_of_proportional_noise_with_the_exact_gradient_alone() {
+        let found = |kind, gradient| {
+            let noise = NoiseOptions {
+                kind,
+                gradient,
+                sharing: NoiseSharing::Inputs,
+                ..NoiseOptions::default()
+            };
+            noise.check(Order::Zero).err().map(|e| e.to_string())
+        };
+        for kind in [NoiseKind::Dropout, NoiseKind::Gaussian] {
+            assert_eq!(found(kind, Engine::Adjoint), None);
+            let error = found(kind, Engine::Local).unwrap();
+            assert!(
+                error.starts_with("masks 'inputs' with gradient 'local'; expected --noise dropout"),
+                "{error}"
+            );
+        }
+        for kind in [
+            NoiseKind::Additive,
+            NoiseKind::MonteCarlo,
+            NoiseKind::Reweighted(20),
+            NoiseKind::GaussianScores(Expectation::Unscented),
+        ] {
+            let error = found(kind, Engine::Adjoint).unwrap();
+            let expected = format!("masks 'inputs' with {kind} noise; expected --noise dropout");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+    }
+}
