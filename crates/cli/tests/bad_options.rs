@@ -61,12 +61,11 @@ fn invalid_noise_options_are_reported() {
         ),
         (
             "--dropout 0.2 --gradient adjoint",
-            "gradient 'adjoint'; expected exact, reweighted, gaussian, unscented, \
-             message, window=R or local",
+            "gradient 'adjoint'; expected exact, message, window=R or local",
         ),
         (
             "--dropout 0.2 --noise gaussian-scores",
-            "gradient 'gaussian' with order 1; expected --order 0, at which labels are \
+            "noise 'gaussian-scores' with order 1; expected --order 0, at which labels are \
              independent, or --gradient exact",
         ),
         (
