@@ -65,8 +65,8 @@ fn invalid_noise_options_are_reported() {
         ),
         (
             "--dropout 0.2 --noise gaussian-scores",
-            "noise 'gaussian-scores' with order 1; expected --order 0, at which labels are \
-             independent, or --gradient exact",
+            "gaussian-scores noise with order 1; expected --order 0, at which labels are \
+             independent, or --noise dropout",
         ),
         (
             "--dropout 0 --gradient local",
