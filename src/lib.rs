@@ -68,6 +68,7 @@ pub mod math;
 pub mod memory;
 pub mod model;
 pub mod name_list;
+pub mod names;
 #[cfg(feature = "train")]
 pub mod noise;
 #[cfg(feature = "train")]

@@ -22,7 +22,7 @@ from attributes import PROGRAM
 
 def measure(files, *options):
     """Returns {engine: (seconds, megabytes)}."""
-    command = [PROGRAM, "bench", "gradients", *files, "--engines", "adjoint", "--dropout", "0.3"]
+    command = [PROGRAM, "bench", "gradients", *files, "--engines", "exact", "--dropout", "0.3"]
     command += ["--collapse", "on", "--repeat", "5", "--weights", "random"]
     command += ["--quiet", "--json", "-", *options]
     out = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
@@ -85,7 +85,7 @@ def write_tables(series, path):
             out.write(f"| {name} | likelihood, s | with noise, s | ratio ")
             out.write("| likelihood, MB | with noise, MB |\n|---|---|---|---|---|---|\n")
             for size, result in points:
-                (plain, plain_mb), (noise, noise_mb) = result["likelihood"], result["adjoint"]
+                (plain, plain_mb), (noise, noise_mb) = result["likelihood"], result["exact"]
                 out.write(f"| {size} | {plain:.4f} | {noise:.4f} | {noise / plain:.2f} ")
                 out.write(f"| {plain_mb:.1f} | {noise_mb:.1f} |\n")
             out.write("\n")
@@ -97,7 +97,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         series = measure_all(corpus, scratch)
     write_tables(series, os.path.join(out, "growth.md"))
-    engines = (("likelihood", "likelihood"), ("adjoint", "with noise"))
+    engines = (("likelihood", "likelihood"), ("exact", "with noise"))
     for quantity, name in enumerate(("seconds", "megabytes")):
         panels = [
             (

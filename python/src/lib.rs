@@ -50,6 +50,8 @@ mod _dropchain {
         PyComparison, PyDifference, PyEvaluation, PyScore, compare, evaluate, spans,
     };
     #[pymodule_export]
+    use super::options::option_names;
+    #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]
     use super::tagger::PyTagger;

@@ -64,5 +64,9 @@ def test_functions_are_documented_with_their_parameters():
             assert name in function.__doc__, f"{function.__name__}: {name}"
 
 
+def test_options_are_those_of_the_command_line():
+    assert set(_options.NAMES) == set(_dropchain.option_names())
+
+
 def test_options_are_typed():
     assert len(typing.get_type_hints(_options.TrainOptions)) == len(_options.NAMES)

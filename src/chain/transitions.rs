@@ -27,6 +27,8 @@ pub enum Order {
     One,
 }
 
+crate::named!(Order, "order": Zero = "0", One = "1");
+
 /// Transition scores and boundary weights, with their potentials.
 ///
 /// Created once, then [updated](Transitions::set) before every evaluation without allocating.

@@ -5,12 +5,8 @@
 //! the tokens, or a quarter of the tokens in types follows one of the same type (a span of several
 //! tokens), labels are types. Decision 66 has the numbers of corpora.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::chunk_label::ChunkLabel;
 use super::scheme::Scheme;
-use crate::error::{Error, Result};
 
 /// What labels without a prefix such as `B-` are.
 #[derive(
@@ -28,20 +24,7 @@ pub enum PlainLabels {
     Tags,
 }
 
-impl PlainLabels {
-    /// Every choice.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Spans, Self::Tags];
-
-    /// The name that [`PlainLabels::from_str`] parses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Spans => "spans",
-            Self::Tags => "tags",
-        }
-    }
-}
+crate::named!(PlainLabels, "kind of plain labels": Auto = "auto", Spans = "spans", Tags = "tags");
 
 impl PlainLabels {
     /// What labels without a prefix are in predictions, given the scheme of the gold labels:
@@ -53,28 +36,6 @@ impl PlainLabels {
             Scheme::Raw => Self::Tags,
             _ => self,
         }
-    }
-}
-
-impl fmt::Display for PlainLabels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for PlainLabels {
-    type Err = Error;
-
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if `name` is none of `auto`, `spans`, `tags`.
-    fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|choice| choice.name() == name);
-        found.ok_or_else(|| {
-            Error::parameter(format!(
-                "unknown kind of plain labels '{name}': expected auto, spans or tags"
-            ))
-        })
     }
 }
 

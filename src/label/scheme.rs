@@ -1,10 +1,5 @@
 //! Label schemes.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
-
 /// How labels encode spans.
 ///
 /// With two adjacent spans of type X, of two tokens and of one, and a token outside:
@@ -33,57 +28,19 @@ pub enum Scheme {
     Plain,
 }
 
+crate::named!(Scheme, "label scheme":
+    Raw = "raw",
+    Io = "io",
+    Iob1 = "iob1",
+    Iob2 = "iob2",
+    Bioes = "bioes",
+    Plain = "plain",
+);
+
 impl Scheme {
-    /// Every scheme.
-    pub const ALL: [Self; 6] = [
-        Self::Raw,
-        Self::Io,
-        Self::Iob1,
-        Self::Iob2,
-        Self::Bioes,
-        Self::Plain,
-    ];
-
-    /// The name that [`Scheme::from_str`] parses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Raw => "raw",
-            Self::Io => "io",
-            Self::Iob1 => "iob1",
-            Self::Iob2 => "iob2",
-            Self::Bioes => "bioes",
-            Self::Plain => "plain",
-        }
-    }
-
     /// Whether adjacent spans of the same type merge.
     pub(super) const fn merges(self) -> bool {
         matches!(self, Self::Io | Self::Plain)
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Scheme {
-    type Err = Error;
-
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if `name` is none of `raw`, `io`, `iob1`, `iob2`, `bioes`, `plain`.
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|scheme| scheme.name() == name)
-            .ok_or_else(|| {
-                Error::parameter(format!(
-                    "unknown label scheme '{name}': expected raw, io, iob1, iob2, bioes or plain"
-                ))
-            })
     }
 }
 

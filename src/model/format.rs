@@ -55,18 +55,7 @@ pub enum Precision {
     I8,
 }
 
-impl Precision {
-    /// Returns the name, such as `f32`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::F16 => "f16",
-            Self::I8 => "i8",
-        }
-    }
-}
+crate::named!(Precision, "precision": F32 = "f32", F64 = "f64", F16 = "f16", I8 = "i8");
 
 /// The kinds of attributes. A model has one table for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,6 +32,8 @@ pub enum NoiseSharing {
     Inputs,
 }
 
+crate::named!(NoiseSharing, "sharing of masks": Weights = "weights", Inputs = "inputs");
+
 /// The noise term λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) ), λ = n/(n + αm) (eq. 11), with the
 /// quadratic approximation R of eq. 14, or another term.
 #[derive(Clone, Copy, Debug, PartialEq)]

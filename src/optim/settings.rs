@@ -65,6 +65,12 @@ pub enum LineSearch {
     StrongBacktracking,
 }
 
+crate::named!(LineSearch, "line search":
+    StrongWolfe = "strong-wolfe",
+    Backtracking = "backtracking",
+    StrongBacktracking = "strong-backtracking",
+);
+
 impl Default for LbfgsOptions {
     fn default() -> Self {
         Self {

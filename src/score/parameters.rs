@@ -23,6 +23,8 @@ pub enum Boundary {
     Off,
 }
 
+crate::named!(Boundary, "switch of boundary weights": On = "on", Off = "off");
+
 /// Which (attribute, label) pairs have weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -32,6 +34,8 @@ pub enum States {
     /// Pairs that occur in the training data, as in CRFsuite.
     Observed,
 }
+
+crate::named!(States, "set of pairs": All = "all", Observed = "observed");
 
 /// Options that determine which parameters exist.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -96,6 +96,8 @@ pub enum DevUse {
     Report,
 }
 
+crate::named!(DevUse, "use": Choose = "choose", Report = "report");
+
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -4,13 +4,14 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, ReadOptions};
-use dropchain::label::{PlainLabels, Scheme};
+use dropchain::label::PlainLabels;
 use dropchain::memory::available_address_space;
-use dropchain::model::Precision;
 use dropchain::{Error, MemoryLimit, Model, Result};
-use dropchain_formats::{InputFormat, OffsetUnit, annotation_files};
+use dropchain_formats::{InputFormat, annotation_files};
+use dropchain_options::named;
 
 use super::file_name::FileName;
 use super::model_input::guess_format;
@@ -23,8 +24,14 @@ use super::text_arguments::TextArguments;
 #[command(next_help_heading = "Input")]
 pub struct InputArguments {
     /// Input format [default: by file name: .conllu, .jsonl, .crfsuite, otherwise conll]
-    #[arg(long, value_enum, hide_short_help = true)]
-    pub format: Option<FormatName>,
+    ///
+    /// text: raw text, split into sentences and tokens. conll: one token per line, in columns, with
+    /// blank lines between sentences. conllu: CoNLL-U. crfsuite: attributes in CRFsuite's format.
+    /// jsonl: JSON lines {"tokens": […], "labels": […]}. spans: JSON with texts and spans of
+    /// characters, of Prodigy, doccano and Label Studio. brat: files NAME.txt with NAME.ann, or
+    /// folders of them.
+    #[arg(long, value_parser = input_format(), hide_short_help = true)]
+    pub format: Option<InputFormat>,
     /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub columns: Option<Vec<String>>,
@@ -62,7 +69,7 @@ impl InputArguments {
         });
         match self.format {
             None => options,
-            Some(format) => InputFormat::from(format).apply(self.spans.options(), options),
+            Some(format) => format.apply(self.spans.options(), options),
         }
     }
 
@@ -80,7 +87,7 @@ impl InputArguments {
                 "read as CRFsuite's format, since {} has no template",
                 model.path().display()
             ));
-            input.format = Some(FormatName::Crfsuite);
+            input.format = Some(Format::Crfsuite.into());
         }
         input
     }
@@ -89,10 +96,10 @@ impl InputArguments {
 /// Returns the files that are read beside those that were named: of BRAT's format, the annotations
 /// and the files of folders.
 pub fn other_files<'a>(
-    format: Option<FormatName>,
+    format: Option<InputFormat>,
     files: impl IntoIterator<Item = &'a FileName>,
 ) -> Vec<PathBuf> {
-    let is_brat = format == Some(FormatName::Brat);
+    let is_brat = format == Some(InputFormat::Brat);
     let files = files.into_iter().filter(|_| is_brat);
     files
         .flat_map(|file| annotation_files(OsStr::new(&**file)))
@@ -103,79 +110,22 @@ pub fn other_files<'a>(
 #[derive(Clone, Debug, Args)]
 pub struct OutputArguments {
     /// Start from the beginning, although there is a checkpoint of an earlier run
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
     pub force: bool,
 }
 
-/// Input formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    /// Raw text, split into sentences and tokens
-    Text,
-    /// One token per line, in columns; blank lines separate sentences
-    Conll,
-    /// CoNLL-U
-    Conllu,
-    /// Pre-extracted attributes in CRFsuite's format
-    Crfsuite,
-    /// JSON lines: {"tokens": […], "labels": […]}
-    Jsonl,
-    /// JSON with texts and spans of characters: Prodigy, doccano, Label Studio
-    Spans,
-    /// BRAT's standoff format: files NAME.txt with NAME.ann, or folders of them
-    Brat,
+/// Parses one of some names.
+pub fn by_name<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    let names = names.into_iter().collect::<Vec<_>>();
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
-impl From<FormatName> for InputFormat {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Text => Format::Text.into(),
-            FormatName::Conll => Format::Conll.into(),
-            FormatName::Conllu => Format::Conllu.into(),
-            FormatName::Crfsuite => Format::Crfsuite.into(),
-            FormatName::Jsonl => Format::Jsonl.into(),
-            FormatName::Spans => Self::Spans,
-            FormatName::Brat => Self::Brat,
-        }
-    }
-}
-
-/// What positions in a text count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OffsetsName {
-    /// Code points, like Python
-    Chars,
-    /// Bytes of UTF-8
-    Bytes,
-    /// UTF-16 code units, like JavaScript and Java
-    Utf16,
-}
-
-impl From<OffsetsName> for OffsetUnit {
-    fn from(name: OffsetsName) -> Self {
-        match name {
-            OffsetsName::Chars => Self::Chars,
-            OffsetsName::Bytes => Self::Bytes,
-            OffsetsName::Utf16 => Self::Utf16,
-        }
-    }
-}
-
-/// Label schemes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemeName {
-    /// Labels unchanged
-    Raw,
-    /// I-X inside a span, O outside
-    Io,
-    /// Like io, but B-X starts a span that follows another of the same type
-    Iob1,
-    /// B-X starts a span, I-X continues it
-    Iob2,
-    /// Like iob2, but E-X ends a span and S-X is a span of one token
-    Bioes,
-    /// Like io without prefixes: X inside a span, O outside
-    Plain,
+/// Parses the name of an input format.
+pub fn input_format() -> impl TypedValueParser<Value = InputFormat> {
+    by_name(InputFormat::ALL.map(InputFormat::name))
 }
 
 /// What labels without a prefix are.
@@ -189,66 +139,18 @@ pub struct PlainLabelArguments {
     /// type are one span.
     #[arg(
         long,
-        value_enum,
+        value_parser = named::<PlainLabels>(),
         value_name = "KIND",
         help_heading = "Input",
         hide_short_help = true
     )]
-    plain_labels: Option<PlainLabelsName>,
+    plain_labels: Option<PlainLabels>,
 }
 
 impl PlainLabelArguments {
     /// Returns what labels without a prefix are.
     pub fn plain_labels(self) -> PlainLabels {
-        match self.plain_labels {
-            None => PlainLabels::Auto,
-            Some(PlainLabelsName::Spans) => PlainLabels::Spans,
-            Some(PlainLabelsName::Tags) => PlainLabels::Tags,
-        }
-    }
-}
-
-/// What labels without a prefix are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PlainLabelsName {
-    Spans,
-    Tags,
-}
-
-impl From<SchemeName> for Scheme {
-    fn from(name: SchemeName) -> Self {
-        match name {
-            SchemeName::Raw => Self::Raw,
-            SchemeName::Io => Self::Io,
-            SchemeName::Iob1 => Self::Iob1,
-            SchemeName::Iob2 => Self::Iob2,
-            SchemeName::Bioes => Self::Bioes,
-            SchemeName::Plain => Self::Plain,
-        }
-    }
-}
-
-/// How weights are stored.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum PrecisionName {
-    /// 4 bytes per weight
-    F32,
-    /// 8 bytes per weight, exactly as trained
-    F64,
-    /// 2 bytes per weight: rounded to 3 digits
-    F16,
-    /// 1 byte per weight: rounded to 127 steps up to the largest weight of the attribute
-    I8,
-}
-
-impl From<PrecisionName> for Precision {
-    fn from(name: PrecisionName) -> Self {
-        match name {
-            PrecisionName::F32 => Self::F32,
-            PrecisionName::F64 => Self::F64,
-            PrecisionName::F16 => Self::F16,
-            PrecisionName::I8 => Self::I8,
-        }
+        self.plain_labels.unwrap_or_default()
     }
 }
 
@@ -330,7 +232,8 @@ pub struct LimitArguments {
     /// In other formats a longer sentence is an error: most likely the blank lines between
     /// sentences are missing.
     #[arg(long, value_name = "N", help_heading = "Input",
-          value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+          value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true,
+          hide_long_help = true)]
     max_sentence: Option<u32>,
     /// Memory limit, for example 4G or 500M [default: most of the free memory]
     #[arg(long, value_name = "SIZE", help_heading = None::<&str>, hide_short_help = true)]

@@ -30,7 +30,8 @@ pub struct CheckpointArguments {
         long,
         value_name = "N|TIME",
         requires = "checkpoint",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
     checkpoint_every: Option<Interval>,
 }

@@ -9,7 +9,7 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
 use dropchain_knowledge::read_cluster_text;
 
-use super::arguments::{FormatName, LimitArguments, ThreadArguments};
+use super::arguments::{LimitArguments, ThreadArguments, input_format};
 use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, ResultFile};
@@ -60,8 +60,8 @@ pub struct ClusterCommand {
 #[command(next_help_heading = "Input")]
 struct ClusterInputArguments {
     /// Input format [default: by file name: .conllu, .jsonl, .txt, otherwise conll; text for -]
-    #[arg(long, value_enum, hide_short_help = true)]
-    format: Option<FormatName>,
+    #[arg(long, value_parser = input_format(), hide_short_help = true)]
+    format: Option<InputFormat>,
     /// Column names of CoNLL files, left to right; words are in `word`, or else in the first
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Option<Vec<String>>,
@@ -86,7 +86,7 @@ impl ClusterInputArguments {
         });
         match self.format {
             None => options,
-            Some(format) => InputFormat::from(format).apply(SpanOptions::default(), options),
+            Some(format) => format.apply(SpanOptions::default(), options),
         }
     }
 }

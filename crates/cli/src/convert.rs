@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use dropchain::model::{AttributeKind, Precision};
 use dropchain::{Error, Model, Result};
+use dropchain_options::named;
 
 use super::CommandResult;
-use super::arguments::PrecisionName;
 use super::interrupt;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
@@ -30,8 +30,8 @@ pub struct ConvertCommand {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// Precision of the stored weights [default: that of the old model, for CRFsuite f64]
-    #[arg(long, value_enum)]
-    precision: Option<PrecisionName>,
+    #[arg(long, value_parser = named::<Precision>())]
+    precision: Option<Precision>,
     /// Drop attribute weights with an absolute value below EPS
     #[arg(
         long,
@@ -70,8 +70,7 @@ impl ConvertCommand {
     }
 
     fn convert(&self, old: &Model) -> Result<Model> {
-        let precision = self.precision.map(Precision::from);
-        let precision = precision.unwrap_or(old.header().precision);
+        let precision = self.precision.unwrap_or(old.header().precision);
         let pruned = match self.prune {
             0.0 => None,
             threshold => Some(old.pruned(threshold)?),

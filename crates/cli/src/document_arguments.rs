@@ -1,10 +1,11 @@
 //! What a document is, for templates that look at documents.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Separation};
 use dropchain::tag::Tagger;
 use dropchain::{Result, Template};
 
+use super::arguments::by_name;
 use super::progress::Progress;
 
 /// The windows that are allowed.
@@ -16,57 +17,34 @@ const WINDOWS: std::ops::RangeInclusive<i64> = 1..=DocumentOptions::MAX_WINDOW a
 pub struct DocumentArguments {
     /// What separates documents, for templates that look at documents (others, mention) [default:
     /// what the model was trained with, or auto]
-    #[arg(long, value_enum, value_name = "RULE", hide_short_help = true)]
-    document: Option<DocumentName>,
+    ///
+    /// auto: marks (-DOCSTART-, # newdoc, the key "doc"), and the end of each file. sentence: every
+    /// sentence is a document. file: every file. marks: only marks, so that a document may go on in
+    /// the next file. blank-line: blank lines of raw text; elsewhere, two in a row. form-feed: form
+    /// feeds in raw text. line: every line of raw text, or of JSON lines.
+    #[arg(
+        long,
+        value_parser = by_name::<DocumentRule>(DocumentRule::ALL.map(DocumentRule::name)),
+        value_name = "RULE",
+        hide_short_help = true
+    )]
+    document: Option<DocumentRule>,
     /// Number of tokens before and after a word that such templates look at [default: what the
     /// model was trained with, or 1000]
     #[arg(
         long,
         value_name = "TOKENS",
         value_parser = clap::value_parser!(u32).range(WINDOWS),
-        hide_short_help = true
+        hide_short_help = true, hide_long_help = true
     )]
     document_window: Option<u32>,
-}
-
-/// What separates documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DocumentName {
-    /// Marks (-DOCSTART-, # newdoc, the key \"doc\"), and the end of each file
-    Auto,
-    /// Every sentence is a document
-    Sentence,
-    /// Every file is a document
-    File,
-    /// Only marks: a document may go on in the next file
-    Marks,
-    /// Blank lines of raw text; elsewhere, two in a row
-    BlankLine,
-    /// Form feeds in raw text
-    FormFeed,
-    /// Every line of raw text, or of JSON lines, is a document
-    Line,
-}
-
-impl From<DocumentName> for DocumentRule {
-    fn from(name: DocumentName) -> Self {
-        match name {
-            DocumentName::Auto => Self::Auto,
-            DocumentName::Sentence => Self::Sentence,
-            DocumentName::File => Self::File,
-            DocumentName::Marks => Self::Marks,
-            DocumentName::BlankLine => Self::BlankLine,
-            DocumentName::FormFeed => Self::FormFeed,
-            DocumentName::Line => Self::Line,
-        }
-    }
 }
 
 impl DocumentArguments {
     /// Changes what a document is as far as the arguments say so.
     fn apply(self, documents: DocumentOptions) -> DocumentOptions {
         DocumentOptions {
-            rule: self.document.map_or(documents.rule, DocumentRule::from),
+            rule: self.document.unwrap_or(documents.rule),
             window: self.document_window.unwrap_or(documents.window),
         }
     }
@@ -87,7 +65,7 @@ impl DocumentArguments {
             return Ok(template);
         }
         let template = match in_documents(&template) {
-            Some(_) if self.document == Some(DocumentName::Sentence) => return Ok(template),
+            Some(_) if self.document == Some(DocumentRule::Sentence) => return Ok(template),
             Some(in_documents) => in_documents?,
             None => template,
         };

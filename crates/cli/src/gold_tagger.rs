@@ -142,7 +142,7 @@ impl GoldTagger {
 /// Reads a gold file for a model.
 fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result<Corpus> {
     let format = match (input.format, Format::guess(gold)) {
-        (Some(format), _) => InputFormat::from(format),
+        (Some(format), _) => format,
         (None, Format::Conll) if header.template.is_none() => Format::Crfsuite.into(),
         (None, format) => format.into(),
     };

@@ -27,14 +27,14 @@ pub struct KnowledgeArguments {
     clusters: Vec<FileName>,
     /// Number of clusters to learn from text
     #[arg(long, default_value_t = KnowledgeOptions::CLUSTERS, value_name = "N",
-          requires = "clusters", hide_short_help = true)]
+          requires = "clusters", hide_short_help = true, hide_long_help = true)]
     cluster_count: usize,
     /// Files of word vectors (word2vec, GloVe); adds lines to the template
     #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     vectors: Vec<FileName>,
     /// Number of words to take from the beginning of each file of vectors
     #[arg(long, default_value_t = KnowledgeOptions::VECTORS, value_name = "N",
-          requires = "vectors", hide_short_help = true)]
+          requires = "vectors", hide_short_help = true, hide_long_help = true)]
     vector_count: usize,
     /// Lists of names, one phrase per line; adds lines to the template
     #[arg(long, num_args = 1.., value_name = "FILE")]

@@ -1,6 +1,5 @@
 //! The command-line interface: parses arguments, runs commands, and does all terminal output.
 
-mod algorithm_arguments;
 mod arguments;
 mod bench;
 mod check;
@@ -22,11 +21,11 @@ mod file_name;
 mod forced_arguments;
 mod foreign_names;
 mod gold_tagger;
+mod help;
 mod init_arguments;
 mod inspect;
 mod interrupt;
 mod knowledge_arguments;
-mod lbfgs_arguments;
 mod man;
 mod model_input;
 mod named;
@@ -178,7 +177,7 @@ impl Command {
 
 /// Returns the definition of the program with all commands.
 fn definition() -> clap::Command {
-    Cli::command()
+    help::arrange(Cli::command(), false)
 }
 
 /// Parses the arguments of a program, with those of a configuration file. Also returns the options
@@ -188,6 +187,7 @@ fn parse_arguments(
     arguments: Vec<OsString>,
 ) -> Result<(ArgMatches, Option<EffectiveConfig>), ParseError> {
     let matches = config::parse(program, arguments)?;
+    help::check_algorithm(program, &matches).map_err(ParseError::File)?;
     let effective = matches.subcommand().and_then(|(name, matches)| {
         let command = program.find_subcommand(name)?;
         Some(EffectiveConfig::new(command, matches))
@@ -197,8 +197,9 @@ fn parse_arguments(
 
 /// Parses the arguments of this process.
 fn parse() -> Result<Cli, ParseError> {
-    let program = definition();
-    let (mut matches, effective) = parse_arguments(&program, std::env::args_os().collect())?;
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let program = help::arrange(Cli::command(), help::is_all(&arguments));
+    let (mut matches, effective) = parse_arguments(&program, arguments)?;
     let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
     if let (Some(config), Some(effective)) = (cli.command.config(), effective) {
         config.set_effective(effective);

@@ -4,7 +4,6 @@ use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, JoinedColumns, ReadOptio
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use dropchain::sentence::Sentence;
 use dropchain::{Error, Place, Result};
-use dropchain_formats::InputFormat;
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;
@@ -40,7 +39,7 @@ impl GoldCorpus {
     /// the gold labels join several; in other formats, the same columns as the gold labels.
     pub fn read_predictions(&self, input: &InputArguments, file: &FileName) -> Result<Predictions> {
         let guessed = || Format::guess(file).into();
-        let format = input.format.map_or_else(guessed, InputFormat::from);
+        let format = input.format.unwrap_or_else(guessed);
         let is_conll = format == Format::Conll.into();
         let options = ReadOptions {
             // That of CoNLL is the last column.

@@ -12,7 +12,7 @@ use super::config::{self, ParseError};
 use super::exit::{CommandError, CommandResult, check_uninterrupted};
 use super::team::{Abort, Team};
 use super::train::TrainCommand;
-use super::{foreign_names, interrupt, parse_arguments, progress};
+use super::{foreign_names, help, interrupt, parse_arguments, progress};
 
 /// How the help of `dropchain train` names the program, and how it is called here.
 const CALLS: [&str; 2] = ["dropchain train", "mpirun -n 4 dropchain-mpi train"];
@@ -96,7 +96,7 @@ fn agree_on_arguments(team: &Team, arguments: Vec<OsString>) -> Result<TrainComm
 }
 
 fn parse(team: &Team, arguments: Vec<OsString>) -> Result<TrainCommand, ParseError> {
-    let program = definition();
+    let program = help::arrange(definition(), help::is_all(&arguments));
     if config::is_stdin(&program, &arguments) {
         team.check_no_stdin(["-"]).map_err(ParseError::File)?;
     }

@@ -8,12 +8,22 @@ use dropchain_formats::{Misaligned, OffsetUnit, SpanOptions};
 #[command(next_help_heading = "Input")]
 pub struct SpanArguments {
     /// What offsets of spans count: chars (code points), bytes or utf16 [default: chars]
-    #[arg(long, value_name = "UNIT", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "UNIT",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
     offsets: Option<OffsetUnit>,
     /// Spans that cut a token: error, expand (to whole tokens) or drop [default: error]
     ///
     /// The error lists all of them. Discontinuous spans of BRAT are treated alike.
-    #[arg(long, value_name = "ACTION", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "ACTION",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
     misaligned: Option<Misaligned>,
 }
 

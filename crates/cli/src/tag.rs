@@ -9,9 +9,10 @@ use dropchain::label::Scheme;
 use dropchain::tag::{TagOptions, Tagger};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
+use dropchain_options::named;
 
 use super::CommandResult;
-use super::arguments::{LimitArguments, SchemeName, Switch, ThreadArguments};
+use super::arguments::{LimitArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
@@ -63,8 +64,8 @@ pub struct TagCommand {
     #[command(flatten)]
     uncertain: UncertainArguments,
     /// Output labels in this scheme; `raw` keeps those of the model
-    #[arg(long, value_enum, hide_short_help = true)]
-    scheme: Option<SchemeName>,
+    #[arg(long, value_parser = named::<Scheme>(), hide_short_help = true)]
+    scheme: Option<Scheme>,
     #[command(flatten)]
     threads: ThreadArguments,
     #[command(flatten)]
@@ -166,8 +167,8 @@ impl TagCommand {
                 probability: output == OutputName::Jsonl && has_probability,
             },
             scheme: match self.scheme {
-                Some(SchemeName::Raw) => header.scheme,
-                Some(scheme) => scheme.into(),
+                Some(Scheme::Raw) => header.scheme,
+                Some(scheme) => scheme,
                 None => header.corpus_scheme,
             },
             forced: &self.forced,
@@ -183,12 +184,11 @@ impl TagCommand {
     /// Rejects a scheme for labels that encode no spans: all of them would become O.
     fn check_scheme(&self, tagger: &Tagger) -> Result<()> {
         match self.scheme {
-            None | Some(SchemeName::Raw) => Ok(()),
+            None | Some(Scheme::Raw) => Ok(()),
             Some(_) if tagger.model().header().encodes_spans() => Ok(()),
             Some(scheme) => Err(Error::parameter(format!(
-                "--scheme {}: the labels of the model encode no spans (B-X, I-X, …); omit this \
-                 option",
-                Scheme::from(scheme)
+                "--scheme {scheme}: the labels of the model encode no spans (B-X, I-X, …); omit \
+                 this option"
             ))),
         }
     }

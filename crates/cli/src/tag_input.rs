@@ -9,7 +9,7 @@ use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::tag::Header;
 use dropchain_formats::{InputFormat, SpanOptions};
 
-use super::arguments::{FormatName, LimitArguments, other_files};
+use super::arguments::{LimitArguments, input_format, other_files};
 use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
 use super::model_input::{ModelColumns, named_format};
@@ -24,8 +24,8 @@ pub struct TagInputArguments {
     input: Vec<FileName>,
     /// Input format [default: by file name (.conllu, .jsonl, .crfsuite, .conll, .bio, .tsv) or by
     /// content, which is columns where the first lines fit those of the training data, else text]
-    #[arg(long, value_enum)]
-    format: Option<FormatName>,
+    #[arg(long, value_parser = input_format())]
+    format: Option<InputFormat>,
     /// Column names of CoNLL input [default: those of the training corpus]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Option<Vec<String>>,
@@ -70,8 +70,8 @@ impl TagInputArguments {
         limits: &LimitArguments,
     ) -> Result<(Reader, InputFormat)> {
         let named = match self.format {
-            Some(format) => Some(InputFormat::from(format)),
-            None => named_format(files)?.map(InputFormat::from),
+            Some(format) => Some(format),
+            None => named_format(files)?.map(Into::into),
         };
         let model = ModelColumns::new(header);
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {

@@ -12,7 +12,7 @@ use dropchain::tag::Header;
 use dropchain::{Error, Result};
 use dropchain_formats::{Inline, InputFormat, OffsetUnit, SlashTags, TextFormat};
 
-use super::arguments::OffsetsName;
+use super::arguments::by_name;
 
 /// What to write.
 #[derive(Debug, Args)]
@@ -28,8 +28,9 @@ pub struct TagOutputArguments {
     #[arg(long, requires = "output_dir")]
     force: bool,
     /// What the positions of spans and doccano count [default: chars, for doccano utf16]
-    #[arg(long, value_enum, value_name = "UNIT", hide_short_help = true)]
-    offsets: Option<OffsetsName>,
+    #[arg(long, value_parser = by_name::<OffsetUnit>(OffsetUnit::ALL.map(OffsetUnit::name)),
+          value_name = "UNIT", hide_short_help = true)]
+    offsets: Option<OffsetUnit>,
     /// Color inline output by type; `auto`: on a terminal, unless NO_COLOR is set
     #[arg(
         long,
@@ -154,7 +155,7 @@ impl TagOutputArguments {
     }
 
     fn write_format(&self, output: OutputName, model: &Path) -> Arc<dyn WriteFormat> {
-        let unit = self.offsets.map(OffsetUnit::from);
+        let unit = self.offsets;
         Arc::new(match output {
             OutputName::Conll => return Arc::new(OutputFormat::Conll),
             OutputName::Conllu => return Arc::new(OutputFormat::Conllu),

@@ -19,7 +19,7 @@ pub struct TemplateLimits {
     ///
     /// The contents of these files become part of the model. Use this option for templates from
     /// others, which may name any file that you can read.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
     no_files: bool,
 }
 
@@ -32,7 +32,7 @@ pub fn load_template(
     input: &InputArguments,
     models: &BaseModels<'_>,
 ) -> Result<Option<Template>> {
-    let format = input.format.map(InputFormat::from);
+    let format = input.format;
     let format_of = |file: &FileName| format.unwrap_or_else(|| Format::guess(file).into());
     // Objects of JSON lines may have attributes, which is known when they are read.
     let may_be_json = name.is_none() && models.template().is_none();

@@ -15,10 +15,10 @@ pub struct TextArguments {
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     encoding: Option<TextEncoding>,
     /// Replace bytes that are no text by U+FFFD, and say how often
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
     lossy: bool,
     /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
     paragraphs: bool,
     #[arg(skip)]
     report: ReadReport,

@@ -2,21 +2,22 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dropchain::Result;
 use dropchain::template::Template;
 use dropchain::train::log::Log;
 use dropchain::train::{
-    AnyOptions, BaseModels, Defaults, Trained, Trainer, TrainingCorpora, check_line_options,
+    AnyOptions, BaseModels, Trained, Trainer, TrainingCorpora, check_line_options,
 };
 use dropchain_knowledge::Knowledge;
+use dropchain_options::SearchedOptions;
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
 use super::config::ConfigArguments;
 use super::document_arguments::{DocumentArguments, template_for};
-use super::exit::{CommandError, training_result};
+use super::exit::training_result;
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, OpenModels};
 use super::interrupt;
@@ -25,7 +26,7 @@ use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::team::{Inputs, Team};
 use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
-use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
+use super::training_arguments::TrainingArguments;
 use super::training_reporter::{TrainingReporter, header};
 
 /// Train a model on labeled sentences
@@ -93,7 +94,7 @@ pub struct TrainCommand {
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
     /// Write a log in JSON lines to this file
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArguments,
@@ -113,42 +114,11 @@ pub struct TrainCommand {
     #[command(flatten)]
     init: InitArguments,
     #[command(flatten)]
-    regularization: RegularizationArguments,
+    searched: SearchedOptions,
     #[command(flatten)]
     training: TrainingArguments,
-    /// lbfgs: start at 0, or after two fast passes of stochastic updates (online)
-    ///
-    /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no
-    /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
-    /// them. Not with --init or --towards, whose weights are the start.
-    #[arg(
-        long,
-        value_enum,
-        default_value = "off",
-        value_name = "START",
-        help_heading = "Algorithm",
-        hide_short_help = true
-    )]
-    warm_start: WarmStartName,
     #[command(flatten)]
     knowledge: KnowledgeArguments,
-    /// Weight of an unlabeled sentence, relative to a labeled one
-    #[arg(
-        long,
-        default_value_t = Defaults::UNLABELED_WEIGHT,
-        value_name = "ALPHA",
-        allow_negative_numbers = true,
-        requires = "unlabeled",
-        help_heading = "Unlabeled text",
-        hide_short_help = true
-    )]
-    unlabeled_weight: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum WarmStartName {
-    Online,
-    Off,
 }
 
 /// A training run whose options are checked and whose outputs are reserved.
@@ -168,87 +138,40 @@ struct TrainingData {
     knowledge: Knowledge,
 }
 
-/// Strengths and rates, which `tune` searches.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Regularization")]
-struct RegularizationArguments {
-    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
-    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
-    l2: Option<f64>,
-    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
-    #[arg(
-        long,
-        default_value_t = 0.0,
-        value_name = "C1",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
-    l1: f64,
-    #[command(flatten)]
-    noise: NoiseLevelArguments,
-    #[command(flatten)]
-    course: CourseArguments,
-    /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
-    seed: Option<u64>,
-}
-
 impl TrainCommand {
     /// Returns the configuration.
     pub fn config_mut(&mut self) -> &mut ConfigArguments {
         &mut self.config
     }
 
-    /// Trains, together with the other ranks of `team` if there are any.
+    /// Reads, decides, trains and writes, together with the other ranks of `team` if there are any.
     pub fn run(&self, team: &Team) -> CommandResult {
-        let open = team.agree(self.open(team))?;
-        let plan = team.agree(self.plan(&open, team))?;
         let progress = Progress::new(self.quiet || !team.is_first());
-        progress.update(format!("reading {}", self.train.join(", ")));
-        let data = team.agree(self.read(&plan, &progress))?;
-        if team.ranks().is_some() {
-            let inputs = self.inputs(&open, &data).map_err(CommandError::from);
-            team.check_same(&team.agree(inputs)?)?;
-        }
-        let Plan {
-            trainer,
-            files,
-            has_exact_gradient,
-            ..
-        } = plan;
-        let (model_file, log) = files.map_or((None, None), |(model, log)| (Some(model), log));
+        let open = team.agree(self.open(team))?;
+        let read = self.decide(&open, team).and_then(|plan| {
+            let data = self.read(&plan, &progress)?;
+            Ok((plan, data))
+        });
+        let (plan, data) = team.agree(read)?;
+        team.check_same(|| self.inputs(&open, &data))?;
+        self.print_notices(&plan, &open, data.template.as_ref(), &progress);
+        let (model_file, log) = plan.files.map_or((None, None), |(m, log)| (Some(m), log));
         let config = self.config.effective();
         let header = header(&self.train, sources(&data.knowledge), Some(config));
         let mut reporter = TrainingReporter::new(&progress, log, header);
-        self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
-        let trainer = self.attach(trainer, &open, team);
-        let trained = trainer.train(data.corpora, data.template, &mut reporter);
-        let trained = trained.map_err(|error| team.shared_error(error))?;
-        team.share_signal()?;
-        let Some(model_file) = model_file else {
-            return team.follow_first(Ok(()));
-        };
-        let config = self.config.effective().to_json();
-        let trained = Trained {
-            model: ConfigArguments::record(trained.model, &config),
-            ..trained
-        };
-        let saved = self.save(&trained, model_file, &progress);
-        let saved = saved.and_then(|fate| reporter.finish().map(|()| fate));
-        team.follow_first(match saved {
-            Ok(fate) => training_result(
+        let trained = (plan.trainer).train(data.corpora, data.template, &mut reporter);
+        let trained = team.trained(trained)?;
+        let written = model_file.map_or(Ok(()), |file| {
+            let fate = self.write(&trained, file, &progress)?;
+            reporter.finish()?;
+            training_result(
                 &trained.end,
                 trained.is_first_pass,
-                has_exact_gradient,
+                plan.has_exact_gradient,
                 &fate,
-            ),
-            Err(error) => Err(error.into()),
-        })
+            )
+        });
+        team.follow_first(written)
     }
 
     /// Opens the models that training continues from.
@@ -260,19 +183,16 @@ impl TrainCommand {
         Ok(self.init.open()?)
     }
 
-    /// Checks the options, loads the template, and reserves the files to be written.
-    fn plan<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
+    /// Checks the options, loads the template, and opens the files to be written.
+    fn decide<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings())?;
-        // A warm start visits the sentences in an order that depends on the seed.
-        let is_warm = self.warm_start == WarmStartName::Online;
-        let seed = self.regularization.seed.filter(|_| !is_warm);
-        self.training.check_sampling_options(seed)?;
+        (self.training).check_sampling_options(self.searched.seed_of_noise())?;
         let settings = trainer.settings();
         let has_noise = settings.has_noise();
         self.training.check_unlabeled()?;
-        let gradient = self.regularization.course.gradient.as_deref();
+        let gradient = self.searched.course.gradient();
         self.training.check_noise_options(has_noise, gradient)?;
         team.check_learner(settings.learner())?;
         let input = match models.first() {
@@ -305,7 +225,7 @@ impl TrainCommand {
         }
         self.threads.or(team.threads()).start_pool()?;
         Ok(Plan {
-            trainer,
+            trainer: self.attach(trainer, open, team),
             input,
             template,
             has_exact_gradient,
@@ -317,6 +237,7 @@ impl TrainCommand {
     /// Reads the corpora, and what is added to the template.
     fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
         let input = &plan.input;
+        progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = (self.training).read_corpora(&self.train, &self.dev, input, progress)?;
         input.text.print_notices();
         let template = plan.template.clone();
@@ -357,12 +278,12 @@ impl TrainCommand {
     /// Says which parts of the template have no effect.
     fn print_notices(
         &self,
-        trainer: &Trainer<'_>,
+        plan: &Plan<'_>,
         open: &OpenModels,
         template: Option<&Template>,
         progress: &Progress,
     ) {
-        let has_noise = trainer.settings().has_noise();
+        let has_noise = plan.trainer.settings().has_noise();
         if let Some(template) = template.filter(|_| !has_noise)
             && let Some(line) = template
                 .groups()
@@ -420,8 +341,8 @@ impl TrainCommand {
             .check()
     }
 
-    /// Saves the model, if anything was learned, and says what became of it.
-    fn save(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
+    /// Writes the model, if anything was learned, and says what became of it.
+    fn write(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
         progress.clear();
         let model = self.model.display();
         let iteration = trained.end.best_iteration;
@@ -430,7 +351,9 @@ impl TrainCommand {
         } else if trained.is_first_pass && self.init.reads(&self.model) {
             format!("{model} was not written, since it has both passes of the model to continue")
         } else {
-            file.save(trained.model.as_bytes())?;
+            let config = self.config.effective().to_json();
+            let recorded = ConfigArguments::record(&trained.model, &config);
+            file.save(recorded.as_ref().unwrap_or(&trained.model).as_bytes())?;
             progress.println(&format!("wrote {model}"));
             match trained.is_first_pass {
                 true => format!(
@@ -448,15 +371,9 @@ impl TrainCommand {
     }
 
     fn options(&self, models: &BaseModels<'_>) -> Result<AnyOptions> {
-        let regularization = &self.regularization;
-        let mut options = self.training.options(models)?;
-        options.seed = regularization.seed.unwrap_or(Defaults::SEED);
-        let method = &mut options.method;
-        (method.l1, method.l2) = (regularization.l1, regularization.l2);
-        method.noise.unlabeled_weight = self.unlabeled_weight;
-        regularization.noise.apply(&mut options);
-        regularization.course.apply(&mut options)?;
-        let is_warm = self.warm_start == WarmStartName::Online;
+        let mut options = self.training.options(models);
+        self.searched.apply(&mut options)?;
+        let is_warm = self.searched.is_warm();
         self.training.with_learner(options, is_warm)
     }
 }

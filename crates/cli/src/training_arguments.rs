@@ -1,24 +1,14 @@
 //! The training arguments that `train`, `tune` and `bench gradients` share.
 
-use std::str::FromStr;
-
-use clap::{Args, ValueEnum};
-use dropchain::chain::Order;
+use clap::Args;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::model::Precision;
-use dropchain::score::{Boundary, States};
-use dropchain::train::{
-    AnyLearner, AnyOptions, BaseModels, Defaults, NoiseKind, NoiseOptions, NoiseSharing,
-    TrainOptions, TrainingCorpora,
-};
+use dropchain::train::{AnyOptions, BaseModels, TrainOptions, TrainingCorpora};
 use dropchain::{Error, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_online::Method;
+use dropchain_options::FixedOptions;
 
-use super::algorithm_arguments::AlgorithmArguments;
-use super::arguments::{
-    FormatName, InputArguments, PlainLabelArguments, PrecisionName, SchemeName, Switch,
-};
+use super::arguments::{InputArguments, input_format};
 use super::file_name::FileName;
 use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
@@ -27,77 +17,37 @@ use super::progress::Progress;
 #[derive(Clone, Debug, Args)]
 pub struct TrainingArguments {
     #[command(flatten)]
-    model: ModelArguments,
-    #[command(flatten)]
-    storage: StorageArguments,
-    #[command(flatten)]
-    noise: NoiseArguments,
-    /// Train attributes that always occur together as one: the same model, faster
-    #[arg(
-        long,
-        value_enum,
-        default_value = "on",
-        help_heading = "Training",
-        hide_short_help = true
-    )]
-    collapse: Switch,
-    #[command(flatten)]
-    optimizer: OptimizerArguments,
-    #[command(flatten)]
-    algorithm: AlgorithmArguments,
+    options: FixedOptions,
     #[command(flatten)]
     unlabeled: UnlabeledArguments,
     #[command(flatten)]
     partial: PartialLabelArguments,
-    /// Also learn to tag text without case, from copies of the sentences in lower case
-    ///
-    /// Sentences without capitals, of capitals only, or in which Every Word Is Capitalized then
-    /// have weights of their own; other sentences are tagged as before. WEIGHT is that of a copy
-    /// relative to its sentence. Training takes twice as long.
-    #[arg(long, value_name = "WEIGHT", num_args = 0..=1, require_equals = true,
-          default_value_t = 0.0, default_missing_value = "1", help_heading = "Training",
-          hide_short_help = true)]
-    caseless: f64,
 }
 
 impl TrainingArguments {
     /// Returns the options for training that continues from `models`, if there are any, with
     /// default strengths and rates.
-    pub fn options(&self, models: &BaseModels<'_>) -> Result<TrainOptions> {
+    pub fn options(&self, models: &BaseModels<'_>) -> TrainOptions {
         let model = models.first();
-        let defaults = model.map_or_else(TrainOptions::default, TrainOptions::continuing);
-        let precision = self.storage.precision.map(Precision::from);
-        let mut options = TrainOptions {
-            discover: self.unlabeled.discover,
-            collapse: self.collapse.is_on(),
-            precision: precision.unwrap_or(defaults.precision),
-            prune: self.storage.prune,
-            recall_bias: self.storage.recall_bias.0,
-            caseless: self.caseless,
-            ..defaults
-        };
-        self.model.apply(&mut options);
-        self.optimizer.apply(&mut options);
-        self.noise.apply(&mut options.method.noise)?;
-        self.algorithm.apply(&mut options.method)?;
-        Ok(options)
+        let mut options = model.map_or_else(TrainOptions::default, TrainOptions::continuing);
+        self.options.apply(&mut options);
+        options
     }
 
     /// Returns the algorithm.
     pub fn method(&self) -> Method {
-        self.algorithm.method()
+        self.options.algorithm.method()
     }
 
     /// Returns the options with the learner, which takes the place of L-BFGS.
     pub fn with_learner(&self, options: TrainOptions, is_warm: bool) -> Result<AnyOptions> {
-        let learner: AnyLearner = self.algorithm.learner(options.method.clone(), is_warm)?;
-        Ok(options.with_method(learner))
+        self.options.with_learner(options, is_warm)
     }
 
     /// Rejects unlabeled text for an algorithm that cannot learn from it.
     pub fn check_unlabeled(&self) -> Result<()> {
-        let algorithm = self.algorithm.method();
-        let is_sampled = self.noise.is_sampled();
+        let algorithm = self.method();
+        let is_sampled = self.options.noise.is_sampled();
         let reason = if !algorithm.is_probabilistic() {
             "learns from labels alone"
         } else if algorithm.is_online() && is_sampled {
@@ -126,16 +76,16 @@ impl TrainingArguments {
             return Ok(());
         }
         self.check_unlabeled()?;
-        let algorithm = self.algorithm.method();
+        let algorithm = self.method();
         let expected = if algorithm.is_probabilistic() {
             "expected --dropout above 0".to_owned()
         } else {
             format!("--algorithm {} has none", algorithm.name())
         };
-        let option = match (gradient, &self.noise.noise) {
+        let given = self.options.noise.given();
+        let option = match (gradient, given) {
             (Some(name), _) => format!("--gradient {name}"),
-            (None, Some(_)) => "--noise".to_owned(),
-            (None, None) if self.noise.sharing.masks.is_some() => "--masks".to_owned(),
+            (None, Some(option)) => option.to_owned(),
             (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
             (None, None) => return Ok(()),
         };
@@ -147,9 +97,9 @@ impl TrainingArguments {
     /// Rejects options that require Monte-Carlo noise or an online algorithm if there is none.
     /// `seed` is the value of `--seed` if the command uses it for nothing else.
     pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
-        let is_online = self.algorithm.method().is_online();
-        let is_sampled = self.noise.is_sampled();
-        let (option, expected) = match (self.noise.samples, seed) {
+        let is_online = self.method().is_online();
+        let is_sampled = self.options.noise.is_sampled();
+        let (option, expected) = match (self.options.noise.samples(), seed) {
             (Some(n), _) if is_online => (
                 format!("--samples {n}"),
                 "--algorithm lbfgs; others drop once per update",
@@ -252,283 +202,6 @@ impl TrainingArguments {
     }
 }
 
-/// The structure of the model.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Model")]
-pub struct ModelArguments {
-    /// Label scheme to train with; predictions are converted back to that of the corpus
-    #[arg(long, value_enum, default_value = "raw", hide_short_help = true)]
-    scheme: SchemeName,
-    #[command(flatten)]
-    plain: PlainLabelArguments,
-    /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
-    /// [default: 1]
-    #[arg(long, value_enum, hide_short_help = true)]
-    order: Option<OrderName>,
-    /// Weights for the first and the last label of a sentence [default: on]
-    #[arg(long, value_enum, hide_short_help = true)]
-    boundary: Option<Switch>,
-    /// Attribute-label pairs that get a weight: all, or those observed in the training data
-    /// [default: all, of more than 256 labels observed]
-    #[arg(long, value_enum, hide_short_help = true)]
-    states: Option<StatesName>,
-    /// Label pairs that get a weight: all, or those observed [default: as --states]
-    ///
-    /// The same applies to the first and the last label of a sentence.
-    #[arg(long, value_enum, hide_short_help = true)]
-    transitions: Option<StatesName>,
-    /// Ignore attributes that occur at fewer than N tokens
-    #[arg(long, default_value_t = 1, value_name = "N", hide_short_help = true)]
-    min_count: u32,
-}
-
-impl ModelArguments {
-    /// Sets the corresponding training options.
-    pub fn apply(&self, options: &mut TrainOptions) {
-        options.scheme = self.scheme.into();
-        options.plain_labels = self.plain.plain_labels();
-        match self.order {
-            None => {}
-            Some(OrderName::Zero) => options.order = Order::Zero,
-            Some(OrderName::One) => options.order = Order::One,
-        }
-        match self.boundary {
-            None => {}
-            Some(Switch::On) => options.boundary = Boundary::On,
-            Some(Switch::Off) => options.boundary = Boundary::Off,
-        }
-        options.states = self.states.map(States::from);
-        options.transitions = self.transitions.map(States::from);
-        options.min_count = self.min_count;
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OrderName {
-    #[value(name = "0")]
-    Zero,
-    #[value(name = "1")]
-    One,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum StatesName {
-    All,
-    Observed,
-}
-
-impl From<StatesName> for States {
-    fn from(name: StatesName) -> Self {
-        match name {
-            StatesName::All => Self::All,
-            StatesName::Observed => Self::Observed,
-        }
-    }
-}
-
-/// How the trained model is stored.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Model")]
-struct StorageArguments {
-    /// Drop attribute weights with an absolute value below EPS
-    ///
-    /// 0.001 typically shrinks a model to a third. With --dev, the score is reported before and
-    /// after pruning. `dropchain convert` tries other values on the finished model.
-    #[arg(
-        long,
-        default_value_t = 0.0,
-        value_name = "EPS",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
-    prune: f64,
-    /// Precision of the stored weights [default: f32]
-    ///
-    /// With f16 or i8 and --dev, the score is reported before and after rounding.
-    #[arg(long, value_enum, hide_short_help = true)]
-    precision: Option<PrecisionName>,
-    /// Amount subtracted from the score of `O` when tagging spans; positive values favor recall
-    ///
-    /// `auto` selects the value with the best F1 on --dev, together with the best iteration.
-    /// Without --dev it is 0.
-    #[arg(
-        long,
-        default_value = "auto",
-        value_name = "BIAS",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
-    recall_bias: RecallBias,
-}
-
-/// A recall bias, or `None` for `auto`.
-#[derive(Clone, Copy, Debug)]
-struct RecallBias(Option<f64>);
-
-impl FromStr for RecallBias {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        if text == "auto" {
-            return Ok(Self(None));
-        }
-        text.parse()
-            .map(|bias| Self(Some(bias)))
-            .map_err(|_| "expected `auto` or a number".to_owned())
-    }
-}
-
-/// How much noise to train with, for one configuration.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Regularization")]
-pub struct NoiseLevelArguments {
-    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
-    ///
-    /// The default is 0.3; of --algorithm ap, pa and arow, which have no noise, 0.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
-    dropout: Option<f64>,
-    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
-    ///
-    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
-    #[arg(
-        long,
-        value_name = "RATE",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
-    edge_dropout: Option<f64>,
-}
-
-impl NoiseLevelArguments {
-    /// Sets the corresponding training options.
-    pub fn apply(&self, options: &mut TrainOptions) {
-        let noise = &mut options.method.noise;
-        noise.dropout = self.dropout.unwrap_or(noise.dropout);
-        noise.edge_dropout = self.edge_dropout;
-    }
-}
-
-/// The course of training with noise, for one configuration.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Regularization")]
-pub struct CourseArguments {
-    /// How to compute the gradient of the noise term [default: exact]
-    ///
-    /// `exact` and `message` are exact; `window=R` and `local` are approximations.
-    #[arg(long, value_name = "ENGINE", hide_short_help = true)]
-    pub gradient: Option<String>,
-    /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
-    ///
-    /// After the passes of --warm-start online the default is 10.
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    warm_up: Option<usize>,
-}
-
-impl CourseArguments {
-    /// Sets the corresponding training options.
-    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
-        if let Some(name) = &self.gradient {
-            options.method.noise.gradient = name.parse()?;
-        }
-        options.method.warm_up = self.warm_up;
-        Ok(())
-    }
-}
-
-/// The kind of noise and how to compute its penalty.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Regularization")]
-pub struct NoiseArguments {
-    /// Kind of feature noise [default: dropout]
-    ///
-    /// `dropout`, `gaussian` (multiplicative) and `additive` are deterministic second-order
-    /// approximations. `reweighted=N` is dropout as a weighted L2 penalty that changes every N
-    /// iterations (20 if there is no N): faster, and slightly different. `gaussian-scores`, with
-    /// --order 0, is the expectation over Gaussian scores (fast dropout). `monte-carlo` drops
-    /// attributes at random: slower, for comparison.
-    #[arg(long, value_name = "KIND", hide_short_help = true)]
-    noise: Option<String>,
-    #[command(flatten)]
-    pub sharing: SharingArgument,
-    /// Monte-Carlo samples per sentence and iteration, 1 to 1000 [default: 4]
-    ///
-    /// Time grows linearly with the number of samples; the sampling error falls with its square
-    /// root.
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
-    pub samples: Option<u32>,
-}
-
-impl NoiseArguments {
-    /// Sets the corresponding options.
-    pub fn apply(&self, options: &mut NoiseOptions) -> Result<()> {
-        if let Some(kind) = &self.noise {
-            options.kind = kind.parse()?;
-        }
-        options.samples = self.samples.unwrap_or(options.samples);
-        options.sharing = self.sharing.sharing();
-        Ok(())
-    }
-
-    fn is_sampled(&self) -> bool {
-        let kind = self.noise.as_deref().map(str::parse::<NoiseKind>);
-        matches!(kind, Some(Ok(NoiseKind::MonteCarlo)))
-    }
-}
-
-/// What has a noise mask of its own.
-#[derive(Clone, Debug, Args)]
-pub struct SharingArgument {
-    /// What has a noise mask of its own: each weight, or each input, for all labels at once
-    /// [default: weights]
-    ///
-    /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
-    /// --order 0 up to twice as strong at the same rate. With --noise dropout, gaussian or, of two
-    /// labels, gaussian-scores, the exact gradient, and --algorithm lbfgs.
-    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
-    masks: Option<SharingName>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SharingName {
-    Weights,
-    Inputs,
-}
-
-impl SharingArgument {
-    /// Returns the training option.
-    pub fn sharing(&self) -> NoiseSharing {
-        match self.masks {
-            None | Some(SharingName::Weights) => NoiseSharing::Weights,
-            Some(SharingName::Inputs) => NoiseSharing::Inputs,
-        }
-    }
-}
-
-/// When the optimizer stops.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Training")]
-pub struct OptimizerArguments {
-    /// Stop after N iterations [default: train to convergence]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    max_iterations: Option<usize>,
-    /// Stop after N iterations without a better score on --dev
-    #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N", hide_short_help = true)]
-    patience: usize,
-}
-
-impl OptimizerArguments {
-    /// Sets the corresponding training options.
-    pub fn apply(&self, options: &mut TrainOptions) {
-        options.max_iterations = self.max_iterations;
-        options.patience = self.patience;
-    }
-}
-
 /// Unlabeled text for semi-supervised training.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Unlabeled text")]
@@ -545,21 +218,19 @@ struct UnlabeledArguments {
     /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
     #[arg(
         long,
-        value_enum,
+        value_parser = input_format(),
         value_name = "FORMAT",
         requires = "unlabeled",
-        hide_short_help = true
+        hide_short_help = true,
+        hide_long_help = true
     )]
-    unlabeled_format: Option<FormatName>,
-    /// Keep attributes that occur in unlabeled text only
-    #[arg(long, requires = "unlabeled", hide_short_help = true)]
-    discover: bool,
+    unlabeled_format: Option<InputFormat>,
 }
 
 impl UnlabeledArguments {
     /// Returns the files with their formats.
     fn files(&self) -> impl Iterator<Item = (&FileName, InputFormat)> {
-        let format = self.unlabeled_format.map(InputFormat::from);
+        let format = self.unlabeled_format;
         let files = self.unlabeled.iter();
         files.map(move |file| {
             let guessed = || Format::guess_unlabeled(file).into();

@@ -60,14 +60,13 @@ fn invalid_noise_options_are_reported() {
             "gradient 'window'; expected window=R with a whole number R, for example window=2",
         ),
         (
-            "--dropout 0.2 --gradient exact",
-            "gradient 'exact'; expected adjoint, reweighted, gaussian, unscented, \
-             message, window=R or local",
+            "--dropout 0.2 --gradient adjoint",
+            "gradient 'adjoint'; expected exact, message, window=R or local",
         ),
         (
             "--dropout 0.2 --noise gaussian-scores",
-            "gradient 'gaussian' with order 1; expected --order 0, at which labels are \
-             independent, or --gradient exact",
+            "gaussian-scores noise with order 1; expected --order 0, at which labels are \
+             independent, or --noise dropout",
         ),
         (
             "--dropout 0 --gradient local",

@@ -24,7 +24,7 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
         .collect();
     let expected = [
         json!(["likelihood", false]),
-        json!(["adjoint", false]),
+        json!(["exact", false]),
         json!(["message", true]),
         json!(["message", false]),
         json!(["window=1", false]),

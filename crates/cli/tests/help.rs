@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::TestDir;
+use crate::support::{NER_CORPUS, TestDir};
 
 const COMMANDS: [&str; 16] = [
     "train",
@@ -250,10 +250,14 @@ const FLAGS: [(&str, FlagGroups); 16] = [
     ("man", &[&["--output-dir"]]),
 ];
 
+/// Returns the help with all options.
 fn help(command: &str) -> String {
-    TestDir::new(&[])
-        .run(&format!("{command} --help"))
-        .success()
+    let dir = TestDir::new(&[]);
+    let help = dir.run(&format!("{command} --help")).success();
+    match help.contains("--help-all") {
+        true => dir.run(&format!("{command} --help-all")).success(),
+        false => help,
+    }
 }
 
 /// Returns the flags that occur in a text.
@@ -341,9 +345,9 @@ fn short_help_fits_a_screen_and_says_where_the_rest_is() {
     let dir = TestDir::new(&[]);
     for command in ["train", "tag", "eval", "cluster"] {
         let [short, long] = ["-h", "--help"].map(|h| dir.run(&format!("{command} {h}")).success());
-        assert!(short.lines().count() <= 45, "{short}");
+        assert!(short.lines().count() <= 46, "{short}");
         assert!(short.contains("see more with '--help'"), "{short}");
-        assert!(long.lines().count() > 70, "{long}");
+        assert!(long.lines().count() > 55, "{long}");
         for help in [&short, &long] {
             assert!(help.contains("Examples:\n"), "{help}");
         }
@@ -353,6 +357,46 @@ fn short_help_fits_a_screen_and_says_where_the_rest_is() {
         short.contains("--template") && !short.contains("--calibration-rate"),
         "{short}"
     );
+}
+
+/// Returns the number of options that a help text lists.
+fn listed(help: &str) -> usize {
+    let (options, _) = split_examples(help);
+    let names = options.lines().map(str::trim_start);
+    let is_option = |name: &&str| {
+        let mut words = name.split([' ', ',']).filter(|word| !word.is_empty());
+        match words.next() {
+            Some(word) if word.starts_with("--") => !name.contains(", --") && name.len() < 100,
+            Some(word) => word.len() == 2 && word.starts_with('-'),
+            None => false,
+        }
+    };
+    names.filter(is_option).count()
+}
+
+#[test]
+fn options_of_single_algorithms_are_in_the_help_of_all_options_alone() {
+    let dir = TestDir::new(&[]);
+    let [short, long, all] =
+        ["-h", "--help", "--help-all"].map(|option| dir.run(&format!("train {option}")).success());
+    for option in ["--eta", "--pa-type", "--lbfgs-memory", "--warm-start"] {
+        let line = format!("\n      {option} ");
+        assert!(!long.contains(&line) && all.contains(&line), "{option}");
+    }
+    assert!(all.contains("\nOnly with --algorithm sgd:\n"), "{all}");
+    assert!(listed(&short) <= 16, "{short}");
+    assert!(listed(&long) <= 50, "{}", listed(&long));
+    assert!(listed(&all) > 80, "{}", listed(&all));
+}
+
+#[test]
+fn options_have_the_same_letter_in_all_commands() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.run("train train.conll -t minimal -m m -q -f conll -l -1 --max-iterations 3")
+        .success();
+    let tagged = dir.run("tag m train.conll -f conll -o jsonl").success();
+    assert!(tagged.starts_with('{'), "{tagged}");
+    dir.run("eval m train.conll -l -1").success();
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
     let without = last_iteration(&dir, "--dropout 0");
     let mut ends = Vec::new();
     for engine in ["reweighted", "reweighted=5", "reweighted=1"] {
-        let last = last_iteration(&dir, &format!("--dropout 0.3 --gradient {engine}"));
+        let last = last_iteration(&dir, &format!("--dropout 0.3 --noise {engine}"));
         let end = dir.json_lines("log").pop().unwrap();
         let reason = end["stop_reason"].as_str().unwrap();
         assert!(
@@ -95,8 +95,12 @@ fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
 fn an_equal_amount_of_unlabeled_text_halves_the_noise_term_of_each() {
     // λ = n/(n + αm) = ½ with the training data once more as unlabeled text, α = 1 (eq. 11).
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for engine in ["adjoint", "message", "reweighted=3"] {
-        let options = format!("--dropout 0.3 --gradient {engine}");
+    for engine in [
+        "--gradient exact",
+        "--gradient message",
+        "--noise reweighted=3",
+    ] {
+        let options = format!("--dropout 0.3 {engine}");
         let without = last_iteration(&dir, &options);
         let unlabeled = "--unlabeled train.conll --unlabeled-weight 1";
         let with = last_iteration(&dir, &format!("{options} {unlabeled}"));
@@ -167,10 +171,10 @@ fn noise_on_edges_alone_learns_from_unlabeled_text() {
 #[test]
 fn noise_gives_the_same_bytes_for_any_number_of_threads() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("raw.txt", "Ada met Bob.\n")]);
-    for engine in ["message", "reweighted=4"] {
+    for engine in ["--gradient message", "--noise reweighted=4"] {
         let models = ["1", "2", "5"].map(|threads| {
             let options = "--dropout 0.3 --unlabeled raw.txt --threads";
-            last_iteration(&dir, &format!("{options} {threads} --gradient {engine}"));
+            last_iteration(&dir, &format!("{options} {threads} {engine}"));
             dir.bytes("m")
         });
         assert!(models[0] == models[1] && models[0] == models[2]);

@@ -145,7 +145,7 @@ fn every_section_is_there_with_the_files_of_a_real_run() {
     let text = text_of(&page);
     for expected in [
         "4 configurations.",
-        "adjoint",
+        "exact",
         "calibration error",
         "Errors 0 errors.",
     ] {

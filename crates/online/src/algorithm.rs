@@ -58,6 +58,12 @@ pub enum StepRule {
     Curvature,
 }
 
+dropchain::named!(StepRule, "step":
+    Decreasing = "decreasing",
+    Adagrad = "adagrad",
+    Curvature = "curvature",
+);
+
 /// The averaged perceptron: `ap` of CRFsuite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -96,6 +102,8 @@ pub enum PassiveAggressiveType {
     #[serde(rename = "2")]
     Two,
 }
+
+dropchain::named!(PassiveAggressiveType, "type": Zero = "0", One = "1", Two = "2");
 
 /// Adaptive regularization of weights (Crammer, Kulesza and Dredze 2009).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use dropchain::TrainOptions;
 use dropchain::optim::{LbfgsOptions, LineSearch};
 use dropchain::train::{
-    AnyOptions, Boundary, DevUse, Lbfgs, NoiseKind, NoiseOptions, NoiseSharing, Precision, States,
+    AnyOptions, Boundary, DevUse, Lbfgs, NoiseKind, NoiseOptions, Precision, States,
 };
 use dropchain_online::{
     Arow, Method, PassiveAggressive, PassiveAggressiveType, Perceptron, Sgd, SgdOptions,
@@ -139,8 +139,9 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
             "dropout" => options.method.noise.dropout = value.extract()?,
             "edge_dropout" => options.method.noise.edge_dropout = value.extract()?,
             "noise" => options.method.noise.kind = noise(&value.extract::<String>()?)?,
-            "noise_sharing" => {
-                options.method.noise.sharing = sharing(&value.extract::<String>()?)?;
+            "masks" => {
+                options.method.noise.sharing =
+                    value.extract::<String>()?.parse().map_err(exception)?;
             }
             "warm_up" => options.method.warm_up = value.extract()?,
             "unlabeled_weight" => {
@@ -160,18 +161,6 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
         }
     }
     Ok(())
-}
-
-fn sharing(name: &str) -> PyResult<NoiseSharing> {
-    Ok(match name {
-        "weights" => NoiseSharing::Weights,
-        "inputs" => NoiseSharing::Inputs,
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "noise sharing '{name}'; expected weights or inputs"
-            )));
-        }
-    })
 }
 
 fn noise(name: &str) -> PyResult<NoiseKind> {

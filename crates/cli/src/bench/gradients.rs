@@ -11,6 +11,7 @@ use dropchain::train::{
     BaseModels, Defaults, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet,
 };
 use dropchain::{Error, Result};
+use dropchain_options::{LengthOptions, MasksOption, ModelOptions, NoiseLevels};
 use dropchain_report::{Gradients, Measurement, TrainingRun, display_name};
 use serde_json::json;
 
@@ -21,9 +22,6 @@ use crate::interrupt;
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_argument::{TemplateLimits, load_template, template_files};
-use crate::training_arguments::{
-    ModelArguments, NoiseLevelArguments, OptimizerArguments, SharingArgument,
-};
 use crate::{CommandResult, print};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
@@ -71,11 +69,11 @@ pub struct GradientsCommand {
     #[command(flatten)]
     measurement: MeasurementArguments,
     #[command(flatten)]
-    model: ModelArguments,
+    model: ModelOptions,
     #[command(flatten)]
     training: BenchTrainingArguments,
     #[command(flatten)]
-    optimizer: OptimizerArguments,
+    optimizer: LengthOptions,
 }
 
 /// What to measure.
@@ -117,9 +115,9 @@ struct MeasurementArguments {
 #[command(next_help_heading = "Training")]
 struct BenchTrainingArguments {
     #[command(flatten)]
-    noise: NoiseLevelArguments,
+    noise: NoiseLevels,
     #[command(flatten)]
-    sharing: SharingArgument,
+    masks: MasksOption,
     /// Strength c2 of the L2 penalty when training (--train, --weights trained)
     #[arg(
         long,
@@ -247,7 +245,7 @@ impl GradientsCommand {
             ..TrainOptions::default()
         };
         options.method.l2 = Some(self.training.l2);
-        options.method.noise.sharing = self.training.sharing.sharing();
+        options.method.noise.sharing = self.training.masks.sharing();
         self.training.noise.apply(&mut options);
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);

@@ -2,20 +2,20 @@
 
 use clap::Args;
 use dropchain::Result;
+use dropchain::model::Precision;
+use dropchain::score::States;
 use dropchain::train::TrainOptions;
 use dropchain_documents::classify::{
     ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass,
 };
+use dropchain_options::{AlgorithmOptions, LengthOptions, NoiseOptions};
 
 use super::files::TrainingFiles;
 use super::input::FeatureArguments;
 use super::loss_arguments::LossArguments;
-use crate::algorithm_arguments::AlgorithmArguments;
-use crate::arguments::PrecisionName;
 use crate::file_name::FileName;
 use crate::named::{Named, named};
 use crate::progress::Progress;
-use crate::training_arguments::{NoiseArguments, OptimizerArguments, StatesName};
 
 /// The model, the data, and the algorithm.
 #[derive(Clone, Debug, Args)]
@@ -31,8 +31,8 @@ pub struct LearningArguments {
     multiclass: Multiclass,
     /// Feature-class pairs that get a weight: all, or those observed in the training data
     /// [default: all; with --loss softmax and more than 256 classes, observed]
-    #[arg(long, value_enum, help_heading = "Model")]
-    states: Option<StatesName>,
+    #[arg(long, value_parser = dropchain_options::named::<States>(), help_heading = "Model")]
+    states: Option<States>,
     /// Ignore features that occur in fewer than N documents
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Model")]
     min_count: u32,
@@ -46,10 +46,15 @@ pub struct LearningArguments {
     )]
     prune: f64,
     /// Precision of the stored weights
-    #[arg(long, value_enum, default_value = "f32", help_heading = "Model")]
-    precision: PrecisionName,
+    #[arg(
+        long,
+        value_parser = dropchain_options::named::<Precision>(),
+        default_value = "f32",
+        help_heading = "Model"
+    )]
+    precision: Precision,
     #[command(flatten)]
-    noise: NoiseArguments,
+    noise: NoiseOptions,
     /// How to compute the gradient of the noise term [default: exact]
     ///
     /// For those that approximate it, see `dropchain train`.
@@ -68,9 +73,9 @@ pub struct LearningArguments {
     )]
     l2_informativeness: Option<f64>,
     #[command(flatten)]
-    optimizer: OptimizerArguments,
+    optimizer: LengthOptions,
     #[command(flatten)]
-    algorithm: AlgorithmArguments,
+    algorithm: AlgorithmOptions,
 }
 
 const MULTICLASS: [Named<Multiclass>; 2] = [
@@ -100,18 +105,18 @@ impl LearningArguments {
     /// Returns the options, with default strengths and rates.
     pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
-            states: self.states.map(Into::into),
+            states: self.states,
             min_count: self.min_count,
             prune: self.prune,
-            precision: self.precision.into(),
+            precision: self.precision,
             ..ClassifierOptions::train_options()
         };
-        self.noise.apply(&mut train.method.noise)?;
+        self.noise.apply(&mut train);
         if let Some(name) = &self.gradient {
             train.method.noise.gradient = name.parse()?;
         }
         self.optimizer.apply(&mut train);
-        self.algorithm.apply(&mut train.method)?;
+        self.algorithm.apply(&mut train);
         let memory = self.algorithm.lbfgs_memory();
         train.method.optimizer.memory = memory.unwrap_or(ClassifierOptions::LBFGS_MEMORY);
         let method = self.algorithm.method();

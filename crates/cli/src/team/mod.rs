@@ -89,10 +89,11 @@ impl Team {
     }
 
     /// Fails if a rank has read something else than rank 0.
-    pub fn check_same(&self, inputs: &Inputs) -> Result<()> {
+    pub fn check_same(&self, inputs: impl FnOnce() -> Result<Inputs>) -> CommandResult {
         let Some(ranks) = self.ranks() else {
             return Ok(());
         };
+        let inputs = ranks.agree(inputs())?;
         let all = ranks.gather(&inputs.encode())?;
         let all: Vec<Inputs> = all.iter().map(|bytes| Inputs::decode(bytes)).collect();
         let differences: Vec<String> = all
@@ -109,32 +110,26 @@ impl Team {
         Err(Error::Communication(format!(
             "{}; expected the same files and options on all machines",
             differences.join("\n")
-        )))
+        ))
+        .into())
     }
 
-    /// Returns an error of training that all ranks have. One that this rank may have alone ends all
-    /// ranks at once: the others wait for it.
-    pub fn shared_error(&self, error: Error) -> CommandError {
-        let is_alone = matches!(error, Error::Io { .. });
-        match &self.ranks {
-            Some((ranks, abort)) if is_alone && ranks.size() > 1 => {
-                abort(ranks.rank(), &error.to_string())
-            }
-            _ => error.into(),
-        }
-    }
-
-    /// Agrees on the signal that ended training: one that any rank has received.
-    pub fn share_signal(&self) -> Result<()> {
-        let Some(ranks) = self.ranks() else {
-            return Ok(());
+    /// Agrees on the signal that ended training: one that any rank has received. An error that this
+    /// rank may have alone ends all ranks at once: the others wait for it.
+    pub fn trained<T>(&self, outcome: Result<T>) -> Result<T> {
+        let Some((ranks, abort)) = self.ranks.as_ref().filter(|(ranks, _)| ranks.size() > 1) else {
+            return outcome;
         };
+        if let Err(error @ Error::Io { .. }) = &outcome {
+            abort(ranks.rank(), &error.to_string());
+        }
+        let trained = outcome?;
         let own = interrupt::received().map_or(0, Signal::number);
         let numbers = ranks.gather(&[own])?.concat();
         if let Some(&number) = numbers.iter().find(|&&number| number > 0) {
             interrupt::adopt(Signal::from(number));
         }
-        Ok(())
+        Ok(trained)
     }
 
     /// Ends as rank 0 does, whose result this is on rank 0. The others wait for it.
@@ -150,3 +145,6 @@ impl Team {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -229,7 +229,8 @@ impl TuneCommand {
         };
         let mut json = config.to_json();
         json["train"] = winner.options().into();
-        let model = ConfigArguments::record(result.model()?, &json);
+        let model = result.model()?;
+        let model = ConfigArguments::record(&model, &json).unwrap_or(model);
         Ok(TuneResult {
             file: model.as_bytes().to_vec(),
             ..result
@@ -241,7 +242,7 @@ impl TuneCommand {
         self.training.check_sampling_options(None)?;
         let mut options = TrainOptions {
             seed: self.strategy.seed,
-            ..self.training.options(models)?
+            ..self.training.options(models)
         };
         self.space.apply(&mut options.method)?;
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;

@@ -4,18 +4,19 @@ use dropchain::train::{NoiseKind, TrainSettings};
 use dropchain_tune::TuneResult;
 use serde_json::{Map, Value, json};
 
-use crate::config::{ConfigOption, EffectiveConfig};
+use crate::config::{EffectiveConfig, options_of};
 use crate::definition;
 use crate::file_name::FileName;
 
 /// Options that mean something else to a search: what it tries, and the order in which it does.
-const SEARCHED: [&str; 9] = [
+const SEARCHED: [&str; 10] = [
     "template",
     "dropout",
     "edge-dropout",
     "l2",
     "l1",
     "unlabeled-weight",
+    "warm-start",
     "warm-up",
     "gradient",
     "seed",
@@ -53,10 +54,8 @@ impl Winner<'_> {
         let settings = &self.result.settings;
         let mut searched = self.searched(settings);
         let mut options = Map::new();
-        for option in ConfigOption::all(train) {
-            let key = option.key;
-            let same = ConfigOption::find(tune, key).filter(|other| other.is_like(&option));
-            let is_kept = same.is_some()
+        for (key, _) in options_of(train) {
+            let is_kept = options_of(tune).any(|(other, _)| other == key)
                 && !SEARCHED.contains(&key)
                 && (settings.has_noise() || !OF_NOISE.contains(&key));
             let kept = self.config.options.get(key).filter(|_| is_kept);

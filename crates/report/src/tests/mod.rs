@@ -2,8 +2,13 @@
 
 use super::*;
 
-const START: &str = r#"{"event":"start","version":"1","files":["a.conll"],"threads":1,"parameters":{"l2":0.1},"sentences":3,"tokens":9,"unlabeled_sentences":0,"dev_sentences":1,"labels":2,"attributes":9,"collapsed_attributes":8,"weights":20,"active_per_token":4.5,"collapsed_active_per_token":4.0,"estimated_memory":1000}
-"#;
+const START: &str = concat!(
+    r#"{"event":"start","version":"1","files":["a.conll"],"threads":1,"#,
+    r#""parameters":{"l2":0.1},"sentences":3,"tokens":9,"unlabeled_sentences":0,"#,
+    r#""dev_sentences":1,"labels":2,"attributes":9,"collapsed_attributes":8,"weights":20,"#,
+    r#""active_per_token":4.5,"collapsed_active_per_token":4.0,"estimated_memory":1000}"#,
+    "\n"
+);
 const ITERATION: &str = concat!(
     r#"{"event":"iteration","iteration":1,"objective":2.5,"log_likelihood":null,"dropout":0.0,"#,
     r#""l2":0.0,"l1":0.0,"gradient_norm":null,"evaluations":1,"nonzero":2,"seconds":0.5,"#,

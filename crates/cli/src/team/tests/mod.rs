@@ -1,22 +1,68 @@
 //! Teams of threads.
 
 use dropchain::corpus::{Format, ReadOptions};
-use dropchain::train::{NoiseKind, WarmStart};
+use std::sync::{Arc, Barrier, Mutex};
+
+use dropchain::train::{Lbfgs, NoiseKind, NoiseOptions, Reduce};
 use dropchain::{Corpus, Template};
 use serde_json::json;
 
 use super::*;
-use crate::ranks::tests::run_ranks;
 
 fn panic_with(rank: usize, message: &str) -> ! {
     panic!("rank {rank} ends all: {message}")
 }
 
+/// A rank that is a thread: all add to the same numbers, one after the other.
+struct Thread {
+    rank: usize,
+    barrier: Arc<(Barrier, usize)>,
+    sums: Arc<Mutex<Vec<f64>>>,
+}
+
+impl Reduce for Thread {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.barrier.1
+    }
+
+    fn sum(&mut self, numbers: &mut [f64]) -> Result<()> {
+        let mut sums = self.sums.lock().unwrap();
+        sums.resize(numbers.len(), 0.0);
+        sums.iter_mut()
+            .zip(&*numbers)
+            .for_each(|(sum, x)| *sum += x);
+        drop(sums);
+        self.barrier.0.wait();
+        numbers.copy_from_slice(&self.sums.lock().unwrap());
+        if self.barrier.0.wait().is_leader() {
+            self.sums.lock().unwrap().clear();
+        }
+        self.barrier.0.wait();
+        Ok(())
+    }
+}
+
 /// Runs `work` on all ranks of a team, and returns their results.
 fn run<T: Send>(size: usize, work: impl Fn(usize, &Team) -> T + Sync) -> Vec<T> {
-    run_ranks(size, |ranks| {
-        let rank = ranks.rank();
-        work(rank, &Team::new(ranks, 1, panic_with))
+    let barrier = Arc::new((Barrier::new(size), size));
+    let sums = Arc::default();
+    std::thread::scope(|scope| {
+        let start = |rank| {
+            let (barrier, sums) = (Arc::clone(&barrier), Arc::clone(&sums));
+            let thread = Thread {
+                rank,
+                barrier,
+                sums,
+            };
+            let work = &work;
+            scope.spawn(move || work(rank, &Team::new(Ranks::new(thread), 1, panic_with)))
+        };
+        let threads: Vec<_> = (0..size).map(start).collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
     })
 }
 
@@ -80,8 +126,8 @@ fn parse(text: &str, name: &str) -> Corpus {
 
 fn check(inputs: impl Fn(usize) -> Inputs + Sync) -> Vec<Option<String>> {
     run(3, |rank, team| {
-        let result = team.check_same(&inputs(rank));
-        result.err().map(|error| error.to_string())
+        let result = team.check_same(|| Ok(inputs(rank)));
+        result.err().and_then(|error| error.message())
     })
 }
 
@@ -134,26 +180,23 @@ fn a_rank_with_other_options_or_another_template_is_named() {
 
 #[test]
 fn what_does_not_divide_is_refused() {
-    let refused = |options: TrainOptions| {
-        let results = run(2, |_, team| {
-            team.check_options(&options).err().map(|e| e.to_string())
+    let sampled = Lbfgs {
+        noise: NoiseOptions {
+            kind: NoiseKind::MonteCarlo,
+            ..NoiseOptions::default()
+        },
+        ..Lbfgs::default()
+    };
+    let refused = |size, learner: &Lbfgs| {
+        let results = run(size, |_, team| {
+            team.check_learner(learner).err().map(|e| e.to_string())
         });
-        results[1].clone().unwrap_or_default()
+        results[0].clone().unwrap_or_default()
     };
-    let defaults = TrainOptions::default;
-    assert_eq!(refused(defaults()), "");
-    let sampled = TrainOptions {
-        noise: NoiseKind::MonteCarlo,
-        ..defaults()
-    };
-    assert!(refused(sampled.clone()).starts_with("--noise monte-carlo"));
-    let warm = TrainOptions {
-        warm_start: WarmStart::Online,
-        ..defaults()
-    };
-    assert!(refused(warm.clone()).starts_with("--warm-start online"));
-    assert!(run(1, |_, team| team.check_options(&warm).is_ok())[0]);
-    assert!(Team::default().check_options(&sampled).is_ok());
+    assert_eq!(refused(2, &Lbfgs::default()), "");
+    assert!(refused(2, &sampled).starts_with("--noise monte-carlo"));
+    assert_eq!(refused(1, &sampled), "");
+    assert!(Team::default().check_learner(&sampled).is_ok());
 }
 
 #[test]

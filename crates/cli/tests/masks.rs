@@ -81,7 +81,7 @@ fn the_model_is_the_same_in_files_and_with_any_number_of_threads() {
 #[test]
 fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    let inputs = "noise sharing 'inputs' with";
+    let inputs = "masks 'inputs' with";
     let or_weights = "or --masks weights";
     for (options, found) in [
         ("--noise additive", format!("{inputs} additive noise; ")),
@@ -121,7 +121,7 @@ fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
     let bench = "bench gradients train.conll --template minimal --repeat 1 --masks inputs";
     let error = dir.run(&format!("{bench} --engines exact,local")).failure();
     assert!(
-        error.contains("--engines: noise sharing 'inputs' with gradient 'local'; "),
+        error.contains("--engines: masks 'inputs' with gradient 'local'; "),
         "{error}"
     );
     let found = dir.run(&format!("{bench} --engines exact --json -")).json();

@@ -1,0 +1,22 @@
+//! The options of training: their names, values, defaults and help.
+//!
+//! Each is defined once, as a field of a structure that clap reads. The command line has these
+//! structures among its arguments; a configuration file and the keywords of Python become arguments
+//! for them ([`parse`]). A new option is a field here, and a line of the `apply` beside it.
+//!
+//! Options that are for some algorithms only are below a heading that begins with
+//! [`ONLY`], which names these algorithms: [`misplaced`] finds those of others.
+
+mod algorithm;
+mod keywords;
+mod model;
+mod noise;
+mod training;
+mod values;
+
+pub use algorithm::{AlgorithmOptions, Misplaced, ONLY, algorithms, misplaced};
+pub use keywords::{Kind, kind, names, parse};
+pub use model::{ModelOptions, StorageOptions};
+pub use noise::{CourseOptions, MasksOption, NoiseLevels, NoiseOptions};
+pub use training::{FixedOptions, LengthOptions, SearchedOptions, TrainingOptions};
+pub use values::{named, switch};

@@ -1,0 +1,141 @@
+//! The structure of the model, and how it is stored.
+
+use std::str::FromStr;
+
+use clap::Args;
+use dropchain::chain::Order;
+use dropchain::label::{PlainLabels, Scheme};
+use dropchain::model::Precision;
+use dropchain::score::{Boundary, States};
+use dropchain::train::TrainOptions;
+
+use super::values::named;
+
+/// The structure of the model.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Model")]
+pub struct ModelOptions {
+    /// Label scheme to train with; predictions are converted back to that of the corpus
+    /// [default: raw]
+    ///
+    /// raw: labels unchanged. io: I-X inside a span, O outside. iob1: like io, but B-X starts a
+    /// span that follows another of the same type. iob2: B-X starts a span, I-X continues it.
+    /// bioes: like iob2, but E-X ends a span and S-X is a span of one token. plain: like io without
+    /// prefixes.
+    #[arg(long, value_parser = named::<Scheme>(), hide_short_help = true)]
+    scheme: Option<Scheme>,
+    /// Labels without B- or I-: types of spans (PERSON, O) or tags (parts of speech)
+    /// [default: auto, by what they look like]
+    ///
+    /// They look like types if there is a label O, which at least half of the tokens have, or a
+    /// quarter of the others follows a token with the same label. Adjacent tokens with the same
+    /// type are one span.
+    #[arg(long, value_parser = named::<PlainLabels>(), value_name = "KIND", hide_short_help = true,
+          help_heading = "Input")]
+    plain_labels: Option<PlainLabels>,
+    /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
+    /// [default: 1]
+    #[arg(long, value_parser = named::<Order>(), hide_short_help = true)]
+    order: Option<Order>,
+    /// Weights for the first and the last label of a sentence [default: on]
+    #[arg(long, value_parser = named::<Boundary>(), hide_short_help = true)]
+    boundary: Option<Boundary>,
+    /// Attribute-label pairs that get a weight: all, or those observed in the training data
+    /// [default: all, of more than 256 labels observed]
+    #[arg(long, value_parser = named::<States>(), hide_short_help = true)]
+    states: Option<States>,
+    /// Label pairs that get a weight: all, or those observed [default: as --states]
+    ///
+    /// The same applies to the first and the last label of a sentence.
+    #[arg(long, value_parser = named::<States>(), hide_short_help = true, hide_long_help = true)]
+    transitions: Option<States>,
+    /// Ignore attributes that occur at fewer than N tokens [default: 1]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    min_count: Option<u32>,
+    /// Pairs of attribute and label, or of labels, that are rarer have no weight: feature.minfreq
+    /// of CRFsuite [default: no limit]
+    #[arg(
+        long,
+        value_name = "FREQUENCY",
+        allow_negative_numbers = true,
+        hide_short_help = true,
+        hide_long_help = true
+    )]
+    min_frequency: Option<f64>,
+}
+
+impl ModelOptions {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        options.scheme = self.scheme.unwrap_or(options.scheme);
+        options.plain_labels = self.plain_labels.unwrap_or(options.plain_labels);
+        options.order = self.order.unwrap_or(options.order);
+        options.boundary = self.boundary.unwrap_or(options.boundary);
+        options.states = self.states.or(options.states);
+        options.transitions = self.transitions.or(options.transitions);
+        options.min_count = self.min_count.unwrap_or(options.min_count);
+        options.min_frequency = self.min_frequency.or(options.min_frequency);
+    }
+}
+
+/// How the trained model is stored.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Model")]
+pub struct StorageOptions {
+    /// Drop attribute weights with an absolute value below EPS [default: 0]
+    ///
+    /// 0.001 typically shrinks a model to a third. With --dev, the score is reported before and
+    /// after pruning. `dropchain convert` tries other values on the finished model.
+    #[arg(
+        long,
+        value_name = "EPS",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
+    prune: Option<f64>,
+    /// Precision of the stored weights: f64 as trained, f32, f16 (3 digits), or i8 (127 steps)
+    /// [default: f32]
+    ///
+    /// With f16 or i8 and --dev, the score is reported before and after rounding.
+    #[arg(long, value_parser = named::<Precision>(), hide_short_help = true)]
+    precision: Option<Precision>,
+    /// Amount subtracted from the score of `O` when tagging spans; positive values favor recall
+    /// [default: auto]
+    ///
+    /// `auto` selects the value with the best F1 on --dev, together with the best iteration.
+    /// Without --dev it is 0.
+    #[arg(
+        long,
+        value_name = "BIAS",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
+    recall_bias: Option<RecallBias>,
+}
+
+/// A recall bias, or `None` for `auto`.
+#[derive(Clone, Copy, Debug)]
+struct RecallBias(Option<f64>);
+
+impl FromStr for RecallBias {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        let bias = text.parse().map(|bias| Self(Some(bias)));
+        bias.map_err(|_| "expected `auto` or a number".to_owned())
+    }
+}
+
+impl StorageOptions {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        options.prune = self.prune.unwrap_or(options.prune);
+        options.precision = self.precision.unwrap_or(options.precision);
+        if let Some(RecallBias(bias)) = self.recall_bias {
+            options.recall_bias = bias;
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Noise: what is minimized, how much of it there is, and how its gradient is computed.
+
+use clap::Args;
+use dropchain::Result;
+use dropchain::train::{NoiseKind, NoiseSharing, TrainOptions};
+
+use super::values::named;
+
+/// How much noise to train with, for one configuration.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Regularization")]
+pub struct NoiseLevels {
+    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
+    ///
+    /// The default is 0.3; of --algorithm ap, pa and arow, which have no noise, 0.
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    dropout: Option<f64>,
+    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
+    ///
+    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
+    edge_dropout: Option<f64>,
+}
+
+impl NoiseLevels {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        let noise = &mut options.method.noise;
+        noise.dropout = self.dropout.unwrap_or(noise.dropout);
+        noise.edge_dropout = self.edge_dropout.or(noise.edge_dropout);
+    }
+}
+
+/// The course of training with noise, for one configuration.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Regularization")]
+pub struct CourseOptions {
+    /// How to compute the gradient of the noise term: exact, message, window=R, local
+    /// [default: exact]
+    ///
+    /// `exact` and `message` are exact, `window=R` and `local` approximations; all but `exact` are
+    /// for comparison. Noise gaussian-scores, reweighted and monte-carlo has a gradient of its own.
+    #[arg(long, value_name = "ENGINE", hide_short_help = true)]
+    gradient: Option<String>,
+    /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
+    ///
+    /// After the passes of --warm-start online the default is 10.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    warm_up: Option<usize>,
+}
+
+impl CourseOptions {
+    /// Returns the name of the engine, if it is given.
+    #[must_use]
+    pub fn gradient(&self) -> Option<&str> {
+        self.gradient.as_deref()
+    }
+
+    /// Sets the corresponding training options.
+    ///
+    /// # Errors
+    ///
+    /// The gradient is unknown.
+    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
+        if let Some(name) = &self.gradient {
+            options.method.noise.gradient = name.parse()?;
+        }
+        options.method.warm_up = self.warm_up.or(options.method.warm_up);
+        Ok(())
+    }
+}
+
+/// The kind of noise and how to compute its penalty.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Regularization")]
+pub struct NoiseOptions {
+    /// Kind of feature noise: dropout, gaussian, additive, gaussian-scores, reweighted, monte-carlo
+    /// [default: dropout]
+    ///
+    /// dropout: by its deterministic second-order approximation. gaussian and additive:
+    /// multiplicative and additive Gaussian noise, by the same approximation. gaussian-scores: with
+    /// --order 0, the expectation of dropout over Gaussian scores instead (fast dropout), of two
+    /// labels exactly, of more, or always as gaussian-scores=unscented, by the unscented transform.
+    /// reweighted=N: dropout as a weighted L2 penalty that is renewed every N iterations (20 if
+    /// there is no N): faster, and slightly different. monte-carlo: dropout by random sampling:
+    /// slower, for comparison.
+    #[arg(long, value_name = "KIND", hide_short_help = true)]
+    noise: Option<NoiseKind>,
+    #[command(flatten)]
+    masks: MasksOption,
+    /// Samples per sentence and iteration of --noise monte-carlo, 1 to 1000 [default: 4]
+    ///
+    /// Time grows linearly with the number of samples; the sampling error falls with its square
+    /// root.
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        hide_short_help = true,
+        hide_long_help = true
+    )]
+    samples: Option<u32>,
+}
+
+impl NoiseOptions {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        let noise = &mut options.method.noise;
+        noise.kind = self.noise.unwrap_or(noise.kind);
+        noise.sharing = self.masks.masks.unwrap_or(noise.sharing);
+        noise.samples = self.samples.unwrap_or(noise.samples);
+    }
+
+    /// Returns the option that requires noise, if there is one.
+    #[must_use]
+    pub fn given(&self) -> Option<&'static str> {
+        match self.noise {
+            Some(_) => Some("--noise"),
+            None => self.masks.is_given().then_some("--masks"),
+        }
+    }
+
+    /// Returns the number of samples, if it is given.
+    #[must_use]
+    pub fn samples(&self) -> Option<u32> {
+        self.samples
+    }
+
+    /// Returns whether the noise is sampled.
+    #[must_use]
+    pub fn is_sampled(&self) -> bool {
+        self.noise == Some(NoiseKind::MonteCarlo)
+    }
+}
+
+/// What has a noise mask of its own.
+#[derive(Clone, Debug, Default, Args)]
+pub struct MasksOption {
+    /// What has noise of its own: each weight, or each input, for all labels at once
+    /// [default: weights]
+    ///
+    /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
+    /// --order 0 up to twice as strong at the same rate. Not with --noise additive, reweighted or
+    /// monte-carlo, of more than two labels gaussian-scores, other gradients than exact, or online
+    /// algorithms.
+    #[arg(
+        long,
+        value_parser = named::<NoiseSharing>(),
+        value_name = "WHAT",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
+    masks: Option<NoiseSharing>,
+}
+
+impl MasksOption {
+    /// Returns the training option.
+    #[must_use]
+    pub fn sharing(&self) -> NoiseSharing {
+        self.masks.unwrap_or_default()
+    }
+
+    /// Returns whether there is such an option.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        self.masks.is_some()
+    }
+}

@@ -1,0 +1,213 @@
+//! All options of training, in the two parts that a search tells apart.
+
+use clap::Args;
+use dropchain::Result;
+use dropchain::train::{AnyOptions, Defaults, DevUse, TrainOptions};
+
+use super::algorithm::AlgorithmOptions;
+use super::model::{ModelOptions, StorageOptions};
+use super::noise::{CourseOptions, NoiseLevels, NoiseOptions};
+use super::values::{named, switch};
+
+/// The options of training.
+#[derive(Clone, Debug, Default, Args)]
+pub struct TrainingOptions {
+    /// What a search does not change.
+    #[command(flatten)]
+    pub fixed: FixedOptions,
+    /// What it searches.
+    #[command(flatten)]
+    pub searched: SearchedOptions,
+}
+
+/// The options that a search does not change.
+#[derive(Clone, Debug, Default, Args)]
+pub struct FixedOptions {
+    #[command(flatten)]
+    model: ModelOptions,
+    #[command(flatten)]
+    storage: StorageOptions,
+    /// The kind of noise.
+    #[command(flatten)]
+    pub noise: NoiseOptions,
+    /// Train attributes that always occur together as one: the same model, faster [default: on]
+    #[arg(long, value_parser = switch(), help_heading = "Training",
+          hide_short_help = true, hide_long_help = true)]
+    collapse: Option<bool>,
+    #[command(flatten)]
+    length: LengthOptions,
+    /// The algorithm.
+    #[command(flatten)]
+    pub algorithm: AlgorithmOptions,
+    /// Keep attributes that occur in unlabeled text only
+    #[arg(
+        long,
+        help_heading = "Unlabeled text",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
+    discover: bool,
+    /// Also learn to tag text without case, from copies of the sentences in lower case [default: 0]
+    ///
+    /// Sentences without capitals, of capitals only, or in which Every Word Is Capitalized then
+    /// have weights of their own; other sentences are tagged as before. WEIGHT is that of a copy
+    /// relative to its sentence. Training takes twice as long.
+    #[arg(long, value_name = "WEIGHT", num_args = 0..=1, require_equals = true,
+          default_missing_value = "1", help_heading = "Training", hide_short_help = true)]
+    caseless: Option<f64>,
+}
+
+/// Strengths, rates and the course of training, which a search tries.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Regularization")]
+pub struct SearchedOptions {
+    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
+    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
+    l2: Option<f64>,
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0 [default: 0]
+    #[arg(
+        long,
+        value_name = "C1",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
+    l1: Option<f64>,
+    #[command(flatten)]
+    levels: NoiseLevels,
+    /// How training with noise proceeds.
+    #[command(flatten)]
+    pub course: CourseOptions,
+    /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
+    seed: Option<u64>,
+    /// Weight of an unlabeled sentence, relative to a labeled one [default: 0.2]
+    #[arg(
+        long,
+        value_name = "ALPHA",
+        allow_negative_numbers = true,
+        help_heading = "Unlabeled text",
+        hide_short_help = true
+    )]
+    unlabeled_weight: Option<f64>,
+    /// Start at 0, or after two fast passes of stochastic updates (online) [default: off]
+    ///
+    /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no
+    /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
+    /// them. Not with --init or --towards, whose weights are the start.
+    #[arg(long, value_parser = named::<Start>(), value_name = "START",
+          help_heading = "Only with --algorithm lbfgs", hide_short_help = true)]
+    warm_start: Option<Start>,
+    /// What --dev is for: to choose the iteration and end training, or only to be scored
+    /// [default: choose]
+    #[arg(long, value_parser = named::<DevUse>(), value_name = "USE",
+          help_heading = "Training", hide_short_help = true, hide_long_help = true)]
+    dev_use: Option<DevUse>,
+}
+
+/// When training stops.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Training")]
+pub struct LengthOptions {
+    /// Stop after N iterations [default: train to convergence]
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<usize>,
+    /// Stop after N iterations without a better score on --dev [default: 40]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    patience: Option<usize>,
+}
+
+impl LengthOptions {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        options.max_iterations = self.max_iterations.or(options.max_iterations);
+        options.patience = self.patience.unwrap_or(options.patience);
+    }
+}
+
+impl FixedOptions {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        self.model.apply(options);
+        self.storage.apply(options);
+        self.noise.apply(options);
+        self.length.apply(options);
+        self.algorithm.apply(options);
+        options.collapse = self.collapse.unwrap_or(options.collapse);
+        options.discover |= self.discover;
+        options.caseless = self.caseless.unwrap_or(options.caseless);
+    }
+
+    /// Returns the options with the learner, which takes the place of L-BFGS.
+    ///
+    /// # Errors
+    ///
+    /// It does not have their penalties or noise; only L-BFGS has a warm start.
+    pub fn with_learner(&self, options: TrainOptions, is_warm: bool) -> Result<AnyOptions> {
+        let learner = self.algorithm.learner(options.method.clone(), is_warm)?;
+        Ok(options.with_method(learner))
+    }
+}
+
+impl SearchedOptions {
+    /// Sets the corresponding training options.
+    ///
+    /// # Errors
+    ///
+    /// The gradient is unknown.
+    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
+        let method = &mut options.method;
+        method.l2 = self.l2.or(method.l2);
+        method.l1 = self.l1.unwrap_or(method.l1);
+        let weight = &mut method.noise.unlabeled_weight;
+        *weight = self.unlabeled_weight.unwrap_or(*weight);
+        self.levels.apply(options);
+        self.course.apply(options)?;
+        options.seed = self.seed.unwrap_or(options.seed);
+        options.dev_use = self.dev_use.unwrap_or(options.dev_use);
+        Ok(())
+    }
+
+    /// Returns the seed, if it is given and no warm start uses it.
+    #[must_use]
+    pub fn seed_of_noise(&self) -> Option<u64> {
+        // A warm start visits the sentences in an order that depends on the seed.
+        self.seed.filter(|_| !self.is_warm())
+    }
+
+    /// Returns whether L-BFGS starts after passes of stochastic updates.
+    #[must_use]
+    pub fn is_warm(&self) -> bool {
+        self.warm_start == Some(Start::Online)
+    }
+}
+
+/// What L-BFGS starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Off,
+    Online,
+}
+
+dropchain::named!(Start, "start": Off = "off", Online = "online");
+
+impl TrainingOptions {
+    /// Returns options that are those of `base` unless they are given.
+    ///
+    /// # Errors
+    ///
+    /// The gradient is unknown, or the algorithm does not have an option.
+    pub fn over(&self, base: TrainOptions) -> Result<AnyOptions> {
+        let mut options = base;
+        self.fixed.apply(&mut options);
+        self.searched.apply(&mut options)?;
+        self.fixed.with_learner(options, self.searched.is_warm())
+    }
+}
+
+/// The default of the seed, which `--help` names.
+const _: () = assert!(Defaults::SEED == 1 && Defaults::PATIENCE == 40 && Defaults::SAMPLES == 4);
