@@ -282,7 +282,7 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
         space.dimension(),
         noisy_ms / plain_ms,
         required_memory(&data, &space, NoiseMemory::None) as f64 / 1e6,
-        required_memory(&data, &space, NoiseMemory::Quadratic(&NOISE)) as f64 / 1e6,
+        required_memory(&data, &space, NoiseMemory::Analytic(&NOISE)) as f64 / 1e6,
     );
 }
 

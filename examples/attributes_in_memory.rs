@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use dropchain::corpus::{Format, ReadOptions, Reader};
-use dropchain::train::AttributeCorpus;
+use dropchain::train::{AttributeCorpus, Lbfgs};
 use dropchain::{Result, Sentence, Tagger, TrainOptions, Trainer};
 
 /// The attributes of a word: names, and a value for each.
@@ -50,13 +50,7 @@ fn main() -> Result<()> {
         corpus.push_sentence(text.split(' ').map(attributes), labels.split(' '))?;
     }
     for dropout in [0.0, 0.3] {
-        let options = TrainOptions::new(Lbfgs {
-            noise: NoiseOptions {
-                dropout,
-                ..NoiseOptions::default()
-            },
-            ..Lbfgs::default()
-        });
+        let options = TrainOptions::new(Lbfgs::dropout(dropout));
         let trained = Trainer::new(options)?.train_attributes(&corpus, None, &mut ())?;
         let tagger = Tagger::new(trained.model);
         let words = ["Charles", "lived", "in", "Marylebone"];

@@ -16,7 +16,7 @@ struct LearningCurve {
 }
 
 impl Observer for LearningCurve {
-    fn start(&mut self, start: &Start<'_>) {
+    fn start(&mut self, start: &Start) {
         eprintln!("{} parameters", start.parameters);
         println!("iteration,objective,dev");
     }

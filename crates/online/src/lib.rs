@@ -38,6 +38,8 @@ mod problem;
 mod rates;
 mod run;
 mod sgd;
+#[cfg(test)]
+mod tests;
 mod warm_start;
 
 pub use algorithm::{

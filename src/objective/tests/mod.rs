@@ -171,45 +171,6 @@ pub(crate) fn enumerated(
     (value, gradient)
 }
 
-/// The sum over tokens of the second derivatives of the log-partition of a sentence with respect to
-/// each parameter, by enumeration; those that mix tokens are left out.
-pub(crate) fn enumerated_curvature(
-    data: &Dataset,
-    space: &ParameterSpace,
-    theta: &[f64],
-    sentence: usize,
-) -> Vec<f64> {
-    let stride = space.stride();
-    let weight = data.weight(sentence);
-    let variance = |x: &f64| weight * x * (1.0 - x);
-    let oracle = chain(data, space, theta, sentence).enumerate();
-    let nodes: Vec<f64> = oracle.node_marginals().iter().map(variance).collect();
-    let mut curvature = vec![0.0; theta.len()];
-    let mut pairs = vec![0.0; space.labels() * stride];
-    for (t, token) in data.sentence(sentence).enumerate() {
-        let mut edges = vec![0.0; pairs.len()];
-        if t > 0 && space.order() == Order::One {
-            edges = oracle.edge_marginals(t).iter().map(variance).collect();
-            pairs.iter_mut().zip(&edges).for_each(|(sum, x)| *sum += x);
-        }
-        for (rows, block, variances) in [
-            (&data.nodes, &space.nodes, &nodes[t * stride..]),
-            (&data.edges, &space.edges, &edges[..]),
-        ] {
-            for (column, x) in rows.entries(token) {
-                let c = x * block.scale[column as usize];
-                let curvature = block.weights_mut(&mut curvature);
-                block.targets.for_each(column as usize, |position, i| {
-                    curvature[i] += c * c * variances[position];
-                });
-            }
-        }
-    }
-    let last = &nodes[nodes.len() - stride..];
-    space.add_label_gradient([&pairs, &nodes[..stride], last], &mut curvature);
-    curvature
-}
-
 #[test]
 fn value_and_gradient_match_the_enumeration_of_all_paths() {
     let mut numbers = Lcg(11);

@@ -1,10 +1,11 @@
 //! Real dropout of attributes.
 
+use dropchain::objective::AttributeNoise;
+
 use super::*;
-use crate::objective::AttributeNoise;
-use crate::online::masks::Masks;
-use crate::online::problem::Problem;
-use crate::online::rates::AttributeRates;
+use crate::masks::Masks;
+use crate::problem::Problem;
+use crate::rates::AttributeRates;
 
 fn sampled(seed: u64) -> LearnerSettings {
     LearnerSettings {
@@ -26,7 +27,7 @@ fn sampled(seed: u64) -> LearnerSettings {
 
 /// One step at `theta`: the loss of the sentence before it and the weights after it.
 fn step(data: &Dataset, space: &ParameterSpace, theta: &[f64]) -> (f64, Vec<f64>) {
-    let mut learner = Learner::new(data, space, sampled(5), theta.to_vec()).unwrap();
+    let mut learner = EpochLearner::new(data, space, sampled(5), theta.to_vec());
     let epoch = learner.run_epoch();
     (-epoch.terms.log_likelihood, learner.theta().to_vec())
 }
@@ -64,8 +65,7 @@ fn masked_values_are_right_on_average() {
         .map(|seed| shape.build(&mut Lcg(seed)))
         .find(|data| data.nodes.nonzeros() == 3);
     let data = data.unwrap();
-    let options = crate::score::tests::FIRST_ORDER;
-    let space = space(&data, &shape, options);
+    let space = shape.space(&data, FIRST_ORDER);
     let problem = Problem::new(&data, &space);
     let entries = problem.columns[0].sentence(0);
     let values = entries.values.unwrap();

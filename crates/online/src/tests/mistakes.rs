@@ -1,44 +1,8 @@
 //! The learners from mistakes against dense implementations.
 
+use super::enumeration::{allowed, features, paths};
+use super::random_data::{with_partial_labels, with_weights};
 use super::*;
-use crate::chain::oracle::Chain;
-use crate::extract::Target;
-use crate::extract::random::{with_partial_labels, with_weights};
-use crate::ids::LabelId;
-
-/// The features of a path: how often it uses each parameter.
-fn features(data: &Dataset, space: &ParameterSpace, sentence: usize, path: &[LabelId]) -> Vec<f64> {
-    let stride = space.stride();
-    let mut features = vec![0.0; space.dimension()];
-    let [mut pairs, mut first, mut last] = [
-        vec![0.0; space.labels() * stride],
-        vec![0.0; stride],
-        vec![0.0; stride],
-    ];
-    first[path[0].index()] = 1.0;
-    last[path[path.len() - 1].index()] = 1.0;
-    for (t, token) in data.sentence(sentence).enumerate() {
-        let node = path[t].index();
-        let pair = (t > 0 && space.order() == Order::One)
-            .then(|| path[t - 1].index() * stride + path[t].index());
-        if let Some(pair) = pair {
-            pairs[pair] += 1.0;
-        }
-        for (rows, block, position) in [
-            (&data.nodes, &space.nodes, Some(node)),
-            (&data.edges, &space.edges, pair),
-        ] {
-            for (column, x) in rows.entries(token) {
-                let features = block.weights_mut(&mut features);
-                block.targets.for_each(column as usize, |p, i| {
-                    features[i] += if Some(p) == position { x } else { 0.0 };
-                });
-            }
-        }
-    }
-    space.add_label_gradient([&pairs, &first, &last], &mut features);
-    features
-}
 
 /// The most likely path by enumeration, among those that are allowed; among ties the first in the
 /// order of Viterbi.
@@ -49,11 +13,8 @@ fn best_path(
     theta: &[f64],
     allows: impl Fn(&[LabelId]) -> bool,
 ) -> Vec<LabelId> {
-    let tokens = data.sentence(sentence).len();
-    let mut chain = Chain::new(tokens, space.labels(), || 0.0);
-    chain.order = space.order();
     let mut best = (f64::NEG_INFINITY, Vec::new());
-    for (path, _) in chain.enumerate().paths {
+    for path in paths(data, space, sentence) {
         let features = features(data, space, sentence, &path);
         let score: f64 = features.iter().zip(theta).map(|(f, w)| f * w).sum();
         // Equal scores may differ by rounding.
@@ -77,28 +38,9 @@ fn has_tie(
         let features = features(data, space, sentence, path);
         features.iter().zip(theta).map(|(f, w)| f * w).sum()
     };
-    let (tokens, highest) = (best.len(), score(best));
-    let mut chain = Chain::new(tokens, space.labels(), || 0.0);
-    chain.order = space.order();
-    let paths = chain.enumerate().paths;
+    let highest = score(best);
     let is_tie = |path: &[LabelId]| path != best && (score(path) - highest).abs() < 1e-9;
-    theta.iter().any(|&w| w != 0.0) && paths.iter().any(|(path, _)| is_tie(path))
-}
-
-/// Returns the labels that each token of a sentence have; none: any.
-fn allowed(data: &Dataset, sentence: usize) -> Vec<Vec<LabelId>> {
-    match data.target(sentence) {
-        Target::Gold(labels) => labels.iter().map(|&label| vec![label]).collect(),
-        Target::Allowed(labels) => labels
-            .iter()
-            .map(|token| {
-                let mut labels = Vec::new();
-                token.for_each(|label| labels.push(label));
-                labels
-            })
-            .collect(),
-        Target::Unlabeled => unreachable!(),
-    }
+    theta.iter().any(|&w| w != 0.0) && paths(data, space, sentence).iter().any(|path| is_tie(path))
 }
 
 /// A dense learner.
@@ -148,11 +90,11 @@ impl Dense {
         let margin: f64 = delta.iter().zip(&self.theta).map(|(d, w)| d * w).sum();
         let norm: f64 = delta.iter().map(|d| d * d).sum();
         match self.algorithm {
-            Algorithm::Ap(_) => {
+            Algorithm::Perceptron(_) => {
                 self.add(weight, delta);
                 wrong / tokens as f64
             }
-            Algorithm::Pa(options) => {
+            Algorithm::PassiveAggressive(options) => {
                 let loss = if options.error_sensitive {
                     wrong.sqrt()
                 } else {
@@ -180,7 +122,7 @@ impl Dense {
                 }
                 loss
             }
-            Algorithm::Lbfgs | Algorithm::Sgd(_) => unreachable!(),
+            Algorithm::Sgd(_) => unreachable!(),
         }
     }
 
@@ -192,7 +134,7 @@ impl Dense {
     /// Returns the result.
     fn result(&self) -> Vec<f64> {
         let is_averaged = match self.algorithm {
-            Algorithm::Pa(options) => options.averaging,
+            Algorithm::PassiveAggressive(options) => options.averaging,
             Algorithm::Arow(_) => false,
             _ => true,
         };
@@ -206,9 +148,9 @@ impl Dense {
 /// Every rule with some parameters.
 fn rules() -> Vec<Algorithm> {
     let mut rules = vec![
-        Algorithm::Ap(PerceptronOptions::default()),
-        Algorithm::Arow(ArowOptions::default()),
-        Algorithm::Arow(ArowOptions {
+        Algorithm::Perceptron(Perceptron::default()),
+        Algorithm::Arow(Arow::default()),
+        Algorithm::Arow(Arow {
             variance: 0.3,
             gamma: 4.0,
             epsilon: 0.0,
@@ -220,7 +162,7 @@ fn rules() -> Vec<Algorithm> {
         PassiveAggressiveType::Two,
     ] {
         for is_default in [true, false] {
-            rules.push(Algorithm::Pa(PassiveAggressiveOptions {
+            rules.push(Algorithm::PassiveAggressive(PassiveAggressive {
                 variant,
                 c: if is_default { 1.0 } else { 0.01 },
                 error_sensitive: is_default,
@@ -285,7 +227,7 @@ fn training_stops_below_the_mean_loss() {
     let mut learner = learner(
         data,
         space,
-        &settings(Algorithm::Ap(PerceptronOptions { epsilon: 0.2 })),
+        &settings(Algorithm::Perceptron(Perceptron { epsilon: 0.2 })),
     );
     let stop = (1..100).find(|_| {
         let epoch = learner.run_epoch();

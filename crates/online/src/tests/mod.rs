@@ -1,18 +1,23 @@
 //! Learners against dense implementations without tricks, and against themselves.
 
+mod enumeration;
 mod masks;
 mod mistakes;
+mod random_data;
 mod sgd;
 
-use super::*;
-use crate::chain::Order;
-use crate::extract::random::RandomData;
-use crate::extract::{Classes, Dataset};
-use crate::math::assert_close;
-use crate::objective::Penalty;
-use crate::random::Lcg;
-use crate::score::tests::space;
-use crate::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::chain::Order;
+use dropchain::extract::{Classes, Dataset};
+use dropchain::ids::LabelId;
+use dropchain::math::assert_close;
+use dropchain::objective::Penalty;
+use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
+
+use crate::algorithm::*;
+use crate::epochs::{EpochLearner, LearnerSettings};
+use crate::order;
+use crate::sgd::{OnlineNoise, OnlineNoiseKind};
+use random_data::{Lcg, RandomData, copied};
 
 const DATA: RandomData = RandomData {
     sentences: 6,
@@ -21,6 +26,16 @@ const DATA: RandomData = RandomData {
     nodes: 9,
     edges: 3,
     binary: false,
+};
+
+/// All parameters of a first-order chain.
+const FIRST_ORDER: SpaceOptions = SpaceOptions {
+    order: Order::One,
+    boundary: Boundary::On,
+    states: States::All,
+    transitions: true,
+    label_pairs: States::All,
+    min_frequency: None,
 };
 
 /// Small data and parameters of every kind.
@@ -46,7 +61,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
             label_pairs: states,
             min_frequency: None,
         };
-        let space = space(&data, &shape, options);
+        let space = shape.space(&data, options);
         cases.push((data, space));
     }
     cases
@@ -72,9 +87,9 @@ fn learner<'a>(
     data: &'a Dataset,
     space: &'a ParameterSpace,
     settings: &LearnerSettings,
-) -> Learner<'a> {
+) -> EpochLearner<'a> {
     let start = vec![0.0; space.dimension()];
-    Learner::new(data, space, settings.clone(), start).unwrap()
+    EpochLearner::new(data, space, settings.clone(), start)
 }
 
 /// The order of the sentences in an epoch.
@@ -96,9 +111,9 @@ fn algorithms() -> Vec<Algorithm> {
         sgd(StepRule::Decreasing),
         sgd(StepRule::Adagrad),
         sgd(StepRule::Curvature),
-        Algorithm::Ap(PerceptronOptions::default()),
-        Algorithm::Pa(PassiveAggressiveOptions::default()),
-        Algorithm::Arow(ArowOptions::default()),
+        Algorithm::Perceptron(Perceptron::default()),
+        Algorithm::PassiveAggressive(PassiveAggressive::default()),
+        Algorithm::Arow(Arow::default()),
     ]
 }
 
@@ -134,17 +149,13 @@ fn a_class_of_equal_attributes_learns_like_its_members() {
         let columns = [space.nodes.columns(), space.edges.columns()];
         let copies = |column: u32| 1 + column % 3;
         let copied = [(&data.nodes, columns[0]), (&data.edges, columns[1])]
-            .map(|(rows, n)| crate::extract::random::copied(rows, n, copies));
+            .map(|(rows, n)| copied(rows, n, copies));
         let mut copied_data = data.clone();
         copied_data.nodes = copied[0].0.clone();
         copied_data.edges = copied[1].0.clone();
         let options = SpaceOptions {
             order: space.order(),
-            boundary: Boundary::On,
-            states: States::All,
-            transitions: true,
-            label_pairs: States::All,
-            min_frequency: None,
+            ..FIRST_ORDER
         };
         let new_space = |data: &Dataset, classes: [&Classes; 2]| {
             ParameterSpace::new(space.labels(), data, classes[0], classes[1], options)

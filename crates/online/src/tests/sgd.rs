@@ -1,13 +1,14 @@
 //! Stochastic gradient descent against dense steps along gradients of the batch objective.
 
-use super::*;
-use crate::extract::random::with_weights;
-use crate::noise::{Engine, NoiseTerm};
-use crate::objective::tests::{enumerated, enumerated_curvature};
-use crate::objective::{
+use dropchain::noise::{Engine, NoiseTerm};
+use dropchain::objective::{
     AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
 };
-use crate::optim::Objective;
+use dropchain::optim::Objective;
+
+use super::enumeration::{curvature, loss};
+use super::random_data::with_weights;
+use super::*;
 
 /// Strengths and centers of a penalty, per parameter.
 struct Prior {
@@ -85,7 +86,7 @@ impl Dense<'_> {
             }
             let (loss, gradient) = self.gradient(sentence, noise);
             if self.rule == StepRule::Curvature {
-                let curvature = enumerated_curvature(self.data, self.space, &self.theta, sentence);
+                let curvature = curvature(self.data, self.space, &self.theta, sentence);
                 for (square, h) in self.squares.iter_mut().zip(curvature) {
                     *square = (square.sqrt() + h).powi(2);
                 }
@@ -113,10 +114,10 @@ impl Dense<'_> {
     /// Returns the value and the gradient of a sentence's terms: without noise by enumeration of
     /// all paths.
     fn gradient(&self, sentence: usize, noise: Option<Noise>) -> (f64, Vec<f64>) {
-        let data = one(self.data, sentence);
         let Some(noise) = noise else {
-            return enumerated(&data, self.space, 0.0, &self.theta);
+            return loss(self.data, self.space, &self.theta, sentence);
         };
+        let data = one(self.data, sentence);
         let mut gradient = vec![0.0; self.theta.len()];
         let mut objective = PenalizedLikelihood::new(&data, self.space, 0.0)
             .with_attribute_noise(noise, self.amounts.clone());
@@ -155,7 +156,7 @@ fn steps_are_those_of_a_dense_implementation() {
             let cooling = (case % 5 == 2).then_some(3); // of 4 epochs
             let amounts = amounts(space, case);
             let noise = OnlineNoise {
-                kind: OnlineNoiseKind::Quadratic(NOISE),
+                kind: OnlineNoiseKind::Analytic(NOISE),
                 amounts: amounts.clone(),
             };
             let settings = LearnerSettings {
@@ -183,7 +184,7 @@ fn steps_are_those_of_a_dense_implementation() {
                 cooling,
                 amounts,
             };
-            let mut learner = Learner::new(data, space, settings.clone(), start).unwrap();
+            let mut learner = EpochLearner::new(data, space, settings.clone(), start);
             for epoch in 1..=4 {
                 let noise = (has_noise && epoch > 1).then_some(NOISE);
                 let sum = dense.run(&order(&settings, epoch, data.len()), noise);

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 use dropchain::noise::Engine;
-use dropchain::train::NoiseKind;
+use dropchain::train::{AnyOptions, NoiseKind};
 
 /// Number of sentences of the corpora, so that a search takes a moment.
 const SENTENCES: usize = 30;
@@ -223,7 +223,7 @@ fn a_checkpoint_of_another_search_names_the_difference() {
         let name = format!("{}: ", path.display());
         error.strip_prefix(&name).unwrap().to_owned()
     };
-    let with = |change: fn(&mut TrainOptions), search: &mut Search<'_>| {
+    let with = |change: fn(&mut AnyOptions), search: &mut Search<'_>| {
         let mut options = search.settings.options().clone();
         change(&mut options);
         search.settings = TrainSettings::new(options).unwrap();

@@ -1,9 +1,9 @@
 //! Tests of classifiers with hidden units.
 
 use super::super::*;
+use super::changed;
 use crate::{FeatureOptions, Instance};
 use dropchain::model::Precision;
-use dropchain::train::TrainOptions;
 use dropchain::{Error, Result};
 
 const LOSSES: [Loss; 3] = [Loss::Hinge { margin: 1.0 }, Loss::Logistic, Loss::Squared];

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use dropchain::optim::LbfgsOptions;
-use dropchain::train::{
-    AttributeCorpus, BaseModels, ExtractedCorpora, TrainOptions, TrainSettings, TrainingSet,
-};
+use dropchain::train::{AttributeCorpus, BaseModels, ExtractedCorpora, TrainSettings, TrainingSet};
+use dropchain_online::Sgd;
 
 use super::super::informativeness::Informativeness;
 use super::super::*;
+use super::changed;
 
 fn set(collapse: bool) -> TrainingSet {
     let mut corpus = AttributeCorpus::new();
@@ -70,10 +69,7 @@ fn strengths_by_informativeness_are_those_of_batch_training() {
             "{error}"
         );
     }
-    let message = error(|o| {
-        o.train.lbfgs = LbfgsOptions::default();
-        o.train.algorithm = dropchain::train::Algorithm::Sgd(Default::default());
-    });
+    let message = error(|o| o.learner = Some(Arc::new(Sgd::default())));
     assert_eq!(
         message,
         "L2 strengths by informativeness with algorithm sgd; expected batch training of -log p, or \

@@ -1,6 +1,7 @@
 //! Tests of classifiers that are trained with a loss of y·score.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::super::*;
 use super::documents;
@@ -15,7 +16,7 @@ const HINGE: Loss = Loss::Hinge { margin: 1.0 };
 fn options(loss: Option<Loss>, dropout: f64) -> ClassifierOptions {
     ClassifierOptions {
         loss,
-        train: changed(ClassifierOptions::train_options(), |o| {
+        train: super::changed(ClassifierOptions::train_options(), |o| {
             o.method.noise.dropout = dropout;
             o.method.l2 = Some(0.2);
             o.precision = Precision::F64;
@@ -299,28 +300,30 @@ fn options_that_do_not_fit_are_named() {
     };
     let cases: [(Change, &str); 9] = [
         (
-            |o| o.train.l1 = 1.0,
+            |o| o.train.method.l1 = 1.0,
             "the hinge loss with an L1 penalty; expected --l1 0",
         ),
         (
-            |o| o.train.noise = NoiseKind::MonteCarlo,
-            "with sampled noise",
+            |o| o.train.method.noise.kind = NoiseKind::MonteCarlo,
+            "with noise of this kind",
         ),
-        (|o| o.train.edge_dropout = None, "with noise on the bias"),
-        (|o| o.train.warm_up = Some(5), "with a warm-up"),
+        (
+            |o| o.train.method.noise.edge_dropout = None,
+            "with noise on the bias",
+        ),
+        (|o| o.train.method.warm_up = Some(5), "with a warm-up"),
         (
             |o| o.train.states = Some(dropchain::train::States::Observed),
             "--states all",
         ),
         (
-            |o| {
-                o.train.lbfgs = LbfgsOptions::default();
-                o.train.algorithm =
-                    dropchain::train::Algorithm::Sgd(dropchain::train::SgdOptions::default());
-            },
-            "with an online algorithm",
+            |o| o.learner = Some(Arc::new(dropchain_online::Sgd::default())),
+            "with --algorithm sgd; expected --algorithm lbfgs",
         ),
-        (|o| o.train.lbfgs.max_line_search = 3, "with a line search"),
+        (
+            |o| o.train.method.optimizer.max_line_search = 3,
+            "with a line search",
+        ),
         (
             |o| o.loss = Some(Loss::Hinge { margin: 0.0 }),
             "margin 0; expected",

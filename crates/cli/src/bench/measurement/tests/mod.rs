@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use super::*;
-use dropchain::noise::Engine;
+use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::template::Template;
-use dropchain::train::{
-    Lbfgs, NoiseOptions, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet,
-};
+use dropchain::train::{Lbfgs, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
 use dropchain_report::Measurement;
 
 const NAMES: &str = "\
@@ -40,13 +38,7 @@ fn template() -> Template {
 fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
     let mut options = TrainOptions {
         collapse: false,
-        ..TrainOptions::new(Lbfgs {
-            noise: NoiseOptions {
-                dropout: 0.5,
-                ..NoiseOptions::default()
-            },
-            ..Lbfgs::default()
-        })
+        ..TrainOptions::new(Lbfgs::dropout(0.5))
     };
     change(&mut options);
     TrainSettings::new(options).unwrap()
@@ -146,7 +138,10 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
 fn every_round_evaluates_every_variant() {
     let (set, settings) = problem();
     let theta = EvaluationPoint::Zero.weights(&set, &settings, 1).unwrap();
-    let variants = [Variant::Likelihood, Variant::Noise(Engine::Local.into())];
+    let variants = [
+        Variant::Likelihood,
+        Variant::Noise(NoiseTerm::Quadratic(Engine::Local)),
+    ];
     let mut steps = Vec::new();
     measure(&set, &settings, &theta, &variants, 2, &mut |step| {
         steps.push(step);
@@ -164,7 +159,7 @@ fn invalid_input_is_rejected() {
         let result = measure(&set, &settings, theta, variants, repeat, &mut |_| {});
         result.unwrap_err().to_string()
     };
-    let local = Variant::Noise(Engine::Local.into());
+    let local = Variant::Noise(NoiseTerm::Quadratic(Engine::Local));
     let message = run(&[Variant::Likelihood], &theta, 0);
     assert_eq!(message, "0 repeats; expected 1 or more");
     let message = run(&[local], &theta, 1);
@@ -188,11 +183,13 @@ fn training_reports_its_outcome() {
     let corpora = TrainingCorpora::new(corpus()).dev(corpus());
     let settings = settings(|o| o.max_iterations = Some(4));
     let train = |variant| train(variant, &settings, &corpora, Some(&template())).unwrap();
-    let exact = train(Variant::Noise(Engine::Adjoint.into()));
+    let exact = train(Variant::Noise(NoiseTerm::Quadratic(Engine::Adjoint)));
     assert_eq!(exact.stop_reason, "max_iterations");
     assert_eq!((exact.iterations, exact.dev_accuracy), (4, None));
     assert!(exact.dev_f1.unwrap() > 0.5);
-    let message = train(Variant::Noise(Engine::Message { collapse: false }.into()));
+    let message = train(Variant::Noise(NoiseTerm::Quadratic(Engine::Message {
+        collapse: false,
+    })));
     assert_eq!(message.dev_f1, exact.dev_f1);
     let without = train(Variant::Likelihood);
     assert_eq!(
