@@ -28,11 +28,11 @@ const COMMON: [&str; 30] = [
     "gradient",
     "l1",
     "l2",
+    "masks",
     "max_iterations",
     "min_count",
     "min_frequency",
     "noise",
-    "noise_sharing",
     "order",
     "patience",
     "plain_labels",
@@ -256,13 +256,11 @@ impl<'py> Named<'_, 'py> {
         if let Some(kind) = self.text("noise")? {
             noise.kind = kind.parse().map_err(exception)?;
         }
-        let sharing = [
+        let masks = [
             ("weights", NoiseSharing::Weights),
             ("inputs", NoiseSharing::Inputs),
         ];
-        noise.sharing = self
-            .choice("noise_sharing", sharing)?
-            .unwrap_or(noise.sharing);
+        noise.sharing = self.choice("masks", masks)?.unwrap_or(noise.sharing);
         self.number("dropout", &mut noise.dropout)?;
         noise.edge_dropout = self.optional_number("edge_dropout", noise.edge_dropout)?;
         if let Some(engine) = self.text("gradient")? {

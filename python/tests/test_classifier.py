@@ -144,7 +144,7 @@ class TestFitting:
         assert (one == two).all()
         for noise in ("gaussian", "additive"):
             assert (DropoutClassifier(0.2, noise=noise).fit(X, y).coef_ != one).any()
-        assert (DropoutClassifier(noise_sharing="inputs").fit(X, y).coef_ != one).any()
+        assert (DropoutClassifier(masks="inputs").fit(X, y).coef_ != one).any()
         sampled = [
             DropoutClassifier(noise="monte-carlo", max_iter=10, random_state=seed).fit(X, y).coef_
             for seed in (1, 1, 2)

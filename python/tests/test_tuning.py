@@ -67,14 +67,14 @@ def test_values_are_drawn_from_ranges(parts):
 
 
 def test_the_course_of_training_is_searched(parts):
-    course = {"warm_up": [0, 3], "gradient": ["adjoint", "reweighted=2"]}
+    course = {"warm_up": [0, 3], "gradient": ["exact", "window=2"]}
     result = tune(*parts, template="minimal", dropout=[0, 0.3], l2=0.1, max_iterations=6, **course)
     found = sorted((t.warm_up, t.gradient) for t in result.trials if t.dropout > 0)
     assert found == sorted((n, e) for n in course["warm_up"] for e in course["gradient"])
     assert all(t.warm_up is None for t in result.trials if t.dropout == 0)
-    fixed = tune(*parts, template="minimal", dropout=0.3, l2=0.1, warm_up=3, gradient="reweighted")
+    fixed = tune(*parts, template="minimal", dropout=0.3, l2=0.1, warm_up=3, noise="reweighted")
     assert fixed.options["warm_up"] == 3
-    assert fixed.options["gradient"] == "reweighted=20"
+    assert fixed.options["noise"] == "reweighted"
     assert fixed.best.gradient is None
 
 

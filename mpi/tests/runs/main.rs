@@ -42,7 +42,7 @@ fn any_number_of_ranks_trains_the_same_model() {
         "--max-iterations 8 --warm-up 4 --dev dev.conll",
         "--max-iterations 8 --warm-up 4 --unlabeled dev.conll --discover",
         "--max-iterations 8 --warm-up 4 --gradient message --states observed",
-        "--max-iterations 8 --warm-up 4 --gradient reweighted=3 --caseless",
+        "--max-iterations 8 --warm-up 4 --noise reweighted=3 --caseless",
         "--max-iterations 8 --noise gaussian --warm-up 3 --dev dev.conll",
     ] {
         assert_same_models(&train(options), &[1, 2, 3, 5], &ranks);

@@ -87,7 +87,7 @@ def tune(
     warm_up : int, str or list of them, optional
         Numbers of iterations without noise before those with it.
     gradient : str or list of them, optional
-        How the gradient of the noise term is computed, such as ``["adjoint", "reweighted"]``.
+        How the gradient of the noise term is computed, such as ``["exact", "window=2"]``.
     trials : int, optional
         The number of configurations to draw.
     seed : int

@@ -139,9 +139,7 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
             "dropout" => options.method.noise.dropout = value.extract()?,
             "edge_dropout" => options.method.noise.edge_dropout = value.extract()?,
             "noise" => options.method.noise.kind = noise(&value.extract::<String>()?)?,
-            "noise_sharing" => {
-                options.method.noise.sharing = sharing(&value.extract::<String>()?)?;
-            }
+            "masks" => options.method.noise.sharing = masks(&value.extract::<String>()?)?,
             "warm_up" => options.method.warm_up = value.extract()?,
             "unlabeled_weight" => {
                 options.method.noise.unlabeled_weight = value.extract()?;
@@ -162,13 +160,13 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
     Ok(())
 }
 
-fn sharing(name: &str) -> PyResult<NoiseSharing> {
+fn masks(name: &str) -> PyResult<NoiseSharing> {
     Ok(match name {
         "weights" => NoiseSharing::Weights,
         "inputs" => NoiseSharing::Inputs,
         _ => {
             return Err(PyValueError::new_err(format!(
-                "noise sharing '{name}'; expected weights or inputs"
+                "masks '{name}'; expected weights or inputs"
             )));
         }
     })

@@ -44,7 +44,7 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         Strength of the L1 penalty.
     noise : {'dropout', 'gaussian', 'additive', 'monte-carlo'}, default='dropout'
         The kind of noise whose amount `dropout` is.
-    noise_sharing : {'weights', 'inputs'}, default='weights'
+    masks : {'weights', 'inputs'}, default='weights'
         What has noise of its own: each weight, or each feature, for all classes at once.
     unlabeled_weight : float, default=0.2
         Weight of the documents of `X_unlabeled` in the noise term.
@@ -99,7 +99,7 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         l2: float | None = None,
         l1: float = 0.0,
         noise: str = "dropout",
-        noise_sharing: str = "weights",
+        masks: str = "weights",
         unlabeled_weight: float = 0.2,
         max_iter: int | None = None,
         tol: float = 1e-5,
@@ -112,7 +112,7 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         self.l2 = l2
         self.l1 = l1
         self.noise = noise
-        self.noise_sharing = noise_sharing
+        self.masks = masks
         self.unlabeled_weight = unlabeled_weight
         self.max_iter = max_iter
         self.tol = tol
@@ -224,7 +224,7 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
             "l2": self.l2,
             "l1": self.l1,
             "noise": self.noise,
-            "noise_sharing": self.noise_sharing,
+            "masks": self.masks,
             "unlabeled_weight": self.unlabeled_weight,
             "max_iterations": self.max_iter,
             "epsilon": self.tol,

@@ -47,7 +47,7 @@ _EXTENSIONS = (
     "dropout",
     "edge_dropout",
     "noise",
-    "noise_sharing",
+    "masks",
     "warm_up",
     "unlabeled_weight",
     "patience",
@@ -121,9 +121,9 @@ calibration_max_trials
         for names, with a `c2` of 0.1.
     edge_dropout : float, optional
         The rate for transitions, by default twice `dropout`.
-    noise : {'dropout', 'gaussian', 'additive', 'monte-carlo'}, default='dropout'
+    noise : {'dropout', 'gaussian', 'additive', 'reweighted', 'monte-carlo'}, default='dropout'
         The kind of noise whose amount `dropout` is.
-    noise_sharing : {'weights', 'inputs'}, default='weights'
+    masks : {'weights', 'inputs'}, default='weights'
         What has noise of its own: each weight, or each attribute of a token, for all labels at
         once (lbfgs).
     warm_up : int, optional
@@ -186,7 +186,7 @@ calibration_max_trials
         dropout: float | None = None,
         edge_dropout: float | None = None,
         noise: str | None = None,
-        noise_sharing: str | None = None,
+        masks: str | None = None,
         warm_up: int | None = None,
         unlabeled_weight: float | None = None,
         patience: int | None = None,
