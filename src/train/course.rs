@@ -1,6 +1,7 @@
 //! The course of training: where a learner starts, what it reports after each iteration, and when
 //! it ends.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -252,6 +253,11 @@ impl<'a> Course<'a> {
             .agreement
             .map(|(_, agreement)| &agreement.is_interrupted);
         agreed.or(self.interrupt)
+    }
+
+    /// Reports what the learner found before its first iteration, in a type of its own.
+    pub fn prepared(&mut self, found: &dyn Any) {
+        self.observer.prepared(found);
     }
 
     /// Returns whether training is to end.

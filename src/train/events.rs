@@ -3,6 +3,7 @@
 //! Each event serializes to the fields of its line in a log ([`log`](super::log)): their names are
 //! a contract that scripts rely on.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -336,6 +337,9 @@ pub trait Observer {
     fn checkpoint(&mut self) {}
     /// Called if a checkpoint could not be written; the earlier one is kept and training continues.
     fn checkpoint_failed(&mut self, _error: &Error) {}
+    /// Called before the first iteration with what the learner found to prepare it, if it tells: a
+    /// type of the learner.
+    fn prepared(&mut self, _found: &dyn Any) {}
     /// Called after each iteration, and for the starting point (number 0). Returns whether to
     /// continue; [`ControlFlow::Break`] ends training with the best model so far, like an
     /// interrupt.

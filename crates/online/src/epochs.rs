@@ -41,7 +41,8 @@ pub(crate) struct EpochLearner<'a> {
     problem: Problem<'a>,
     settings: LearnerSettings,
     method: Method,
-    order: Vec<u32>, // of the current epoch
+    calibration: Option<Calibration>, // until it is taken
+    order: Vec<u32>,                  // of the current epoch
     epochs: usize,
     theta: Vec<f64>,   // after the last epoch
     history: Vec<f64>, // objectives of the last epochs, of stochastic gradient descent
@@ -68,6 +69,19 @@ struct MistakeMethod {
     weights: Vec<f64>,
     sums: Vec<f64>, // s, or variances
     epsilon: f64,
+}
+
+/// The learning rates that were tried before the first epoch of stochastic gradient descent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calibration {
+    /// Number of sentences that were used.
+    pub sentences: usize,
+    /// The objective at the start.
+    pub initial: f64,
+    /// The learning rates in the order of trials, and the objective after one pass with each.
+    pub trials: Vec<(f64, f64)>,
+    /// The one that was chosen.
+    pub rate: f64,
 }
 
 /// The result of an epoch.
@@ -153,6 +167,7 @@ impl<'a> EpochLearner<'a> {
             problem,
             settings,
             method,
+            calibration: None,
             order: vec![0; sentences],
             epochs: 0,
             theta,
@@ -178,9 +193,15 @@ impl<'a> EpochLearner<'a> {
         };
         if sgd.eta.is_none() {
             shuffle(self.settings.seed, 0, &mut self.order);
-            sgd.eta = sgd.calibrate(&self.problem, &self.order, interrupt);
+            self.calibration = sgd.calibrate(&self.problem, &self.order, interrupt);
+            sgd.eta = self.calibration.as_ref().map(|found| found.rate);
         }
         sgd.eta.is_some()
+    }
+
+    /// Returns the calibration after [`prepare`](Self::prepare) has made one.
+    pub fn take_calibration(&mut self) -> Option<Calibration> {
+        self.calibration.take()
     }
 
     /// Learns from all sentences once.
@@ -382,7 +403,7 @@ impl SgdLearner {
         problem: &Problem<'_>,
         order: &[u32],
         interrupt: Option<&AtomicBool>,
-    ) -> Option<f64> {
+    ) -> Option<Calibration> {
         let options = self.options;
         let sample = &order[..order.len().min(options.samples)];
         let start = self.weights.values.clone();
@@ -399,6 +420,7 @@ impl SgdLearner {
             initial += self.stepper.loss(problem, &self.weights, sentence as usize);
         }
         let (mut eta, mut best) = (options.eta, (options.eta, f64::INFINITY));
+        let mut trials = Vec::new();
         let (mut is_descending, mut left) = (false, options.candidates);
         for _ in 1..options.max_trials.max(2) {
             if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
@@ -410,6 +432,7 @@ impl SgdLearner {
             self.weights.complete(problem, self.stepper.penalty());
             let objective = penalty(self) - terms.log_likelihood;
             let is_lower = objective.is_finite() && objective < initial;
+            trials.push((eta, objective));
             left -= usize::from(is_lower);
             if objective < best.1 {
                 best = (eta, objective);
@@ -428,7 +451,12 @@ impl SgdLearner {
             }
         }
         self.reset(problem, start);
-        Some(best.0)
+        Some(Calibration {
+            sentences: sample.len(),
+            initial,
+            trials,
+            rate: best.0,
+        })
     }
 
     fn reset(&mut self, problem: &Problem<'_>, values: Vec<f64>) {

@@ -103,6 +103,9 @@ impl<'a> Run<'a> {
                 self.save(course, true);
                 break StopReason::Interrupted;
             }
+            if let Some(calibration) = self.learner.take_calibration() {
+                course.prepared(&calibration);
+            }
             let epoch = self.learner.run_epoch();
             if !epoch.objective.is_finite() {
                 break StopReason::NonFinite;

@@ -27,9 +27,8 @@ class FixedOptions(TypedDict, total=False):
     """What development data are for: to choose the iteration and end training, or only to be scored
     [choose]."""
     noise: str
-    """The kind of feature noise: dropout, gaussian, additive, gaussian-scores[=unscented] (order
-    0),
-    reweighted[=N], monte-carlo [dropout]."""
+    """The kind of feature noise: dropout, gaussian, additive, reweighted[=N], monte-carlo; at order
+    0 also gaussian-scores, the expectation over Gaussian scores (fast dropout) [dropout]."""
     masks: Literal["weights", "inputs"]
     """What has noise of its own: each weight, or each input, for all labels at once [weights]."""
     samples: int
@@ -118,7 +117,8 @@ class TrainOptions(FixedOptions, total=False):
     unlabeled_weight: float
     """Weight of an unlabeled sentence [0.2]."""
     gradient: str
-    """How the gradient of the noise term is computed: exact, message, window=R, local [exact]."""
+    """How the gradient of the noise term is computed: exact, message, window=R, local
+    [exact]."""
     warm_up: int | None
     """Iterations without noise before those with it [20; 10 after a warm start]."""
     warm_start: Literal["online", "off"]
@@ -165,13 +165,11 @@ def from_json(text: str) -> dict[str, Any]:
     options = {name: value for name, value in stored.items() if name in NAMES}
     options["order"] = int(options["order"])
     options["boundary"] = options["boundary"] == "on"
-    algorithm = options.get("algorithm", "lbfgs")
-    nested = dict(stored.get("lbfgs", {}))
-    nested.pop("max_iterations", None)
-    if isinstance(algorithm, Mapping):
-        [(algorithm, nested)] = algorithm.items()
+    algorithm = options["algorithm"]
+    nested = dict(stored.get(algorithm, {}))
+    if algorithm == "lbfgs":
+        nested.pop("max_iterations", None)
     names = _STORED.get(algorithm, {})
-    options["algorithm"] = algorithm
     options.update({names.get(name, name): value for name, value in nested.items()})
     if "pa_type" in options:
         options["pa_type"] = int(options["pa_type"])

@@ -1,8 +1,10 @@
 //! Training events, from the thread that trains to Python.
 
+use std::any::Any;
 use std::ops::ControlFlow;
 
-use dropchain::train::{Calibration, End, EndReason, Iteration, Observer, ObserverError, Start};
+use dropchain::train::{End, EndReason, Iteration, Observer, ObserverError, Start};
+use dropchain_online::Calibration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -47,8 +49,10 @@ impl Observer for EventSender<'_, '_> {
         self.send(Event::Start([start.weights, start.attributes]));
     }
 
-    fn calibrated(&mut self, calibration: &Calibration) {
-        self.send(Event::Calibrated(calibration.clone()));
+    fn prepared(&mut self, found: &dyn Any) {
+        if let Some(calibration) = found.downcast_ref::<Calibration>() {
+            self.send(Event::Calibrated(calibration.clone()));
+        }
     }
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {

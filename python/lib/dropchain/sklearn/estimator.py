@@ -121,7 +121,7 @@ calibration_max_trials
         for names, with a `c2` of 0.1.
     edge_dropout : float, optional
         The rate for transitions, by default twice `dropout`.
-    noise : {'dropout', 'gaussian', 'additive', 'monte-carlo'}, default='dropout'
+    noise : {'dropout', 'gaussian', 'additive', 'reweighted', 'monte-carlo'}, default='dropout'
         The kind of noise whose amount `dropout` is.
     masks : {'weights', 'inputs'}, default='weights'
         What has noise of its own: each weight, or each attribute of a token, for all labels at
