@@ -103,7 +103,6 @@ runs() {
     --max-iterations 25
   run documents esp.testa esp.train --template ner-document --document marks \
     --max-iterations 15 --states observed
-  run spilled - chunks.txt --template minimal --max-iterations 15 --spill .
   run stopped - chunks.txt --template minimal --max-iterations 12 --checkpoint c.checkpoint \
     --checkpoint-every 12
   run resumed - chunks.txt --template minimal --max-iterations 20 --checkpoint c.checkpoint \
