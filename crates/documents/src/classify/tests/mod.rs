@@ -244,7 +244,7 @@ fn a_tagger_is_no_classifier() {
     classifier.file().save(&path).unwrap();
     assert_eq!(ModelKind::of(&path), Some(ModelKind::Classifier));
     let error = Model::open(&path).unwrap_err().to_string();
-    let expected = "a file of another kind (it begins with DROPCLS, not DROPCHN)";
+    let expected = "a file of another kind (it begins with DROPCLS, not DROPCRF)";
     assert!(error.contains(expected), "{error}");
     let document = Instance::from_text("grey brick");
     let opened = Classifier::open(&path).unwrap();
