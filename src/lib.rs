@@ -39,17 +39,16 @@
 //! | train on attributes made elsewhere, any number of times | [`train::AttributeCorpus`] |
 //! | continue a model, or adapt it to other data | [`Trainer::init`], [`Trainer::towards`] |
 //! | follow training, or end it | [`train::Observer`] |
-//! | add clusters, vectors or lists of names to a template | [`knowledge`] |
-//! | search hyperparameters | [`tune`] |
 //! | tag sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
 //! | tag ready-made attributes without storing their names | [`Tagger::keyed_sentence`] |
 //! | get probabilities of given labels or spans | [`Tagger::distribution`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
-//! | check a corpus before training | `check` (Cargo feature `check`) |
+//! | train in another way | [`train::Learner`] |
+//! | read or write other formats | [`corpus::ReadFormat`], [`corpus::WriteFormat`] |
 //!
-//! Cargo features, all on by default: `cli` (the program `dropchain`), `serve` (its command of that
-//! name), `check` and `train`. Without them the library tags and evaluates.
+//! Cargo features, both on by default: `train`, without which the library tags and evaluates, and
+//! `encodings` for corpora in other encodings than UTF-8.
 #![deny(missing_docs)]
 
 pub mod atomic_file;
