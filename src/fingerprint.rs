@@ -20,7 +20,7 @@
 //! # Cost
 //!
 //! p is a Mersenne prime, so a product is reduced with shifts and additions. Hashing takes one
-//! reduction for [`BLOCK`] bytes, and one for the rest.
+//! reduction for `BLOCK` bytes, and one for the rest.
 //!
 //! # Collisions
 //!

@@ -181,7 +181,8 @@ pub struct End {
     pub time: Duration,
     /// The iteration whose weights the model has; 0 is where training starts.
     pub best_iteration: usize,
-    /// The recall bias of the model ([`TrainOptions::recall_bias`]).
+    /// The recall bias of the model
+    /// ([`TrainOptions::recall_bias`](field@super::TrainOptions::recall_bias)).
     pub recall_bias: f64,
     /// Best score on development data.
     #[serde(skip)]
@@ -230,7 +231,7 @@ pub enum EndReason {
     /// The optimizer stopped.
     Optimizer(StopReason),
     /// Early stopping: the score on development data did not improve for
-    /// [`TrainOptions::patience`] iterations.
+    /// [`TrainOptions::patience`](field@super::TrainOptions::patience) iterations.
     Patience,
 }
 
@@ -352,7 +353,7 @@ pub trait Observer {
     }
     /// Called after the last iteration.
     fn end(&mut self, _end: &End) {}
-    /// Called after pruning, if [`TrainOptions::prune`] is set.
+    /// Called after pruning, if [`TrainOptions::prune`](field@super::TrainOptions::prune) is set.
     fn pruned(&mut self, _pruned: &Pruned) {}
 
     /// Called after weights have been rounded, after pruning, if the model has them in

@@ -16,7 +16,7 @@
 //! fold ([`NoiseGain`]).
 //!
 //! **Warm starts.** Training with noise begins with a warm-up without it
-//! ([`TrainOptions::warm_up`](field@dropchain::TrainOptions::warm_up)). Configurations with the
+//! ([`Lbfgs::warm_up`](field@dropchain::train::Lbfgs::warm_up)). Configurations with the
 //! same
 //! template, L2 and L1 share it. Along the regularization path from the strongest L1 and L2 to the
 //! weakest, each warm start begins with the weights of its neighbor and runs half as many

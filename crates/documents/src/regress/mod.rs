@@ -13,7 +13,7 @@
 //! |---|---|---|---|
 //! | squared | (y − f)² | V: exact | Cholesky, L-BFGS, OWL-QN, coordinate descent |
 //! | Poisson | exp f − y·f | ½·exp(f)·V: of second order | L-BFGS, OWL-QN |
-//! | ε-insensitive | max(0, \|y − f\| − ε) | a bound ([`dropchain::train::Loss`]) | IRLS, dual |
+//! | ε-insensitive | max(0, \|y − f\| − ε) | a bound ([`Loss`](crate::irls::Loss)) | IRLS, dual |
 //!
 //! V is the variance of the score of a document under the noise: q/(1−q)·Σ x²·w² if features are
 //! dropped with rate q, and those that remain grow by 1/(1−q). The second row is eq. 6 of Wager,
