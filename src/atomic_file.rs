@@ -85,7 +85,6 @@ pub fn remove(path: impl AsRef<Path>) -> Result<()> {
 
 /// Completes the replacements in progress, and allows no others while the result exists: a process
 /// that exits then leaves no temporary files.
-#[must_use]
 pub fn suspend() -> RwLockWriteGuard<'static, ()> {
     REPLACING.write().unwrap_or_else(PoisonError::into_inner)
 }

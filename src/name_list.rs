@@ -16,6 +16,12 @@ impl NameList {
         self.ends.len()
     }
 
+    /// Returns whether there are no names.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Returns name `i`.
     #[must_use]
     pub fn get(&self, i: usize) -> &[u8] {

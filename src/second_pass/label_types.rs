@@ -75,6 +75,12 @@ impl LabelTypes {
         self.types.len()
     }
 
+    /// Returns whether there are no types.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Returns the number of labels.
     pub fn number_of_labels(&self) -> usize {
         self.labels.len()

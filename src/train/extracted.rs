@@ -183,7 +183,7 @@ impl ExtractedCorpora {
     }
 
     /// Drops the node and the edge attributes that are not kept.
-    pub(super) fn retain_attributes(&mut self, kept: [Vec<bool>; 2]) {
+    pub(super) fn retain_attributes(&mut self, kept: &[Vec<bool>; 2]) {
         if kept.iter().flatten().all(|&kept| kept) {
             return;
         }
@@ -195,7 +195,7 @@ impl ExtractedCorpora {
         self.data.nodes = retain(nodes, &self.data.nodes, &kept[0]);
         self.data.edges = retain(edges, &self.data.edges, &kept[1]);
         if let Some(groups) = &mut self.groups {
-            for (groups, kept) in Arc::make_mut(groups).iter_mut().zip(&kept) {
+            for (groups, kept) in Arc::make_mut(groups).iter_mut().zip(kept) {
                 let mut kept = kept.iter();
                 groups.retain(|_| kept.next() == Some(&true));
             }

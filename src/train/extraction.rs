@@ -118,7 +118,8 @@ impl ExtractedCorpora {
             gold: Vec::new(),
         };
         if options.min_count > 1 {
-            extracted.retain_attributes(extracted.frequent_attributes(settings));
+            let frequent = extracted.frequent_attributes(settings);
+            extracted.retain_attributes(&frequent);
         }
         Ok(extracted)
     }

@@ -81,7 +81,7 @@ impl ExtractedCorpora {
         for (kept, known) in kept.iter_mut().flatten().zip(known.iter().flatten()) {
             *kept |= known;
         }
-        extracted.retain_attributes(kept);
+        extracted.retain_attributes(&kept);
         if !models.is_empty() {
             let alphabets = Arc::make_mut(&mut extracted.alphabets);
             let base = AllBaseWeights::read(models, &extracted.labels.set, alphabets)?;

@@ -173,7 +173,7 @@ impl AlgorithmOptions {
     pub fn apply(&self, options: &mut TrainOptions) {
         let lbfgs = &mut options.method;
         lbfgs.noise.dropout = self.method().default_dropout();
-        lbfgs.optimizer = self.lbfgs.options(lbfgs.optimizer.clone());
+        lbfgs.optimizer = self.lbfgs.options(&lbfgs.optimizer);
         if matches!(self.algorithm, None | Some(AlgorithmName::Lbfgs)) {
             let optimizer = &mut lbfgs.optimizer;
             optimizer.gradient_tolerance = self.epsilon.unwrap_or(optimizer.gradient_tolerance);
@@ -289,13 +289,13 @@ struct LbfgsArguments {
 
 impl LbfgsArguments {
     /// Returns the options, with defaults for those that other algorithms share.
-    fn options(&self, default: LbfgsOptions) -> LbfgsOptions {
+    fn options(&self, default: &LbfgsOptions) -> LbfgsOptions {
         LbfgsOptions {
             memory: self.lbfgs_memory.unwrap_or(default.memory),
             line_search: self.line_search.unwrap_or(default.line_search),
             max_line_search: self.max_line_search.unwrap_or(default.max_line_search),
             plain: self.plain || default.plain,
-            ..default
+            ..default.clone()
         }
     }
 }

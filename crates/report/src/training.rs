@@ -1,6 +1,6 @@
 //! The section on training: the course of runs, and how their settings differ.
 
-use dropchain::train::Iteration;
+use dropchain::train::{DevScore, Iteration};
 use serde_json::{Map, Value, json};
 
 use crate::NamedRun;
@@ -21,7 +21,7 @@ const DEV_SCORE: &str = "Score on development data (%)";
 const MEASURES: [(&str, Scale, IterationValue); 3] = [
     ("Objective", Scale::Log, |i| i.objective),
     (DEV_SCORE, Scale::Linear, |i| {
-        100.0 * i.dev.map_or(f64::NAN, |score| score.value())
+        100.0 * i.dev.map_or(f64::NAN, DevScore::value)
     }),
     ("Norm of the gradient", Scale::Log, |i| i.gradient_norm),
 ];

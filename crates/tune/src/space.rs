@@ -257,7 +257,7 @@ impl SearchSpace {
             ("L1", Logarithmic, Some(&self.l1), |o, x| o.l1 = x),
             ("L2", Logarithmic, Some(&self.l2), |o, x| o.l2 = Some(x)),
             ("dropout", Linear, Some(&self.dropout), |o, x| {
-                o.noise.dropout = x
+                o.noise.dropout = x;
             }),
             ("unlabeled weight", Logarithmic, Some(weight), |o, x| {
                 o.noise.unlabeled_weight = x;

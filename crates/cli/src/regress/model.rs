@@ -82,8 +82,10 @@ const LOSSES: [Named<RegressionLoss>; 3] = [
     ),
 ];
 
+type NoiseOfAmount = fn(f64) -> FeatureNoise;
+
 /// The noise of an amount.
-const NOISES: [Named<fn(f64) -> FeatureNoise>; 3] = [
+const NOISES: [Named<NoiseOfAmount>; 3] = [
     ("dropout", "Features are dropped", FeatureNoise::Dropout),
     (
         "gaussian",

@@ -48,13 +48,16 @@ pub struct ClassifierHeader {
     pub result: Option<TrainingRecord>,
 }
 
+/// The name of a feature, and its weights by column.
+type NamedRow = (Vec<u8>, Vec<(u32, f64)>);
+
 /// A classifier that is being built.
 #[derive(Debug, Default)]
 pub(super) struct ClassifierParts {
     pub header: ClassifierHeader,
     pub precision: Precision,
     /// The weights of each feature, by column.
-    pub rows: Vec<(Vec<u8>, Vec<(u32, f64)>)>,
+    pub rows: Vec<NamedRow>,
 }
 
 impl ClassifierParts {

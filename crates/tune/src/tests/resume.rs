@@ -62,7 +62,7 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
         (with(l1, |_| {}), Validation::Dev),
         (
             with(space("0.2,0.4", "0.1"), |o| {
-                o.method.noise.kind = NoiseKind::MonteCarlo
+                o.method.noise.kind = NoiseKind::MonteCarlo;
             }),
             small_folds(2),
         ),

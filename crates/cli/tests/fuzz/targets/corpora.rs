@@ -200,8 +200,8 @@ fn label(t: usize) -> &'static str {
 }
 
 /// Writes sentences in a format; `None` if it cannot represent them.
-fn write(sentences: &[&Sentence], options: WriteOptions) -> Option<Vec<u8>> {
-    let mut writer = Writer::new(Vec::new(), "out", &options).unwrap();
+fn write(sentences: &[&Sentence], options: &WriteOptions) -> Option<Vec<u8>> {
+    let mut writer = Writer::new(Vec::new(), "out", options).unwrap();
     for sentence in sentences {
         let labels = (0..sentence.len()).map(label).collect();
         writer.write(&Tagged::new(sentence, labels)).ok()?;
@@ -233,7 +233,7 @@ fn check_writers(sentences: &[&Sentence]) {
         (OutputFormat::Jsonl, Format::Jsonl, "labels"),
     ];
     for (output, format, label_column) in formats {
-        let Some(written) = write(sentences, WriteOptions::new(output)) else {
+        let Some(written) = write(sentences, &WriteOptions::new(output)) else {
             continue;
         };
         if is_ambiguous && output == OutputFormat::Conll {
@@ -288,7 +288,7 @@ fn check_writers(sentences: &[&Sentence]) {
             ..WriteOptions::new(SlashTags)
         };
         // The labels have no white space, so BRAT has a place for all of them.
-        let written = write(sentences, options).unwrap();
+        let written = write(sentences, &options).unwrap();
         for line in written.lines().filter(|_| is_json) {
             // Not a `Value`: numbers are copied, and f64 may not hold them.
             let _: IgnoredAny = serde_json::from_str(&line.unwrap()).unwrap();

@@ -25,6 +25,7 @@ use self::monitor::{Monitor, accuracy};
 use self::run::{DocumentData, Run};
 use super::header::{ClassifierHeader, ClassifierParts};
 use super::options::check_settings;
+use super::output_layer::OutputLayer;
 use crate::irls::{InputNoise, Loss, Value, hidden_memory, hidden_start, irls_memory};
 
 /// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
@@ -150,7 +151,7 @@ impl LossTrainer {
                 classes: set.labels().names().to_vec(),
                 loss: Some(self.loss),
                 biases: layout.biases(theta),
-                outputs: layer.map(|layer| layer.check()).transpose()?,
+                outputs: layer.map(OutputLayer::check).transpose()?,
                 documents: set.data().labeled() as u64,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 options,

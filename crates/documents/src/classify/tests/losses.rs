@@ -230,7 +230,7 @@ fn collapsed_features_and_single_ones_have_the_same_minimum() {
     for noise in [NoiseKind::Dropout, NoiseKind::Gaussian, NoiseKind::Additive] {
         let train = |collapse| {
             changed(Some(HINGE), 0.4, |o| {
-                (o.collapse, o.method.noise.kind) = (collapse, noise)
+                (o.collapse, o.method.noise.kind) = (collapse, noise);
             })
         };
         let [collapsed, single] = [true, false].map(|c| classifier(train(c), two_classes()));

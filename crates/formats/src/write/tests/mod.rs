@@ -88,7 +88,10 @@ fn document_boundaries_are_omitted_in_lines() {
         options(Arc::new(Inline::default())),
         options(Arc::new(SlashTags)),
     ] {
-        assert_eq!(written(&format, &[boundary.clone()]).unwrap(), "");
+        assert_eq!(
+            written(&format, std::slice::from_ref(&boundary)).unwrap(),
+            ""
+        );
     }
 }
 
