@@ -58,6 +58,7 @@ impl Scheme {
     }
 
     /// Whether adjacent spans of the same type merge.
+    #[cfg(feature = "train")]
     pub(super) const fn merges(self) -> bool {
         matches!(self, Self::Io | Self::Plain)
     }
