@@ -111,6 +111,7 @@ impl PairLists {
     }
 
     /// Returns the potentials e of all pairs, `[P]`.
+    #[cfg(feature = "train")]
     #[inline(always)]
     pub fn potentials(&self) -> &[f64] {
         &self.potentials
@@ -133,6 +134,7 @@ impl PairLists {
     }
 
     /// Returns whether the sums of a label are to be formed pair by pair, because of cancellation.
+    #[cfg(feature = "train")]
     #[inline(always)]
     pub fn is_suppressed(&self, label: usize) -> bool {
         self.is_suppressed[label]
@@ -264,6 +266,7 @@ impl LabelPairs {
 
     /// Returns, for each pair of [`predecessors`](Self::predecessors), its index in
     /// [`positions`](Self::positions).
+    #[cfg(feature = "train")]
     pub(crate) fn sources(&self) -> &[u32] {
         &self.sources
     }

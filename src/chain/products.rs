@@ -123,6 +123,7 @@ fn row_times_columns<const B: usize, const N: usize>(
 ///
 /// The matrix m is passed as `panels` `[S/LANES][K]`: the rows of its first block of columns, then
 /// those of the next.
+#[cfg(any(feature = "train", test))]
 #[inline(always)]
 pub(crate) fn add_matrix_product(stride: usize, x: &[f64], panels: &[LaneBlock], out: &mut [f64]) {
     let labels = panels.len() / (stride / LANES);
@@ -145,6 +146,7 @@ pub(crate) fn add_matrix_product(stride: usize, x: &[f64], panels: &[LaneBlock],
 }
 
 /// Computes `R` rows of one block of columns of [`add_matrix_product`], starting at column `b`.
+#[cfg(any(feature = "train", test))]
 #[inline(always)]
 fn add_matrix_product_tile<const R: usize>(
     stride: usize,

@@ -18,6 +18,7 @@
 //! occur in it. After the last row, columns share a class if and only if they are equal. Refinement
 //! takes O(nnz · log r) time for rows of r entries and is exact and deterministic: no hashing.
 
+#[cfg(feature = "train")]
 use std::collections::BTreeMap;
 
 use super::matrix::SparseRows;
@@ -171,6 +172,7 @@ impl Classes {
 }
 
 /// Numbers keys in order of their first appearance.
+#[cfg(feature = "train")]
 pub fn numbered<K: Ord>(keys: impl Iterator<Item = K>) -> Vec<u32> {
     let mut numbers = BTreeMap::new();
     keys.map(|key| {

@@ -9,6 +9,7 @@
 mod chunk_label;
 mod encode;
 mod label_set;
+#[cfg(feature = "train")]
 mod partial;
 mod plain_labels;
 mod scheme;

@@ -39,6 +39,7 @@ crate::named!(Scheme, "label scheme":
 
 impl Scheme {
     /// Whether adjacent spans of the same type merge.
+    #[cfg(feature = "train")]
     pub(super) const fn merges(self) -> bool {
         matches!(self, Self::Io | Self::Plain)
     }

@@ -1,5 +1,6 @@
 //! The learners in the trainer.
 
+use std::any::Any;
 use std::ops::ControlFlow;
 
 use dropchain::corpus::{Corpus, Format, ReadOptions};
@@ -11,7 +12,8 @@ use dropchain::train::{
 };
 use dropchain::{Result, Template};
 use dropchain_online::{
-    Arow, Method, PassiveAggressive, Perceptron, Sgd, SgdOptions, StepRule, WarmStarted,
+    Arow, Calibration, Method, PassiveAggressive, Perceptron, Sgd, SgdOptions, StepRule,
+    WarmStarted,
 };
 use tempfile::TempDir;
 
@@ -158,4 +160,30 @@ fn penalties_and_noise_that_a_learner_does_not_have_are_refused() {
     );
     let start = warm.check_start("--init a.model").unwrap_err().to_string();
     assert!(start.starts_with("--warm-start online, but training starts at --init a.model"));
+}
+
+/// Keeps what learners found before the first iteration.
+#[derive(Default)]
+struct Found(Vec<Calibration>);
+
+impl Observer for Found {
+    fn prepared(&mut self, found: &dyn Any) {
+        self.0.extend(found.downcast_ref::<Calibration>().cloned());
+    }
+}
+
+#[test]
+fn the_calibration_of_sgd_is_reported_once() {
+    let mut found = Found::default();
+    train(options(Sgd::default().into()), None, &mut found).unwrap();
+    let [calibration] = &found.0[..] else {
+        panic!("found {} calibrations", found.0.len());
+    };
+    assert_eq!(calibration.sentences, 4);
+    assert!(calibration.initial > 0.0);
+    let best = (calibration.trials.iter())
+        .min_by(|x, y| x.1.total_cmp(&y.1))
+        .unwrap();
+    assert_eq!(calibration.rate, best.0);
+    assert_eq!(calibration.trials[0].0, 0.1);
 }
