@@ -2,18 +2,20 @@
 //!
 //! Contents are written to a temporary file in the target's directory, synced, and renamed over the
 //! target, so that a crash leaves either the old file or the complete new one. Symbolic links are
-//! followed, and an existing file keeps its permissions. Devices, pipes and names of open files
-//! such
-//! as `/dev/stdout` are written through.
+//! followed, and an existing file keeps its permissions. Devices, pipes and names of open files,
+//! such as `/dev/stdout`, are written through.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
+
+/// Maximum number of symbolic links that follow one another, as in the kernel of Linux.
+const MAX_LINKS: usize = 40;
 
 /// Locked for reading while a temporary file exists.
 static REPLACING: RwLock<()> = RwLock::new(());
@@ -101,9 +103,17 @@ pub fn is_special(path: &Path) -> bool {
 /// Resolves the symbolic links of a path, whose target need not exist.
 #[must_use]
 pub fn resolve_target(path: &Path) -> PathBuf {
-    let follow = |_| fs::read_link(path).map(|link| parent_directory(path).join(link));
-    let resolved = fs::canonicalize(path).or_else(follow);
-    resolved.unwrap_or_else(|_| path.to_owned())
+    let mut target = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        if let Ok(resolved) = fs::canonicalize(&target) {
+            return resolved;
+        }
+        match fs::read_link(&target) {
+            Ok(link) => target = parent_directory(&target).join(link),
+            Err(_) => break,
+        }
+    }
+    target
 }
 
 /// Returns the directory of a file.
@@ -118,8 +128,9 @@ pub fn parent_directory(file: &Path) -> &Path {
 /// Returns the file to replace.
 fn target(path: &Path) -> Result<PathBuf> {
     let target = resolve_target(path);
+    let is_folder = |path: &Path| path.to_string_lossy().ends_with(MAIN_SEPARATOR);
     match target.file_name() {
-        Some(name) if !target.is_dir() => Ok(target.with_file_name(name)), // without a last slash
+        Some(_) if !target.is_dir() && !is_folder(path) => Ok(target),
         _ => Err(Error::parameter(format!(
             "{}: is not a regular file; expected the name of a file to write",
             path.display()

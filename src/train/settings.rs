@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(json["l2"], 0.3);
         assert_eq!(json["dropout"], 0.0);
         assert_eq!(json["algorithm"], "lbfgs");
-        assert_eq!(json["order"], 1);
+        assert_eq!(json["order"], "1");
     }
 
     #[test]

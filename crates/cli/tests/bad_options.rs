@@ -74,8 +74,8 @@ fn invalid_noise_options_are_reported() {
         ),
         (
             "--noise monte-carlo --dropout 0.2 --gradient local",
-            "gradient 'local' with monte-carlo noise; expected the default, \
-             since sampled dropout has only one gradient, which is exact",
+            "gradient 'local' with monte-carlo noise; expected --gradient exact, since this noise \
+             has only one gradient",
         ),
         (
             "--noise monte-carlo --dropout 0.2 --samples 0",

@@ -111,7 +111,10 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
             assert!(dir.bytes("m") == model, "{kind}: another model");
             assert_eq!(log(&dir), records, "{kind}");
             let expected = ["dev.conll", "log", "m", "train.conll"];
-            assert_eq!(dir.names(), expected, "{number}");
+            // A process that is killed while it writes a file leaves its temporary file.
+            let mut names = dir.names();
+            names.retain(|name| !name.starts_with(".dropchain-"));
+            assert_eq!(names, expected, "{number}");
         }
     }
     assert!(

@@ -198,8 +198,8 @@ fn shared_noise_of_two_classes_is_twice_that_of_weights() {
     // Dropout 0.25 and 0.4: ρ = 1/3 and 2/3.
     let dir = dir();
     let mut all = Vec::new();
-    for gradient in ["adjoint", "gaussian"] {
-        let line = format!("train.txt --gradient {gradient}");
+    for noise in ["dropout", "gaussian-scores"] {
+        let line = format!("train.txt --noise {noise}");
         train(
             &dir,
             &format!("{line} --masks inputs --dropout 0.25 --model m"),
@@ -248,13 +248,13 @@ fn l2_strengths_depend_on_how_informative_a_feature_is() {
 #[test]
 fn fast_dropout_trains_and_is_in_the_model() {
     let dir = dir();
-    for gradient in ["gaussian", "unscented"] {
-        let line = format!("train.txt --dropout 0.5 --gradient {gradient}");
+    for noise in ["gaussian-scores", "gaussian-scores=unscented"] {
+        let line = format!("train.txt --dropout 0.5 --noise {noise}");
         train(&dir, &format!("{line} --threads 1 --model m"));
         train(&dir, &format!("{line} --threads 2 --model other"));
-        assert!(dir.bytes("m") == dir.bytes("other"), "{gradient}");
+        assert!(dir.bytes("m") == dir.bytes("other"), "{noise}");
         let options = dir.run("classify inspect m --json").json();
-        assert_eq!(options["options"]["gradient"], gradient);
+        assert_eq!(options["options"]["noise"], noise);
     }
     train(
         &dir,
@@ -266,8 +266,8 @@ fn fast_dropout_trains_and_is_in_the_model() {
     )
     .success();
     assert_eq!(
-        dir.run("classify inspect m --json").json()["options"]["gradient"],
-        "gaussian"
+        dir.run("classify inspect m --json").json()["options"]["noise"],
+        "gaussian-scores"
     );
 }
 
@@ -281,8 +281,8 @@ fn fast_dropout_of_three_classes_has_a_mask_per_weight() {
         "classify train train.txt --noise gaussian-scores --masks inputs --model other --quiet",
     );
     let error = run.failure();
-    let expected = "gradient 'gaussian' with noise sharing 'inputs' and 3 labels; expected two \
-                    labels, --masks weights, or --gradient exact";
+    let expected = "gaussian-scores noise with masks 'inputs' and 3 labels; expected two labels, \
+                    --masks weights, or --noise dropout";
     assert!(error.contains(expected), "{error}");
     // One class against the rest is two labels.
     train(

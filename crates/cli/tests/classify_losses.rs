@@ -238,11 +238,11 @@ fn what_does_not_fit_a_loss_is_refused_and_an_old_model_stays() {
         ),
         (
             "train train.txt --loss hinge --noise monte-carlo",
-            "the hinge loss with sampled noise",
+            "the hinge loss with noise of this kind",
         ),
         (
             "train train.txt --loss squared --algorithm sgd",
-            "the squared loss with an online",
+            "the squared loss with --algorithm sgd",
         ),
         (
             "train train.txt --loss hinge --states observed",

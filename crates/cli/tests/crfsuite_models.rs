@@ -204,7 +204,7 @@ fn a_model_of_crfsuite_that_does_not_fit_in_memory_is_an_error() {
     let limited = dir
         .shell("ulimit -v 300000 && exec \"$D\" inspect large")
         .failure();
-    let expected = "large: converting the CRFsuite model: about 360 MB of memory needed; ";
+    let expected = "large: converting the CRFsuite model: about 361 MB of memory needed; ";
     assert!(limited.starts_with(expected), "{limited}");
 }
 
@@ -298,7 +298,7 @@ fn a_model_of_crfsuite_can_be_read_from_a_pipe() {
     assert!(
         longer
             .failure()
-            .contains("there are bytes after its last section")
+            .contains(&format!("it has {} bytes; according", length + 1))
     );
 }
 

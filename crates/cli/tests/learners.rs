@@ -253,7 +253,7 @@ fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
         ),
         (
             "--algorithm ap --gradient local",
-            "algorithm ap with gradient 'local'; expected the default (--gradient exact)",
+            "--gradient local: requires noise; --algorithm ap has none",
         ),
         (
             "--algorithm ap --noise gaussian",

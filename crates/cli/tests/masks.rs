@@ -98,11 +98,11 @@ fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
             format!("{inputs} gradient 'window=2'; "),
         ),
         ("--gradient local", format!("{inputs} gradient 'local'; ")),
+        ("--noise reweighted", format!("{inputs} reweighted noise; ")),
         (
-            "--noise reweighted",
-            format!("{inputs} gradient 'reweighted=20'; "),
+            "--algorithm sgd",
+            "algorithm sgd with masks 'inputs'; ".to_owned(),
         ),
-        ("--algorithm sgd", format!("{inputs} algorithm sgd; ")),
     ] {
         let line = "train train.conll --template minimal --model m --masks inputs";
         let error = dir.run(&format!("{line} {options}")).failure();

@@ -45,7 +45,7 @@ fn damaged_compressed_corpora_are_errors_that_name_the_file() {
         (
             "truncated.gz",
             whole[..whole.len() - 20].to_vec(),
-            "unexpected end of file",
+            "incomplete deflate stream",
         ),
         (
             "damaged.gz",

@@ -182,13 +182,11 @@ fn what_has_another_start_is_refused_before_work_begins() {
     for (options, expected) in [
         (
             "--algorithm sgd",
-            "algorithm sgd with an online warm start; expected --warm-start off: it is a start of \
-             --algorithm lbfgs",
+            "--warm-start: has no meaning for --algorithm sgd; expected --algorithm lbfgs",
         ),
         (
             "--algorithm ap",
-            "algorithm ap with an online warm start; expected --warm-start off: it is a start of \
-             --algorithm lbfgs",
+            "--warm-start: has no meaning for --algorithm ap; expected --algorithm lbfgs",
         ),
         (
             "--init m",

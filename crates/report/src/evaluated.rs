@@ -198,11 +198,12 @@ impl Analysis {
             errors: ErrorCounts::default(),
             by_frequency: FrequencyEvaluation::new().with_schemes(gold_scheme, system.scheme),
         });
+        let has_spans = !all.are_joined && gold.has_spans();
         let mut analysis = Self {
-            has_spans: gold.has_spans(),
+            has_spans,
             systems: systems.collect(),
             bootstrap,
-            sentences: SentenceList::new(max_errors, all.names(), gold.has_spans()),
+            sentences: SentenceList::new(max_errors, all.names(), has_spans),
         };
         for (sentence, number) in all.sentences() {
             if let Some(number) = number {

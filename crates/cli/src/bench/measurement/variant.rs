@@ -144,7 +144,7 @@ mod tests {
         for name in [
             "",
             "likelihood",
-            "exact",
+            "adjoint",
             "window",
             "window=-1",
             "message=on",
