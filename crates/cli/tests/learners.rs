@@ -261,8 +261,8 @@ fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
         ),
         (
             "--algorithm sgd --noise additive",
-            "algorithm sgd with additive noise; expected another kind (--noise), since its \
-             variances depend on all weights",
+            "algorithm sgd with additive noise; expected another kind (--noise), which changes a \
+             few weights at a time",
         ),
         (
             "--algorithm sgd --noise monte-carlo --samples 4",

@@ -126,5 +126,5 @@ fn what_has_no_noise_of_inputs_is_refused_before_work_begins() {
     );
     let found = dir.run(&format!("{bench} --engines exact --json -")).json();
     assert_eq!(found["options"]["masks"], "inputs");
-    assert_eq!(found["engines"][1]["engine"], "adjoint");
+    assert_eq!(found["engines"][1]["engine"], "exact");
 }

@@ -411,7 +411,7 @@ fn a_checkpoint_is_no_other_file_of_the_search() {
         ("./dev.conll", "this is the input file dev.conll"),
         ("m", "this is the model file"),
         ("./l", "this is the log file"),
-        ("text", "this file exists"),
+        ("text", "is not a checkpoint of `tune`"),
         ("nowhere/ck", "No such file"),
         (".", "is not a regular file"),
     ] {

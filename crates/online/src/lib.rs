@@ -19,7 +19,7 @@
 //! use dropchain_online::Sgd;
 //!
 //! let trainer = Trainer::new(TrainOptions::new(Sgd::default()))?;
-//! # dropchain::Result::Ok(())
+//! # Ok::<(), dropchain::Error>(())
 //! ```
 
 mod algorithm;

@@ -489,10 +489,7 @@ mod tests {
             "99.6 99.8 100.0 100.2 100.4"
         );
         assert_eq!(labels(0.04, 3.0, Scale::Log), "0.05 0.1 0.2 0.5 1 2");
-        assert_eq!(
-            labels(1e-17, 20.0, Scale::Log),
-            "1e-15 1e-12 1e-9 1e-6 0.001 1"
-        );
+        assert_eq!(labels(1e-17, 20.0, Scale::Log), "1e-17 1e-13 1e-9 1e-5 0.1");
         assert_eq!(
             labels(2e6, 3e6, Scale::Linear),
             "2e6 2.2e6 2.4e6 2.6e6 2.8e6 3e6"

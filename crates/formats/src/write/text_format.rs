@@ -1,9 +1,5 @@
 //! Formats of texts with marks.
 
-use dropchain::Result;
-use dropchain::corpus::{SentenceWriter, WriteFormat, WriteOptions};
-
-use super::text_writer::TextWriter;
 use crate::offset_unit::OffsetUnit;
 
 /// A format of texts with marks: spans or, if labels encode none, tokens.
@@ -26,14 +22,4 @@ pub enum TextFormat {
     },
     /// BRAT's standoff annotations.
     Brat,
-}
-
-impl WriteFormat for TextFormat {
-    fn has_texts(&self) -> bool {
-        true
-    }
-
-    fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>> {
-        Ok(Box::new(TextWriter::new(self.clone(), options.spans)))
-    }
 }

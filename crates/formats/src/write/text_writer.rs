@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use dropchain::corpus::{SentenceWriter, Tagged};
+use dropchain::corpus::{SentenceWriter, Tagged, WriteFormat, WriteOptions};
 use dropchain::{Error, Result};
 use serde::Serialize;
 
@@ -21,6 +21,16 @@ pub struct TextWriter {
     html: HtmlPage,
     brat: BratFile,
     text_output: Option<Box<dyn Write + Send>>,
+}
+
+impl WriteFormat for TextFormat {
+    fn has_texts(&self) -> bool {
+        true
+    }
+
+    fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>> {
+        Ok(Box::new(TextWriter::new(self.clone(), options.spans)))
+    }
 }
 
 impl TextWriter {

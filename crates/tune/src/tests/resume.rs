@@ -231,7 +231,10 @@ fn a_checkpoint_of_another_search_names_the_difference() {
     let expected = "expected the search that was interrupted";
     assert_eq!(
         changed(|s| s.settings = settings(|_| {})),
-        format!("was written with --warm-up 3, this search is without --warm-up; {expected}")
+        format!(
+            "was written with --max-iterations 14, this search is without --max-iterations; \
+             {expected}"
+        )
     );
     assert_eq!(
         changed(|s| s.configurations.truncate(3)),
