@@ -143,8 +143,10 @@ fn files_named_by_a_forged_model_are_not_opened() {
 
 /// Parses a template as stored in a model.
 fn stored(source: &str, files: &[(&str, &str)]) -> Result<Template, String> {
-    let stored = json!({"source": source, "file": "t.tpl", "files": files, "known_words": [], "mined": {},
-                        "caseless": false});
+    let stored = json!({
+        "source": source, "file": "t.tpl", "files": files, "known_words": [], "mined": {},
+        "caseless": false
+    });
     serde_json::from_value(stored).map_err(|error| error.to_string())
 }
 

@@ -8,7 +8,7 @@ use dropchain_analysis::{
     ErrorCounts, FrequencyEvaluation, SpanError, WordCounts, compare_spans, label_errors,
 };
 
-use crate::sentences::SentenceList;
+use crate::sentences::{SentenceList, words_of};
 
 /// The labels of sentences, document boundaries left out: `[sentences][tokens]`.
 type Labels = Vec<Vec<String>>;
@@ -155,12 +155,6 @@ impl Evaluated {
                 false => (sentence, numbers.next()),
             })
     }
-}
-
-/// Returns the words of a sentence; ready-made attributes have none.
-pub fn words_of(sentence: &Sentence) -> Option<impl Iterator<Item = &str>> {
-    let only_labels = sentence.schema().width() == 1 && sentence.schema().label() == Some(0);
-    sentence.words().filter(|_| !only_labels)
 }
 
 /// What is counted for each system, and the sentences with errors.

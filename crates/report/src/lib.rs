@@ -29,8 +29,9 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use evaluated::{Evaluated, words_of};
+pub use evaluated::Evaluated;
 pub use gradients::{Gradients, Measurement, TrainingRun, display_name};
+pub use sentences::words_of;
 
 use evaluated::Analysis;
 use search::Search;

@@ -7,7 +7,6 @@ use dropchain::label::Span;
 use dropchain_analysis::{ErrorKind, SpanError};
 use serde::Serialize;
 
-use crate::evaluated::words_of;
 use crate::views::{Section, count, count_of, letter};
 
 /// Number of tokens that are shown to either side of an error.
@@ -21,6 +20,12 @@ const HIDDEN: &str = "…";
 
 /// Maximum number of characters of a word or a label that are shown.
 const MAX_WORD: usize = 120;
+
+/// Returns the words of a sentence; ready-made attributes have none.
+pub fn words_of(sentence: &Sentence) -> Option<impl Iterator<Item = &str>> {
+    let only_labels = sentence.schema().width() == 1 && sentence.schema().label() == Some(0);
+    sentence.words().filter(|_| !only_labels)
+}
 
 /// Sentences with errors, up to a number of errors.
 #[derive(Clone, Debug, Serialize)]
@@ -114,7 +119,7 @@ impl SentenceList {
         );
         let names: Vec<&str> = self.systems.iter().map(|(_, name)| name.as_str()).collect();
         section.legend(&names);
-        section.errors(self);
+        section.errors(serde_json::to_value(self).unwrap_or_default());
         section
     }
 

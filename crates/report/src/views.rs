@@ -1,9 +1,9 @@
 //! What the template of the page shows: sections of blocks.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::plot::{COLORS, Mark, Plot, Series};
-use crate::sentences::SentenceList;
 
 /// A section of the page.
 #[derive(Clone, Debug, Serialize)]
@@ -24,7 +24,7 @@ enum Block {
     Figures(Vec<Figure>),
     Table(Table),
     Details(String, Vec<Table>),
-    Errors(SentenceList),
+    Errors(Value),
 }
 
 impl Section {
@@ -62,7 +62,8 @@ impl Section {
         self.blocks.push(Block::Figures(figures));
     }
 
-    pub fn errors(&mut self, errors: SentenceList) {
+    /// Adds sentences with errors, as the template takes them.
+    pub fn errors(&mut self, errors: Value) {
         self.blocks.push(Block::Errors(errors));
     }
 

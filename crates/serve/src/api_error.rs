@@ -1,12 +1,14 @@
 //! Errors as responses: JSON with a status code.
 
+use axum::body::Bytes;
 use axum::http::StatusCode;
-use axum::http::header::RETRY_AFTER;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use dropchain::Error;
 use serde_json::json;
 
-use crate::routes::json_response;
+/// The type of JSON.
+pub const JSON: &str = "application/json";
 
 /// Why a request has no other answer.
 #[derive(Clone, Debug)]
@@ -54,4 +56,9 @@ impl IntoResponse for ApiError {
         let retry = is_busy.then_some([(RETRY_AFTER, "1")]);
         (self.status, retry, body).into_response()
     }
+}
+
+/// Returns a response of JSON.
+pub fn json_response(body: impl Into<Bytes>) -> Response {
+    ([(CONTENT_TYPE, JSON)], body.into()).into_response()
 }

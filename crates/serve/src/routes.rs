@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -12,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::time::{Instant, timeout_at};
 
-use crate::api_error::ApiError;
+use crate::api_error::{ApiError, JSON, json_response};
 use crate::body::{self, ResponseMemory};
 use crate::metrics::Metrics;
 use crate::models::Models;
@@ -38,9 +37,6 @@ const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
 
 /// The type of the metrics.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-
-/// The type of JSON.
-const JSON: &str = "application/json";
 
 /// What answers requests.
 pub struct App {
@@ -205,11 +201,6 @@ async fn not_allowed(method: Method, uri: Uri) -> impl IntoResponse {
     let message = format!("{method} is not possible for {path}; expected {methods}");
     let error = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, message);
     ([(header::ALLOW, methods)], error)
-}
-
-/// Returns a response of JSON.
-pub fn json_response(body: impl Into<Bytes>) -> Response {
-    ([(header::CONTENT_TYPE, JSON)], body.into()).into_response()
 }
 
 fn json_line(value: &serde_json::Value) -> Response {
