@@ -411,7 +411,6 @@ fn a_checkpoint_is_no_other_file_of_the_search() {
         ("./dev.conll", "this is the input file dev.conll"),
         ("m", "this is the model file"),
         ("./l", "this is the log file"),
-        ("text", "is not a checkpoint of `tune`"),
         ("nowhere/ck", "No such file"),
         (".", "is not a regular file"),
     ] {
@@ -422,6 +421,13 @@ fn a_checkpoint_is_no_other_file_of_the_search() {
         assert!(message.contains(expected), "{file}: {message}");
         assert_eq!(dir.names(), before);
     }
+    let line = line(SEARCHES[0], "").replace("--checkpoint ck", "--checkpoint text");
+    let message = dir.run(&line).exits(1);
+    assert!(
+        message.contains("text: is not a checkpoint of `tune`"),
+        "{message}"
+    );
+    assert_eq!(dir.text("text"), "Ann NNP\n");
 }
 
 #[test]
