@@ -5,8 +5,7 @@
 //! read. A [`Writer`] writes tagged sentences. The formats are described in `docs/formats.md`.
 //!
 //! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with
-//! a
-//! [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
+//! a [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
 mod columns;
 mod conll;

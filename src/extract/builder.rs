@@ -169,8 +169,7 @@ impl DatasetBuilder {
     }
 
     /// Returns the data set, its alphabets, and the groups of attributes, if the builder was
-    /// created
-    /// by [`extending`](Self::extending) with a template that has groups.
+    /// created by [`extending`](Self::extending) with a template that has groups.
     #[must_use]
     pub fn finish(mut self) -> (Dataset, Alphabets, AttributeGroups) {
         self.data.shrink_to_fit();

@@ -39,8 +39,7 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::Parameter`] if the options of the model are not an object, or if its header would
-    /// be
-    /// too long.
+    /// be too long.
     pub fn with_config(&self, config: &Value) -> Result<Self> {
         let mut options = self.header().provenance.parsed_options();
         let Some(fields) = options.as_object_mut() else {

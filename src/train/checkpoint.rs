@@ -76,8 +76,7 @@ impl Checkpoints {
     }
 
     /// Checks that the file can be written for a run with 1 or 2 passes, and reads the checkpoint
-    /// to
-    /// resume from, if there is one.
+    /// to resume from, if there is one.
     ///
     /// # Errors
     ///

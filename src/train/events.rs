@@ -62,8 +62,7 @@ pub struct Start {
 }
 
 /// One iteration of the optimizer. A log has null for a value that is NaN or infinite; read back,
-/// it
-/// is NaN.
+/// it is NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Iteration {
     /// Iteration number; 0 is the starting point.

@@ -5,9 +5,8 @@ use dropchain::template::edit_distance;
 use dropchain::{Model, Result};
 
 /// Returns the names of at most `limit` attributes of a model that may be meant by one that the
-/// model does
-/// not have: those that contain the text, whatever the case, the shortest first; if there are
-/// none, those that differ in the fewest characters, and in at most a third of them.
+/// model does not have: those that contain the text, whatever the case, the shortest first; if
+/// there are none, those that differ in the fewest characters, and in at most a third of them.
 ///
 /// # Errors
 ///

@@ -2,17 +2,14 @@
 //!
 //! | format | reads it | writes it |
 //! |---|---|---|
-//! | JSON with spans of characters: Prodigy, doccano, Label Studio, displaCy | [`Spans`] |
-//! [`TextFormat`] |
+//! | JSON with spans: Prodigy, doccano, Label Studio, displaCy | [`Spans`] | [`TextFormat`] |
 //! | BRAT's standoff annotations | [`Brat`] | [`TextFormat`] |
 //! | Stanford's inline XML, pages of HTML | | [`TextFormat`] |
 //! | brackets with or without colors, slash tags | | [`Inline`], [`SlashTags`] |
 //!
 //! Readers are a [`ReadOptions::reader`](dropchain::corpus::ReadOptions::reader), writers the
-//! format
-//! of [`WriteOptions`](dropchain::corpus::WriteOptions). [`InputFormat`] lists all formats that can
-//! be
-//! read by name, those of the library included:
+//! format of [`WriteOptions`](dropchain::corpus::WriteOptions). [`InputFormat`] lists all formats
+//! that can be read by name, those of the library included:
 //!
 //! ```
 //! use dropchain::corpus::{Corpus, ReadOptions};

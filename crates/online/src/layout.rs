@@ -4,8 +4,7 @@
 //! so what counts is cache lines. A column of the design matrix with many weights is a *row*: one
 //! slot for each score of a token, padded to whole SIMD vectors, with zeros in the gaps
 //! ([`Targets::is_dense`](dropchain::score::Targets::is_dense)). Each weight of another column,
-//! most of
-//! which have one, is a single slot. Transitions, start and end weights are rows as well.
+//! most of which have one, is a single slot. Transitions, start and end weights are rows as well.
 //!
 //! A class of m attributes with identical columns has the parameter φ = √m·θ in the batch layout
 //! and the score √m·φ. Here it has the weight w = m·θ, so that scores are sums without factors; the

@@ -1,8 +1,7 @@
 //! Plots as SVG.
 //!
 //! A plot has classes instead of colors. [`STYLE`] has them for light and dark pages, and gives
-//! each
-//! series a color and dashes of its own.
+//! each series a color and dashes of its own.
 
 use dropchain_formats::Escaped;
 

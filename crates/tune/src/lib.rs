@@ -17,9 +17,8 @@
 //!
 //! **Warm starts.** Training with noise begins with a warm-up without it
 //! ([`Lbfgs::warm_up`](field@dropchain::train::Lbfgs::warm_up)). Configurations with the
-//! same
-//! template, L2 and L1 share it. Along the regularization path from the strongest L1 and L2 to the
-//! weakest, each warm start begins with the weights of its neighbor and runs half as many
+//! same template, L2 and L1 share it. Along the regularization path from the strongest L1 and L2 to
+//! the weakest, each warm start begins with the weights of its neighbor and runs half as many
 //! iterations. The likelihood with L2 and L1 is convex, so the path leads to the same minimum.
 //! Noise is added last because R is not convex: starting from weights trained with more noise, rare
 //! attributes would stay at 0. A configuration without noise resumes from its warm start as well.

@@ -17,8 +17,7 @@ pub struct WriteOptions {
     /// [`Reader::separator`](crate::corpus::Reader::separator).
     pub separator: char,
     /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, and
-    /// other
-    /// formats mark spans instead of single tokens.
+    /// other formats mark spans instead of single tokens.
     pub spans: bool,
     /// CoNLL-U: the column for the label, by name or index; any other name is a key in `MISC`.
     pub label: String,

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What makes scores of classes of the inputs of hidden units. Of two classes it has one output:
 /// the score of the second minus that of the first. Of more, one for each class. The units of an
-/// output
-/// follow those of the one before.
+/// output follow those of the one before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OutputLayer(pub Vec<Output>);

@@ -146,8 +146,7 @@ impl<'a> ClassifierTrainer<'a> {
     /// Converts documents to sentences of one token, for a search of hyperparameters
     /// (the crate `dropchain-tune`); also returns a corpus with their classes alone. Classes
     /// alternate as evenly as their numbers allow, so that blocks of adjacent documents, of which
-    /// folds consist,
-    /// have about the same classes.
+    /// folds consist, have about the same classes.
     ///
     /// # Errors
     ///

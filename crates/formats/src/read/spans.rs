@@ -11,8 +11,7 @@ use super::marked_json::marked_text;
 use super::misaligned::SpanOptions;
 
 /// JSON with texts and spans of characters, as Prodigy, doccano and Label Studio write it. The
-/// label
-/// of the options is the key of the spans.
+/// label of the options is the key of the spans.
 #[derive(Clone, Copy, Debug)]
 pub struct Spans(pub SpanOptions);
 

@@ -2,8 +2,7 @@
 //!
 //! Two labels have one problem, of the second against the first: with the scores ∓½·f of the
 //! labels, as at the minimum of −log p(y|x), p(second|x) = σ(f) and f = w·x. The penalty c2·‖θ‖² of
-//! the
-//! weights ±½·w of both is ½·c2·‖w‖². The bias is that of the first and of the last token: two
+//! the weights ±½·w of both is ½·c2·‖w‖². The bias is that of the first and of the last token: two
 //! features of value 1 with equal weights, or one of value √2.
 //!
 //! More labels have a problem each, of that label against the rest, with the penalty ½·c2·‖w‖², and
