@@ -275,7 +275,7 @@ def test_options_of_a_result_train_the_same_model():
         ({"dropout": float("nan")}, ValueError, "dropout NaN"),
         ({"max_iterations": -1}, ValueError, "max_iterations -1; expected an integer that is not"),
         ({"max_iterations": 1.5}, TypeError, r"found 1.5 \(float\) as max_iterations"),
-        ({"order": 2}, TypeError, r"found 2 \(int\) as order; expected 0 or 1"),
+        ({"order": 2}, ValueError, "order .2.; expected one of 0, 1"),
         ({"scheme": "x"}, ValueError, "scheme 'x'; expected one of raw, io, iob1, iob2, bioes"),
         ({"algorithm": "x"}, ValueError, "algorithm 'x'; expected one of lbfgs"),
         ({"algorithm": "sgd", "l1": 1}, ValueError, r"expected no L1 penalty \(l1 0\)"),
