@@ -51,6 +51,7 @@
 //! `encodings` for corpora in other encodings than UTF-8.
 #![deny(missing_docs)]
 
+#[cfg(feature = "train")]
 pub mod atomic_file;
 pub mod chain;
 pub mod corpus;

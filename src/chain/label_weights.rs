@@ -1,6 +1,7 @@
 //! Transition and boundary weights as model parameters.
 
-use ndarray::ArrayView2;
+use std::slice::ChunksExact;
+
 use serde::{Deserialize, Serialize};
 
 /// Transition and boundary weights, unpadded: the parameters that depend on labels alone.
@@ -15,14 +16,8 @@ pub struct LabelWeights {
 }
 
 impl LabelWeights {
-    /// Returns the transition weights as a matrix `[K][K]`.
-    ///
-    /// # Panics
-    ///
-    /// If there are K start weights but not K² transition weights.
-    #[must_use]
-    pub fn transition_matrix(&self) -> ArrayView2<'_, f64> {
-        let k = self.start.len();
-        ArrayView2::from_shape((k, k), &self.transitions).expect("transitions are [K][K]")
+    /// Returns the weights `[K]` of the transitions from each label, `[K][K]` in all.
+    pub fn transition_rows(&self) -> ChunksExact<'_, f64> {
+        self.transitions.chunks_exact(self.start.len().max(1))
     }
 }

@@ -54,6 +54,7 @@ mod label_weights;
 mod lattice;
 mod layout;
 mod log_space;
+mod marginals;
 mod max_marginals;
 mod nbest;
 #[cfg(test)]
@@ -76,6 +77,7 @@ pub(crate) use label_pairs::{GROUP, PairLists, TokenGroup};
 pub use label_weights::LabelWeights;
 pub use lattice::{Lattice, Mode};
 pub use layout::{LANES, padded};
+pub use marginals::Marginals;
 pub use max_marginals::{Detour, MaxMarginals};
 pub use nbest::ScoredPath;
 pub use scores::{Scores, score};

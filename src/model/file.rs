@@ -11,6 +11,7 @@ use super::preamble::{Sections, assemble, check, sections};
 use super::table::{
     AttributeWeights, Table, TableBuilder, TableFormat, WeightLocation, WeightRows,
 };
+#[cfg(feature = "train")]
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
@@ -162,6 +163,7 @@ impl Model {
     ///
     /// [`Error::Io`] if the file cannot be written; [`Error::Parameter`] if `path` exists and is
     /// not a regular file, which renaming would destroy.
+    #[cfg(feature = "train")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         atomic_file::write(path, self.as_bytes())
     }
@@ -171,6 +173,7 @@ impl Model {
     /// # Errors
     ///
     /// Same as [`Model::save`].
+    #[cfg(feature = "train")]
     pub fn check_target(path: impl AsRef<Path>) -> Result<()> {
         atomic_file::check_writable(path)
     }

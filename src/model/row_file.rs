@@ -13,6 +13,7 @@ use super::file_contents;
 use super::format::{AttributeKind, Magic, Precision, SECTIONS, TableInfo};
 use super::preamble::{assemble, check, sections};
 use super::table::{AttributeWeights, Table, TableBuilder, TableFormat};
+#[cfg(feature = "train")]
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::fingerprint::key;
@@ -144,6 +145,7 @@ impl RowFile {
     /// # Errors
     ///
     /// [`Error::Io`] if it cannot be written.
+    #[cfg(feature = "train")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         atomic_file::write(path, self.as_bytes())
     }

@@ -1,9 +1,9 @@
 //! The prediction of the first pass for a sentence.
 
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use super::label_types::LabelTypes;
+use crate::chain::Marginals;
 use crate::ids::LabelId;
 
 /// The probability 1 as an integer. Sums of integers do not depend on their order.
@@ -35,7 +35,7 @@ pub struct PredictedSpan {
 impl Prediction {
     /// Creates the prediction from the labels, `[T]`, and marginals, `[T][K]`, of a model whose
     /// labels have these types.
-    pub fn new(labels: &[LabelId], marginals: &Array2<f64>, types: &LabelTypes) -> Self {
+    pub fn new(labels: &[LabelId], marginals: &Marginals, types: &LabelTypes) -> Self {
         let mut shares = vec![0; labels.len() * types.len()];
         for (shares, marginals) in shares
             .chunks_exact_mut(types.len().max(1))

@@ -1,13 +1,11 @@
 //! The distribution over the label sequences of a sentence.
 
-use ndarray::Array2;
-
 use super::condition::Condition;
 use super::input::TagInput;
 use super::sentence_scores::SentenceScores;
 use super::tagger::{Tagger, overflow};
 use super::tagging::TagOptions;
-use crate::chain::{Lattice, Order, score};
+use crate::chain::{Lattice, Marginals, Order, score};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, Span};
@@ -162,7 +160,7 @@ impl Distribution<'_> {
 
     /// Returns p(label | sentence) of all tokens and labels, `[T][K]`.
     #[must_use]
-    pub fn marginals(&self) -> Array2<f64> {
+    pub fn marginals(&self) -> Marginals {
         let mask = self.scores.mask.as_ref();
         self.tagger.node_marginals(self.tokens, &self.lattice, mask)
     }

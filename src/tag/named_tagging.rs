@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use ndarray::ArrayView1;
-
 use super::tagger::Tagger;
 use super::tagging::Tagging;
 use crate::corpus::{Candidate, Tagged};
@@ -56,8 +54,8 @@ impl<'a> NamedTagging<'a> {
         let names = |labels: &[LabelId]| tagger.label_names_in(scheme, labels);
         let marginals = tagging.marginals.map(|marginals| {
             let predicted = tagger.label_names(&tagging.labels);
-            let rows = marginals.rows().into_iter().enumerate();
-            rows.map(|(t, row)| named_marginals(tagger, &row, &predicted, t, scheme))
+            let rows = marginals.rows().enumerate();
+            rows.map(|(t, row)| named_marginals(tagger, row, &predicted, t, scheme))
                 .collect()
         });
         Self {
@@ -128,7 +126,7 @@ impl<'a> NamedTagging<'a> {
 /// Names the marginals `[K]` of token `t`, sorted by descending probability.
 fn named_marginals<'a>(
     tagger: &'a Tagger,
-    marginals: &ArrayView1<'_, f64>,
+    marginals: &[f64],
     predicted: &[&'a str],
     t: usize,
     scheme: Scheme,

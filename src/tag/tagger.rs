@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ndarray::Array2;
-
 use super::attribute_filter::{AttributeFilter, Filtered};
 use super::condition::Condition;
 use super::input::TagInput;
@@ -15,7 +13,9 @@ use super::scorer::{Scorer, ScoringBuffers};
 use super::sentence_memory::{SMALL, SentenceMemory};
 use super::tagging::{LabelPath, TagOptions, Tagging};
 use super::workspace::{BoundTemplate, Workspace, WorkspacePool};
-use crate::chain::{Constraint, LabelMask, Lattice, Order, ScoredPath, Scores, Transitions};
+use crate::chain::{
+    Constraint, LabelMask, Lattice, Marginals, Order, ScoredPath, Scores, Transitions,
+};
 use crate::error::{Error, Result};
 use crate::extract::{AttributeSource, TokenSink};
 use crate::ids::LabelId;
@@ -315,7 +315,7 @@ impl Tagger {
     /// let sentence = Sentence::from_attributes([[("word=dogs", 1.0)], [("word=bark", 1.0)]])?;
     ///
     /// let marginals = tagger.marginals(&sentence)?;
-    /// assert_eq!(marginals.dim(), (2, 2));
+    /// assert_eq!(marginals.rows().len(), 2);
     /// assert!((marginals[[0, noun.index()]] - 0.8176).abs() < 1e-4); // 1 / (1 + exp(−1.5))
     /// # Ok(())
     /// # }
@@ -324,7 +324,7 @@ impl Tagger {
     /// # Errors
     ///
     /// Same as [`Tagger::tag_with`].
-    pub fn marginals<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Array2<f64>> {
+    pub fn marginals<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Marginals> {
         let options = TagOptions {
             marginals: true,
             ..TagOptions::default()
@@ -667,13 +667,15 @@ impl Tagger {
         tokens: usize,
         lattice: &Lattice,
         mask: Option<&LabelMask>,
-    ) -> Array2<f64> {
+    ) -> Marginals {
         let (k, stride) = (self.transitions.labels(), self.transitions.stride());
         let padded = lattice.node_marginals();
-        Array2::from_shape_fn((tokens, k), |(t, b)| match mask {
+        let cells = (0..tokens).flat_map(|t| (0..k).map(move |b| (t, b)));
+        let values = cells.map(|(t, b)| match mask {
             Some(mask) if !mask.allows(t, LabelId(b as u16)) => 0.0,
             _ => padded[t * stride + b],
-        })
+        });
+        Marginals::new(values.collect(), k)
     }
 
     /// Computes the scores of a sentence in the workspace. Returns whether there are edge scores.

@@ -1,7 +1,6 @@
 //! The options and the result of tagging a sentence.
 
-use ndarray::Array2;
-
+use crate::chain::Marginals;
 use crate::ids::LabelId;
 
 /// What to compute for a sentence besides its best label sequence.
@@ -48,7 +47,7 @@ pub struct Tagging {
     /// The best label sequence, `[T]`.
     pub labels: Vec<LabelId>,
     /// p(label | sentence), `[T][K]`, if requested.
-    pub marginals: Option<Array2<f64>>,
+    pub marginals: Option<Marginals>,
     /// p(best label sequence | sentence), if requested.
     pub probability: Option<f64>,
     /// The n best sequences, best first, if more than one was requested.

@@ -98,7 +98,7 @@ struct Candidate {
 impl Candidate {
     /// Returns the memory in bytes.
     fn memory(&self) -> u64 {
-        let marginals = self.tagging.marginals.as_ref().map_or(0, |m| 8 * m.len());
+        let marginals = self.tagging.marginals.as_ref().map_or(0, |m| size_of_val(m.values()));
         let paths = 1 + self.tagging.nbest.len();
         (self.sentence.memory() + marginals + paths * (2 * self.sentence.len() + 64)) as u64
     }

@@ -68,7 +68,7 @@ fn assert_tags_as_crfsuite(model: Model, input: &Path, expected: &Path) {
         assert_close(given.unwrap(), &expected["given"], "given labels");
         let marginals = expected["marginals"].as_array().unwrap();
         assert_eq!(marginals.len(), sentence.len());
-        for (row, expected) in tagging.marginals.unwrap().rows().into_iter().zip(marginals) {
+        for (row, expected) in tagging.marginals.unwrap().rows().zip(marginals) {
             let names = tagger.model().header().labels.names();
             assert_eq!(names.len(), expected.as_object().unwrap().len());
             for (label, &p) in names.iter().zip(row) {

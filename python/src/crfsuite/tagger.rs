@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use dropchain::chain::Marginals;
 use dropchain::label::LabelId;
 use dropchain::tag::KeyedSentence;
-use ndarray::Array2;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -28,7 +28,7 @@ pub struct PyCrfTagger {
 #[derive(Default)]
 struct Current {
     sentence: Option<KeyedSentence>,
-    marginals: Option<Array2<f64>>, // [T][K], once they are asked for
+    marginals: Option<Marginals>, // [T][K], once they are asked for
 }
 
 impl PyCrfTagger {
@@ -246,7 +246,9 @@ impl PyCrfTagger {
                 open.recycle(scratch);
                 *marginals = tagged.map_err(exception)?.marginals;
             }
-            let found = marginals.as_ref().and_then(|m| m.get((t, label)).copied());
+            let found = marginals
+                .as_ref()
+                .and_then(|m| m.rows().nth(t)?.get(label).copied());
             found.ok_or_else(|| PyRuntimeError::new_err("another model was opened meanwhile"))
         })
     }

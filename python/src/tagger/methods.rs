@@ -6,7 +6,7 @@ use dropchain::corpus::Document;
 use dropchain::label::Span;
 use dropchain::tag::{AttributeKind, TagDocuments, TagOptions};
 use dropchain_analysis::Explanation;
-use numpy::PyArray2;
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyType};
@@ -320,12 +320,16 @@ impl PyTagger {
             Bound::new(py, path)
         });
         let candidates = candidates.collect::<PyResult<Vec<_>>>()?;
-        let marginals = tagging.marginals;
+        let shape = [tagging.labels.len(), self.names.len()];
+        let marginals = tagging.marginals.map(|marginals| {
+            let values = PyArray1::from_slice(py, marginals.values());
+            values.reshape(shape).map(Bound::unbind)
+        });
         Ok(PyTagging {
             labels: self.label_list(py, &tagging.labels)?.unbind(),
             spans: self.spans_of(py, &tagging.labels)?.unbind(),
             probability: tagging.probability,
-            marginals: marginals.map(|array| PyArray2::from_owned_array(py, array).unbind()),
+            marginals: marginals.transpose()?,
             nbest: PyList::new(py, candidates)?.unbind(),
         })
     }

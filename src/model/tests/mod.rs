@@ -1,6 +1,7 @@
 //! Building and reading models.
 
 mod damage;
+#[cfg(feature = "train")]
 mod save;
 
 pub(crate) use damage::crafted;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::*;
+use crate::chain::Marginals;
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, spans};
 use crate::sentence::Sentence;
@@ -34,12 +34,13 @@ fn predicted_with(text: &str, probability: f64) -> (Sentence, Prediction) {
     let labels: Vec<LabelId> = tokens
         .map(|(_, label)| LabelId(index(label) as u16))
         .collect();
-    let mut marginals = Array2::zeros((labels.len(), LABELS.len()));
+    let mut marginals = vec![0.0; labels.len() * LABELS.len()];
     for (t, label) in labels.iter().enumerate() {
-        marginals[[t, label.index()]] = probability;
+        marginals[t * LABELS.len() + label.index()] = probability;
         let other = usize::from(label.index() == 0);
-        marginals[[t, other]] += 1.0 - probability;
+        marginals[t * LABELS.len() + other] += 1.0 - probability;
     }
+    let marginals = Marginals::new(marginals, LABELS.len());
     let prediction = Prediction::new(&labels, &marginals, &types());
     (sentence, prediction)
 }
@@ -114,7 +115,7 @@ fn labels_without_spans_are_their_own_types() {
     assert_eq!(types.len(), 2);
     let sentence = Sentence::from_words(["a", "a"]);
     let labels = vec![LabelId(0), LabelId(1)];
-    let marginals = Array2::from_shape_vec((2, 2), vec![1.0, 0.0, 0.0, 1.0]).unwrap();
+    let marginals = Marginals::new(vec![1.0, 0.0, 0.0, 1.0], 2);
     let prediction = Prediction::new(&labels, &marginals, &types);
     let document = PredictedDocument::new([(&sentence, &prediction)], &types, 9);
     let extended = document.extended().unwrap();

@@ -87,8 +87,15 @@ fn assert_given(
             assert_close(found.probability, (score - total).exp());
         }
         let marginals = all.node_marginals();
-        for ((t, b), p) in found.marginals.unwrap().indexed_iter() {
-            assert_close(*p, marginals[t * stride + b]);
+        for (found, expected) in found
+            .marginals
+            .unwrap()
+            .rows()
+            .zip(marginals.chunks(stride))
+        {
+            for (p, expected) in found.iter().zip(expected) {
+                assert_close(*p, *expected);
+            }
         }
     }
     legal.paths.len()
@@ -115,7 +122,7 @@ fn known_labels_are_kept_and_the_others_completed() {
                 Some((labels, _)) => {
                     let tagging = tagging.unwrap();
                     assert_eq!(&tagging.labels, labels);
-                    assert_close(tagging.marginals.unwrap()[(t, b)], 1.0);
+                    assert_close(tagging.marginals.unwrap()[[t, b]], 1.0);
                 }
             }
         }

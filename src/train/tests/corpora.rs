@@ -226,7 +226,7 @@ fn at_order_zero_a_label_depends_on_its_own_token_alone() {
     };
     let model = trained(&options, corpus(NAMES), "word\nedge: word");
     assert_eq!(model.attributes(AttributeKind::Edge), 0);
-    let transitions = model.header().label_weights.transition_matrix();
+    let transitions = &model.header().label_weights.transitions;
     assert!(transitions.iter().all(|&w| w == 0.0));
     let tagger = Tagger::new(model);
     let everything = TagOptions {

@@ -92,10 +92,10 @@ fn label_json(model: &Model, i: usize, top: &[(f64, String)]) -> Value {
         .iter()
         .map(|(weight, name)| json!({"attribute": name, "weight": weight}))
         .collect();
-    let transitions = weights.transition_matrix();
+    let transitions = weights.transition_rows().nth(i).unwrap_or_default();
     let transitions: Map<String, Value> = names
         .iter()
-        .zip(transitions.row(i))
+        .zip(transitions)
         .map(|(next, &weight)| (next.clone(), json!(weight)))
         .collect();
     json!({

@@ -37,7 +37,6 @@ pub fn text(model: &Model, top: usize, columns: usize) -> String {
 fn table(model: &Model, columns: usize) -> String {
     let header = model.header();
     let weights = &header.label_weights;
-    let transitions = weights.transition_matrix();
     let names = header.labels.names().iter().map(|name| cut(name, MAX_NAME));
     let names: Vec<String> = names.collect();
     let longest = names.iter().map(|name| width(name)).max().unwrap_or(0);
@@ -56,10 +55,13 @@ fn table(model: &Model, columns: usize) -> String {
                 .get(target)
                 .map_or(String::new(), format_weight)
         };
-        let rows = names.iter().enumerate().map(|(a, name)| {
-            let weight = |target| transitions.get([a, target]).unwrap_or(&weights.end[a]);
-            row(name, &|target| format_weight(weight(target)))
-        });
+        let transitions = names.iter().zip(weights.transition_rows());
+        let rows = transitions
+            .zip(&weights.end)
+            .map(|((name, transitions), end)| {
+                let weight = |target| transitions.get(target).unwrap_or(end);
+                row(name, &|target| format_weight(weight(target)))
+            });
         format_table([row("", &name), row(START, &start)].into_iter().chain(rows))
     });
     let title = "transition weights, from the label of the row to that of the column";
@@ -75,10 +77,9 @@ fn strongest(model: &Model, count: usize) -> String {
     let header = model.header();
     let weights = &header.label_weights;
     let names: Vec<&str> = header.labels.names().iter().map(String::as_str).collect();
-    let transitions = weights.transition_matrix();
-    let pairs = transitions
-        .indexed_iter()
-        .map(|((a, b), &w)| (w, names[a], names[b]));
+    let rows = names.iter().zip(weights.transition_rows());
+    let pairs =
+        rows.flat_map(|(&from, row)| row.iter().zip(&names).map(move |(&w, &to)| (w, from, to)));
     let starts = weights
         .start
         .iter()

@@ -111,9 +111,12 @@ pub(super) fn tag(tagger: &Tagger, sentence: &Sentence, is_genuine: bool) {
             assert_eq!(tagger.label_names(labels).len(), labels.len());
         }
         let marginals = tagging.marginals.unwrap();
-        assert!(marginals.iter().all(|p| p.is_finite()), "{marginals}");
-        for row in marginals.rows().into_iter().filter(|_| is_genuine) {
-            let sum = row.sum();
+        assert!(
+            marginals.values().iter().all(|p| p.is_finite()),
+            "{marginals:?}"
+        );
+        for row in marginals.rows().filter(|_| is_genuine) {
+            let sum: f64 = row.iter().sum();
             assert!((sum - 1.0).abs() < 1e-6, "marginals sum to {sum}");
         }
         let again = tagger
