@@ -3,11 +3,10 @@
 use clap::Args;
 use dropchain::eval::PairedBootstrap;
 
-use super::arguments::{InputArguments, PlainLabelArguments, ThreadArguments};
-use super::file_name::FileName;
-use super::outputs::CommandFiles;
-use super::predictions::{GoldCorpus, joined, labels};
-use super::{CommandResult, check_stdin_once, json_line, print};
+use crate::arguments::{FileName, InputArguments, PlainLabelArguments, ThreadArguments};
+use crate::outputs::CommandFiles;
+use crate::predictions::{GoldCorpus, joined, labels};
+use crate::{CommandResult, check_stdin_once, print_report};
 
 /// Test whether two taggers differ significantly, by paired bootstrap
 #[derive(Debug, Args)]
@@ -78,11 +77,6 @@ impl CompareCommand {
             }
         }
         let report = bootstrap.run(self.samples, self.seed)?;
-        let text = if self.json {
-            json_line(&report)?
-        } else {
-            report.to_string()
-        };
-        print(&text)
+        print_report(self.json, &report, || report.to_string())
     }
 }

@@ -11,7 +11,6 @@ use dropchain::corpus::{
     Writer,
 };
 use dropchain::eval::Evaluation;
-
 use dropchain::sentence::Sentence;
 use dropchain::tag::Tagger;
 use dropchain::template::Template;
@@ -20,10 +19,10 @@ use dropchain::train::{Defaults, Lbfgs, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 use dropchain_formats::Inline;
 
-use super::arguments::ThreadArguments;
-use super::outputs::CommandFiles;
-use super::progress::notice;
-use super::{CommandResult, stdout_error};
+use crate::arguments::ThreadArguments;
+use crate::outputs::CommandFiles;
+use crate::progress::notice;
+use crate::{CommandResult, stdout_error};
 
 /// Train on a small built-in corpus, then tag standard input
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use dropchain::Error;
 use dropchain::optim::StopReason;
 use dropchain::train::{End, EndReason};
 
-use super::interrupt::{self, Signal};
+use crate::interrupt::{self, Signal};
 
 /// Why a command did not end with the result that was asked for.
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use dropchain::train::log::{Header, Log, Source};
 use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
 
-use super::config::EffectiveConfig;
-use super::file_name::FileName;
-use super::init_arguments::format_match;
-use super::interrupt;
-use super::progress::Progress;
+use crate::arguments::FileName;
+use crate::config::EffectiveConfig;
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::training_arguments::format_match;
 
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {

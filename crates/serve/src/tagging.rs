@@ -1,4 +1,5 @@
-//! Answering a request to tag, from its body to that of the response, on a bounded number of threads.
+//! Answering a request to tag, from its body to that of the response, on a bounded number of
+//! threads.
 
 use std::sync::Arc;
 
