@@ -37,27 +37,16 @@ static ADVICE: OnceLock<String> = OnceLock::new();
 
 /// A signal, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Signal(u8);
+pub struct Signal(pub u8);
 
 impl Signal {
     pub const HANG_UP: Self = Self(1);
     const INTERRUPT: Self = Self(2);
     const TERMINATE: Self = Self(15);
 
-    /// Returns its number.
-    pub fn number(self) -> u8 {
-        self.0
-    }
-
     /// Returns the exit code of a program that the signal ended.
     pub fn exit_code(self) -> u8 {
         EXIT_CODE_BASE + self.0
-    }
-}
-
-impl From<u8> for Signal {
-    fn from(number: u8) -> Self {
-        Self(number)
     }
 }
 
@@ -130,7 +119,7 @@ fn quit(signal: Signal, when: &str, state: &str) -> ! {
 
 /// Starts to handle signals. Call it before creating files.
 pub fn watch() {
-    if let Err(error) = watch_signals(|number| handle(number.into())) {
+    if let Err(error) = watch_signals(|number| handle(Signal(number))) {
         notice(&format!(
             "warning: signals will end the program without saving: {error}"
         ));

@@ -204,11 +204,5 @@ pub fn run() -> ExitCode {
         Err(ParseError::Arguments(error)) => help::explain(*error).exit(),
         Err(ParseError::File(error)) => Err(error.into()),
     };
-    let Err(error) = result.and_then(|()| check_uninterrupted()) else {
-        return ExitCode::SUCCESS;
-    };
-    if let Some(message) = error.message() {
-        progress::notice(&format!("dropchain: {message}"));
-    }
-    error.exit_code()
+    exit::end("dropchain", result.and_then(|()| check_uninterrupted()))
 }

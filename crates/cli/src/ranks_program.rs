@@ -9,7 +9,7 @@ use dropchain::Error;
 use dropchain::train::Ranks;
 
 use crate::config::{self, ParseError};
-use crate::exit::{CommandError, CommandResult, check_uninterrupted};
+use crate::exit::{self, CommandError, CommandResult, check_uninterrupted};
 use crate::team::{Abort, Team};
 use crate::train::TrainCommand;
 use crate::{help, interrupt, parse_arguments, progress};
@@ -55,13 +55,7 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
         true => result.and_then(|()| check_uninterrupted()),
         false => result,
     };
-    let Err(error) = result else {
-        return ExitCode::SUCCESS;
-    };
-    if let Some(message) = error.message() {
-        progress::notice(&format!("dropchain-mpi: {message}"));
-    }
-    error.exit_code()
+    exit::end("dropchain-mpi", result)
 }
 
 /// Why there is no command.

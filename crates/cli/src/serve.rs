@@ -137,7 +137,7 @@ impl ServeCommand {
 fn watch_signals(server: ServerHandle) {
     let first: OnceLock<Instant> = OnceLock::new();
     let handle = move |number: u8| {
-        let signal = Signal::from(number);
+        let signal = Signal(number);
         if signal == Signal::HANG_UP {
             server.reload();
         } else if let Some(first) = first.get() {

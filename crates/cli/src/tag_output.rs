@@ -192,38 +192,26 @@ impl TagOutputArguments {
         let Some(format) = self.chosen_format() else {
             return self.check_offsets(None);
         };
-        let error = |option: &str, reason: fmt::Arguments<'_>| {
-            Err(Error::parameter(format!("{option}: {reason}")))
-        };
-        if self.nbest > 1 && !format.has_candidates() {
-            return error(
-                "--nbest",
-                format_args!(
-                    "the output format {format} shows a single label sequence; expected conll, \
-                     conllu, jsonl or inline"
-                ),
-            );
-        }
         let has_probabilities = format.has_candidates() || format.has_mark_probabilities();
-        if self.marginals && !has_probabilities {
-            return error(
-                "--marginals",
-                format_args!(
-                    "the output format {format} has no place for probabilities; expected another \
-                     one, such as spans or jsonl"
-                ),
-            );
-        }
-        if format == OutputName::Brat && inputs > 1 && self.output_dir.is_none() {
-            return error(
-                "--output brat",
-                format_args!(
-                    "annotations refer to the positions in one text, and there are {inputs} \
-                     inputs; expected a single one, or --output-dir"
-                ),
-            );
-        }
-        self.check_offsets(Some(format))
+        let fault = if self.nbest > 1 && !format.has_candidates() {
+            format!(
+                "--nbest: the output format {format} shows a single label sequence; expected \
+                 conll, conllu, jsonl or inline"
+            )
+        } else if self.marginals && !has_probabilities {
+            format!(
+                "--marginals: the output format {format} has no place for probabilities; expected \
+                 another one, such as spans or jsonl"
+            )
+        } else if format == OutputName::Brat && inputs > 1 && self.output_dir.is_none() {
+            format!(
+                "--output brat: annotations refer to the positions in one text, and there are \
+                 {inputs} inputs; expected a single one, or --output-dir"
+            )
+        } else {
+            return self.check_offsets(Some(format));
+        };
+        Err(Error::parameter(fault))
     }
 
     fn check_offsets(&self, format: Option<OutputName>) -> Result<()> {

@@ -152,14 +152,14 @@ impl TrainCommand {
         let (model_file, log) = plan.files.map_or((None, None), |(m, log)| (Some(m), log));
         let config = &self.config.effective;
         let header = header(&self.train, sources(&data.knowledge), Some(config));
-        let mut reporter = TrainingReporter::new(&progress, log, header);
+        let mut reporter = TrainingReporter::new(&progress, log, header, false);
         let trained = (plan.trainer).train(data.corpora, data.template, &mut reporter);
         let trained = team.trained(trained)?;
         let written = model_file.map_or(Ok(()), |file| {
             let fate = self.write(&trained, file, &progress)?;
             reporter.finish()?;
             training_result(
-                &trained.end,
+                (trained.end.reason, trained.end.iterations),
                 trained.is_first_pass,
                 plan.has_exact_gradient,
                 &fate,
@@ -182,12 +182,10 @@ impl TrainCommand {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings())?;
-        (self.training).check_sampling_options(self.searched.seed_of_noise())?;
         let settings = trainer.settings();
-        let has_noise = settings.has_noise();
-        self.training.check_unlabeled()?;
         let gradient = self.searched.course.gradient();
-        self.training.check_noise_options(has_noise, gradient)?;
+        let seed = self.searched.seed_of_noise();
+        (self.training).check(settings.has_noise(), gradient, seed)?;
         team.check_learner(settings.learner())?;
         let input = match models.first() {
             Some(model) if self.template.is_none() && model.header().template.is_none() => {

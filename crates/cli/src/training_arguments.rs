@@ -51,8 +51,16 @@ impl TrainingArguments {
         self.options.with_learner(options, is_warm)
     }
 
+    /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`,
+    /// and those of sampling, such as a `seed` that the command uses for nothing else.
+    pub fn check(&self, has_noise: bool, gradient: Option<&str>, seed: Option<u64>) -> Result<()> {
+        self.check_sampling_options(seed)?;
+        self.check_unlabeled()?;
+        self.check_noise_options(has_noise, gradient)
+    }
+
     /// Rejects unlabeled text for an algorithm that cannot learn from it.
-    pub fn check_unlabeled(&self) -> Result<()> {
+    fn check_unlabeled(&self) -> Result<()> {
         let algorithm = self.method();
         let is_sampled = self.options.noise.is_sampled();
         let reason = if !algorithm.is_probabilistic() {
@@ -78,11 +86,10 @@ impl TrainingArguments {
     }
 
     /// Rejects options that require noise if there is none.
-    pub fn check_noise_options(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
+    fn check_noise_options(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
         if has_noise {
             return Ok(());
         }
-        self.check_unlabeled()?;
         let algorithm = self.method();
         let expected = if algorithm.is_probabilistic() {
             "expected --dropout above 0".to_owned()
@@ -103,7 +110,7 @@ impl TrainingArguments {
 
     /// Rejects options that require Monte-Carlo noise or an online algorithm if there is none.
     /// `seed` is the value of `--seed` if the command uses it for nothing else.
-    pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
+    fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
         let is_online = self.method().is_online();
         let is_sampled = self.options.noise.is_sampled();
         let (option, expected) = match (self.options.noise.samples(), seed) {

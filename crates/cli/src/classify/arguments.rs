@@ -453,13 +453,12 @@ impl LossArguments {
     /// Returns the options that determine a search.
     pub fn identity(&self) -> Vec<(String, String)> {
         let loss = self.loss.map_or("softmax", Loss::name);
+        let margin = self.margin.map_or_else(String::new, |m| m.to_string());
+        let hidden = self.hidden.to_string();
         let options = [
             ("--loss", loss.to_owned()),
-            (
-                "--margin",
-                self.margin.map_or_else(String::new, |m| m.to_string()),
-            ),
-            ("--hidden", self.hidden.to_string()),
+            ("--margin", margin),
+            ("--hidden", hidden),
         ];
         options
             .map(|(flag, value)| (flag.to_owned(), value))

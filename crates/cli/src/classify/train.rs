@@ -84,9 +84,8 @@ impl TrainCommand {
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpus, dev) = read(&trainer, files, &self.dev, &progress)?;
         let trainer = trainer.interrupt(interrupt::flag());
-        let mut reporter =
-            TrainingReporter::new(&progress, log, header(&files.train, Vec::new(), None))
-                .of_documents();
+        let header = header(&files.train, Vec::new(), None);
+        let mut reporter = TrainingReporter::new(&progress, log, header, true);
         let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;
         progress.clear();
         let model = files.model.display();
@@ -101,7 +100,7 @@ impl TrainCommand {
         };
         reporter.finish()?;
         let mut ends = trained.ends.iter();
-        ends.try_for_each(|end| training_result(end, false, true, &fate))
+        ends.try_for_each(|end| training_result((end.reason, end.iterations), false, true, &fate))
     }
 
     fn options(&self) -> Result<ClassifierOptions> {

@@ -170,20 +170,15 @@ struct Explainer<'a> {
 }
 
 impl Explainer<'_> {
-    fn explain(&self, sentence: &Sentence, input: TagInput<'_>) -> Result<Explanation<'_>> {
+    fn write(&self, sentence: &Sentence, input: TagInput<'_>, text: &mut Vec<u8>) -> Result<()> {
         let command = self.command;
         let condition = command.forced.condition(sentence, self.format)?;
+        let condition = condition.unwrap_or_else(Condition::new);
         let options = TagOptions {
             constrain: command.constrain.is_on(),
             ..TagOptions::default()
         };
-        let condition = condition.unwrap_or_else(Condition::new);
-        Explanation::given(self.tagger, input, &condition, options)
-    }
-
-    fn write(&self, sentence: &Sentence, input: TagInput<'_>, text: &mut Vec<u8>) -> Result<()> {
-        let command = self.command;
-        let explanation = self.explain(sentence, input)?;
+        let explanation = Explanation::given(self.tagger, input, &condition, options)?;
         let choice = match (&command.token[..], command.output) {
             ([], OutputName::Text) if !command.all => TokenChoice::Interesting,
             ([], _) => TokenChoice::All,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgAction, Args};
 use dropchain::Result;
-use dropchain::optim::StopReason;
+use dropchain::train::EndReason;
 use dropchain_documents::regress::{
     CrossValidation, PathOptions, PathPoint, RegressionIteration, RegressionOptions,
     RegressionPath, RegressionTrainer, Solver, digits,
@@ -14,7 +14,7 @@ use dropchain_documents::regress::{
 use serde_json::json;
 
 use crate::arguments::{Choice, FileName, ThreadArguments, one_of};
-use crate::exit::CommandError;
+use crate::exit::{CommandError, training_result};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::regress::arguments::{ModelArguments, NumberInput};
@@ -140,21 +140,11 @@ impl TrainCommand {
         let model = self.model.display();
         progress.println(&format!("wrote {model}"));
         let fate = format!("{model} has the best weights so far");
-        if let Some(signal) = interrupt::received() {
-            let message = format!(
-                "interrupted by {signal} after {} iterations; {fate}",
-                trained.iterations
-            );
-            return Err(CommandError::Interrupted(signal, message));
-        }
-        if trained.stop_reason == StopReason::LineSearch {
-            return Err(CommandError::NotConverged(format!(
-                "training did not converge: the line search found no lower value after {} \
-                 iterations; {fate}",
-                trained.iterations
-            )));
-        }
-        Ok(())
+        let end = (
+            EndReason::Optimizer(trained.stop_reason),
+            trained.iterations,
+        );
+        training_result(end, false, true, &fate)
     }
 
     fn options(&self) -> Result<RegressionOptions> {

@@ -128,10 +128,10 @@ impl Team {
             abort(ranks.rank(), &error.to_string());
         }
         let trained = outcome?;
-        let own = interrupt::received().map_or(0, Signal::number);
+        let own = interrupt::received().map_or(0, |signal| signal.0);
         let numbers = ranks.gather(&[own])?.concat();
         if let Some(&number) = numbers.iter().find(|&&number| number > 0) {
-            interrupt::adopt(Signal::from(number));
+            interrupt::adopt(Signal(number));
         }
         Ok(trained)
     }

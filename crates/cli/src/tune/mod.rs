@@ -211,7 +211,6 @@ impl TuneCommand {
 
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
-        self.training.check_sampling_options(None)?;
         let mut options = TrainOptions {
             seed: self.strategy.seed,
             ..self.training.options(models)
@@ -231,10 +230,8 @@ impl TuneCommand {
             }
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
-        self.training.check_unlabeled()?;
         let gradient = self.space.gradient.first().map(ToString::to_string);
-        self.training
-            .check_noise_options(has_noise, gradient.as_deref())?;
+        (self.training).check(has_noise, gradient.as_deref(), None)?;
         self.check_files(&templates)?;
         Ok(SearchSettings {
             training,

@@ -113,9 +113,9 @@ pub fn measure(
             collapsed: variant.is_collapsed(),
             seconds,
             ratio_to_likelihood: seconds / likelihood,
-            relative_error: deviation.map(|deviation| deviation.relative_error),
-            relative_error_whole: deviation.map(|deviation| deviation.relative_error_whole),
-            cosine: deviation.map(|deviation| deviation.cosine),
+            relative_error: deviation.map(|[error, ..]| error),
+            relative_error_whole: deviation.map(|[_, whole, _]| whole),
+            cosine: deviation.map(|[.., cosine]| cosine),
             active_per_token: per_token[usize::from(variant.is_collapsed())],
             peak_bytes: None,
         })
@@ -162,14 +162,6 @@ struct ReferenceGradient {
     is_lost: bool,   // in rounding errors
 }
 
-/// How far the gradient of the noise term is from the exact one.
-#[derive(Clone, Copy)]
-struct Deviation {
-    relative_error: f64,
-    relative_error_whole: f64,
-    cosine: f64,
-}
-
 impl ReferenceGradient {
     fn new(set: &TrainingSet, settings: &TrainSettings, theta: &[f64]) -> Result<Self> {
         let gradient = |variant: Variant| {
@@ -198,8 +190,9 @@ impl ReferenceGradient {
         })
     }
 
-    /// Compares the noise term's part of the gradient ∇J with the exact one.
-    fn deviation(&self, variant: Variant, gradient: &[f64]) -> Option<Deviation> {
+    /// Compares the noise term's part of the gradient ∇J with the exact one: its error relative to
+    /// that and to the whole gradient, and the cosine.
+    fn deviation(&self, variant: Variant, gradient: &[f64]) -> Option<[f64; 3]> {
         if variant == Variant::Likelihood || self.is_lost {
             return None;
         }
@@ -207,12 +200,9 @@ impl ReferenceGradient {
         let error = norm(noise().zip(&self.exact).map(|(g, e)| g - e));
         let product: f64 = noise().zip(&self.exact).map(|(g, e)| g * e).sum();
         let cosine = product / (norm(noise()) * self.exact_norm);
-        Some(Deviation {
-            relative_error: error / self.exact_norm,
-            relative_error_whole: error / self.whole_norm,
-            // Rounding may exceed 1.
-            cosine: cosine.clamp(-1.0, 1.0),
-        })
+        // Rounding may exceed 1.
+        let cosine = cosine.clamp(-1.0, 1.0);
+        Some([error / self.exact_norm, error / self.whole_norm, cosine])
     }
 }
 

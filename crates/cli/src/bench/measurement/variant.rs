@@ -200,24 +200,18 @@ impl FromStr for EvaluationPoint {
             Some((kind, amount)) => (kind, Some(amount)),
             None => (name, None),
         };
-        let point = match (kind, amount) {
-            ("zero", None) => Some(Self::Zero),
-            ("random", None) => Some(Self::Random {
-                scale: Self::DEFAULT_SCALE,
-            }),
-            ("random", Some(scale)) => scale
-                .parse()
-                .ok()
-                .filter(|scale: &f64| scale.is_finite() && *scale > 0.0)
-                .map(|scale| Self::Random { scale }),
-            ("trained", None) => Some(Self::Trained {
-                iterations: Self::DEFAULT_ITERATIONS,
-            }),
-            ("trained", Some(iterations)) => iterations
-                .parse()
-                .ok()
-                .filter(|&iterations| iterations > 0)
-                .map(|iterations| Self::Trained { iterations }),
+        let point = match kind {
+            "zero" if amount.is_none() => Some(Self::Zero),
+            "random" => {
+                let scale = amount.map_or(Some(Self::DEFAULT_SCALE), |scale| scale.parse().ok());
+                let scale = scale.filter(|scale| scale.is_finite() && *scale > 0.0);
+                scale.map(|scale| Self::Random { scale })
+            }
+            "trained" => {
+                let iterations = amount.map_or(Some(Self::DEFAULT_ITERATIONS), |n| n.parse().ok());
+                let iterations = iterations.filter(|&iterations| iterations > 0);
+                iterations.map(|iterations| Self::Trained { iterations })
+            }
             _ => None,
         };
         point.ok_or_else(|| {
