@@ -73,7 +73,10 @@ impl CompareCommand {
             if gold.layout.document_start {
                 bootstrap.add_document_start();
             } else {
-                bootstrap.add(&labels(gold)?, [&a.labels(in_a)?, &b.labels(in_b)?])?;
+                bootstrap.add(
+                    &labels(gold)?,
+                    [&a.columns.labels(in_a)?, &b.columns.labels(in_b)?],
+                )?;
             }
         }
         let report = bootstrap.run(self.samples, self.seed)?;

@@ -216,7 +216,7 @@ impl EvalCommand {
             if gold.layout.document_start {
                 evaluation.add_document_start();
             } else {
-                let (names, predicted) = (labels(gold)?, predicted.labels(sentence)?);
+                let (names, predicted) = (labels(gold)?, predicted.columns.labels(sentence)?);
                 evaluation.add(&names, &predicted)?;
                 if let Some(errors) = &mut errors {
                     errors.add(gold, &names, &predicted);

@@ -119,7 +119,7 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
         (None, Format::Conll) if header.template.is_none() => Format::Crfsuite.into(),
         (None, format) => format.into(),
     };
-    let model = ModelColumns::new(header);
+    let model = ModelColumns(header);
     if format == InputFormat::Brat {
         // A folder has no first lines.
         let corpus = Corpus::read([gold], &input.read_options())?;

@@ -92,17 +92,10 @@ impl GoldCorpus {
         let plain = plain.of_predictions(gold);
         let schemes = predictions.map(|predictions| {
             detect(&predictions.sentences, plain, |sentence| {
-                predictions.labels(sentence).ok()
+                predictions.columns.labels(sentence).ok()
             })
         });
         (gold, schemes)
-    }
-}
-
-impl Predictions {
-    /// Returns the predicted labels of one of the sentences.
-    pub fn labels<'a>(&self, sentence: &'a Sentence) -> Result<Vec<&'a str>> {
-        self.columns.labels(sentence)
     }
 }
 

@@ -217,7 +217,11 @@ impl ReportCommand {
         for (sentence, own) in gold.sentences.iter().zip(&predicted.sentences) {
             if !sentence.layout.document_start {
                 let probabilities = predicted.columns.probabilities(own);
-                evaluated.add(&labels(sentence)?, &predicted.labels(own)?, probabilities);
+                evaluated.add(
+                    &labels(sentence)?,
+                    &predicted.columns.labels(own)?,
+                    probabilities,
+                );
             }
         }
         Ok(self.with_corpus(evaluated, gold.sentences))

@@ -75,7 +75,7 @@ impl TagInputArguments {
             Some(format) => Some(format),
             None => named_format(files)?.map(Into::into),
         };
-        let model = ModelColumns::new(header);
+        let model = ModelColumns(header);
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
             notice("reading from the terminal; Ctrl-D ends the input");
         }
@@ -213,22 +213,16 @@ pub fn check_is_tagger(path: &Path) -> Result<()> {
 }
 
 /// The columns of the data that a model was trained on.
-pub struct ModelColumns<'a> {
-    header: &'a Header,
-}
+pub struct ModelColumns<'a>(pub &'a Header);
 
-impl<'a> ModelColumns<'a> {
-    pub fn new(header: &'a Header) -> Self {
-        Self { header }
-    }
-
+impl ModelColumns<'_> {
     /// Guesses the format of a file to be tagged from its first lines, and says so unless it is
     /// raw text. As few lines are read as possible, for one types them, or a program is waiting.
     pub fn detect_format(&self, lines: &mut LineReader) -> Result<Format> {
         let Some((number, line)) = first_content(lines)? else {
             return Ok(Format::Text);
         };
-        if self.header.template.is_none() && line.contains('\t') {
+        if self.0.template.is_none() && line.contains('\t') {
             return Ok(Format::Crfsuite);
         }
         let file = match &**lines.file() {
@@ -253,7 +247,7 @@ impl<'a> ModelColumns<'a> {
         let what = match format {
             Format::Jsonl => "JSON lines".to_owned(),
             Format::Conllu => "CoNLL-U".to_owned(),
-            _ => format!("columns ({})", self.header.columns.join(" ")),
+            _ => format!("columns ({})", self.0.columns.join(" ")),
         };
         notice(&format!(
             "{file}: read as {what}; --format text reads raw text"
@@ -263,7 +257,7 @@ impl<'a> ModelColumns<'a> {
 
     /// Returns whether the model was trained on columns with names of their own.
     fn are_named(&self) -> bool {
-        let header = self.header;
+        let header = self.0;
         header.template.is_some()
             && !header.columns.is_empty()
             && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS)
@@ -271,8 +265,8 @@ impl<'a> ModelColumns<'a> {
 
     /// Returns the number of columns, and of those before the labels, if these are the last.
     fn shape(&self) -> (usize, Option<usize>) {
-        let width = self.header.columns.len();
-        (width, self.header.columns_before_label())
+        let width = self.0.columns.len();
+        (width, self.0.columns_before_label())
     }
 
     /// Returns whether the file has the columns from line `number` on, which is `line`.
@@ -295,8 +289,8 @@ impl<'a> ModelColumns<'a> {
     /// Returns whether a line has the columns, the labels included, or without these and with tabs.
     fn fits(&self, line: &str) -> bool {
         let cells = cells(line);
-        if cells.len() == self.header.columns.len() {
-            let label = self.header.label_of(&cells);
+        if cells.len() == self.0.columns.len() {
+            let label = self.0.label_of(&cells);
             return label.is_some_and(|label| self.is_label(&label));
         }
         let without_labels = self.shape().1.filter(|&width| width > 1);
@@ -305,14 +299,14 @@ impl<'a> ModelColumns<'a> {
 
     /// Returns whether a cell is a label of the model, in any scheme.
     fn is_label(&self, cell: &str) -> bool {
-        if self.header.joined.is_some() {
-            return self.header.labels.id(cell).is_some();
+        if self.0.joined.is_some() {
+            return self.0.labels.id(cell).is_some();
         }
         let kind = |label: &str| match label.split_once('-') {
             Some((_, kind)) => kind.to_owned(),
             None => label.to_owned(),
         };
-        let labels = self.header.labels.names();
+        let labels = self.0.labels.names();
         labels.iter().any(|label| kind(label) == kind(cell))
     }
 
@@ -346,7 +340,7 @@ impl<'a> ModelColumns<'a> {
         spans: SpanOptions,
         columns: Option<&[String]>,
     ) -> ReadOptions {
-        let header = self.header;
+        let header = self.0;
         let mut options = ReadOptions {
             columns: columns.map(<[String]>::to_vec),
             label: None,
@@ -390,7 +384,7 @@ impl<'a> ModelColumns<'a> {
                 },
             }
         };
-        let columns = &self.header.columns;
+        let columns = &self.0.columns;
         let labels = if labeled { columns.len() - label } else { 0 };
         let known = found.saturating_sub(labels);
         if !self.are_named() || known == 0 || known >= label {

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
+use clap::builder::TypedValueParser;
 use dropchain::corpus::{Reader, WriteOptions, Writer, with_notes};
 use dropchain::label::Scheme;
 use dropchain::tag::{
@@ -200,7 +201,7 @@ pub struct UncertainArguments {
     /// distribution over all label sequences, per token.
     #[arg(
         long,
-        value_parser = by_name::<UncertaintyMeasure>(UncertaintyMeasure::ALL.map(UncertaintyMeasure::name)),
+        value_parser = measure(),
         default_value = "confidence",
         value_name = "MEASURE",
         requires = "uncertain",
@@ -208,6 +209,11 @@ pub struct UncertainArguments {
         hide_short_help = true
     )]
     uncertain_by: UncertaintyMeasure,
+}
+
+/// Parses the name of a measure of uncertainty.
+fn measure() -> impl TypedValueParser<Value = UncertaintyMeasure> {
+    by_name(UncertaintyMeasure::ALL.map(UncertaintyMeasure::name))
 }
 
 impl UncertainArguments {

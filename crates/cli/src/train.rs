@@ -215,7 +215,7 @@ impl TrainCommand {
             let model = ResultFile::new(&self.model)?;
             files = Some((model, self.log.as_ref().map(Log::create).transpose()?));
         }
-        self.threads.or(team.threads()).start_pool()?;
+        self.threads.or(team.threads).start_pool()?;
         Ok(Plan {
             trainer: self.attach(trainer, open, team),
             input,

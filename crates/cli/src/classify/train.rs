@@ -40,8 +40,8 @@ pub struct TrainCommand {
     #[command(flatten)]
     regularization: RegularizationArguments,
     /// Weight of an unlabeled document, relative to a labeled one
-    #[arg(long, default_value_t = Defaults::UNLABELED_WEIGHT, value_name = "ALPHA", requires = "unlabeled",
-          help_heading = "Unlabeled documents")]
+    #[arg(long, default_value_t = Defaults::UNLABELED_WEIGHT, value_name = "ALPHA",
+          requires = "unlabeled", help_heading = "Unlabeled documents")]
     unlabeled_weight: f64,
     #[command(flatten)]
     learning: LearningArguments,

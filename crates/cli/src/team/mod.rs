@@ -25,7 +25,8 @@ pub type Abort = fn(rank: usize, message: &str) -> !;
 #[derive(Default)]
 pub struct Team {
     ranks: Option<(Ranks, Abort)>,
-    threads: Option<u16>,
+    /// The default number of threads; `None` for one per processor.
+    pub threads: Option<u16>,
 }
 
 impl Team {
@@ -46,11 +47,6 @@ impl Team {
     /// Returns whether this is rank 0, which prints and writes files.
     pub fn is_first(&self) -> bool {
         self.ranks().is_none_or(|ranks| ranks.rank() == 0)
-    }
-
-    /// Returns the default number of threads; `None` for one per processor.
-    pub fn threads(&self) -> Option<u16> {
-        self.threads
     }
 
     /// Rejects standard input, which rank 0 alone has.

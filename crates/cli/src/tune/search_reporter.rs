@@ -136,8 +136,8 @@ pub struct SearchOutput<'a> {
 }
 
 impl SearchOutput<'_> {
-    /// Searches, writes the model with these contents, if there is a result, and prints all results.
-    /// Returns what was found, and whether it could be printed.
+    /// Searches, writes the model with these contents, if there is a result, and prints all
+    /// results. Returns what was found, and whether it could be printed.
     pub fn run(
         self,
         description: &SearchDescription<'_>,
