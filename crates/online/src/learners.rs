@@ -8,17 +8,14 @@ use dropchain::objective::{MonteCarlo, Terms};
 use dropchain::optim::Outcome;
 use dropchain::template::LineOptions;
 use dropchain::train::{
-    AnyLearner, AnyOptions, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind,
-    NoiseOptions, NoiseSharing, Regularization, TrainingSet, fields, unfit,
+    AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind, NoiseOptions,
+    NoiseSharing, Regularization, TrainingSet, check_not_negative, fields, unfit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::algorithm::{
-    Algorithm, Arow, PassiveAggressive, Perceptron, SgdOptions, StepRule, check_not_negative,
-};
+use crate::algorithm::{Algorithm, Arow, PassiveAggressive, Perceptron, SgdOptions, StepRule};
 use crate::epochs::{EpochLearner, LearnerSettings};
-use crate::memory::memory;
 use crate::run::learn;
 use crate::sgd::{OnlineNoise, OnlineNoiseKind};
 
@@ -135,17 +132,11 @@ impl Learner for Sgd {
     }
 
     fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
-        let Regularization {
-            l1,
-            l2,
-            noise,
-            warm_up,
-        } = regularization;
-        check_l1(self, l1)?;
+        check_l1(self, regularization.l1)?;
         Ok(AnyLearner::from(Self {
-            l2,
-            noise,
-            warm_up,
+            l2: regularization.l2,
+            noise: regularization.noise,
+            warm_up: regularization.warm_up,
             steps: self.steps,
         }))
     }
@@ -166,33 +157,25 @@ impl Learner for Sgd {
         options.l1.map(|_| ["l1", "lbfgs"])
     }
 
-    fn memory(&self, set: &TrainingSet, options: &AnyOptions) -> usize {
-        memory(set, &self.settings(set, options.seed, 0))
+    fn memory(&self, set: &TrainingSet) -> usize {
+        memory(set, &self.noise)
     }
 
     fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let warm_up = course.warm_up(Self::WARM_UP);
-        learn(
-            self.settings(course.set(), course.options().seed, warm_up),
-            course,
-        )
+        learn(self.settings(course.set(), course.seed(), warm_up), course)
     }
 
     fn ends_with_weights(&self) -> bool {
         false
     }
 
-    fn state_length(&self, set: &TrainingSet, options: &AnyOptions) -> Result<usize> {
-        Ok(state_length(set, self.settings(set, options.seed, 0)))
+    fn state_length(&self, set: &TrainingSet, seed: u64) -> Result<usize> {
+        Ok(state_length(set, self.settings(set, seed, 0)))
     }
 
-    fn weights(
-        &self,
-        set: &TrainingSet,
-        options: &AnyOptions,
-        state: Vec<f64>,
-    ) -> Result<Vec<f64>> {
-        weights(set, self.settings(set, options.seed, 0), &state)
+    fn weights(&self, set: &TrainingSet, seed: u64, state: Vec<f64>) -> Result<Vec<f64>> {
+        weights(set, self.settings(set, seed, 0), &state)
     }
 }
 
@@ -260,29 +243,24 @@ macro_rules! mistake_learner {
                 l1.or(l2).or(dropout.map(|_| ["dropout", "lbfgs or sgd"]))
             }
 
-            fn memory(&self, set: &TrainingSet, options: &AnyOptions) -> usize {
-                memory(set, &self.settings(set, options.seed))
+            fn memory(&self, set: &TrainingSet) -> usize {
+                memory(set, &NoiseOptions::none())
             }
 
             fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-                learn(self.settings(course.set(), course.options().seed), course)
+                learn(self.settings(course.set(), course.seed()), course)
             }
 
             fn ends_with_weights(&self) -> bool {
                 false
             }
 
-            fn state_length(&self, set: &TrainingSet, options: &AnyOptions) -> Result<usize> {
-                Ok(state_length(set, self.settings(set, options.seed)))
+            fn state_length(&self, set: &TrainingSet, seed: u64) -> Result<usize> {
+                Ok(state_length(set, self.settings(set, seed)))
             }
 
-            fn weights(
-                &self,
-                set: &TrainingSet,
-                options: &AnyOptions,
-                state: Vec<f64>,
-            ) -> Result<Vec<f64>> {
-                weights(set, self.settings(set, options.seed), &state)
+            fn weights(&self, set: &TrainingSet, seed: u64, state: Vec<f64>) -> Result<Vec<f64>> {
+                weights(set, self.settings(set, seed), &state)
             }
         }
     };
@@ -296,6 +274,14 @@ impl From<Sgd> for AnyLearner {
     fn from(learner: Sgd) -> Self {
         Arc::new(learner)
     }
+}
+
+/// Estimates the memory in bytes of a learner: what evaluating the objective takes, whose matrices
+/// and workspaces are of the same sizes, and numbers for each parameter.
+pub(crate) fn memory(set: &TrainingSet, noise: &NoiseOptions) -> usize {
+    // Weights, sums, times of decay and the weights at the start of calibration; the parameters,
+    // those of the best epoch, the result, and those of calibration.
+    set.memory_to_evaluate(noise) + 8 * 9 * set.space().dimension()
 }
 
 /// Returns the number of numbers of a learner's state.
