@@ -296,13 +296,11 @@ fn target(
 
 /// Files that are on a circle of imports today. A circle that is dissolved leaves this list, and no
 /// file may join it.
-const CIRCLES: [&str; 20] = [
+const CIRCLES: [&str; 18] = [
     "crates/serve/src/metrics",
     "crates/serve/src/models",
     "crates/serve/src/routes",
     "crates/serve/src/server",
-    "crates/tune/src/checkpoint",
-    "crates/tune/src/segment_store",
     "src/corpus/conll",
     "src/corpus/conllu",
     "src/corpus/crfsuite",
