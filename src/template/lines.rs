@@ -34,17 +34,14 @@ pub(super) fn parse_lines(
         .filter(|(_, line)| !line.trim_start().starts_with('#'))
         .collect();
     let patterns = is_pattern_file(&numbered, file)?;
-    let documents = match patterns {
-        true => None,
-        false => take_document_line(&mut numbered, file)?,
-    };
     let parsed = if patterns {
         parse_patterns(&numbered, file, &mut resources.expressions)?
     } else {
+        let documents = take_document_line(&mut numbered, file)?;
         TemplateLines {
             lines: parse_templates(&numbered, file, resources)?,
             transitions: true,
-            documents: documents.unwrap_or_default(),
+            documents,
         }
     };
     if parsed.lines.is_empty() && !(patterns && parsed.transitions) {
@@ -55,13 +52,10 @@ pub(super) fn parse_lines(
 }
 
 /// Removes and parses the line that says what a document is, if there is one.
-fn take_document_line(
-    numbered: &mut Vec<(u64, &str)>,
-    file: &str,
-) -> Result<Option<DocumentOptions>> {
+fn take_document_line(numbered: &mut Vec<(u64, &str)>, file: &str) -> Result<DocumentOptions> {
     let is_document = |(_, text): &(u64, &str)| strip_document(text).is_some();
     let Some(i) = numbered.iter().position(is_document) else {
-        return Ok(None);
+        return Ok(DocumentOptions::default());
     };
     let (first, text) = numbered.remove(i);
     if let Some((line, _)) = numbered.iter().copied().find(is_document) {
@@ -69,7 +63,7 @@ fn take_document_line(
         return Err(location.error(1, format!("'document:' is already on line {first}")));
     }
     let location = LineLocation { file, line: first };
-    parse_document(text, location).map(Some)
+    parse_document(text, location)
 }
 
 /// Returns whether the first line of a template is in CRF++ or Wapiti syntax.

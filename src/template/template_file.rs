@@ -246,6 +246,12 @@ impl Template {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
+    /// Returns the name and the number of bytes of each file that the template stores.
+    pub fn files(&self) -> impl Iterator<Item = (&str, usize)> {
+        let files = self.files.iter();
+        files.map(|(name, text)| (name.as_str(), text.len()))
+    }
+
     /// Returns whether the template has the syntax of CRF++ or Wapiti.
     pub fn is_pattern_file(&self) -> bool {
         is_pattern_source(&self.source)
