@@ -1,5 +1,5 @@
-//! What an evaluation counts: true positives with precision, recall and F1; the confusion matrix; and
-//! the correct values of columns that labels join.
+//! What an evaluation counts: true positives with precision, recall and F1; the confusion matrix;
+//! and the correct values of columns that labels join.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! What a document says elsewhere about words: the types of the same word, and spans with its words.
+//! What a document says elsewhere about words: the types of the same word, and spans with its
+//! words.
 
 use std::collections::BTreeMap;
 

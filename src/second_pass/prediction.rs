@@ -1,5 +1,5 @@
-//! The prediction of the first pass for a sentence, and the types of its labels: what is left without
-//! the position in a span.
+//! The prediction of the first pass for a sentence, and the types of its labels: what is left
+//! without the position in a span.
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};

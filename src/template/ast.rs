@@ -1,5 +1,5 @@
-//! The lines of a template as parsed, common to all dialects, and their options: penalties and noise
-//! of their attributes.
+//! The lines of a template as parsed, common to all dialects, and their options: penalties and
+//! noise of their attributes.
 
 use super::function::{ConditionTest, Operation, TemplateFunction, Term};
 use super::syntax::LineLocation;

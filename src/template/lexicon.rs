@@ -63,8 +63,8 @@ impl Phrases {
         phrases
     }
 
-    /// Tags each of `length` tokens with its position in a phrase whose number `counts`. Matching is
-    /// leftmost-longest, in at most `length` times the length of the longest phrase steps.
+    /// Tags each of `length` tokens with its position in a phrase whose number `counts`. Matching
+    /// is leftmost-longest, in at most `length` times the length of the longest phrase steps.
     pub(super) fn tag<'a>(
         &self,
         length: usize,

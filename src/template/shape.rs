@@ -65,8 +65,8 @@ impl Shape {
         matches!(self, Self::Chris2 | Self::Dan2)
     }
 
-    /// Appends the shape of `word`; the empty word has the empty shape. Of the known words, those for
-    /// which `is_read` holds count.
+    /// Appends the shape of `word`; the empty word has the empty shape. Of the known words, those
+    /// for which `is_read` holds count.
     pub(super) fn write(
         self,
         word: &str,

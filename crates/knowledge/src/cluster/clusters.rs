@@ -155,8 +155,8 @@ impl Clustering {
         self.window.apply_delta(slot, self_count);
     }
 
-    /// Merges the pair with the smallest loss; returns their slots, that which had the more frequent
-    /// word first.
+    /// Merges the pair with the smallest loss; returns their slots, that which had the more
+    /// frequent word first.
     fn merge(&mut self) -> [usize; 2] {
         let (kept, dropped) = self.window.merge();
         self.assignment.merge(kept, dropped)
