@@ -1,7 +1,7 @@
 //! `dropchain compare`
 
 use clap::Args;
-use dropchain::eval::PairedBootstrap;
+use dropchain_analysis::PairedBootstrap;
 
 use crate::arguments::{FileName, InputArguments, PlainLabelArguments, ThreadArguments};
 use crate::outputs::CommandFiles;
