@@ -1,7 +1,5 @@
 //! Training data with ready-made features, in the compact form of the library.
 
-use std::sync::Arc;
-
 use dropchain::corpus::TokenLabel;
 use dropchain::train::AttributeCorpus;
 use pyo3::exceptions::PyValueError;
@@ -17,7 +15,7 @@ use crate::sentence::{PySentence, with_labels};
 
 /// Sentences with ready-made features.
 #[pyclass(name = "AttributeCorpus", module = "dropchain._dropchain", frozen)]
-pub struct PyAttributeCorpus(pub Arc<AttributeCorpus>);
+pub struct PyAttributeCorpus(pub AttributeCorpus);
 
 #[pymethods]
 impl PyAttributeCorpus {
@@ -51,7 +49,7 @@ impl PyAttributeCorpus {
             builder.add(i, sentence, labels, weight)?;
         }
         builder.corpus.shrink_to_fit();
-        Ok(Self(Arc::new(builder.corpus)))
+        Ok(Self(builder.corpus))
     }
 
     /// Copies a corpus whose sentences have features.
@@ -62,7 +60,7 @@ impl PyAttributeCorpus {
             attributes.push(sentence).map_err(exception)?;
         }
         attributes.shrink_to_fit();
-        Ok(Self(Arc::new(attributes)))
+        Ok(Self(attributes))
     }
 
     /// Reads documents: each row of `matrix` is a sentence of one token, whose features are the
@@ -73,7 +71,7 @@ impl PyAttributeCorpus {
         labels: Vec<Option<String>>,
         weights: Vec<f64>,
     ) -> PyResult<Self> {
-        documents::read(matrix, &labels, &weights).map(|corpus| Self(Arc::new(corpus)))
+        documents::read(matrix, &labels, &weights).map(Self)
     }
 
     fn __len__(&self) -> usize {

@@ -11,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
 
+use crate::crfsuite::PyItemSequence;
 use crate::error::{IN_MEMORY, at, exception};
 use crate::items::{ItemReader, found, strings};
 use crate::matrices::Matrix;
@@ -30,6 +31,8 @@ pub trait FeatureSink {
 pub enum Tokens<'py> {
     /// A list or a tuple.
     List(Bound<'py, PyAny>),
+    /// Items whose features have been converted.
+    Items(Bound<'py, PyItemSequence>),
     /// A row for each token.
     Matrix(Matrix<'py>),
 }
@@ -44,6 +47,9 @@ impl<'py> Tokens<'py> {
     pub fn of(value: &Bound<'py, PyAny>) -> PyResult<Self> {
         if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
             return Ok(Self::List(value.clone()));
+        }
+        if let Ok(items) = value.cast::<PyItemSequence>() {
+            return Ok(Self::Items(items.clone()));
         }
         if let Some(matrix) = Matrix::of(value)? {
             return Ok(Self::Matrix(matrix));
@@ -65,6 +71,7 @@ impl<'py> Tokens<'py> {
     pub fn len(&self) -> PyResult<usize> {
         match self {
             Self::List(tokens) => tokens.len(),
+            Self::Items(items) => Ok(items.get().len()),
             Self::Matrix(matrix) => Ok(matrix.rows()),
         }
     }
@@ -88,6 +95,15 @@ impl<'py> Tokens<'py> {
                     let token = token?;
                     let read = items.read(&token, &mut |name, value| sink.feature(name, value));
                     read.map_err(|e| at(token.py(), token_place(t), e))?;
+                    sink.end_token(t)?;
+                }
+            }
+            Self::Items(items) => {
+                for t in 0..items.get().len() {
+                    let read = items
+                        .get()
+                        .read(t, &mut |name, value| sink.feature(name, value));
+                    read.map_err(|e| at(items.py(), token_place(t), e))?;
                     sink.end_token(t)?;
                 }
             }
@@ -157,7 +173,7 @@ impl SentenceReader {
                     (false, None) => self.read_features(&tokens, number, place),
                 }
             }
-            Tokens::Matrix(_) => self.read_features(&tokens, number, place),
+            Tokens::Items(_) | Tokens::Matrix(_) => self.read_features(&tokens, number, place),
         }
     }
 

@@ -40,23 +40,19 @@ mod _dropchain {
     #[pymodule_export]
     use super::corpus::PyCorpus;
     #[pymodule_export]
-    use super::crfsuite::{PyCrfModel, PyCrfTagger, PyCrfTrainer, PyItemSequence};
+    use super::crfsuite::{PyCrfTrainer, PyItemSequence};
     #[pymodule_export]
     use super::documents::coefficients;
     #[pymodule_export]
     use super::error::{Interrupted, ModelError};
     #[pymodule_export]
-    use super::evaluation::{
-        PyComparison, PyDifference, PyEvaluation, PyScore, compare, evaluate, spans,
-    };
+    use super::evaluation::{compare, evaluate, spans};
     #[pymodule_export]
     use super::options::option_names;
     #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]
-    use super::tagger::PyTagger;
-    #[pymodule_export]
-    use super::tagging::{PyPath, PySpan, PyTaggedSentence, PyTagging, PyTextSpan, PyTextToken};
+    use super::tagger::{PyPreparedSentence, PyTagger};
     #[pymodule_export]
     use super::template::PyTemplate;
     #[pymodule_export]

@@ -154,7 +154,7 @@ def train(
         del reading["label"], reading["partial_labels"]
         text = _data.unlabeled(unlabeled, features, **reading)
     bar = TrainingProgress(progress, options.get("max_iterations")) if progress else None
-    follower = Follower(observer, bar, "iteration", lambda fields: Iteration(**fields))
+    follower = Follower(observer, bar, "iteration", _iteration)
     try:
         outcome = _dropchain.train({
             "labeled": labeled,
@@ -275,6 +275,10 @@ def _interval(every: Any) -> dict[str, Any]:
     if isinstance(every, datetime.timedelta):
         return {"checkpoint_iterations": None, "checkpoint_seconds": every.total_seconds()}
     return {"checkpoint_iterations": every, "checkpoint_seconds": None}
+
+
+def _iteration(fields: dict[str, Any]) -> Iteration:
+    return Iteration(**{name: fields[name] for name in Iteration.__dataclass_fields__})
 
 
 def inputs_of(

@@ -1,12 +1,13 @@
 //! Items whose features have been converted.
 
-use dropchain::Result;
+use std::ops::Range;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 
-use super::instance::{self, AttributeSink};
-use crate::error::{at, exception};
+use crate::error::at;
+use crate::inputs::{FeatureSink, Tokens};
 use crate::items::ItemReader;
 
 /// A sequence of items whose features have been converted to attributes.
@@ -40,57 +41,44 @@ pub struct PyItemSequence {
     ends: Vec<usize>,              // [T] end in `attributes`
 }
 
-impl AttributeSink for PyItemSequence {
-    fn attribute(&mut self, name: &str, value: f64) -> Result<()> {
+impl FeatureSink for PyItemSequence {
+    fn feature(&mut self, name: &str, value: f64) -> PyResult<()> {
         self.names.push_str(name);
         self.attributes.push((self.names.len(), value));
         Ok(())
     }
 
-    fn end_item(&mut self, _t: usize) -> PyResult<()> {
+    fn end_token(&mut self, _t: usize) -> PyResult<()> {
         self.ends.push(self.attributes.len());
         Ok(())
     }
 }
 
-/// Reads the attributes of the items of a sequence, which may be an [`PyItemSequence`]: see
-/// [`instance::read_items`].
-pub fn read_items(
-    sequence: &Bound<'_, PyAny>,
-    name: &dyn Fn() -> String,
-    reader: &mut ItemReader,
-    sink: &mut impl AttributeSink,
-) -> PyResult<usize> {
-    match sequence.cast::<PyItemSequence>() {
-        Ok(items) => items.get().read(name, sink, sequence.py()),
-        Err(_) => instance::read_items(sequence, name, reader, sink),
-    }
-}
-
 impl PyItemSequence {
-    /// Passes the attributes on to a sink. Returns the number of items.
-    fn read(
-        &self,
-        name: &dyn Fn() -> String,
-        sink: &mut impl AttributeSink,
-        py: Python<'_>,
-    ) -> PyResult<usize> {
-        let mut start = 0;
-        for t in 0..self.ends.len() {
-            for &(end, value) in self.item(t) {
-                let pushed = sink.attribute(&self.names[start..end], value);
-                let pushed = pushed.map_err(exception);
-                pushed.map_err(|error| at(py, || format!("{}[{t}]", name()), error))?;
-                start = end;
-            }
-            sink.end_item(t)?;
-        }
-        Ok(self.ends.len())
+    /// Returns the number of items.
+    pub fn len(&self) -> usize {
+        self.ends.len()
     }
 
-    fn item(&self, t: usize) -> &[(usize, f64)] {
-        let start = t.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.attributes[start..self.ends[t]]
+    /// Calls `sink` with the name and the value of each attribute of an item.
+    ///
+    /// # Errors
+    ///
+    /// Those of `sink`.
+    pub fn read(&self, t: usize, sink: &mut impl FnMut(&str, f64) -> PyResult<()>) -> PyResult<()> {
+        let item = self.range(t);
+        let before = item.start.checked_sub(1);
+        let mut start = before.map_or(0, |before| self.attributes[before].0);
+        for &(end, value) in &self.attributes[item] {
+            sink(&self.names[start..end], value)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Returns which of the attributes are those of an item.
+    fn range(&self, t: usize) -> Range<usize> {
+        t.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[t]
     }
 }
 
@@ -99,11 +87,12 @@ impl PyItemSequence {
     #[new]
     fn new(pyseq: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut items = Self::default();
-        let name = || "pyseq".to_owned();
-        read_items(pyseq, &name, &mut ItemReader::default(), &mut items)?;
-        if let Some(t) = (0..items.ends.len())
-            .find(|&t| items.item(t).iter().any(|&(_, value)| !value.is_finite()))
-        {
+        let place = || "pyseq".to_owned();
+        let tokens = Tokens::of(pyseq).map_err(|e| at(pyseq.py(), place, e))?;
+        tokens.read(&mut ItemReader::default(), &mut items, &place)?;
+        let is_infinite = |&(_, value): &(usize, f64)| !value.is_finite();
+        if let Some(i) = items.attributes.iter().position(is_infinite) {
+            let t = items.ends.partition_point(|&end| end <= i);
             return Err(PyValueError::new_err(format!(
                 "pyseq[{t}]: a feature has the value NaN or infinity; expected a finite number"
             )));
@@ -114,25 +103,20 @@ impl PyItemSequence {
     }
 
     /// Returns the attributes of each item, `{name: value}`.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        let mut start = 0;
-        for t in 0..self.ends.len() {
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let item = |t| {
             let dict = PyDict::new(py);
-            for &(end, value) in self.item(t) {
-                dict.set_item(&self.names[start..end], value)?;
-                start = end;
-            }
-            list.append(dict)?;
-        }
-        Ok(list)
+            self.read(t, &mut |name, value| dict.set_item(name, value))?;
+            Ok(dict)
+        };
+        (0..self.len()).map(item).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.ends.len()
+        self.len()
     }
 
     fn __repr__(&self) -> String {
-        format!("<ItemSequence of size {}>", self.ends.len())
+        format!("<ItemSequence of size {}>", self.len())
     }
 }

@@ -1,24 +1,21 @@
 //! Training data, and training on them.
 
+use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use dropchain::Trainer;
-use dropchain::train::AttributeCorpus;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError, PyValueError};
+use dropchain::train::{AttributeCorpus, TrainSettings};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
-use super::events::{Event, EventSender};
-use super::instance::{AttributeSink, LabeledSink, labels_of};
-use super::item_sequence::read_items;
-use super::model::PyCrfModel;
-use super::parameters::train_options;
-use crate::error::exception;
-use crate::items::ItemReader;
-use crate::job;
+use crate::error::{at, exception};
+use crate::inputs::{self, FeatureSink, Place, Tokens};
+use crate::items::{ItemReader, found};
+use crate::job::{self, Job};
+use crate::training::{Bases, Corpora, Event, Run, observe, outcome};
 
 /// Collects training data and trains on them. `dropchain.pycrfsuite.BaseTrainer` extends it.
 ///
@@ -54,27 +51,38 @@ impl TrainingData {
         items: &Bound<'_, PyAny>,
         labels: &Bound<'_, PyAny>,
         group: i32,
-        [items_name, labels_name]: [&dyn Fn() -> String; 2],
+        [items_name, labels_name]: [Place<'_>; 2],
     ) -> PyResult<()> {
-        let labels = labels_of(labels, labels_name)?;
+        let py = items.py();
+        let labels = match labels.try_iter() {
+            Ok(labels) => labels.collect::<PyResult<Vec<_>>>()?,
+            Err(_) => {
+                return Err(no_labels(
+                    labels,
+                    labels_name,
+                    "labels",
+                    "a list of strings",
+                ));
+            }
+        };
+        let tokens = Tokens::of(items).map_err(|e| at(py, items_name, e))?;
+        let count = tokens.len()?;
+        if count != labels.len() {
+            return Err(PyValueError::new_err(format!(
+                "The numbers of items and labels differ: |{}| = {count}, |{}| = {}",
+                items_name(),
+                labels_name(),
+                labels.len()
+            )));
+        }
         self.corpus.set_part(group);
         let mut sink = LabeledSink {
             corpus: &mut self.corpus,
             labels: &labels,
             name: labels_name,
         };
-        let read = read_items(items, items_name, &mut self.reader, &mut sink);
-        let read = read.and_then(|count| {
-            if count == labels.len() {
-                return self.corpus.end_sentence().map_err(exception);
-            }
-            Err(PyValueError::new_err(format!(
-                "The numbers of items and labels differ: |{}| = {count}, |{}| = {}",
-                items_name(),
-                labels_name(),
-                labels.len()
-            )))
-        });
+        let read = tokens.read(&mut self.reader, &mut sink, items_name);
+        let read = read.and_then(|()| self.corpus.end_sentence().map_err(exception));
         read.inspect_err(|_| self.corpus.discard_sentence())
     }
 
@@ -107,7 +115,7 @@ impl PyCrfTrainer {
     ///     The group of the instance; `train` can hold out a group.
     #[pyo3(signature = (xseq, yseq, group = 0))]
     fn append(&self, xseq: &Bound<'_, PyAny>, yseq: &Bound<'_, PyAny>, group: i32) -> PyResult<()> {
-        let names: [&dyn Fn() -> String; 2] = [&|| "xseq".to_owned(), &|| "yseq".to_owned()];
+        let names: [Place<'_>; 2] = [&|| "xseq".to_owned(), &|| "yseq".to_owned()];
         self.write(xseq.py())?.append(xseq, yseq, group, names)
     }
 
@@ -132,8 +140,7 @@ impl PyCrfTrainer {
             let name = |name: &str| format!("{name}[{i}]");
             match (x.next().transpose()?, y.next().transpose()?) {
                 (Some(items), Some(labels)) => {
-                    let names: [&dyn Fn() -> String; 2] =
-                        [&|| name(&names[0]), &|| name(&names[1])];
+                    let names: [Place<'_>; 2] = [&|| name(&names[0]), &|| name(&names[1])];
                     data.append(&items, &labels, group, names)?;
                 }
                 (None, None) => break,
@@ -161,9 +168,10 @@ impl PyCrfTrainer {
         } = &mut *data;
         let before = corpus.len();
         for (i, items) in x.try_iter()?.enumerate() {
-            let name = || format!("{name}[{i}]");
-            let read = read_items(&items?, &name, reader, &mut UnlabeledSink(corpus));
-            let read = read.and_then(|_| corpus.end_sentence().map_err(exception));
+            let place = || format!("{name}[{i}]");
+            let tokens = Tokens::of(&items?).map_err(|e| at(x.py(), place, e))?;
+            let read = tokens.read(reader, &mut UnlabeledSink(corpus), &place);
+            let read = read.and_then(|()| corpus.end_sentence().map_err(exception));
             read.inspect_err(|_| corpus.discard_sentence())?;
         }
         *unlabeled += corpus.len() - before;
@@ -188,51 +196,42 @@ impl PyCrfTrainer {
         Ok(corpus.len() - data.unlabeled - held_out)
     }
 
-    /// Trains a model. `handler(kind, fields)` gets the training events.
-    ///
-    /// Returns the model and None, or the exception that ended training early: then the model is
-    /// that so far, or None.
-    #[pyo3(signature = (algorithm, parameters, extensions, holdout, threads, handler))]
-    #[expect(clippy::too_many_arguments, reason = "arguments of a Python function")]
-    fn _train(
+    /// Trains a model with options of [`crate::training::train`], and returns a dict like it.
+    /// `handler(kind, fields)` gets the training events.
+    fn _train<'py>(
         &self,
-        py: Python<'_>,
-        algorithm: &str,
-        parameters: &Bound<'_, PyDict>,
-        extensions: &Bound<'_, PyDict>,
+        py: Python<'py>,
+        options: &Bound<'py, PyDict>,
         holdout: i32,
         threads: Option<usize>,
-        handler: &Bound<'_, PyAny>,
-    ) -> PyResult<(Option<PyCrfModel>, Option<PyErr>)> {
-        let options = train_options(algorithm, parameters, extensions)?;
-        let trainer = Trainer::new(options).map_err(exception)?;
+        handler: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let bases = Bases::new(None, None);
+        let options = bases.options(options)?;
+        let settings = TrainSettings::new(options.clone()).map_err(exception)?;
+        let run = Run {
+            bases: &bases,
+            options,
+            memory: inputs::memory_limit(None)?,
+            checkpoints: None,
+            template: None,
+            is_followed: true,
+        };
         if let Ok(mut data) = self.write(py) {
             data.corpus.shrink_to_fit();
         }
         let data = self.read()?;
-        let work = |job: &job::Job<'_, Event>| {
+        let work = |job: &Job<'_, Event>| {
             let parts = data.split(holdout);
             let [corpus, dev] = match &parts {
-                None => [Some(&data.corpus), None],
-                Some([rest, held_out]) => [Some(rest), Some(held_out).filter(|d| !d.is_empty())],
+                None => [&data.corpus, &AttributeCorpus::new()],
+                Some([rest, held_out]) => [rest, held_out],
             };
-            let trainer = trainer.interrupt(job.interrupt);
-            let corpus = corpus.unwrap_or(&data.corpus);
-            trainer.train_attributes(corpus, dev, &mut EventSender::new(job))
+            let dev = Some(dev).filter(|dev| !dev.is_empty());
+            run.train(Corpora::Attributes(corpus, dev), job)
         };
-        let finished = job::run(py, threads, work, |event| event.call(handler))?;
-        let Some(raised) = finished.exception else {
-            let trained = finished.result.map_err(exception)?;
-            return Ok((Some(PyCrfModel::new(py, trained.model)), None));
-        };
-        let is_interrupt = raised.is_instance_of::<PyKeyboardInterrupt>(py);
-        let trained = finished
-            .result
-            .ok()
-            .filter(|trained| trained.end.iterations > 0);
-        let model = trained.filter(|_| is_interrupt);
-        let model = model.map(|trained| PyCrfModel::new(py, trained.model));
-        Ok((model, Some(raised)))
+        let finished = job::run(py, threads, work, |event| observe(handler, event))?;
+        outcome(py, finished, &settings)
     }
 
     fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -242,15 +241,49 @@ impl PyCrfTrainer {
     }
 }
 
+/// An instance with labels.
+struct LabeledSink<'a, 'py> {
+    corpus: &'a mut AttributeCorpus,
+    labels: &'a [Bound<'py, PyAny>], // [T]
+    name: Place<'a>,
+}
+
+impl FeatureSink for LabeledSink<'_, '_> {
+    #[inline]
+    fn feature(&mut self, name: &str, value: f64) -> PyResult<()> {
+        self.corpus.attribute(name, value).map_err(exception)
+    }
+
+    fn end_token(&mut self, t: usize) -> PyResult<()> {
+        let label = &self.labels[t];
+        let place = || format!("{}[{t}]", (self.name)());
+        let text = match (label.cast::<PyString>(), label.cast::<PyBytes>()) {
+            (Ok(text), _) => Some(text.to_cow()?),
+            (_, Ok(bytes)) => str::from_utf8(bytes.as_bytes()).ok().map(Cow::from),
+            _ => None,
+        };
+        let text = text.ok_or_else(|| no_labels(label, &place, "a label", "a string"))?;
+        let ended = self.corpus.end_token(Some(&text)).map_err(exception);
+        ended.map_err(|error| at(label.py(), place, error))
+    }
+}
+
+/// Returns the `TypeError` for something else than labels, like python-crfsuite.
+fn no_labels(value: &Bound<'_, PyAny>, place: Place<'_>, what: &str, expected: &str) -> PyErr {
+    let fault = found(value, what, expected);
+    let message = fault.value(value.py());
+    PyTypeError::new_err(format!("{}: {message}", place()))
+}
+
 /// An instance without labels.
 struct UnlabeledSink<'a>(&'a mut AttributeCorpus);
 
-impl AttributeSink for UnlabeledSink<'_> {
-    fn attribute(&mut self, name: &str, value: f64) -> dropchain::Result<()> {
-        self.0.attribute(name, value)
+impl FeatureSink for UnlabeledSink<'_> {
+    fn feature(&mut self, name: &str, value: f64) -> PyResult<()> {
+        self.0.attribute(name, value).map_err(exception)
     }
 
-    fn end_item(&mut self, _t: usize) -> PyResult<()> {
+    fn end_token(&mut self, _t: usize) -> PyResult<()> {
         self.0.end_token(None).map_err(exception)
     }
 }
