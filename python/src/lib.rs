@@ -21,6 +21,7 @@ mod tagger;
 mod tagging;
 mod template;
 mod threads;
+mod tokens;
 mod training;
 mod tuning;
 
@@ -36,11 +37,11 @@ mod _dropchain {
     #[pymodule_export]
     use super::attributes::PyAttributeCorpus;
     #[pymodule_export]
-    use super::clusters::{PyClusters, cluster};
+    use super::clusters::{cluster, write_file};
     #[pymodule_export]
-    use super::corpus::PyCorpus;
+    use super::corpus::{PyCorpus, sample_text};
     #[pymodule_export]
-    use super::crfsuite::{PyCrfTrainer, PyItemSequence};
+    use super::crfsuite::PyCrfTrainer;
     #[pymodule_export]
     use super::documents::coefficients;
     #[pymodule_export]
@@ -55,6 +56,8 @@ mod _dropchain {
     use super::tagger::{PyPreparedSentence, PyTagger};
     #[pymodule_export]
     use super::template::PyTemplate;
+    #[pymodule_export]
+    use super::tokens::PyItemSequence;
     #[pymodule_export]
     use super::training::train;
     #[pymodule_export]

@@ -12,7 +12,7 @@ use dropchain::train::{
     EndReason, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
     TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
-use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
+use dropchain::{Corpus, Error, Tagger, Template};
 use dropchain_online::{Calibration, Sgd};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -95,8 +95,8 @@ impl Bases {
 
 /// The sentences of a training run.
 pub enum Corpora<'a> {
-    /// With words.
-    Text(TrainingCorpora),
+    /// With words, and the template.
+    Text(Box<TrainingCorpora>, Option<Template>),
     /// With features; and the development data.
     Attributes(&'a AttributeCorpus, Option<&'a AttributeCorpus>),
 }
@@ -116,7 +116,7 @@ pub enum Event {
 }
 
 /// Keeps what happens, and sends it on if somebody follows training.
-struct Recorder<'a, 'j> {
+pub struct Recorder<'a, 'j> {
     job: &'a Job<'j, Event>,
     is_followed: bool,
     flow: ControlFlow<()>,
@@ -140,7 +140,35 @@ struct Course {
     history: Vec<Iteration>,
 }
 
-impl Recorder<'_, '_> {
+impl<'a, 'j> Recorder<'a, 'j> {
+    /// Records a training run, which somebody follows or not.
+    pub fn new(job: &'a Job<'j, Event>, is_followed: bool) -> Self {
+        Self {
+            job,
+            is_followed,
+            flow: ControlFlow::Continue(()),
+            record: Record::default(),
+        }
+    }
+
+    /// Trains a model.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::train`].
+    pub fn train(
+        mut self,
+        trainer: Trainer<'_>,
+        corpora: Corpora<'_>,
+    ) -> dropchain::Result<(Trained, Record)> {
+        let trainer = trainer.interrupt(self.job.interrupt);
+        let trained = match corpora {
+            Corpora::Text(corpora, template) => trainer.train(*corpora, template, &mut self)?,
+            Corpora::Attributes(corpus, dev) => trainer.train_attributes(corpus, dev, &mut self)?,
+        };
+        Ok((trained, self.record))
+    }
+
     /// Sends an event, unless the follower has ended training.
     fn send(&mut self, event: impl FnOnce() -> Event) {
         if self.is_followed && self.flow.is_continue() {
@@ -231,23 +259,24 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     if let Some(unlabeled) = unlabeled {
         check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
     }
-    let template: Option<Template> = (arguments.template.as_ref()).map(|t| t.get().inner.clone());
     let mut extended = AttributeCorpus::new();
     let corpora = corpora(&arguments, &mut extended)?;
-    let run = Run {
-        bases: &bases,
-        options,
-        memory: inputs::memory_limit(arguments.memory)?,
-        checkpoints: checkpoints(&arguments)?,
-        template,
-        is_followed: arguments.observer.is_some(),
-    };
+    let memory = inputs::memory_limit(arguments.memory)?;
+    let models = bases.models();
+    let mut trainer = Trainer::with_settings(settings.clone()).memory(memory);
+    trainer = models.init.into_iter().fold(trainer, Trainer::init);
+    trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
+    trainer = checkpoints(&arguments)?
+        .into_iter()
+        .fold(trainer, Trainer::checkpoints);
+    let is_followed = arguments.observer.is_some();
+    let work = |job: &Job<'_, Event>| Recorder::new(job, is_followed).train(trainer, corpora);
     let threads = inputs::count("threads", arguments.threads, 1)?;
     let handle = |event| match &arguments.observer {
         Some(observer) => observe(observer, event),
         None => Ok(ControlFlow::Continue(())),
     };
-    let finished = job::run(py, threads, |job| run.train(corpora, job), handle)?;
+    let finished = job::run(py, threads, work, handle)?;
     outcome(py, finished, &settings)
 }
 
@@ -280,64 +309,6 @@ pub fn outcome<'py>(
     Ok(result)
 }
 
-/// A training run.
-pub struct Run<'a> {
-    /// The models that it continues.
-    pub bases: &'a Bases,
-    /// The options.
-    pub options: AnyOptions,
-    /// The limit on memory.
-    pub memory: MemoryLimit,
-    /// The checkpoints, if there are any.
-    pub checkpoints: Option<Checkpoints>,
-    /// The template, unless the sentences have features.
-    pub template: Option<Template>,
-    /// Whether somebody gets the events.
-    pub is_followed: bool,
-}
-
-impl Run<'_> {
-    /// Trains a model.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Trainer::train`].
-    pub fn train(
-        &self,
-        corpora: Corpora<'_>,
-        job: &Job<'_, Event>,
-    ) -> dropchain::Result<(Trained, Record)> {
-        let mut trainer = Trainer::new(self.options.clone())?
-            .interrupt(job.interrupt)
-            .memory(self.memory);
-        let models = self.bases.models();
-        if let Some(model) = models.init {
-            trainer = trainer.init(model);
-        }
-        if let Some(model) = models.towards {
-            trainer = trainer.towards(model);
-        }
-        if let Some(checkpoints) = &self.checkpoints {
-            trainer = trainer.checkpoints(checkpoints.clone());
-        }
-        let mut recorder = Recorder {
-            job,
-            is_followed: self.is_followed,
-            flow: ControlFlow::Continue(()),
-            record: Record::default(),
-        };
-        let trained = match corpora {
-            Corpora::Text(corpora) => {
-                trainer.train(corpora, self.template.clone(), &mut recorder)?
-            }
-            Corpora::Attributes(corpus, dev) => {
-                trainer.train_attributes(corpus, dev, &mut recorder)?
-            }
-        };
-        Ok((trained, recorder.record))
-    }
-}
-
 /// Copies the sentences, or shares their features, with those of unlabeled text in `extended`.
 fn corpora<'a>(
     arguments: &'a Arguments<'_>,
@@ -368,11 +339,13 @@ fn corpora<'a>(
                 Some(Data::Corpus(dev)) => Some(copy(dev)),
                 Some(Data::Attributes(_)) => return Err(mixed()),
             };
-            Ok(Corpora::Text(TrainingCorpora {
+            let corpora = TrainingCorpora {
                 labeled: copy(labeled),
                 dev,
                 unlabeled: unlabeled.map_or_else(Corpus::new, copy),
-            }))
+            };
+            let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
+            Ok(Corpora::Text(Box::new(corpora), template))
         }
     }
 }

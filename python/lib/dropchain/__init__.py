@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from dropchain._clusters import cluster
 from dropchain._dropchain import (
-    Clusters,
     Corpus,
     Interrupted,
     ModelError,
@@ -41,6 +40,7 @@ from dropchain._sample import sample_corpus
 from dropchain._training import train
 from dropchain._tuning import tune
 from dropchain._values import (
+    Clusters,
     Comparison,
     Difference,
     Evaluation,

@@ -1,12 +1,16 @@
-"""What tagging and evaluation return. The extension module makes these objects by position."""
+"""What tagging, evaluation and clustering return. The extension module makes these objects by position."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from dropchain import _dropchain, _files
 
 
 class Span(NamedTuple):
@@ -259,3 +263,50 @@ class Comparison:
         return (
             f"<Comparison {name} difference {score.difference:.4f}, p-value {score.p_value:.4f}>"
         )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Clusters:
+    """Words with the clusters that :func:`dropchain.cluster` found for them.
+
+    The path of a cluster is a string of bits; its prefixes are larger clusters.
+    """
+
+    count: int
+    """The number of clusters."""
+    mutual_information: float
+    """The average mutual information of adjacent clusters, in bits."""
+    words: list[tuple[str, str, int]]
+    """All words: path, word, number of occurrences; those of a cluster together."""
+    text: str
+    """The lines of a cluster file, for ``Template(text, files={"paths.txt": clusters.text})``."""
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        return {word: path for path, word, _ in self.words}
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the path of each word."""
+        return dict(self._paths)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write a file that ``cluster("…")`` in a template reads.
+
+        A file that has no clusters is replaced only with `force`.
+        """
+        _files.save(self, path, force)
+
+    def _save(self, path: str | os.PathLike[str]) -> None:
+        _dropchain.write_file(path, self.text)
+
+    def __getitem__(self, word: str) -> str:
+        return self._paths[word]
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._paths
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __repr__(self) -> str:
+        return f"<Clusters of {len(self)} words: {self.count}>"

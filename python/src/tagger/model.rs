@@ -15,11 +15,12 @@ use rayon::prelude::*;
 
 use super::sentences::{Prepared, PyPreparedSentence, Reader};
 use crate::error::{at, exception};
-use crate::inputs::{Place, SentenceReader, Tokens};
+use crate::inputs::SentenceReader;
 use crate::items::{ItemReader, found};
 use crate::sentence::PySentence;
 use crate::tagging::token_spans;
 use crate::threads;
+use crate::tokens::{Place, Tokens};
 
 /// Tokens that are converted and tagged at a time: enough work for all threads, in about a
 /// megabyte; and Ctrl-C works.

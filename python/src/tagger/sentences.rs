@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{at, exception};
-use crate::inputs::{self, FeatureSink, SentenceReader};
+use crate::inputs::{self, SentenceReader};
 use crate::items::{ItemReader, found};
+use crate::tokens::FeatureSink;
 
 /// Reads the sentences that a model can tag.
 pub enum Reader {

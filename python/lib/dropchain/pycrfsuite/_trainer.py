@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dropchain import _dropchain
@@ -13,6 +15,17 @@ from dropchain.pycrfsuite._logparser import TrainLogParser
 from dropchain.pycrfsuite._messages import MessageWriter
 from dropchain.pycrfsuite._parameters import ALIASES, PARAMETERS, Parameter, train_options
 from dropchain.pycrfsuite._tagger import Tagger
+
+
+def _one_at_a_time(method: Callable[..., None]) -> Callable[..., None]:
+    """Let a method that changes the data wait for other threads that do."""
+
+    @functools.wraps(method)
+    def waiting(self: BaseTrainer, *args: Any, **kwargs: Any) -> None:
+        with self._lock:
+            method(self, *args, **kwargs)
+
+    return waiting
 
 
 class BaseTrainer(CrfTrainer):
@@ -45,10 +58,12 @@ class BaseTrainer(CrfTrainer):
     extensions: dict[str, Any]
     _algorithm: str
     _values: dict[str, Any]
+    _lock: threading.RLock
 
     def __new__(cls, *args: Any, **kwargs: Any) -> BaseTrainer:
         # Here, since classes that extend this one need not call its __init__.
         self = super().__new__(cls)
+        self._lock = threading.RLock()
         self.verbose = True
         self.threads = None
         self.extensions = {}
@@ -66,6 +81,11 @@ class BaseTrainer(CrfTrainer):
         if params is not None:
             self.set_params(params)
         self.verbose = verbose
+
+    append = _one_at_a_time(CrfTrainer.append)
+    clear = _one_at_a_time(CrfTrainer.clear)
+    _append_all = _one_at_a_time(CrfTrainer._append_all)
+    _append_unlabeled = _one_at_a_time(CrfTrainer._append_unlabeled)
 
     def message(self, message: str) -> None:
         """Receives a message of training. By default, prints it if `verbose` is set.
