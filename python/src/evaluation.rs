@@ -3,8 +3,9 @@
 use std::fmt::Display;
 
 use dropchain::corpus::JoinedColumns;
-use dropchain::eval::{Counts, Difference, Evaluation, PairedBootstrap};
+use dropchain::eval::{Counts, Evaluation};
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
+use dropchain_analysis::{Difference, PairedBootstrap};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;

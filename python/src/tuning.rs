@@ -199,7 +199,7 @@ fn configurations(
         let settings = (settings.clone())
             .with_regularization(regularization)
             .map_err(exception)?;
-        check_unlabeled(settings.options(), !unlabeled.get().0.is_empty())?;
+        check_unlabeled(&settings.all_options(), !unlabeled.get().0.is_empty())?;
     }
     Ok(configurations)
 }

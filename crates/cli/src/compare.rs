@@ -1,7 +1,7 @@
 //! `dropchain compare`
 
 use clap::Args;
-use dropchain::eval::PairedBootstrap;
+use dropchain_analysis::PairedBootstrap;
 
 use super::arguments::{InputArguments, PlainLabelArguments, ThreadArguments};
 use super::file_name::FileName;

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Counts correct predictions by their probability, in bins of equal width.
 ///
 /// ```
-/// use dropchain::eval::Calibration;
+/// use dropchain_analysis::Calibration;
 ///
 /// let mut calibration = Calibration::default();
 /// calibration.add(0.92, true);

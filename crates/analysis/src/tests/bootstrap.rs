@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::*;
+use crate::bootstrap::*;
 
 /// A bootstrap test of sentences written as `gold / A / B`.
 fn bootstrap(sentences: &[&str]) -> PairedBootstrap {
@@ -169,7 +169,7 @@ fn no_sentences_no_samples_and_different_lengths_are_errors() {
 
 /// A file that `tests/data/compare/bootstrap.py` wrote.
 fn file(name: &str) -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/compare");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/compare");
     fs::read_to_string(format!("{folder}/{name}")).unwrap()
 }
 

@@ -1,9 +1,7 @@
-//! Regular expressions together with their source.
+//! The regular expressions of a template.
 
 use hashbrown::HashMap;
 use regex::{Regex, RegexBuilder};
-
-use super::wapiti_regex::translate;
 
 /// Size limits of one compiled regular expression, in bytes. The least that suffices counts as its
 /// size; most expressions need no more than the first.
@@ -17,13 +15,6 @@ const MAX_EXPRESSIONS: usize = 512;
 
 /// Size limit of the states that matching caches, for each expression and thread, in bytes.
 const CACHE_LIMIT: usize = 256 << 10;
-
-/// A compiled regular expression and its source as the user wrote it.
-#[derive(Clone, Debug)]
-pub(super) struct SourceRegex {
-    pub source: String,
-    pub regex: Regex,
-}
 
 /// The regular expressions of a template, each compiled once, of bounded total size.
 #[derive(Debug, Default)]
@@ -39,36 +30,23 @@ impl Expressions {
     ///
     /// A message that quotes `source` if the expression is invalid or too large, or if the template
     /// has too many expressions.
-    pub(super) fn compile(&mut self, source: &str) -> Result<SourceRegex, String> {
+    pub(super) fn compile(&mut self, source: &str) -> Result<Regex, String> {
         self.compile_translated(source, source)
     }
 
-    /// Compiles a regular expression in Wapiti's syntax.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Expressions::compile`].
-    pub(super) fn compile_wapiti(&mut self, source: &str) -> Result<SourceRegex, String> {
-        self.compile_translated(&translate(source)?, source)
-    }
-
-    fn compile_translated(
+    /// Compiles a regular expression that was `translated` from another syntax, like
+    /// [`Expressions::compile`].
+    pub(super) fn compile_translated(
         &mut self,
         translated: &str,
         source: &str,
-    ) -> Result<SourceRegex, String> {
-        let regex = match self.compiled.get(translated) {
-            Some(regex) => regex.clone(),
-            None => {
-                let regex = self.compile_new(translated, source)?;
-                self.compiled.insert(translated.to_owned(), regex.clone());
-                regex
-            }
-        };
-        Ok(SourceRegex {
-            source: source.to_owned(),
-            regex,
-        })
+    ) -> Result<Regex, String> {
+        if let Some(regex) = self.compiled.get(translated) {
+            return Ok(regex.clone());
+        }
+        let regex = self.compile_new(translated, source)?;
+        self.compiled.insert(translated.to_owned(), regex.clone());
+        Ok(regex)
     }
 
     fn compile_new(&mut self, translated: &str, source: &str) -> Result<Regex, String> {
@@ -115,11 +93,6 @@ impl Expressions {
 mod tests {
     use super::*;
 
-    fn find<'a>(expression: &str, text: &'a str) -> Option<&'a str> {
-        let expression = Expressions::default().compile_wapiti(expression).unwrap();
-        expression.regex.find(text).map(|found| found.as_str())
-    }
-
     #[test]
     fn an_expression_is_compiled_once() {
         let mut expressions = Expressions::default();
@@ -155,29 +128,5 @@ mod tests {
             huge.ends_with("it takes more than 1048576 bytes when compiled"),
             "{huge}"
         );
-    }
-
-    #[test]
-    fn wapiti_expressions_match_as_in_wapiti() {
-        for (expression, text, expected) in [
-            (r"^\u", "London", Some("L")),
-            (r"^\u", "london", None),
-            (r"^.?.?.?", "Köln", Some("Köl")),
-            (r".?.?.?$", "Köln", Some("öln")),
-            (r"\d*$", "ab12", Some("12")),
-            (r"\d*", "12", Some("")),
-            (r"^\U*$", "i7-x", Some("i7-x")),
-            (r"\p", "a+b", Some("+")),
-            (r"\a\A", "b2", Some("b2")),
-            (r"\w*\W", "ab-c", Some("ab-")),
-            (r"a$b", "a$b", Some("a$b")),
-            (r"\.\*", "x.*", Some(".*")),
-            (r"(a)", "(a)", Some("(a)")),
-            (r"b^", "ab^", Some("b^")),
-            (r"\l\s", "a\u{a0}", Some("a\u{a0}")),
-            (r#"\""#, "\"", Some("\"")),
-        ] {
-            assert_eq!(find(expression, text), expected, "{expression} on {text}");
-        }
     }
 }
