@@ -1,5 +1,5 @@
-//! The core of `dropchain.pycrfsuite` and `dropchain.sklearn`: training data, and training on them in
-//! the semantics of CRFsuite.
+//! The core of `dropchain.pycrfsuite` and `dropchain.sklearn`: training data, and training on
+//! them in the semantics of CRFsuite.
 
 use dropchain::corpus::TokenLabel;
 use dropchain::train::{AttributeCorpus, TrainSettings, Trainer};

@@ -1,5 +1,5 @@
-//! Tokens with features as Python gives them: lists, matrices, and sequences of items whose features
-//! have been converted.
+//! Tokens with features as Python gives them: lists, matrices, and sequences of items whose
+//! features have been converted.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-"""What tagging, evaluation and clustering return. The extension module makes these objects by position."""
+"""What tagging, evaluation and clustering return. The extension module makes these by position."""
 
 from __future__ import annotations
 
