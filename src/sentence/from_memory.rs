@@ -103,7 +103,7 @@ impl Sentence {
         A: IntoIterator<Item = (N, f64)>,
         N: AsRef<str>,
     {
-        let mut sentence = Self::in_memory(Schema::empty());
+        let mut sentence = Self::in_memory(Schema::default());
         let mut attributes = Attributes::default();
         for token in tokens {
             let t = attributes.len() + 1;

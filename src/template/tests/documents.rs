@@ -190,7 +190,7 @@ fn errors_in_the_line_name_the_place() {
     for (line, expected) in [
         (
             "document: page",
-            "t.tpl:1:11: unknown rule for documents 'page'; expected one of auto, sentence, file, \
+            "t.tpl:1:11: unknown rule for documents 'page'; expected auto, sentence, file, \
              marks, blank-line, form-feed, line, or window=N",
         ),
         (
