@@ -30,7 +30,6 @@ mod sentence_weight;
 mod tests;
 mod text;
 mod text_encoding;
-mod text_splitter;
 
 pub use crate::sentence::{
     Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, Offsets, Schema,
@@ -51,5 +50,5 @@ pub use reader::Reader;
 pub use reader::{check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
+pub use text::TextSplitter;
 pub use text_encoding::TextEncoding;
-pub use text_splitter::TextSplitter;
