@@ -1,5 +1,5 @@
-//! What a model records of its training: the options, the configuration that the user asked for, and
-//! the result, which are fields of the options.
+//! What a model records of its training, in fields of its options: the configuration that the user
+//! asked for, and the result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

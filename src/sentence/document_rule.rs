@@ -145,8 +145,8 @@ mod tests {
         }
         assert_eq!(
             "page".parse::<DocumentRule>().unwrap_err().to_string(),
-            "unknown rule for documents 'page'; expected auto, sentence, file, marks, \
-             blank-line, form-feed, line"
+            "unknown rule for documents 'page': expected auto, sentence, file, marks, \
+             blank-line, form-feed or line"
         );
     }
 
