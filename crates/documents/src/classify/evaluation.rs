@@ -1,7 +1,7 @@
 //! Scores of classifiers on documents.
 
 use dropchain::error::Result;
-use dropchain::eval::PairedBootstrap;
+use dropchain_analysis::PairedBootstrap;
 
 use super::classifier::Classifier;
 use crate::{ClassEvaluation, Instance, Tokens};

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use dropchain::eval::{Calibration, Counts, Metrics, ratio};
+use dropchain::eval::{Counts, Metrics, ratio};
 use dropchain::random::uniform;
+use dropchain_analysis::Calibration;
 
 /// Number of resamples of the bootstrap.
 const SAMPLES: u64 = 1000;

@@ -1,6 +1,6 @@
 //! Scores of classes, for people and programs.
 
-use dropchain::eval::BootstrapReport;
+use dropchain_analysis::BootstrapReport;
 use serde_json::{Value, json};
 
 use super::classes::{ClassEvaluation, ClassReport};
