@@ -17,8 +17,8 @@
 //!
 //! Memory O(K + P): there is no matrix over all pairs.
 
-use super::layout::{LANES, padded};
-use super::potentials::exponentiate;
+use super::products::exponentiate;
+use super::products::{LANES, padded};
 use super::products::{across, lane_sum};
 use crate::simd::{self, Kernel};
 

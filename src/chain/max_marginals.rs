@@ -19,8 +19,8 @@
 //! systems", Statistics and Computing 2 (1992), max-propagation; for chains, the forward and
 //! backward passes of Viterbi's algorithm.
 
-use super::constraint::Constraint;
-use super::label_mask::LabelMask;
+use super::scores::Constraint;
+use super::scores::LabelMask;
 use super::scores::Scores;
 use super::transitions::Transitions;
 use super::viterbi::{Viterbi, argmax};

@@ -20,8 +20,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::constraint::Constraint;
-use super::label_mask::LabelMask;
+use super::scores::Constraint;
+use super::scores::LabelMask;
 use super::scores::Scores;
 use super::transitions::Transitions;
 use super::viterbi::{Viterbi, argmax};

@@ -1,13 +1,14 @@
 //! Transition scores and boundary weights, shared by all sentences of an evaluation.
+//!
+//! Transition and boundary weights as model parameters.
 
 use std::sync::OnceLock;
 
+use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use super::label_pairs::LabelPairs;
-use super::label_weights::LabelWeights;
-use super::layout::padded;
-use super::potentials::{FLOOR, exponentiate};
+use super::products::{FLOOR, exponentiate, padded};
 use crate::ids::LabelId;
 
 /// Below this number of labels, work by rows is always faster than by pairs.
@@ -371,4 +372,28 @@ fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
         row[..labels].copy_from_slice(weights);
     }
     weights.iter().all(|x| x.is_finite())
+}
+
+/// Transition and boundary weights, unpadded: the parameters that depend on labels alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LabelWeights {
+    /// Transition weights `[K][K]`, from the label of the row to that of the column.
+    pub transitions: Vec<f64>,
+    /// Weights of the first label, `[K]`.
+    pub start: Vec<f64>,
+    /// Weights of the last label, `[K]`.
+    pub end: Vec<f64>,
+}
+
+impl LabelWeights {
+    /// Returns the transition weights as a matrix `[K][K]`.
+    ///
+    /// # Panics
+    ///
+    /// If there are K start weights but not K² transition weights.
+    #[must_use]
+    pub fn transition_matrix(&self) -> ArrayView2<'_, f64> {
+        let k = self.start.len();
+        ArrayView2::from_shape((k, k), &self.transitions).expect("transitions are [K][K]")
+    }
 }

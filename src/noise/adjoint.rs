@@ -2,7 +2,7 @@
 //!
 //! The paper propagates the expectation of every feature along the chain and contracts with w at
 //! the end (`message.rs`). Contracting first, only W(y) = Σ_t w[t][y_{t−1}][y_t] is propagated,
-//! which is a scalar. With the messages F and B of `scalar_messages.rs`
+//! which is a scalar. With the messages F and B of `quadratic.rs`
 //!
 //! ```text
 //! ∂R/∂s[t][a][b] = Cov(W; y has a, b at t) = μ[t][a][b]·(F[t−1][a] + w[t][a][b] + B[t][b] − E[W])
@@ -17,13 +17,13 @@
 //! pairs have weights, `pair_kernel.rs` does.
 
 use super::adjoint_kernel::AdjointKernel;
-use super::edge_matrices::EdgeMatrices;
 use super::pair_kernel::{PairKernel, Part};
+use super::quadratic::EdgeMatrices;
+use super::quadratic::ScalarMessages;
 use super::quadratic::{add_node_value, independent_tokens, shared_value};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
 };
-use super::scalar_messages::ScalarMessages;
 use crate::chain::Order;
 
 /// The exact engine in O(TK²), used for training.

@@ -7,14 +7,14 @@
 //! Λ_jb = ½ρ Σ_t g²·Σ_a μ[t][a][b]·(1 − μ[t][a][b])
 //! ```
 //!
-//! (`objective/reweighting.rs`). There are no derivatives with respect to scores.
+//! (`objective/penalty.rs`). There are no derivatives with respect to scores.
 //! O(TK²), or O(TK + TP) where only P pairs have weights.
 
 use std::ops::Range;
 
 use super::adjoint_kernel::AdjointKernel;
-use super::edge_matrices::EdgeMatrices;
 use super::pair_kernel::{PairKernel, Part};
+use super::quadratic::EdgeMatrices;
 use super::quadratic::add_node_value;
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,

@@ -7,12 +7,12 @@
 //!                  = μ[t][a][b]·(F[t−1][a] + w[t][a][b] + B[t][b] − E[W])
 //! ```
 //!
-//! by the scalar messages F and B of `scalar_messages.rs`. O(TK²) time, O(TK) memory; O(TK) of both
+//! by the scalar messages F and B of `quadratic.rs`. O(TK²) time, O(TK) memory; O(TK) of both
 //! at order 0. The adjoint engine is the special case w = ½ (1 − 2μ)·V.
 
-use super::edge_matrices::{EdgeMatrices, add_node_covariance};
+use super::quadratic::ScalarMessages;
+use super::quadratic::{EdgeMatrices, add_node_covariance};
 use super::regularizer::ScoreDerivatives;
-use super::scalar_messages::ScalarMessages;
 use super::vector::add_scaled;
 use crate::chain::{Lattice, Order, Transitions};
 

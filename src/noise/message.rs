@@ -21,11 +21,11 @@
 //!
 //! O(TK²q) time. The sum over t is accumulated while the messages are computed, which takes O(Kq)
 //! memory; storing all messages, as in the paper, takes O(TKq). The features and their collapsing
-//! are in `active_features.rs`.
+//! are in `features.rs`.
 
-use super::active_features::{ActiveCounts, ActiveFeatures};
-use super::edge_matrices::EdgeMatrices;
 use super::features::FeatureGradient;
+use super::features::{ActiveCounts, ActiveFeatures};
+use super::quadratic::EdgeMatrices;
 use super::quadratic::{add_node_value, node_weights};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,

@@ -1,6 +1,6 @@
 //! The interface of the engines: inputs, outputs and the [`Regularizer`] trait.
 
-use super::active_features::ActiveCounts;
+use super::features::ActiveCounts;
 use super::features::{FeatureGradient, Features};
 use crate::chain::{Lattice, Order, Transitions};
 

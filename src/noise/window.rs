@@ -17,7 +17,7 @@
 //!                = Σ_t Cov(w[t]; y has c, d at i)
 //! ```
 //!
-//! the t with |t − i| ≤ r. Each message of `scalar_messages.rs` is thus restricted to a window.
+//! the t with |t − i| ≤ r. Each message of `quadratic.rs` is thus restricted to a window.
 //! With x[t][j][b] = E[w[t] | y_j = b],
 //!
 //! ```text
@@ -33,7 +33,7 @@
 //!
 //! The value R is always exact, so value and gradient disagree.
 
-use super::edge_matrices::{EdgeMatrices, add_node_covariance};
+use super::quadratic::{EdgeMatrices, add_node_covariance};
 use super::quadratic::{add_node_value, independent_tokens, node_weights};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,

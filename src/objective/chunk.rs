@@ -160,7 +160,7 @@ impl ChunkWorker {
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
         if context.masks.is_some() {
-            // Instead of ∂J/∂V there are marginals, or the factors of ½; see `anchors.rs`.
+            // Instead of ∂J/∂V there are marginals, or the factors of ½; see `totals.rs`.
             variance_derivatives.nodes = &mut [];
             let derivative = 0.5 * noise_weight;
             self.largest_derivative = self.largest_derivative.max(derivative);

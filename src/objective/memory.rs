@@ -7,7 +7,7 @@
 //! (`chunk.rs`), of the buffers, and of the copies of the design matrices; the tests compare the
 //! sum with what is allocated. (docs/decisions, 30)
 
-use super::labels::works_by_pairs;
+use super::buffers::works_by_pairs;
 use super::noise::{Noise, NoiseDistribution, NoiseSharing};
 use crate::chain::Order;
 use crate::extract::{Dataset, SparseRows};

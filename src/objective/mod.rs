@@ -17,8 +17,8 @@
 //! [`PenalizedLikelihood::evaluate`](Objective::evaluate) computes value and gradient in one pass:
 //!
 //! 1. the label weights, prepared once for all sentences: transition potentials and, under noise,
-//!    their variances (`labels.rs`);
-//! 2. where the sums over sentences start (`anchors.rs`);
+//!    their variances (`buffers.rs`);
+//! 2. where the sums over sentences start (`totals.rs`);
 //! 3. block by block of the corpus ([`BlockPartition`]), in parallel over chunks of sentences
 //!    (`chunk.rs`): scores S = X·Θ and variances V = ρ·X∘²·Θ∘² ([`ForwardProduct`]), then
 //!    the sentence kernel (`sentence.rs`): −log p(y|x), R, ∂S, ∂V;
@@ -33,27 +33,22 @@
 //! between forward-backward and the noise term (`shared.rs`).
 //!
 //! With reweighted noise, an evaluation is one without noise and a weighted L2 penalty, whose
-//! strengths are recomputed when a round begins (`reweighting.rs`).
+//! strengths are recomputed when a round begins (`penalty.rs`).
 //!
 //! Time O(nonzeros of X · K + M·K²) for M tokens. Chunks and blocks depend only on the data, and
 //! sums over them have the same bits in any order ([`crate::exact_sum`]), so the bits do not depend
 //! on the number of threads or of processes.
 
-mod anchors;
 mod buffers;
 mod chunk;
-mod curvature;
 mod features;
-mod labels;
 mod memory;
 mod monte_carlo;
 mod noise;
 mod part;
 mod penalty;
-mod reweighting;
 mod sentence;
 mod shared;
-mod shared_gradient;
 #[cfg(test)]
 pub(crate) mod tests;
 mod totals;
@@ -70,23 +65,21 @@ use crate::score::{
     Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, SharedDerivatives,
     SharedMasks, TransposeProduct, VarianceDerivatives,
 };
-use anchors::{Anchors, LIMITS, VarianceFactors};
-pub use buffers::ScoreArrays;
 use buffers::{BlockArrays, BlockDerivatives};
+pub use buffers::{LabelSums, LabelVariances, ScoreArrays};
 use chunk::{ChunkDerivatives, ChunkWorker, Context};
 pub use features::{SentenceAttributes, active_counts};
-pub use labels::{LabelSums, LabelVariances};
 pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseSharing};
 pub use penalty::Penalty;
-use reweighting::Reweighting;
+use penalty::Reweighting;
 pub use sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
 };
 pub use shared::SharedNoise;
-use totals::Totals;
+use totals::{Anchors, LIMITS, Totals, VarianceFactors};
 
 /// The terms of the objective, without the L1 penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -124,7 +117,7 @@ pub struct PenalizedLikelihood {
     sums: LabelSums,
     observed_pairs: Vec<f64>, // [K][stride] or [P], of sentences with one label per token
     totals: Totals,           // over all ranks
-    anchor_tasks: [Vec<anchors::Task>; 2],
+    anchor_tasks: [Vec<totals::Task>; 2],
     ranks: Option<Ranks>,
 }
 
@@ -172,7 +165,7 @@ impl PenalizedLikelihood {
             variances: LabelVariances::default(),
             sums: LabelSums::default(),
             totals,
-            anchor_tasks: space.blocks().map(anchors::tasks),
+            anchor_tasks: space.blocks().map(totals::anchor_tasks),
             ranks: None,
         }
     }
@@ -199,7 +192,7 @@ impl PenalizedLikelihood {
     fn set_noise(&mut self, noise: Noise, rates: [Option<ColumnRates>; 2]) {
         self.masks = shared::masks(&noise, &rates, &self.space);
         self.rates = rates;
-        if !labels::works_by_pairs(noise) {
+        if !buffers::works_by_pairs(noise) {
             self.work_with_all_pairs();
         }
         if noise.distribution != NoiseDistribution::Additive {
@@ -283,7 +276,11 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn inverse_curvature(&self) -> Option<Vec<f32>> {
-        Some(curvature::inverse(&self.totals, &self.space, &self.penalty))
+        Some(totals::inverse_curvature(
+            &self.totals,
+            &self.space,
+            &self.penalty,
+        ))
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {

@@ -7,14 +7,14 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::backtracking::BacktrackingSearch;
-use super::convergence::ConvergenceTest;
 use super::lbfgs::LbfgsMemory;
+use super::line_search::BacktrackingSearch;
 use super::line_search::{LineSearchStart, TrialDecision, TrialStep, WolfeSearch};
 use super::objective::Objective;
-use super::outcome::{Iteration, Outcome, StopReason};
+use super::objective::{Iteration, Outcome, StopReason};
+use super::objective::{LbfgsOptions, LbfgsSettings, LineSearch};
 use super::owlqn::{self, L1Penalty};
-use super::settings::{LbfgsOptions, LbfgsSettings, LineSearch};
+use super::state::ConvergenceTest;
 use super::state::{OptimizerState, StateObserver};
 use super::vector::{PointRef, VectorOps};
 

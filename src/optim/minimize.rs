@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::descent::Descent;
+use super::objective::LbfgsSettings;
 use super::objective::Objective;
-use super::outcome::{Iteration, Outcome};
-use super::settings::LbfgsSettings;
+use super::objective::{Iteration, Outcome};
 use super::state::{IterationObserver, Start, StateObserver};
 use crate::error::{Error, Result};
 

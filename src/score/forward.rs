@@ -15,8 +15,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block::FeatureBlock;
-use super::rates::ColumnRates;
+use super::targets::ColumnRates;
+use super::targets::FeatureBlock;
 use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::block::FeatureBlock;
-use super::frequency::Frequencies;
+use super::observed::Frequencies;
 use super::observed::ObservedLabels;
+use super::targets::FeatureBlock;
 use super::targets::Targets;
 use crate::chain::{self, LabelWeights, Order, Transitions};
 use crate::extract::{Classes, Dataset};

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::block::FeatureBlock;
-use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner};
 use super::partition::BlockPartition;
-use super::rates::ColumnRates;
+use super::partition::{ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner};
+use super::targets::ColumnRates;
+use super::targets::FeatureBlock;
 use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
 use crate::exact_sum::untied;

@@ -4,15 +4,16 @@ mod decoding;
 mod marginals;
 mod masks;
 mod max_marginals;
+pub(crate) mod oracle;
 mod pairs;
 mod precision;
 
-use super::oracle::{Chain, Oracle};
 use super::*;
 use crate::ids::LabelId;
 use crate::math::add;
 use crate::math::assert_close;
 use crate::random::Lcg;
+use oracle::{Chain, Oracle};
 
 impl Lcg {
     /// Returns a number that is mostly moderate, sometimes around ±50, sometimes around ±10,000.

@@ -11,7 +11,7 @@ mod pairs;
 
 use super::vector::add_scaled;
 use super::*;
-use crate::chain::oracle::Chain;
+use crate::chain::tests::oracle::Chain;
 use crate::chain::{Lattice, Mode, Order, Transitions, padded};
 use crate::random::Lcg;
 use oracle::Paths;

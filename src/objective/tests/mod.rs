@@ -10,8 +10,8 @@ mod shared;
 
 use super::*;
 use crate::chain::Order;
-use crate::chain::oracle::Chain;
-use crate::extract::random::{RandomData, copied};
+use crate::chain::tests::oracle::Chain;
+use crate::extract::tests::random::{RandomData, copied};
 use crate::extract::{Allowed, Classes, SparseRows, Target};
 use crate::ids::LabelId;
 use crate::math::assert_close;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use crate::chain::LabelWeights;
 use crate::chain::Order;
-use crate::extract::random::{RandomData, copied};
+use crate::extract::tests::random::{RandomData, copied};
 use crate::extract::{Classes, Dataset, SparseRows};
 use crate::math;
 use crate::random::Lcg;

@@ -24,7 +24,7 @@
 
 use super::loss::Loss;
 use super::problem::Documents;
-use super::sums::dot;
+use super::problem::dot;
 use dropchain::random::uniform;
 
 /// What determines the orders of epochs.

@@ -1,9 +1,9 @@
 //! Bit-identity across vector widths, and sums over sentences.
 
-use super::passes::SentencePasses;
-use super::sums::FlushSums;
+use super::FlushSums;
+use super::SentencePasses;
 use super::*;
-use crate::noise::edge_matrices::EdgeMatrices;
+use crate::noise::quadratic::EdgeMatrices;
 use crate::noise::regularizer::Derivatives;
 use crate::noise::tests::{SentenceBuffers, TestSentence, ValueAndGradient};
 use crate::random::Lcg;

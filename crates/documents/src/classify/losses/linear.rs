@@ -1,4 +1,5 @@
-//! Training of linear classifiers by iteratively reweighted least squares.
+//! Training of linear classifiers by iteratively reweighted least squares, and of classifiers of
+//! two labels with hidden units by L-BFGS.
 //!
 //! Two labels have one problem, of the second against the first: with the scores ∓½·f of the
 //! labels, as at the minimum of −log p(y|x), p(second|x) = σ(f) and f = w·x. The penalty c2·‖θ‖² of
@@ -13,16 +14,17 @@ use std::f64::consts::SQRT_2;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use dropchain::error::{Error, Result};
-use dropchain::optim::{Iteration, Outcome, StopReason};
-use dropchain::score::Boundary;
 use rayon::prelude::*;
 
 use super::layout::Layout;
-use super::run::{DocumentData, Run, not_finite};
+use super::monitor::{DocumentData, Run, not_finite};
 use crate::irls::{
-    CONCURRENT, Documents, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Problem, Value,
+    CONCURRENT, Documents, HiddenProblem, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization,
+    Problem, Value,
 };
+use dropchain::error::{Error, Result};
+use dropchain::optim::{self, Iteration, LbfgsOptions, LbfgsSettings, Outcome, StopReason};
+use dropchain::score::Boundary;
 
 /// Trains from θ.
 ///
@@ -206,4 +208,44 @@ fn set_weights<'w>(layout: Layout, ws: impl Iterator<Item = &'w [f64]>, theta: &
         theta.copy_from_slice(w);
         theta[layout.columns] = half * w[layout.columns];
     }
+}
+
+/// Trains the weights of hidden units, from θ.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if there are not two labels; [`Error::NotFinite`] if values are too large.
+pub fn train_hidden(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
+    let (set, settings, layout) = (run.set, run.settings, run.monitor.layout);
+    if layout.labels != 2 {
+        let (units, labels) = (layout.units, layout.labels);
+        return Err(Error::parameter(format!(
+            "{units} hidden units with {labels} classes; expected two, or one of each class \
+             against the rest"
+        )));
+    }
+    let targets = data.targets(1);
+    let documents = Documents {
+        rows: &set.data().nodes,
+        scales: &set.space().nodes.scale,
+        bias: 1.0,
+        targets: &targets,
+        weights: &data.weights,
+    };
+    let (loss, l2) = (run.monitor.loss, 0.5 * settings.l2());
+    let mut problem = HiddenProblem::new(documents, loss, run.noise, l2, layout.units);
+    let lbfgs = LbfgsSettings::new(LbfgsOptions {
+        max_iterations: run.limit,
+        ..run.optimizer.clone()
+    })?;
+    let (monitor, observer) = (run.monitor, run.observer);
+    let mut observe = |iteration: &Iteration<'_, Value>| -> ControlFlow<()> {
+        monitor.iteration(iteration, observer)
+    };
+    let (start, interrupt) = (run.start, run.interrupt);
+    let outcome = optim::minimize(&mut problem, start, None, &lbfgs, interrupt, &mut observe)?;
+    if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
+        return Err(not_finite());
+    }
+    Ok(outcome)
 }

@@ -1,10 +1,8 @@
 //! Training with losses of y·score.
 
-mod hidden;
 mod layout;
 mod linear;
 mod monitor;
-mod run;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -21,12 +19,11 @@ use dropchain::train::{
 };
 
 use self::layout::Layout;
-use self::monitor::{Monitor, accuracy};
-use self::run::{DocumentData, Run};
+use super::header::OutputLayer;
 use super::header::{ClassifierHeader, ClassifierParts};
 use super::options::check_settings;
-use super::output_layer::OutputLayer;
 use crate::irls::{InputNoise, Loss, Value, hidden_memory, hidden_start, irls_memory};
+use monitor::{DocumentData, Monitor, Run, accuracy};
 
 /// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
 /// hidden units by L-BFGS.
@@ -122,7 +119,7 @@ impl LossTrainer {
         let data = DocumentData::new(run.set, self.loss)?;
         match self.hidden {
             0 => linear::train(run, &data),
-            _ => hidden::train(run, &data),
+            _ => linear::train_hidden(run, &data),
         }
     }
 
