@@ -17,9 +17,8 @@
 //!
 //! Memory O(K + P): there is no matrix over all pairs.
 
-use super::products::exponentiate;
-use super::products::{LANES, padded};
-use super::products::{across, lane_sum};
+use super::products::{LANES, across, exponentiate, lane_sum, padded};
+use crate::math::set_zeros;
 use crate::simd::{self, Kernel};
 
 /// Pairs with a potential below this multiple of κ are not formed by subtraction: 2⁻⁸.
@@ -304,8 +303,7 @@ pub(crate) struct TokenGroup(Vec<f64>);
 impl TokenGroup {
     /// Sizes the group for `labels` labels, and clears it.
     pub fn clear(&mut self, labels: usize) {
-        self.0.clear();
-        self.0.resize(labels * GROUP, 0.0);
+        set_zeros(&mut self.0, labels * GROUP);
     }
 
     /// Sets all rows to 0.

@@ -19,9 +19,7 @@
 //! systems", Statistics and Computing 2 (1992), max-propagation; for chains, the forward and
 //! backward passes of Viterbi's algorithm.
 
-use super::scores::Constraint;
-use super::scores::LabelMask;
-use super::scores::Scores;
+use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::Transitions;
 use super::viterbi::{Viterbi, argmax};
 use crate::ids::LabelId;

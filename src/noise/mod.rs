@@ -61,7 +61,7 @@
 //! | [`Message`] | eqs. 15–18, vector messages over q features: exact | O(TK²q) | O(Kq) |
 //! | [`Window`] | only the t with \|t − i\| ≤ r (eq. 20) | O(TK²r) | O(TK) |
 //! | [`Window`] of radius 0 | only t = i (eq. 21) | O(TK²) | O(TK) |
-//! | [`Direct`] | none: μ is held fixed, and R is a weighted L2 penalty | O(TK²) | O(K²) |
+//! | [`Adjoint::direct`] | none: μ is held fixed, and R is a weighted L2 penalty | O(TK²) | O(K²) |
 //!
 //! At order 0 tokens are independent: V is that of the node, and only t = i contributes.
 //!
@@ -72,7 +72,6 @@
 
 mod adjoint;
 mod adjoint_kernel;
-mod direct;
 mod engine;
 mod features;
 mod gaussian;
@@ -83,15 +82,13 @@ mod quadratic;
 mod regularizer;
 #[cfg(test)]
 mod tests;
-mod vector;
 mod window;
 
 pub use adjoint::Adjoint;
-pub use direct::Direct;
 pub use engine::{Engine, NoiseTerm, ROUND};
 pub use features::{ActiveCounts, AttributeRows, FeatureGradient, Features};
 pub use gaussian::{Expectation, Gaussian, LogisticMoments, logistic_moments};
-pub use hessian::{HessianProduct, ScoreDirection};
+pub use hessian::HessianProduct;
 pub use message::Message;
 pub use regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, ScoreDerivatives, SentenceInput,

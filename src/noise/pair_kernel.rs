@@ -20,13 +20,14 @@
 //! Only pairs with weights have derivatives, so P₀ to P₃ are `[P]`.
 //!
 //! [`PairKernel`] serves [`Adjoint`](super::Adjoint), and without the messages Φ and ω
-//! [`Direct`](super::Direct), for the sentences that `adjoint_kernel` supports.
+//! [`Adjoint::direct`](super::Adjoint::direct), for the sentences that `adjoint_kernel` supports.
 
 use std::ops::Range;
 
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
 use crate::chain::products::lane_sum;
 use crate::chain::{GROUP, LabelPairs, PairLists, TokenGroup};
+use crate::math::set_zeros;
 use crate::simd::{self, Kernel};
 
 /// Four factors that are multiplied at once.
@@ -47,9 +48,10 @@ pub(super) struct PairKernel {
 }
 
 /// What is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Part {
     /// R and all derivatives.
+    #[default]
     Whole,
     /// R and ∂R/∂V.
     Direct,
@@ -71,16 +73,14 @@ impl PairKernel {
         let sources = pairs.sources().iter();
         by_predecessors.extend(sources.map(|&i| by_successors[i as usize]));
         for sums in &mut self.sums {
-            sums.clear();
-            sums.resize(pairs.len(), 0.0);
+            set_zeros(sums, pairs.len());
         }
         self.pending = 0;
         for group in self.before.iter_mut().chain(&mut self.after) {
             group.clear(labels);
         }
         for row in [&mut self.row, &mut self.omega] {
-            row.clear();
-            row.resize(stride, 0.0);
+            set_zeros(row, stride);
         }
         self.factors.clear();
         self.factors.resize(stride, [0.0; 4]);

@@ -80,9 +80,8 @@
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, ScoreDerivatives, SentenceInput,
 };
-use super::vector::add_scaled;
 use crate::chain::{Lattice, Order, Transitions};
-use crate::math::dot;
+use crate::math::{add, dot, set_zeros};
 
 impl EdgeMatrices {
     /// Starts a batch of sentences: checks the shapes and clears the sums. If few label pairs have
@@ -130,7 +129,7 @@ impl EdgeMatrices {
         }
         if let Some(edge) = sentence.edge_variance {
             let size = self.variance.len();
-            add_scaled(&mut self.variance, &edge[t * size..][..size], 1.0);
+            add(&mut self.variance, &edge[t * size..][..size]);
         }
         let from = self.marginals.iter().zip(&self.variance);
         for (x, (mu, v)) in self.weighted.iter_mut().zip(from) {
@@ -281,13 +280,16 @@ impl EdgeMatrices {
 
     /// Adds the sums over all tokens, if there are any, to `out`.
     pub fn finish(&self, transitions: &Transitions, out: &mut ChainDerivatives<'_>) {
+        if transitions.order() == Order::Zero {
+            return;
+        }
         let sums = [
             (&mut *out.scores, &self.score_sums),
             (&mut *out.variance, &self.variance_sums),
         ];
         for (out, sums) in sums {
             match transitions.pairs() {
-                None => add_scaled(out, sums, 1.0),
+                None => add(out, sums),
                 Some(pairs) if !sums.is_empty() => pairs.add_at_pairs(sums, out),
                 Some(_) => {}
             }
@@ -335,7 +337,7 @@ impl EdgeMatrices {
         let stride = self.stride();
         self.column_sums.fill(0.0);
         for row in self.marginals.chunks_exact(stride) {
-            add_scaled(&mut self.column_sums, row, 1.0);
+            add(&mut self.column_sums, row);
         }
         let rows = out.chunks_exact_mut(stride);
         for (out, row) in rows.zip(self.marginals.chunks_exact(stride)) {
@@ -380,10 +382,10 @@ impl EdgeMatrices {
             }
         }
         let node = &mut out.node[t * stride..][..stride];
-        add_scaled(node, &self.column_sums, 1.0);
-        add_scaled(&mut self.score_sums, &self.weighted, 1.0);
+        add(node, &self.column_sums);
+        add(&mut self.score_sums, &self.weighted);
         if let Some(edge) = out.edge.as_deref_mut() {
-            add_scaled(&mut edge[t * size..][..size], &self.weighted, 1.0);
+            add(&mut edge[t * size..][..size], &self.weighted);
         }
     }
 }
@@ -428,8 +430,7 @@ impl ScalarMessages {
     /// Sizes the rows for `transitions`.
     pub fn reset(&mut self, transitions: &Transitions) {
         for row in [&mut self.next, &mut self.backward] {
-            row.clear();
-            row.resize(transitions.stride(), 0.0);
+            set_zeros(row, transitions.stride());
         }
     }
 
@@ -475,7 +476,7 @@ impl ScalarMessages {
     /// Adds weight·Cov(W; y_0 = ·) to `node` `[T][S]`.
     pub fn finish_backward(&mut self, lattice: &Lattice, weight: f64, node: &mut [f64]) {
         let stride = self.next.len();
-        add_scaled(&mut self.backward, &self.forward[..stride], 1.0);
+        add(&mut self.backward, &self.forward[..stride]);
         add_node_covariance(lattice, 0, &self.backward, weight, node);
     }
 }

@@ -8,15 +8,6 @@ use crate::math::{add, largest_magnitude};
 use crate::noise::{Engine, NoiseTerm};
 use crate::score::{ColumnRates, ParameterSpace};
 
-/// The derivatives of one block of sentences.
-#[derive(Debug, Default)]
-pub(super) struct BlockDerivatives {
-    /// With respect to scores.
-    pub scores: BlockArrays,
-    /// With respect to variances; empty unless noise is proportional to the values.
-    pub variances: BlockArrays,
-}
-
 /// One number per score of the tokens of a block.
 #[derive(Debug, Default)]
 pub(super) struct BlockArrays {

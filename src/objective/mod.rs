@@ -65,9 +65,9 @@ use crate::score::{
     Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, SharedDerivatives,
     SharedMasks, TransposeProduct, VarianceDerivatives,
 };
-use buffers::{BlockArrays, BlockDerivatives};
+use buffers::BlockArrays;
 pub use buffers::{LabelSums, LabelVariances, ScoreArrays};
-use chunk::{ChunkDerivatives, ChunkWorker, Context};
+use chunk::{ChunkWorker, Context};
 pub use features::{SentenceAttributes, active_counts};
 pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
@@ -110,7 +110,7 @@ pub struct PenalizedLikelihood {
     products: [ForwardProduct; 2],     // nodes, edges
     transposes: [TransposeProduct; 2], // nodes, edges
     workers: Vec<ChunkWorker>,         // one per chunk of a block
-    buffers: [BlockDerivatives; 2],    // of the current block and of the next one
+    buffers: [[BlockArrays; 2]; 2],    // of the current block and of the next one
     weights: LabelWeights,             // a buffer
     transitions: Transitions,
     variances: LabelVariances,
@@ -154,9 +154,9 @@ impl PenalizedLikelihood {
             workers: (0..partition.max_block_chunks())
                 .map(|_| ChunkWorker::new(&transitions, None))
                 .collect(),
-            buffers: [(); 2].map(|()| BlockDerivatives {
-                scores: BlockArrays::new(partition.max_block_tokens(), space),
-                variances: BlockArrays::default(),
+            buffers: [(); 2].map(|()| {
+                let scores = BlockArrays::new(partition.max_block_tokens(), space);
+                [scores, BlockArrays::default()]
             }),
             partition,
             observed_pairs: totals.observed_pairs(&transitions),
@@ -168,12 +168,6 @@ impl PenalizedLikelihood {
             anchor_tasks: space.blocks().map(totals::anchor_tasks),
             ranks: None,
         }
-    }
-
-    /// Adds a noise term.
-    #[must_use]
-    pub fn with_noise(self, noise: Noise) -> Self {
-        self.with_attribute_noise(noise, AttributeNoise::default())
     }
 
     /// Adds a noise term in which attributes have amounts of noise of their own.
@@ -198,7 +192,7 @@ impl PenalizedLikelihood {
         if noise.distribution != NoiseDistribution::Additive {
             for buffers in &mut self.buffers {
                 let tokens = self.partition.max_block_tokens();
-                buffers.variances = BlockArrays::new(tokens, &self.space);
+                buffers[1] = BlockArrays::new(tokens, &self.space);
             }
         }
         self.noise = Some(noise);
@@ -228,15 +222,9 @@ impl PenalizedLikelihood {
         self.rates = [None, None];
         self.masks = None;
         for buffers in &mut self.buffers {
-            buffers.variances = BlockArrays::default();
+            buffers[1] = BlockArrays::default();
         }
         self.create_workers();
-    }
-
-    /// Adds a noise term estimated by sampling. [`Objective::begin_iteration`] draws new samples.
-    #[must_use]
-    pub fn with_monte_carlo(self, monte_carlo: MonteCarlo) -> Self {
-        self.with_attribute_sampling(monte_carlo, AttributeNoise::default())
     }
 
     /// Like [`with_monte_carlo`](Self::with_monte_carlo), but attributes have rates of their own.
@@ -456,19 +444,15 @@ impl PenalizedLikelihood {
         index: usize,
         pass: Pass<'_>,
         workers: &mut [ChunkWorker],
-        derivatives: &mut BlockDerivatives,
+        derivatives: &mut [BlockArrays; 2],
     ) {
         let Some(block) = self.partition.blocks.get(index) else {
             return;
         };
         let tokens = self.chunk_tokens(block);
-        let score_derivatives = derivatives.scores.split(&tokens, &self.space);
-        let variance_derivatives = derivatives.variances.split(&tokens, &self.space);
-        let derivatives = score_derivatives.into_iter().zip(variance_derivatives);
-        let derivatives = derivatives.map(|(scores, variances)| ChunkDerivatives {
-            score_derivatives: scores,
-            variance_derivatives: variances,
-        });
+        let [scores, variances] =
+            (derivatives.each_mut()).map(|arrays| arrays.split(&tokens, &self.space));
+        let derivatives = scores.into_iter().zip(variances).map(<[_; 2]>::from);
         let work = workers.iter_mut().zip(&block.chunks).zip(derivatives);
         let work: Vec<_> = work.collect();
         let context = Context {
@@ -487,10 +471,9 @@ impl PenalizedLikelihood {
         &self,
         index: usize,
         factors: &[f64],
-        derivatives: &BlockDerivatives,
+        [scores, variances]: &[BlockArrays; 2],
         gradient: &mut [f64],
     ) {
-        let BlockDerivatives { scores, variances } = derivatives;
         let rates = self.proportional_noise().map(Noise::rates);
         if let Some(masks) = &self.masks {
             let block = &self.partition.blocks[index];
@@ -538,9 +521,9 @@ impl PenalizedLikelihood {
                 index,
                 tokens: &self.chunk_tokens(block),
             };
-            derivatives.scores.clear();
+            derivatives[0].clear();
             let context = self.context(theta);
-            let score_derivatives = &mut derivatives.scores;
+            let score_derivatives = &mut derivatives[0];
             value += sampling.add_block(context, &block, score_derivatives, &mut sums, gradient);
             self.gather(index, theta, &derivatives, gradient);
         }

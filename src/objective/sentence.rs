@@ -35,8 +35,7 @@
 //! batch and online training can share it.
 
 use super::LabelSums;
-use super::buffers::LabelVariances;
-use super::buffers::ScoreArrays;
+use super::buffers::{LabelVariances, ScoreArrays};
 use super::features::{AttributeGradient, SentenceAttributes};
 use super::shared::{SharedNoise, halves};
 use crate::chain::{EdgeSums, LabelMask, Lattice, Order, Scores, Transitions};

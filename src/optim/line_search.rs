@@ -28,6 +28,8 @@
 //! interpolate, so it needs more evaluations on smooth functions than the other
 //! search; it is here for comparisons with CRFsuite.
 
+use super::objective::LineSearch;
+
 /// c₁, as in Nocedal & Wright.
 pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;
 
@@ -37,6 +39,12 @@ pub(super) const CURVATURE: f64 = 0.9;
 
 /// The factor by which a step shrinks if its value is not finite.
 pub(super) const NON_FINITE_SHRINK: f64 = 0.25;
+
+/// The factor for a step that is too long.
+const SHRINK: f64 = 0.5;
+
+/// The factor for a step that is too short.
+const GROW: f64 = 2.1;
 
 /// φ and φ′ at a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,63 +96,25 @@ pub(super) enum TrialDecision {
     GiveUp,
 }
 
-/// The trials of a line search.
-#[derive(Debug)]
-pub(super) struct Trials {
-    pub(super) start: LineSearchStart,
-    best: Option<TrialStep>,
-    left: usize,
-}
-
-impl Trials {
-    pub(super) fn new(start: LineSearchStart, most: usize) -> Self {
-        Self {
-            start,
-            best: None,
-            left: most,
-        }
-    }
-
-    /// Records a trial step; returns whether it is finite.
-    pub(super) fn record(&mut self, trial: TrialStep) -> bool {
-        self.left = self.left.saturating_sub(1);
-        let is_finite = trial.value.is_finite() && trial.slope.is_finite();
-        if is_finite && self.best.is_none_or(|best| trial.value < best.value) {
-            self.best = Some(trial);
-        }
-        is_finite
-    }
-
-    /// Returns the decision to try `step` next, if there are trials left.
-    pub(super) fn next(&self, step: f64) -> TrialDecision {
-        match self.left {
-            0 => TrialDecision::GiveUp,
-            _ => TrialDecision::Try(step),
-        }
-    }
-
-    /// Returns the trial step with the lowest finite value, if that is below φ(0) by more than the
-    /// noise.
-    pub(super) fn fallback(&self) -> Option<f64> {
-        self.best
-            .filter(|best| self.start.is_decrease(best.value))
-            .map(|best| best.step)
-    }
-}
-
 /// A line search in progress.
 #[derive(Debug)]
-pub(super) struct WolfeSearch {
-    pub(super) trials: Trials,
-    low: TrialStep,
-    high: Option<TrialStep>,
-    widths: [f64; 2], // of the bracket before the last two trials, newest first
+pub(super) struct StepSearch {
+    method: LineSearch,
+    start: LineSearchStart,
+    best: Option<TrialStep>,
+    left: usize,             // trials
+    low: TrialStep,          // of the search for the strong Wolfe conditions, as are the next two
+    high: Option<TrialStep>, // the other end of the bracket
+    widths: [f64; 2],        // of the bracket before the last two trials, newest first
 }
 
-impl WolfeSearch {
-    pub(super) fn new(start: LineSearchStart, max_trials: usize) -> Self {
+impl StepSearch {
+    pub(super) fn new(start: LineSearchStart, method: LineSearch, max_trials: usize) -> Self {
         Self {
-            trials: Trials::new(start, max_trials),
+            method,
+            start,
+            best: None,
+            left: max_trials,
             low: TrialStep {
                 step: 0.0,
                 value: start.value,
@@ -157,28 +127,68 @@ impl WolfeSearch {
 
     /// Returns what to do after a trial step.
     pub(super) fn decide(&mut self, trial: TrialStep) -> TrialDecision {
-        let next = if self.trials.record(trial) {
-            let start = &self.trials.start;
-            let low_enough = start.is_low_enough(trial);
-            if low_enough && trial.slope.abs() <= -CURVATURE * start.slope {
-                return TrialDecision::Accept;
-            }
-            self.shrink_bracket(trial, low_enough)
-        } else {
-            self.high = Some(TrialStep {
-                value: f64::INFINITY,
-                slope: f64::NAN,
-                ..trial
-            });
-            self.widths = [f64::INFINITY; 2];
-            self.low.step + NON_FINITE_SHRINK * (trial.step - self.low.step)
+        self.left = self.left.saturating_sub(1);
+        let is_finite = trial.value.is_finite() && trial.slope.is_finite();
+        if is_finite && self.best.is_none_or(|best| trial.value < best.value) {
+            self.best = Some(trial);
+        }
+        let next = match self.method {
+            LineSearch::StrongWolfe => self.next_of_bracket(trial, is_finite),
+            LineSearch::Backtracking => self.backtrack(trial, is_finite, false),
+            LineSearch::StrongBacktracking => self.backtrack(trial, is_finite, true),
         };
-        self.trials.next(next)
+        match next {
+            None => TrialDecision::Accept,
+            Some(_) if self.left == 0 => TrialDecision::GiveUp,
+            Some(step) => TrialDecision::Try(step),
+        }
+    }
+
+    /// Returns the trial step with the lowest finite value, if that is below φ(0) by more than the
+    /// noise.
+    pub(super) fn fallback(&self) -> Option<f64> {
+        self.best
+            .filter(|best| self.start.is_decrease(best.value))
+            .map(|best| best.step)
+    }
+
+    /// Returns the next step of the bracket, unless the trial satisfies the conditions.
+    fn next_of_bracket(&mut self, trial: TrialStep, is_finite: bool) -> Option<f64> {
+        if is_finite {
+            let low_enough = self.start.is_low_enough(trial);
+            let is_accepted = low_enough && trial.slope.abs() <= -CURVATURE * self.start.slope;
+            return (!is_accepted).then(|| self.shrink_bracket(trial, low_enough));
+        }
+        self.high = Some(TrialStep {
+            value: f64::INFINITY,
+            slope: f64::NAN,
+            ..trial
+        });
+        self.widths = [f64::INFINITY; 2];
+        Some(self.low.step + NON_FINITE_SHRINK * (trial.step - self.low.step))
+    }
+
+    /// Returns a multiple of the step, unless the trial satisfies the conditions: |φ′| must be
+    /// small (strong), or φ′ not too negative.
+    fn backtrack(&self, trial: TrialStep, is_finite: bool, is_strong: bool) -> Option<f64> {
+        let limit = CURVATURE * self.start.slope; // < 0
+        let factor = if !is_finite {
+            NON_FINITE_SHRINK
+        } else if !self.start.is_low_enough(trial) {
+            SHRINK
+        } else if trial.slope < limit {
+            GROW
+        } else if is_strong && trial.slope > -limit {
+            SHRINK
+        } else {
+            return None;
+        };
+        Some(factor * trial.step)
     }
 
     /// Replaces one end of the bracket by a trial; returns the next step to try.
     fn shrink_bracket(&mut self, trial: TrialStep, low_enough: bool) -> f64 {
-        if !low_enough || trial.value > self.low.value + self.trials.start.noise {
+        if !low_enough || trial.value > self.low.value + self.start.noise {
             self.high = Some(trial);
             return self.interpolate(trial);
         }
@@ -205,7 +215,7 @@ impl WolfeSearch {
         if width.abs() > 0.66 * older {
             return low.step + 0.5 * width;
         }
-        let level = (low.value - high.value).abs() <= self.trials.start.noise;
+        let level = (low.value - high.value).abs() <= self.start.noise;
         let fraction = if level && low.slope * high.slope < 0.0 {
             low.slope / (low.slope - high.slope)
         } else {
@@ -235,48 +245,6 @@ fn cubic_minimum(a: TrialStep, b: TrialStep) -> f64 {
     b.step - (b.step - a.step) * (b.slope + d2 - d1) / (b.slope - a.slope + 2.0 * d2)
 }
 
-/// The factor for a step that is too long.
-const SHRINK: f64 = 0.5;
-
-/// The factor for a step that is too short.
-const GROW: f64 = 2.1;
-
-/// A line search in progress.
-#[derive(Debug)]
-pub(super) struct BacktrackingSearch {
-    pub(super) trials: Trials,
-    /// Whether |φ′| must be small (strong Wolfe conditions), or only φ′ not too negative.
-    is_strong: bool,
-}
-
-impl BacktrackingSearch {
-    pub(super) fn new(start: LineSearchStart, is_strong: bool, max_trials: usize) -> Self {
-        Self {
-            trials: Trials::new(start, max_trials),
-            is_strong,
-        }
-    }
-
-    /// Returns what to do after a trial step.
-    pub(super) fn decide(&mut self, trial: TrialStep) -> TrialDecision {
-        let is_finite = self.trials.record(trial);
-        let start = &self.trials.start;
-        let limit = CURVATURE * start.slope; // < 0
-        let factor = if !is_finite {
-            NON_FINITE_SHRINK
-        } else if !start.is_low_enough(trial) {
-            SHRINK
-        } else if trial.slope < limit {
-            GROW
-        } else if self.is_strong && trial.slope > -limit {
-            SHRINK
-        } else {
-            return TrialDecision::Accept;
-        };
-        self.trials.next(factor * trial.step)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,7 +263,7 @@ mod tests {
             lowest: value,
             noise,
         };
-        let mut search = WolfeSearch::new(start, max_trials);
+        let mut search = StepSearch::new(start, LineSearch::StrongWolfe, max_trials);
         let mut steps = vec![first];
         loop {
             let step = steps[steps.len() - 1];
@@ -412,7 +380,11 @@ mod tests {
             lowest: 1.0,
             noise: 0.0,
         };
-        let mut search = BacktrackingSearch::new(start, is_strong, max_trials);
+        let method = match is_strong {
+            true => LineSearch::StrongBacktracking,
+            false => LineSearch::Backtracking,
+        };
+        let mut search = StepSearch::new(start, method, max_trials);
         let mut steps = vec![first];
         loop {
             let step = steps[steps.len() - 1];

@@ -105,13 +105,9 @@ pub(crate) trait StateObserver<D> {
 }
 
 /// An observer that ignores the state.
-pub(super) struct IterationObserver<'a, D>(
-    pub &'a mut dyn FnMut(&Iteration<'_, D>) -> ControlFlow<()>,
-);
-
-impl<D> StateObserver<D> for IterationObserver<'_, D> {
+impl<D, F: FnMut(&Iteration<'_, D>) -> ControlFlow<()>> StateObserver<D> for F {
     fn iteration(&mut self, iteration: &Iteration<'_, D>) -> ControlFlow<()> {
-        (self.0)(iteration)
+        self(iteration)
     }
 
     fn state(&mut self, _: &OptimizerState<'_, D>, _: bool) {}

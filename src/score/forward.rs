@@ -15,9 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::targets::ColumnRates;
-use super::targets::FeatureBlock;
-use super::targets::{BLOCKS, ColumnForm, Targets};
+use super::targets::{BLOCKS, ColumnForm, ColumnRates, FeatureBlock, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};

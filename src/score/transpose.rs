@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::partition::BlockPartition;
-use super::partition::{ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner};
-use super::targets::ColumnRates;
-use super::targets::FeatureBlock;
-use super::targets::{BLOCKS, ColumnForm, Targets};
+use super::partition::{
+    BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
+};
+use super::targets::{BLOCKS, ColumnForm, ColumnRates, FeatureBlock, Targets};
 use crate::chain::LANES;
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;

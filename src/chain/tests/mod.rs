@@ -10,8 +10,7 @@ mod precision;
 
 use super::*;
 use crate::ids::LabelId;
-use crate::math::add;
-use crate::math::assert_close;
+use crate::math::{add, assert_close};
 use crate::random::Lcg;
 use oracle::{Chain, Oracle};
 

@@ -62,6 +62,7 @@ use crate::chain::products::{
     row_times_matrix,
 };
 use crate::chain::{LANES, Mode, Transitions};
+use crate::math::set_zeros;
 use crate::noise::quadratic::EdgeMatrices;
 use crate::noise::regularizer::{ChainContext, Derivatives, SentenceInput};
 use crate::simd::{self, Kernel};
@@ -102,12 +103,10 @@ impl AdjointKernel {
             panels.resize(stride / LANES * labels, [0.0; LANES]);
         }
         for sums in &mut self.sums {
-            sums.clear();
-            sums.resize(labels * stride, 0.0);
+            set_zeros(sums, labels * stride);
         }
         for row in [&mut self.omega, &mut self.row] {
-            row.clear();
-            row.resize(stride, 0.0);
+            set_zeros(row, stride);
         }
         let potentials = context.transitions.potentials();
         for a in 0..labels {

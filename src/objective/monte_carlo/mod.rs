@@ -39,7 +39,7 @@ mod tests;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use sampler::{Key, SampleContext, SampleMasks, Sampler, SamplerOutput};
+use sampler::{Key, SampleContext, SampleMasks, Sampler};
 
 use super::LabelSums;
 use super::buffers::BlockArrays;
@@ -47,6 +47,7 @@ use super::chunk::Context;
 use super::noise::{AttributeNoise, noise_factors};
 use crate::chain::Transitions;
 use crate::extract::{Dataset, SparseRows};
+use crate::math::set_zeros;
 use crate::score::{
     Block, BlockPartition, ColumnBlock, FeatureBlock, ParameterSpace, TASK_ENTRIES, sorted_entries,
     split_by_owner,
@@ -185,14 +186,12 @@ impl Sampling {
         let score_derivatives = score_derivatives.split(block.tokens, space);
         let noised_derivatives = self.noised_derivatives.split(block.tokens, space);
         let outputs = score_derivatives.into_iter().zip(noised_derivatives);
-        let outputs = outputs.map(|(score_derivatives, noised_derivatives)| SamplerOutput {
-            score_derivatives,
-            noised_derivatives,
-        });
         let chunks = self.samplers.iter_mut().zip(&block.block.chunks);
         let work: Vec<_> = chunks.zip(outputs).collect();
         work.into_par_iter()
-            .for_each(|((sampler, chunk), output)| sampler.run(&context, chunk.clone(), output));
+            .for_each(|((sampler, chunk), (scores, noised))| {
+                sampler.run(&context, chunk.clone(), [scores, noised]);
+            });
     }
 
     /// Adds the derivatives with respect to masked features to the gradient: X̃ᵀ·(μ(s̃) − μ(s)).
@@ -277,8 +276,7 @@ impl MaskedTranspose {
                     let token = columns.token(entry);
                     factors.resize(gradient.len(), 0.0);
                     fill(token, column, &mut factors);
-                    products.clear();
-                    products.resize(gradient.len(), 0.0);
+                    set_zeros(&mut products, gradient.len());
                     let c = block.scale[column] * columns.value(entry);
                     let score_derivatives = &derivatives[token * width..][..width];
                     targets.add_derivatives(column, c, score_derivatives, &mut products);

@@ -11,8 +11,8 @@
 use std::ops::Range;
 
 use crate::chain::{Lattice, Order, Scores, Transitions, padded};
-use crate::math::{add, dot};
-use crate::noise::{HessianProduct, ScoreDerivatives, ScoreDirection};
+use crate::math::{add, dot, set_zeros};
+use crate::noise::{HessianProduct, ScoreDerivatives};
 use crate::objective::LabelSums;
 use crate::objective::buffers::ScoreArrays;
 use crate::objective::chunk::Context;
@@ -30,14 +30,6 @@ pub(super) struct SampleContext<'a> {
     pub rates: [Option<&'a [f64]>; 2],
     /// The factors of D of a labeled and of an unlabeled sentence of weight 1.
     pub factors: [f64; 2],
-}
-
-/// The derivatives of the tokens of a chunk.
-pub(super) struct SamplerOutput<'a> {
-    /// Accumulates −∇²A(s)·(s̃ − s).
-    pub score_derivatives: ScoreArrays<'a>,
-    /// Overwritten with μ(s̃) − μ(s).
-    pub noised_derivatives: ScoreArrays<'a>,
 }
 
 /// Buffers and sums for the sentences of one chunk. Clean scores exclude transitions and
@@ -67,7 +59,7 @@ impl Sampler {
         &mut self,
         context: &SampleContext<'_>,
         chunk: Range<usize>,
-        mut output: SamplerOutput<'_>,
+        mut output: [ScoreArrays<'_>; 2],
     ) {
         let Context {
             data, space, chain, ..
@@ -82,10 +74,9 @@ impl Sampler {
         let labeled = data.labeled();
         for i in chunk {
             let tokens = data.sentence(i);
-            let output = SamplerOutput {
-                score_derivatives: output.score_derivatives.take(tokens.len(), space),
-                noised_derivatives: output.noised_derivatives.take(tokens.len(), space),
-            };
+            let output = output
+                .each_mut()
+                .map(|arrays| arrays.take(tokens.len(), space));
             if !tokens.is_empty() {
                 let weight = data.weight(i) * context.factors[usize::from(i >= labeled)];
                 self.run_sentence(context, tokens, weight, output);
@@ -101,10 +92,10 @@ impl Sampler {
         context: &SampleContext<'_>,
         tokens: Range<usize>,
         weight: f64,
-        output: SamplerOutput<'_>,
+        [score_derivatives, noised_derivatives]: [ScoreArrays<'_>; 2],
     ) {
         let transitions = context.evaluation.chain.transitions;
-        let has_edges = !output.score_derivatives.edges.is_empty();
+        let has_edges = !score_derivatives.edges.is_empty();
         self.write_attribute_scores(context, tokens.clone(), has_edges);
         self.add_label_scores(context, tokens.clone());
         let scores = Scores {
@@ -120,10 +111,9 @@ impl Sampler {
             .noised
             .forward_backward(context.zero_transitions, scores);
         self.subtract_scores(transitions, tokens.len());
-        let first_order =
-            self.differentiate_masked(context, tokens, weight, output.noised_derivatives);
+        let first_order = self.differentiate_masked(context, tokens, weight, noised_derivatives);
         self.value += weight * (noised - clean - first_order);
-        self.add_hessian_product(transitions, weight, output.score_derivatives);
+        self.add_hessian_product(transitions, weight, score_derivatives);
     }
 
     /// Writes the clean and the noised attribute scores.
@@ -150,8 +140,7 @@ impl Sampler {
             let (matrix, block) = matrices[i];
             let (targets, width) = (&block.targets, block.width());
             for (array, needed) in [&mut *scores, &mut *noised].into_iter().zip(needed) {
-                array.clear();
-                array.resize(if needed { tokens.len() * width } else { 0 }, 0.0);
+                set_zeros(array, if needed { tokens.len() * width } else { 0 });
             }
             let weights = block.weights(theta);
             let rows = scores.chunks_exact_mut(width);
@@ -282,9 +271,8 @@ impl Sampler {
         score_derivatives: ScoreArrays<'_>,
     ) {
         let ScoreArrays { nodes, edges } = score_derivatives;
-        self.node_derivatives.clear();
-        self.node_derivatives.resize(nodes.len(), 0.0);
-        let direction = ScoreDirection {
+        set_zeros(&mut self.node_derivatives, nodes.len());
+        let direction = Scores {
             node: &self.noised_nodes,
             edge: (!self.noised_edges.is_empty()).then_some(&self.noised_edges),
         };

@@ -20,6 +20,18 @@ use crate::random::Lcg;
 use crate::score::tests::{FIRST_ORDER, space};
 use crate::score::{Boundary, FeatureBlock, SpaceOptions, States};
 
+impl PenalizedLikelihood {
+    /// Adds noise of the same amount on all attributes.
+    pub(crate) fn with_noise(self, noise: Noise) -> Self {
+        self.with_attribute_noise(noise, AttributeNoise::default())
+    }
+
+    /// Adds Monte-Carlo dropout of the same rate on all attributes.
+    pub(crate) fn with_monte_carlo(self, monte_carlo: MonteCarlo) -> Self {
+        self.with_attribute_sampling(monte_carlo, AttributeNoise::default())
+    }
+}
+
 const DATA: RandomData = RandomData {
     sentences: 3,
     longest: 3,

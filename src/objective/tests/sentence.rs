@@ -5,8 +5,7 @@ use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::math::assert_close;
 use crate::noise::{Engine, NoiseTerm};
-use crate::objective::buffers::LabelVariances;
-use crate::objective::buffers::ScoreArrays;
+use crate::objective::buffers::{LabelVariances, ScoreArrays};
 use crate::objective::features::SentenceAttributes;
 use crate::objective::sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,

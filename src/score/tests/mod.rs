@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::*;
-use crate::chain::LabelWeights;
-use crate::chain::Order;
+use crate::chain::{LabelWeights, Order};
 use crate::extract::tests::random::{RandomData, copied};
 use crate::extract::{Classes, Dataset, SparseRows};
 use crate::math;

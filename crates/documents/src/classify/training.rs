@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 use super::classifier::Classifier;
 use super::corpus::InstanceCorpus;
 use super::header::{ClassifierParts, Multiclass, OneVsRest};
-use super::losses::{Job, LossTrainer};
+use super::losses::LossTrainer;
 use super::options::ClassifierOptions;
 use crate::Instance;
 use crate::features::{at, features};
@@ -271,14 +271,8 @@ impl<'a> ClassifierTrainer<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, End)> {
         if let Some(trainer) = self.loss_trainer() {
-            let job = Job {
-                corpus,
-                dev,
-                settings: &self.settings,
-                interrupt: self.interrupt,
-                memory: self.memory,
-            };
-            return trainer.train(&job, observer);
+            let (interrupt, memory) = (self.interrupt, self.memory);
+            return trainer.train((corpus, dev), &self.settings, interrupt, memory, observer);
         }
         let mut trainer = Trainer::with_settings(self.settings.clone()).memory(self.memory);
         if let Some(flag) = self.interrupt {

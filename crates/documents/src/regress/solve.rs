@@ -4,11 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::corpus::Design;
-use super::options::RegressionLoss;
-use super::options::{RegressionOptions, Solver};
-use super::solvers::CoordinateDescent;
-use super::solvers::SmoothObjective;
-use super::solvers::{self, System};
+use super::options::{RegressionLoss, RegressionOptions, Solver};
+use super::solvers::{self, CoordinateDescent, SmoothObjective, System};
 use crate::irls::{self, Documents, InputNoise, IrlsOptions, irls_memory};
 use dropchain::error::{Error, Result};
 use dropchain::extract::SparseRows;

@@ -1,8 +1,6 @@
 //! Bit-identity across vector widths, and sums over sentences.
 
-use super::FlushSums;
-use super::SentencePasses;
-use super::*;
+use super::{FlushSums, SentencePasses, *};
 use crate::noise::quadratic::EdgeMatrices;
 use crate::noise::regularizer::Derivatives;
 use crate::noise::tests::{SentenceBuffers, TestSentence, ValueAndGradient};

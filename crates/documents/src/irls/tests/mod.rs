@@ -9,8 +9,7 @@ use self::references::{dual_coordinate_descent, expected_loss, second_moment, so
 use super::loss::Majorizer;
 use super::minimize::{Solvers, minimize_by};
 use super::problem::dot;
-use super::quadratic::by_cholesky;
-use super::quadratic::{Model, Quadratic};
+use super::quadratic::{Model, Quadratic, by_cholesky};
 use super::*;
 use dropchain::extract::SparseRows;
 use dropchain::optim::StopReason;
