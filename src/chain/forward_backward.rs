@@ -246,15 +246,15 @@ struct PairPotentials<'a>(&'a LabelPairs);
 impl SharedPotentials for PairPotentials<'_> {
     #[inline(always)]
     fn forward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        let lists = self.0.predecessors();
-        lists.product(self.0.background(), x, first, out);
+        let lists = &self.0.predecessors;
+        lists.product(self.0.background, x, first, out);
         out[x.len()..].fill(0.0);
     }
 
     #[inline(always)]
     fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        let lists = self.0.successors();
-        lists.product(self.0.background(), x, first, out);
+        let lists = &self.0.successors;
+        lists.product(self.0.background, x, first, out);
         out[x.len()..].fill(0.0);
     }
 }

@@ -47,15 +47,15 @@ pub struct Lattice {
     pub(super) labels: usize,
     pub(super) stride: usize,
     pub(super) tokens: usize,
-    pub(super) mode: Mode,
-    pub(super) psi: Vec<f64>,       // [T][S]
-    pub(super) alpha: Vec<f64>,     // [T][S]
-    pub(super) beta: Vec<f64>,      // [T][S]
-    pub(super) suffix: Vec<f64>,    // [T][S] v
+    pub(crate) mode: Mode,
+    pub(crate) psi: Vec<f64>,       // [T][S]
+    pub(crate) alpha: Vec<f64>,     // [T][S]
+    pub(crate) beta: Vec<f64>,      // [T][S]
+    pub(crate) suffix: Vec<f64>,    // [T][S] v
     pub(super) marginals: Vec<f64>, // [T][S]
-    pub(super) scale: Vec<f64>,     // [T] c
+    pub(crate) scale: Vec<f64>,     // [T] c
     pub(super) shift: Vec<f64>,     // [T] n̄[t] + w̄[t]; n̄[0] at t = 0
-    pub(super) edge: Vec<f64>,      // [T][K][S] e; empty without edge scores
+    pub(crate) edge: Vec<f64>,      // [T][K][S] e; empty without edge scores
     pub(super) scratch: Vec<f64>,   // [S]
 }
 
@@ -171,12 +171,6 @@ impl Lattice {
         self.tokens
     }
 
-    /// Returns the number representation of the messages.
-    #[must_use]
-    pub fn mode(&self) -> Mode {
-        self.mode
-    }
-
     /// Returns `p(y_t = b)`, of shape `[T][S]`.
     #[must_use]
     pub fn node_marginals(&self) -> &[f64] {
@@ -224,43 +218,6 @@ impl Lattice {
             Mode::Scaled => (transitions.potentials(), 0.0),
             Mode::Log => (transitions.scores(), transitions.shift),
         }
-    }
-
-    /// Returns α, of shape `[T][S]`.
-    #[must_use]
-    pub fn alpha(&self) -> &[f64] {
-        &self.alpha
-    }
-
-    /// Returns β, of shape `[T][S]`.
-    #[must_use]
-    pub fn beta(&self) -> &[f64] {
-        &self.beta
-    }
-
-    /// Returns v, of shape `[T][S]`.
-    #[must_use]
-    pub fn suffix(&self) -> &[f64] {
-        &self.suffix
-    }
-
-    /// Returns ψ, of shape `[T][S]`.
-    #[must_use]
-    pub fn node_potentials(&self) -> &[f64] {
-        &self.psi
-    }
-
-    /// Returns e, of shape `[T][K][S]` (t ≥ 1), if the sentence has edge scores. Otherwise empty:
-    /// every `e[t]` is [`Transitions::potentials`].
-    #[must_use]
-    pub fn edge_potentials(&self) -> &[f64] {
-        &self.edge
-    }
-
-    /// Returns c, of shape `[T]`.
-    #[must_use]
-    pub fn scale(&self) -> &[f64] {
-        &self.scale
     }
 }
 

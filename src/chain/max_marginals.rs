@@ -98,7 +98,7 @@ impl MaxMarginals {
         (0..labels).map(move |c| steps[c] + edge.map_or(0.0, |edge| edge[c]) + (nodes[c] + beta[c]))
     }
 
-    /// Returns the labels of the best path, `[T]`, those of [`Viterbi::decode_within`]; empty if
+    /// Returns the labels of the best path, `[T]`, those of [`Viterbi::decode`]; empty if
     /// none is allowed.
     #[must_use]
     pub fn path(&self) -> &[LabelId] {

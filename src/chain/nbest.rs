@@ -98,32 +98,18 @@ impl NBestSearch {
 }
 
 impl Viterbi {
-    /// Returns the `n` best distinct paths, among those that `constraint` allows, best first; all
+    /// Returns the `n` best distinct paths, among those that `constraint` and `mask` allow, best first; all
     /// paths if there are fewer.
     ///
     /// The first is that of [`Viterbi::decode`], with the same score. The order of paths with equal
     /// scores depends on nothing but the scores.
     ///
+    /// With a mask, edge scores may be −∞.
+    ///
     /// # Panics
     ///
     /// If `scores` have the wrong shape or `constraint` has another number of labels.
     pub fn nbest(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        n: usize,
-        constraint: Option<&Constraint>,
-    ) -> Vec<ScoredPath> {
-        self.nbest_within(transitions, scores, n, constraint, None)
-    }
-
-    /// Like [`Viterbi::nbest`], among the paths whose labels `mask` allows, if there is one. With a
-    /// mask, edge scores may be −∞.
-    ///
-    /// # Panics
-    ///
-    /// If `scores` have the wrong shape or `constraint` has another number of labels.
-    pub fn nbest_within(
         &mut self,
         transitions: &Transitions,
         scores: Scores,

@@ -102,9 +102,9 @@ const FORBIDDEN: f64 = f64::NEG_INFINITY;
 #[derive(Clone, Debug)]
 pub struct Constraint {
     labels: usize,
-    transitions: Vec<f64>, // [K][S] ALLOWED or FORBIDDEN, added to the scores
-    start: Vec<f64>,       // [K]
-    end: Vec<f64>,         // [K]
+    pub(super) transitions: Vec<f64>, // [K][S] ALLOWED or FORBIDDEN, added to the scores
+    pub(super) start: Vec<f64>,       // [K]
+    pub(super) end: Vec<f64>,         // [K]
 }
 
 impl Constraint {
@@ -168,21 +168,6 @@ impl Constraint {
     pub fn allows_end(&self, a: usize) -> bool {
         self.end[a] == ALLOWED
     }
-
-    /// Returns 0 for legal transitions and −∞ for illegal ones, `[K][S]`.
-    pub(super) fn transitions(&self) -> &[f64] {
-        &self.transitions
-    }
-
-    /// Returns 0 for legal first labels and −∞ for illegal ones, `[K]`.
-    pub(super) fn start(&self) -> &[f64] {
-        &self.start
-    }
-
-    /// Returns 0 for legal last labels and −∞ for illegal ones, `[K]`.
-    pub(super) fn end(&self) -> &[f64] {
-        &self.end
-    }
 }
 
 fn penalty(allowed: bool) -> f64 {
@@ -193,7 +178,7 @@ fn penalty(allowed: bool) -> f64 {
 /// reusable workspace.
 ///
 /// [`Lattice::forward_backward_within`](super::Lattice::forward_backward_within) sums over the
-/// paths of such labels alone, and [`Viterbi::decode_within`](super::Viterbi::decode_within) finds
+/// paths of such labels alone, and [`Viterbi::decode`](super::Viterbi::decode) finds
 /// the best of them. Unlike a [`Constraint`](super::Constraint), which is the same for all
 /// sentences and restricts label pairs, a mask belongs to one sentence.
 #[derive(Clone, Debug, Default)]

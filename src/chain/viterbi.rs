@@ -41,29 +41,15 @@ pub struct Viterbi {
 }
 
 impl Viterbi {
-    /// Writes the best path, among those that `constraint` allows, to `path` and returns its
+    /// Writes the best path, among those that `constraint` and `mask` allow, to `path` and returns its
     /// score. If no path is legal, `path` is left empty and the score is −∞.
+    ///
+    /// With a mask, edge scores may be −∞.
     ///
     /// # Panics
     ///
     /// If `scores` have the wrong shape or `constraint` has another number of labels.
     pub fn decode(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        constraint: Option<&Constraint>,
-        path: &mut Vec<LabelId>,
-    ) -> f64 {
-        self.decode_within(transitions, scores, constraint, None, path)
-    }
-
-    /// Like [`Viterbi::decode`], among the paths whose labels `mask` allows, if there is one. With
-    /// a mask, edge scores may be −∞.
-    ///
-    /// # Panics
-    ///
-    /// If `scores` have the wrong shape or `constraint` has another number of labels.
-    pub fn decode_within(
         &mut self,
         transitions: &Transitions,
         scores: Scores,
@@ -145,14 +131,14 @@ impl Viterbi {
         self.constrained.extend_from_slice(transitions.scores());
         if let Some(constraint) = constraint {
             assert_eq!(constraint.labels(), self.labels, "labels differ");
-            add(&mut self.constrained, constraint.transitions());
+            add(&mut self.constrained, &constraint.transitions);
         }
         if let Some(constraint) = constraint
             && self.tokens > 0
         {
-            add(&mut self.delta, constraint.start());
+            add(&mut self.delta, &constraint.start);
             let last = (self.tokens - 1) * self.stride;
-            add(&mut self.delta[last..], constraint.end());
+            add(&mut self.delta[last..], &constraint.end);
         }
     }
 
@@ -309,7 +295,7 @@ fn viterbi_step_with_edges(
 const LEADERS: usize = 16;
 
 impl Viterbi {
-    /// Like [`Viterbi::decode_within`], by pairs, without a constraint and edge scores.
+    /// Like [`Viterbi::decode`], by pairs, without a constraint and edge scores.
     pub(super) fn decode_by_pairs(
         &mut self,
         transitions: &Transitions,
@@ -340,8 +326,8 @@ impl Viterbi {
         path.push(LabelId(b as u16));
         for t in (1..self.tokens).rev() {
             let before = &self.delta[(t - 1) * self.stride..][..self.labels];
-            let lists = pairs.predecessors();
-            let steps = lists.row(b, lists.scores(), 0.0);
+            let lists = &pairs.predecessors;
+            let steps = lists.row(b, &lists.scores, 0.0);
             b = argmax(before.iter().zip(steps).map(|(before, step)| before + step)).0;
             path.push(LabelId(b as u16));
         }
@@ -365,11 +351,11 @@ fn lead(scores: &[f64], leaders: &mut Vec<u32>) {
 
 /// Returns max_a (δ[a] + trans[a][b]).
 fn best_before(pairs: &LabelPairs, before: &[f64], leaders: &[u32], b: usize) -> f64 {
-    let lists = pairs.predecessors();
+    let lists = &pairs.predecessors;
     let range = lists.range(b);
-    let others = &lists.others()[range.clone()];
+    let others = &lists.others[range.clone()];
     let mut best = f64::NEG_INFINITY;
-    for (&a, score) in others.iter().zip(&lists.scores()[range]) {
+    for (&a, score) in others.iter().zip(&lists.scores[range]) {
         let x = before[a as usize] + score;
         best = if x > best { x } else { best };
     }

@@ -347,7 +347,7 @@ impl LabelBlock {
     fn spread(&self, theta: &[f64], [height, labels]: [usize; 2], out: &mut Vec<f64>) {
         set_zeros(out, height * labels);
         if self.targets.columns() > 0 {
-            let (theta, stride) = (&theta[self.range.clone()], self.targets.stride());
+            let (theta, stride) = (&theta[self.range.clone()], self.targets.stride);
             self.targets.for_each(0, |position, index| {
                 out[position / stride * labels + position % stride] = theta[index];
             });

@@ -125,7 +125,7 @@ impl Kernel for WriteShared<'_> {
 
     #[inline(always)]
     fn run(mut self) {
-        let stride = self.targets.stride();
+        let stride = self.targets.stride;
         match stride / LANES {
             1 => self.dense::<1>(),
             2 => self.dense::<2>(),
@@ -136,7 +136,7 @@ impl Kernel for WriteShared<'_> {
             BLOCKS => self.dense::<BLOCKS>(),
             _ => self.wide(),
         }
-        let labels = self.targets.labels();
+        let labels = self.targets.labels;
         for (i, token) in self.tokens.clone().enumerate() {
             let row = i * stride..(i + 1) * stride;
             let out = &mut self.out[row.clone()];
@@ -215,7 +215,7 @@ impl WriteShared<'_> {
     /// Like [`dense`](Self::dense) for any number of labels.
     #[inline(always)]
     fn wide(&mut self) {
-        let (stride, labels) = (self.targets.stride(), self.targets.labels());
+        let (stride, labels) = (self.targets.stride, self.targets.labels);
         self.out.fill(0.0);
         for (i, token) in self.tokens.clone().enumerate() {
             let p = &self.marginals[i * stride..][..labels];
@@ -285,7 +285,7 @@ impl SharedMasks {
             let terms = terms.zip(&weights[range]).map(|(&b, &w)| (b as usize, w));
             constant += add_differences(v, terms, p, out);
         }
-        let labels = &mut out[..targets.labels()];
+        let labels = &mut out[..targets.labels];
         labels.iter_mut().for_each(|out| *out += constant);
     }
 }
@@ -361,7 +361,7 @@ impl Kernel for GatherShared<'_> {
 
     #[inline(always)]
     fn run(mut self) {
-        match self.targets.stride() / LANES {
+        match self.targets.stride / LANES {
             1 => self.gather_dense::<1>(),
             2 => self.gather_dense::<2>(),
             3 => self.gather_dense::<3>(),
@@ -418,7 +418,7 @@ impl GatherShared<'_> {
     #[inline(always)]
     fn gather_wide(&mut self) {
         let columns = &self.slice.dense;
-        let (stride, labels) = (self.targets.stride(), self.targets.labels());
+        let (stride, labels) = (self.targets.stride, self.targets.labels);
         let SharedDerivatives {
             marginals,
             factors,
@@ -462,7 +462,7 @@ impl GatherShared<'_> {
             let weights = &self.derivatives.theta[range];
             for entry in columns.entries(i) {
                 let (token, x) = (columns.token(entry), columns.value(entry));
-                let p = &self.derivatives.marginals[token * self.targets.stride()..];
+                let p = &self.derivatives.marginals[token * self.targets.stride..];
                 let terms = weights.iter().zip(positions);
                 let u: f64 = terms.map(|(w, &b)| p[b as usize] * w).sum();
                 let factor = self.derivatives.factors[token] * (x * x);
@@ -496,7 +496,7 @@ impl GatherShared<'_> {
             let values = self.slice.sparse_values.as_ref();
             let x = values.map_or(1.0, |values| values[start]);
             let [weight, cell] = entry[0].map(|index| index as usize);
-            let factor = factors[cell / self.targets.stride()] * (x * x);
+            let factor = factors[cell / self.targets.stride] * (x * x);
             let factor = self.masks.weight_rate(weight) * factor;
             for [weight, cell] in terms {
                 let term = factor * (marginals[cell] * (theta[weight] - u));

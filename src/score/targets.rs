@@ -26,9 +26,9 @@ const MOST_SPARSE: usize = u32::MAX as usize;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Targets {
     columns: usize,
-    labels: usize, // K
-    stride: usize, // K padded
-    height: usize, // 1 for nodes, K for edges
+    pub(super) labels: usize, // K
+    pub(super) stride: usize, // K padded
+    pub(super) height: usize, // 1 for nodes, K for edges
     observed: Option<Observed>,
 }
 
@@ -289,21 +289,6 @@ impl Targets {
                 }
             }
         }
-    }
-
-    /// Returns the number of labels K.
-    pub(super) fn labels(&self) -> usize {
-        self.labels
-    }
-
-    /// Returns the distance between lines of scores.
-    pub(super) fn stride(&self) -> usize {
-        self.stride
-    }
-
-    /// Lines of scores per token.
-    pub(super) fn height(&self) -> usize {
-        self.height
     }
 
     /// Returns whether columns have weights for some scores only.

@@ -103,7 +103,7 @@ fn infer(chain: &Chain, run: impl FnOnce(&mut Lattice, &Transitions, Scores) -> 
         nodes: lattice.node_marginals().to_vec(),
         edges,
         expectations,
-        mode: lattice.mode(),
+        mode: lattice.mode,
     }
 }
 

@@ -125,13 +125,13 @@ impl AdjointKernel {
     pub fn supports(sentence: SentenceInput<'_>, out: &Derivatives<'_>) -> bool {
         let lattice = sentence.lattice;
         let mut highest = [0.0; LANES];
-        for suffix in blocks(lattice.suffix()) {
+        for suffix in blocks(&lattice.suffix) {
             for (highest, &v) in highest.iter_mut().zip(suffix) {
                 *highest = if v > *highest { v } else { *highest };
             }
         }
-        lattice.mode() == Mode::Scaled
-            && lattice.edge_potentials().is_empty()
+        lattice.mode == Mode::Scaled
+            && lattice.edge.is_empty()
             && sentence.edge_variance.is_none()
             && out.edge.is_none()
             && out.edge_variance.is_none()
@@ -236,7 +236,7 @@ impl AdjointKernel {
     /// Fills the squares of α and v, and the six products that do not depend on neighboring tokens.
     #[inline(always)]
     fn row_products(&mut self, sentence: SentenceInput<'_>) {
-        let (alpha, v) = (sentence.lattice.alpha(), sentence.lattice.suffix());
+        let (alpha, v) = (&sentence.lattice.alpha[..], &sentence.lattice.suffix[..]);
         let (stride, numbers) = (self.row.len(), v.len());
         let here = self.pending..self.pending + numbers;
         let alpha_squared = &mut self.alpha_squared[here.clone()];
@@ -293,14 +293,14 @@ impl AdjointKernel {
         self.forward_products[1][..stride].fill(1.0);
         for t in 0..lattice.tokens() {
             let row = t * stride..(t + 1) * stride;
-            let factor = 1.0 / lattice.scale()[t];
+            let factor = 1.0 / lattice.scale[t];
             let [tau, c, d, alpha, psi, v, p, n, linear] = [
                 &self.forward_products[0],
                 &self.forward_products[1],
                 &self.forward_products[2],
-                lattice.alpha(),
-                lattice.node_potentials(),
-                lattice.suffix(),
+                &lattice.alpha[..],
+                &lattice.psi[..],
+                &lattice.suffix[..],
                 lattice.node_marginals(),
                 sentence.node_variance,
                 sentence.linear(),
@@ -351,12 +351,12 @@ impl AdjointKernel {
         self.omega[..labels].fill(-mean);
         for t in (0..lattice.tokens()).rev() {
             let row = t * stride..(t + 1) * stride;
-            let factor = 1.0 / lattice.scale()[t];
+            let factor = 1.0 / lattice.scale[t];
             let [alpha, beta, psi, v, linear, phi] = [
-                lattice.alpha(),
-                lattice.beta(),
-                lattice.node_potentials(),
-                lattice.suffix(),
+                &lattice.alpha[..],
+                &lattice.beta[..],
+                &lattice.psi[..],
+                &lattice.suffix[..],
                 sentence.linear(),
                 &self.phi[self.pending..],
             ]
@@ -373,7 +373,7 @@ impl AdjointKernel {
                 gains[i] = lanewise(|j| psi[j] * (omega[j] * factor) + 0.5 * linear[j] * v[j]);
             }
             if t > 0 {
-                let alpha = blocks(&lattice.alpha()[row.start - stride..row.start]);
+                let alpha = blocks(&lattice.alpha[row.start - stride..row.start]);
                 let [sums, differences] = &self.backward_products;
                 let (sums, differences) = (&sums[row.clone()], &differences[row.clone()]);
                 let differences = alpha.iter().zip(blocks(differences));
@@ -391,7 +391,7 @@ impl AdjointKernel {
     /// the last token, which is at the left end of no edge.
     #[inline(always)]
     fn buffer_factors(&mut self, sentence: SentenceInput<'_>) {
-        let (weight, alpha) = (sentence.weight, sentence.lattice.alpha());
+        let (weight, alpha) = (sentence.weight, &sentence.lattice.alpha[..]);
         let here = self.pending..self.pending + alpha.len();
         let last = here.end - self.row.len();
         let to = blocks_mut(&mut self.alpha[here.clone()]).iter_mut();

@@ -97,7 +97,7 @@ fn all_engines_agree_with_the_enumeration_in_log_space() {
             NoiseTerm::Quadratic(Engine::Window(7)),
         ] {
             let buffers = SentenceBuffers::new(&sentence, true);
-            assert_eq!(buffers.lattice.mode(), Mode::Log);
+            assert_eq!(buffers.lattice.mode, Mode::Log);
             let mut actual = ValueAndGradient::zeros(&sentence);
             buffers.run(&mut *engine.regularizer(), 1.0, &mut actual);
             assert_agrees(&actual, &expected, 1e-13);
