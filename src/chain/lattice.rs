@@ -1,6 +1,5 @@
 //! The lattice: potentials, messages and marginals of one sentence; and expected transition counts
-//! Σ_t p(y_{t−1} = a, y_t = b): the gradient of the log-partition
-//! function with respect to `trans`.
+//! Σ_t p(y_{t−1} = a, y_t = b): the gradient of the log-partition function with respect to `trans`.
 
 use super::label_pairs::{GROUP, TokenGroup};
 use super::products::add_outer_products;

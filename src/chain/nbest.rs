@@ -98,8 +98,8 @@ impl NBestSearch {
 }
 
 impl Viterbi {
-    /// Returns the `n` best distinct paths, among those that `constraint` and `mask` allow, best first; all
-    /// paths if there are fewer.
+    /// Returns the `n` best distinct paths, among those that `constraint` and `mask` allow, best
+    /// first; all paths if there are fewer.
     ///
     /// The first is that of [`Viterbi::decode`], with the same score. The order of paths with equal
     /// scores depends on nothing but the scores.

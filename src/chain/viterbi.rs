@@ -41,8 +41,8 @@ pub struct Viterbi {
 }
 
 impl Viterbi {
-    /// Writes the best path, among those that `constraint` and `mask` allow, to `path` and returns its
-    /// score. If no path is legal, `path` is left empty and the score is −∞.
+    /// Writes the best path, among those that `constraint` and `mask` allow, to `path` and returns
+    /// its score. If no path is legal, `path` is left empty and the score is −∞.
     ///
     /// With a mask, edge scores may be −∞.
     ///

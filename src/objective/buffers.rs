@@ -1,5 +1,6 @@
-//! Arrays over the tokens of a block, and slices of them; and the parameters that do not depend on attributes (transitions, start and end weights): their
-//! variances under noise, and sums of their derivatives over sentences.
+//! Arrays over the tokens of a block, and slices of them; and the parameters that do not depend on
+//! attributes (transitions, start and end weights): their variances under noise, and sums of their
+//! derivatives over sentences.
 
 use super::noise::{Noise, NoiseDistribution};
 use crate::chain::Transitions;

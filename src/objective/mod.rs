@@ -53,12 +53,15 @@ mod shared;
 pub(crate) mod tests;
 mod totals;
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{LabelWeights, Transitions};
 use crate::exact_sum::FixedPointSum;
-use crate::extract::Dataset;
+use crate::extract::{Dataset, Target};
+use crate::noise::NoiseTerm;
 use crate::optim::{Objective, Round};
 use crate::ranks::Ranks;
 use crate::score::{
@@ -622,6 +625,33 @@ impl PenalizedLikelihood {
             noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights)),
             is_noise_alone: false,
         }
+    }
+
+    /// Returns the marginals of the tokens of a block, and the factors of their noise terms, given
+    /// what the sentence kernel has written for variances, if labels share masks.
+    fn shared_factors<'b>(
+        &self,
+        block: &Block,
+        variances: &'b [f64],
+    ) -> (Cow<'b, [f64]>, Vec<f64>) {
+        let noise = self.noise.as_ref();
+        let term = noise.map(|noise| noise.term);
+        if term.and_then(NoiseTerm::expectation).is_some() {
+            let stride = self.space.stride();
+            let rows = variances.chunks_exact(stride).take(block.tokens.len());
+            let factors = rows.map(|row| 8.0 * row[0]).collect();
+            let halves = shared::halves(variances.len(), stride).collect();
+            return (Cow::Owned(halves), factors);
+        }
+        let mut factors = Vec::with_capacity(block.tokens.len());
+        let kinds = noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights));
+        for sentence in block.chunks.iter().cloned().flatten() {
+            let is_unlabeled = matches!(self.data.target(sentence), Target::Unlabeled);
+            let factor = self.data.weight(sentence) * kinds[usize::from(is_unlabeled)];
+            let tokens = self.data.sentence(sentence).len();
+            factors.extend(std::iter::repeat_n(factor, tokens));
+        }
+        (Cow::Borrowed(variances), factors)
     }
 
     /// Returns the number of tokens of each chunk of a block.

@@ -9,13 +9,9 @@
 //! derivative with respect to the weights is 8h·ρ·x²·p·(θ_b − u): that of the second-order term,
 //! ρ·x²·p·(θ_b − u), with a factor of its own for every token. 8h = 4·E[σ'] is at most 1.
 
-use std::borrow::Cow;
-
-use super::PenalizedLikelihood;
 use super::noise::{Noise, NoiseDistribution, NoiseSharing};
-use crate::extract::Target;
 use crate::noise::{Engine, Expectation, NoiseTerm};
-use crate::score::{Block, ColumnRates, ForwardProduct, ParameterSpace, SharedMasks};
+use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, SharedMasks};
 
 /// What computes the variances of a sentence.
 #[derive(Clone, Copy, Debug)]
@@ -72,40 +68,4 @@ pub(super) fn masks(
     );
     let [rate, _] = noise.rates();
     Some(SharedMasks::new(&space.nodes, rate, rates[0].as_ref()))
-}
-
-impl PenalizedLikelihood {
-    /// Returns the marginals of the tokens of a block, and the factors of their noise terms, given
-    /// what the sentence kernel has written for variances.
-    pub(super) fn shared_factors<'a>(
-        &self,
-        block: &Block,
-        variances: &'a [f64],
-    ) -> (Cow<'a, [f64]>, Vec<f64>) {
-        let term = self.noise.as_ref().map(|noise| noise.term);
-        if term.and_then(NoiseTerm::expectation).is_none() {
-            return (Cow::Borrowed(variances), self.token_factors(block));
-        }
-        let stride = self.space.stride();
-        let rows = variances.chunks_exact(stride).take(block.tokens.len());
-        let factors = rows.map(|row| 8.0 * row[0]).collect();
-        (
-            Cow::Owned(halves(variances.len(), stride).collect()),
-            factors,
-        )
-    }
-
-    /// Returns the factors of the noise terms of the tokens of a block.
-    pub(super) fn token_factors(&self, block: &Block) -> Vec<f64> {
-        let mut factors = Vec::with_capacity(block.tokens.len());
-        let noise = self.noise.as_ref();
-        let kinds = noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights));
-        for sentence in block.chunks.iter().cloned().flatten() {
-            let is_unlabeled = matches!(self.data.target(sentence), Target::Unlabeled);
-            let factor = self.data.weight(sentence) * kinds[usize::from(is_unlabeled)];
-            let tokens = self.data.sentence(sentence).len();
-            factors.extend(std::iter::repeat_n(factor, tokens));
-        }
-        factors
-    }
 }

@@ -1,4 +1,5 @@
-//! The units of work, which depend only on the data, and the columns of the design matrix within one block of tokens (CSC).
+//! The units of work, which depend only on the data, and the columns of the design matrix within
+//! one block of tokens (CSC).
 
 use std::ops::Range;
 

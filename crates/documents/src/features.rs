@@ -1,8 +1,8 @@
 //! From the text of a document to its features; and documents that lose words at random, to see
 //! how a classifier takes it.
 //!
-//! Source of the latter: Chen, Zhu, Chen and Zhang, "Dropout training for support vector machines", AAAI 2014,
-//! section 6.4.
+//! Source of the latter: Chen, Zhu, Chen and Zhang, "Dropout training for support vector machines",
+//! AAAI 2014, section 6.4.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -29,8 +29,8 @@
 //! O(S·(nonzeros of X · K + M·K²)) for M tokens, most of it for random bits. Memory is one more
 //! copy of X, in CSC form, and the derivatives of one block, for any S.
 //!
-//! In the transpose product with masked features every entry of X has its own masks, so rows cannot be summed as a whole, as
-//! [`TransposeProduct`](crate::score::TransposeProduct) does.
+//! In the transpose product with masked features every entry of X has its own masks, so rows cannot
+//! be summed as a whole, as [`TransposeProduct`](crate::score::TransposeProduct) does.
 
 mod sampler;
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! The classifier: from documents to classes with probabilities.
-//! Its scores
-//! on documents, and what it has learned, for people and programs.
+//! The classifier: from documents to classes with probabilities. Its scores on documents, and what
+//! it has learned, for people and programs.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -52,7 +52,7 @@
 //!
 //! Of an iteration: a product with X and one with Xᵀ for each step of conjugate gradients, and two
 //! for the gradient and the line. Of an epoch of dual coordinate descent: three passes over X. Rows
-//! and columns are each summed by one thread, in a fixed order (`problem.rs`): results have the same
+//! and columns are each summed by one thread, in a fixed order: results have the same
 //! bits for any number of threads.
 //!
 //! Source: Chen, Zhu, Chen and Zhang, "Dropout training for support vector machines", AAAI 2014,

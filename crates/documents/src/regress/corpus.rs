@@ -1,4 +1,5 @@
-//! Documents as numbers, and the matrix of centered features, which is never formed: X itself stays sparse.
+//! Documents as numbers, and the matrix of centered features, which is never formed: X itself stays
+//! sparse.
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
