@@ -22,8 +22,7 @@ use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseMemory, NoiseSharing, PenalizedLikelihood,
-    required_memory,
+    AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
 };
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ForwardProduct, ParameterSpace, SpaceOptions, States};
@@ -280,14 +279,12 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
     let [plain_ms, noisy_ms] = best.map(|seconds| 1e3 * seconds);
     println!(
         "| {} | {labels} | {} | {:.1} | {} \
-         | {plain_ms:.1} | {noisy_ms:.1} | {:.2} | {:.1} | {:.1} |",
+         | {plain_ms:.1} | {noisy_ms:.1} | {:.2} |",
         case.name,
         data.tokens(),
         data.nodes.nonzeros() as f64 / data.tokens() as f64,
         space.dimension(),
         noisy_ms / plain_ms,
-        required_memory(&data, &space, NoiseMemory::None) as f64 / 1e6,
-        required_memory(&data, &space, NoiseMemory::Analytic(&NOISE)) as f64 / 1e6,
     );
 }
 
@@ -324,9 +321,9 @@ fn main() {
     }
     println!(
         "| case | K | tokens | entries | parameters \
-         | plain ms | noise ms | ratio | plain MB | noise MB |"
+         | plain ms | noise ms | ratio |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     let pool = pool.unwrap();
     for case in CASES.iter().filter(selected) {
         pool.install(|| measure(case, folder, rounds));

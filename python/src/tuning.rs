@@ -178,7 +178,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         let settings = settings
             .with_regularization(regularization)
             .map_err(exception)?;
-        check_unlabeled(settings.options(), !unlabeled.get().0.is_empty())?;
+        check_unlabeled(&settings.all_options(), !unlabeled.get().0.is_empty())?;
     }
     let halving = inputs::count("halving", arguments.halving, 2)?;
     let first_rung = inputs::count("first_rung", Some(arguments.first_rung), 1)?.unwrap_or(1);

@@ -42,7 +42,6 @@
 mod buffers;
 mod chunk;
 mod features;
-mod memory;
 mod monte_carlo;
 mod noise;
 mod part;
@@ -72,7 +71,6 @@ use buffers::BlockArrays;
 pub use buffers::{LabelSums, LabelVariances, ScoreArrays};
 use chunk::{ChunkWorker, Context};
 pub use features::{SentenceAttributes, active_counts};
-pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseSharing};

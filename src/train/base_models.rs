@@ -5,10 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::options::TrainOptions;
-use super::settings::TrainSettings;
-use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::label::Scheme;
 use crate::model::Model;
 use crate::score::Boundary;
 use crate::sentence::JoinedColumns;
@@ -46,23 +43,6 @@ impl fmt::Display for BaseRole {
     }
 }
 
-/// What a model and those that continue it have in common.
-struct Structure {
-    scheme: Scheme,
-    order: Order,
-    boundary: Boundary,
-}
-
-impl Structure {
-    fn of(model: &Model) -> Self {
-        Self {
-            scheme: model.header().scheme,
-            order: model.header().order,
-            boundary: stored_boundary(model),
-        }
-    }
-}
-
 /// Returns whether a model was trained with boundary weights; the default if it does not say.
 pub(super) fn stored_boundary(model: &Model) -> Boundary {
     let boundary = model.header().provenance.training_options();
@@ -75,10 +55,9 @@ impl TrainOptions {
     /// and precision.
     #[must_use]
     pub fn continuing(model: &Model) -> Self {
-        let structure = Structure::of(model);
         Self {
-            order: structure.order,
-            boundary: structure.boundary,
+            order: model.header().order,
+            boundary: stored_boundary(model),
             precision: model.header().precision,
             ..Self::default()
         }
@@ -137,72 +116,5 @@ impl<'a> BaseModels<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Checks that the models are not damaged, have the structure that the options ask for, and are
-    /// the only start of training.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Model`] if a model is damaged; [`Error::Parameter`] naming both values that differ.
-    pub fn check(&self, settings: &TrainSettings) -> Result<()> {
-        let options = settings.options();
-        for (role, model) in self.iter() {
-            model.verify()?;
-            let structure = Structure::of(model);
-            let path = model.path().display();
-            settings.learner().check_start(&format!("{role} {path}"))?;
-            let conflict = |option: &str, expected: &str, own: &str| {
-                Error::parameter(format!(
-                    "{option}, but {role} {path} has {own}; expected {expected}, since a model is \
-                     continued with its own structure"
-                ))
-            };
-            let [order, own] = [options.order, structure.order].map(order_name);
-            if order != own {
-                let expected = format!("--order {own}");
-                return Err(conflict(
-                    &format!("--order {order}"),
-                    &expected,
-                    &format!("order {own}"),
-                ));
-            }
-            let [boundary, own] = [options.boundary, structure.boundary].map(boundary_name);
-            if boundary != own {
-                let own = format!("--boundary {own}");
-                return Err(conflict(&format!("--boundary {boundary}"), &own, &own));
-            }
-            if options.scheme != Scheme::Raw && options.scheme != structure.scheme {
-                return Err(conflict(
-                    &format!("--scheme {}", options.scheme),
-                    "no --scheme",
-                    &format!("labels in the scheme {}", structure.scheme),
-                ));
-            }
-        }
-        let schemes = [self.init, self.towards].map(|model| Some(model?.header().scheme));
-        if let [Some(init), Some(towards)] = schemes
-            && init != towards
-        {
-            return Err(Error::parameter(format!(
-                "the labels of the model of --init are in the scheme {init}, those of --towards in \
-                 {towards}; expected models with labels in the same scheme"
-            )));
-        }
-        Ok(())
-    }
-}
-
-fn order_name(order: Order) -> &'static str {
-    match order {
-        Order::Zero => "0",
-        Order::One => "1",
-    }
-}
-
-fn boundary_name(boundary: Boundary) -> &'static str {
-    match boundary {
-        Boundary::On => "on",
-        Boundary::Off => "off",
     }
 }

@@ -11,17 +11,17 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 pub use super::checkpoint_contents::CHECKPOINT_MAGIC;
-pub(super) use super::checkpoint_contents::{SavedState, TrainingState};
 
-use super::checkpoint_contents::{CheckpointContents, CheckpointHeader, encode};
-use super::finished_passes::{FinishedPasses, StoredPasses};
-use super::settings::TrainSettings;
+use super::checkpoint_contents::{
+    CheckpointContents, CheckpointHeader, SavedState, TrainingState, encode,
+};
+use super::finished_passes::FinishedPasses;
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::ranks::Ranks;
@@ -83,7 +83,7 @@ impl Checkpoints {
     /// The file cannot be written. [`Error::Checkpoint`] if it is not
     /// a checkpoint, is damaged, or was written by another version, with other settings or by a run
     /// with another number of passes.
-    pub(super) fn open(&self, settings: &TrainSettings, passes: usize) -> Result<OpenCheckpoints> {
+    pub(super) fn open(&self, options: String, passes: usize) -> Result<OpenCheckpoints> {
         if atomic_file::is_special(&self.path) {
             return Err(Error::parameter(format!(
                 "{}: is not a regular file; expected the name of a file to write",
@@ -91,11 +91,11 @@ impl Checkpoints {
             )));
         }
         atomic_file::check_writable(&self.path)?;
-        let earlier = match self.resume && has_contents(&self.path)? {
-            true => Some(CheckpointContents::read(&self.path)?),
-            false => None,
+        let bytes = match self.resume {
+            true => self.read()?,
+            false => Vec::new(),
         };
-        self.with_earlier(true, earlier, settings, passes)
+        self.with_earlier(true, bytes, options, passes)
     }
 
     /// Like [`open`](Self::open), for a run with ranks: rank 0 alone has the file, and sends the
@@ -106,15 +106,15 @@ impl Checkpoints {
     /// Those of `open`, on all ranks; [`Error::Communication`].
     pub(super) fn open_by_rank_0(
         &self,
-        settings: &TrainSettings,
+        options: String,
         passes: usize,
         ranks: &Ranks,
     ) -> Result<OpenCheckpoints> {
         let mut bytes = Vec::new();
         let open = match ranks.rank() {
-            0 => self.open(settings, passes).and_then(|open| {
+            0 => self.open(options.clone(), passes).and_then(|open| {
                 if open.earlier.is_some() {
-                    bytes = fs::read(&self.path).map_err(|e| Error::io(&self.path, e))?;
+                    bytes = self.read()?;
                 }
                 Ok(Some(open))
             }),
@@ -122,24 +122,32 @@ impl Checkpoints {
         };
         let open = ranks.agree(open)?;
         let bytes = ranks.broadcast(0, &bytes)?;
-        if let Some(open) = open {
-            return Ok(open);
+        match open {
+            Some(open) => Ok(open),
+            None => self.with_earlier(false, bytes, options, passes),
         }
-        let earlier = match bytes.is_empty() {
-            true => None,
-            false => Some(CheckpointContents::decode(&bytes, &self.path)?),
-        };
-        self.with_earlier(false, earlier, settings, passes)
+    }
+
+    /// Returns the contents of the file; empty if there is none.
+    fn read(&self) -> Result<Vec<u8>> {
+        match fs::read(&self.path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            contents => contents.map_err(|e| Error::io(&self.path, e)),
+        }
     }
 
     fn with_earlier(
         &self,
         is_written: bool,
-        earlier: Option<CheckpointContents>,
-        settings: &TrainSettings,
+        bytes: Vec<u8>,
+        options: String,
         passes: usize,
     ) -> Result<OpenCheckpoints> {
-        let header = CheckpointHeader::new(settings, passes);
+        let header = CheckpointHeader::new(options, passes);
+        let earlier = match bytes.is_empty() {
+            true => None,
+            false => Some(CheckpointContents::decode(bytes, &self.path)?),
+        };
         if let Some(earlier) = &earlier {
             earlier.header.check(&header, &self.path)?;
         }
@@ -149,6 +157,7 @@ impl Checkpoints {
             interval: self.interval,
             header,
             earlier,
+            last: (0, Instant::now()),
         })
     }
 }
@@ -160,6 +169,7 @@ pub(super) struct OpenCheckpoints {
     interval: CheckpointInterval,
     header: CheckpointHeader,
     earlier: Option<CheckpointContents>, // until a pass resumes from it
+    last: (usize, Instant),              // iteration and time of the last checkpoint
 }
 
 impl OpenCheckpoints {
@@ -182,7 +192,7 @@ impl OpenCheckpoints {
     }
 
     /// Takes the passes that ended before the run was interrupted, if training has two.
-    pub fn take_finished(&mut self) -> Option<StoredPasses<'static>> {
+    pub fn take_finished(&mut self) -> Option<FinishedPasses> {
         self.earlier.as_mut()?.finished.take()
     }
 
@@ -195,19 +205,11 @@ impl OpenCheckpoints {
         is_between
     }
 
-    /// Returns the checkpoints of training in one pass.
-    pub fn of_run(&mut self) -> PassCheckpoints<'_> {
+    /// Returns the checkpoints of the pass that follows `finished`, or of the only pass.
+    pub fn of_pass<'a>(&'a mut self, finished: Option<&'a FinishedPasses>) -> PassCheckpoints<'a> {
         PassCheckpoints {
             open: self,
-            finished: None,
-        }
-    }
-
-    /// Returns the checkpoints of the pass that follows `finished`.
-    pub fn of_pass<'a>(&'a mut self, finished: &'a FinishedPasses) -> PassCheckpoints<'a> {
-        PassCheckpoints {
-            open: self,
-            finished: Some(finished),
+            finished,
         }
     }
 
@@ -224,72 +226,45 @@ impl OpenCheckpoints {
         if !self.is_written {
             return Ok(());
         }
-        let finished = finished.map(FinishedPasses::stored);
-        let encode = |file: &mut File| encode(&self.header, finished.as_ref(), state, file);
+        let encode = |file: &mut File| encode(&self.header, finished, state, file);
         atomic_file::replace(&self.path, encode).map(drop)
     }
 }
 
-/// The checkpoints of a pass, or of a run of one pass, that has not started.
+/// The checkpoints of a pass, or of a run of one pass.
 pub(super) struct PassCheckpoints<'a> {
     open: &'a mut OpenCheckpoints,
     finished: Option<&'a FinishedPasses>,
 }
 
-impl<'a> PassCheckpoints<'a> {
-    /// Starts the clock. Also returns the state to resume from, if there is one. `fingerprint`
-    /// computes that of the data if the run has one pass.
+impl PassCheckpoints<'_> {
+    /// Starts the clock. Returns the state to resume from, if there is one. `fingerprint` computes
+    /// that of the data if the run has one pass.
     ///
     /// # Errors
     ///
     /// [`Error::Checkpoint`] if it belongs to other training data.
     pub fn start(
-        self,
+        &mut self,
         fingerprint: impl FnOnce() -> u64,
-    ) -> Result<(Checkpointer<'a>, Option<TrainingState<'static, SavedState>>)> {
+    ) -> Result<Option<TrainingState<'static, SavedState>>> {
         if self.finished.is_none() {
             self.open.set_fingerprint(fingerprint())?;
         }
-        let earlier = self.open.earlier.take();
-        let state = earlier.and_then(|earlier| earlier.state);
+        let state = self.open.earlier.take().and_then(|earlier| earlier.state);
         let iteration = state.as_ref().map_or(0, |state| state.course.iterations);
-        let checkpointer = Checkpointer {
-            open: self.open,
-            finished: self.finished,
-            last: (iteration, Instant::now()),
-        };
-        Ok((checkpointer, state))
-    }
-}
-
-fn has_contents(path: &Path) -> Result<bool> {
-    match path.metadata() {
-        Ok(metadata) => Ok(metadata.len() > 0),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(Error::io(path, e)),
-    }
-}
-
-/// Writes the checkpoints of a pass, or of a run of one pass.
-pub(super) struct Checkpointer<'a> {
-    open: &'a mut OpenCheckpoints,
-    finished: Option<&'a FinishedPasses>,
-    last: (usize, Instant), // iteration and time of the last checkpoint
-}
-
-impl Checkpointer<'_> {
-    /// Returns whether this process writes checkpoints, rather than another rank.
-    pub fn is_written(&self) -> bool {
-        self.open.is_written
+        self.open.last = (iteration, Instant::now());
+        Ok(state)
     }
 
-    /// Returns whether it is time for a checkpoint.
-    pub fn is_due(&self, iteration: usize) -> bool {
-        let (last, time) = self.last;
-        match self.open.interval {
+    /// Returns whether this process is to write a checkpoint now.
+    pub fn is_due(&self, iteration: usize, is_interrupted: bool) -> bool {
+        let (last, time) = self.open.last;
+        let is_time = match self.open.interval {
             CheckpointInterval::Iterations(n) => iteration >= last.saturating_add(n.max(1)),
             CheckpointInterval::Time(interval) => iteration > last && time.elapsed() >= interval,
-        }
+        };
+        self.open.is_written && (is_interrupted || is_time)
     }
 
     /// Replaces the checkpoint.
@@ -298,7 +273,7 @@ impl Checkpointer<'_> {
     ///
     /// Same as [`OpenCheckpoints::write`].
     pub fn write<S: Serialize>(&mut self, state: &TrainingState<'_, S>) -> Result<()> {
-        self.last = (state.course.iterations, Instant::now());
+        self.open.last = (state.course.iterations, Instant::now());
         self.open.write(self.finished, Some(state))
     }
 }

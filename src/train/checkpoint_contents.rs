@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
 //! | 8–15 | kind and version, `train 6\n` |
-//! | … | [`CheckpointHeader`], `Option<`[`StoredPasses`]`>`, `Option<`[`TrainingState`]`>` |
+//! | … | [`CheckpointHeader`], `Option<`[`FinishedPasses`]`>`, `Option<`[`TrainingState`]`>` |
 //! | … | the state of the learner |
 //! | the last 8 | XXH3-64 of all bytes before, little-endian |
 //!
@@ -12,20 +12,22 @@
 //! those that have ended, and the state of the one that has not, once it has made an iteration.
 //! Otherwise there is the state alone.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 
 use bincode::config;
 use bincode::error::{DecodeError, EncodeError};
-use bincode::serde::{decode_from_slice, decode_from_std_read, encode_into_std_write};
+use bincode::serde::{decode_from_slice, encode_into_std_write};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::course::CourseState;
-use super::finished_passes::StoredPasses;
-use super::settings::TrainSettings;
+use super::finished_passes::FinishedPasses;
+use super::segment::BestWeights;
 use crate::error::{Error, Result};
 
 /// The first bytes of a checkpoint of any kind.
@@ -53,10 +55,10 @@ pub(super) struct CheckpointHeader {
 
 impl CheckpointHeader {
     /// Creates the header of a run with 1 or 2 passes, whose fingerprint is not known yet.
-    pub fn new(settings: &TrainSettings, passes: usize) -> Self {
+    pub fn new(options: String, passes: usize) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            options: serde_json::json!(settings).to_string(),
+            options,
             passes,
             fingerprint: 0,
         }
@@ -135,11 +137,33 @@ pub(super) struct TrainingState<'a, S> {
     pub(super) learner: S,
 }
 
+/// A stage of a course.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Stage {
+    pub earlier_iterations: usize,  // of earlier stages
+    pub earlier_evaluations: usize, // of earlier runs
+    pub patience_start: usize,      // iteration from which patience counts
+    pub skips_start: bool,          // the starting point is the last iterate of an earlier run
+    pub has_fixed_length: bool,     // no early stopping
+}
+
+/// The state of a course after an iteration.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct CourseState<'a> {
+    /// Number of iterations so far.
+    pub iterations: usize,
+    pub time: Duration,
+    pub recall_bias: f64,
+    pub run: Stage,
+    pub best: Option<Cow<'a, BestWeights>>,
+}
+
 /// The state of a learner in a stage of training.
 pub(super) struct SavedState {
     /// The name of the stage.
     pub stage: String,
-    bytes: Vec<u8>,
+    bytes: Vec<u8>, // of the checkpoint
+    range: Range<usize>,
 }
 
 impl SavedState {
@@ -149,8 +173,8 @@ impl SavedState {
     ///
     /// [`Error::Parameter`]: it is of another type.
     pub fn decode<S: DeserializeOwned>(&self) -> Result<S> {
-        match decode_from_slice(&self.bytes, config::standard()) {
-            Ok((state, length)) if length == self.bytes.len() => Ok(state),
+        match decode_from_slice(&self.bytes[self.range.clone()], config::standard()) {
+            Ok((state, length)) if length == self.range.len() => Ok(state),
             _ => Err(Error::parameter(format!(
                 "the state of '{}' in the checkpoint is of another learner; remove the checkpoint \
                  to start from the beginning",
@@ -164,79 +188,65 @@ impl SavedState {
 pub(super) struct CheckpointContents {
     pub header: CheckpointHeader,
     /// The passes that have ended, if training has two.
-    pub finished: Option<StoredPasses<'static>>,
+    pub finished: Option<FinishedPasses>,
     /// The state of the pass that has not; `None` if it has made no iteration.
     pub state: Option<TrainingState<'static, SavedState>>,
 }
 
 impl CheckpointContents {
-    /// Reads a checkpoint. Its checksum is verified before anything is decoded.
-    pub fn read(path: &Path) -> Result<Self> {
-        let io = |e| Error::io(path, e);
-        let file = File::open(path).map_err(io)?;
-        let length = file.metadata().map_err(io)?.len();
-        Self::decode_from(BufReader::new(file), length, path)
-    }
-
-    /// Like [`read`](Self::read), from the bytes of the file.
-    pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
-        Self::decode_from(Cursor::new(bytes), bytes.len() as u64, path)
-    }
-
-    fn decode_from(mut reader: impl Read + Seek, length: u64, path: &Path) -> Result<Self> {
+    /// Decodes the contents of a file. Its checksum is verified before anything is decoded.
+    pub fn decode(bytes: Vec<u8>, path: &Path) -> Result<Self> {
         let damaged = |what: &str| {
-            Error::checkpoint(
-                path,
-                format!("is damaged: {what}; remove it to start from the beginning"),
-            )
+            let message = format!("is damaged: {what}; remove it to start from the beginning");
+            Error::checkpoint(path, message)
         };
-        let io = |e| Error::io(path, e);
-        let preamble = (CHECKPOINT_MAGIC.len() + FORMAT.len()) as u64;
-        let not_a_checkpoint = || {
-            Error::checkpoint(
+        let preamble = [CHECKPOINT_MAGIC, FORMAT].concat();
+        if !bytes.starts_with(&preamble) {
+            return Err(Error::checkpoint(
                 path,
                 "is not a checkpoint of `train`; expected one to resume",
-            )
-        };
-        let mut found = Vec::new();
-        let beginning = (&mut reader).take(preamble).read_to_end(&mut found);
-        beginning.map_err(io)?;
-        if found != [CHECKPOINT_MAGIC, FORMAT].concat() {
-            return Err(not_a_checkpoint());
+            ));
         }
-        let Some(body) = length.checked_sub(preamble + 8) else {
+        let Some(end) = bytes
+            .len()
+            .checked_sub(8)
+            .filter(|&end| end >= preamble.len())
+        else {
             return Err(damaged("it is cut off"));
         };
-        let mut hashed = HashingWriter::new(io::sink());
-        hashed.hasher.update(&found);
-        io::copy(&mut (&mut reader).take(body), &mut hashed).map_err(io)?;
-        let mut sum = [0; 8];
-        if reader.read_exact(&mut sum).is_err() || hashed.hasher.digest().to_le_bytes() != sum {
+        if xxh3_64(&bytes[..end]).to_le_bytes() != bytes[end..] {
             return Err(damaged("it does not match its checksum"));
         }
-        reader.seek(SeekFrom::Start(preamble)).map_err(io)?;
-        let mut body = reader.take(body);
-        let limited = config::standard().with_limit::<MAX_HEADER>();
         let error = |e: DecodeError| damaged(&e.to_string());
-        let header: CheckpointHeader = decode_from_std_read(&mut body, limited).map_err(error)?;
-        let (finished, state): (
-            Option<StoredPasses<'static>>,
-            Option<TrainingState<'static, ()>>,
-        ) = decode_from_std_read(&mut body, config::standard()).map_err(error)?;
-        let state = match state {
-            None => None,
-            Some(state) => Some(TrainingState {
-                warm_up: state.warm_up,
-                course: state.course,
-                learner: SavedState {
-                    stage: decode_from_std_read(&mut body, config::standard()).map_err(error)?,
-                    bytes: rest(&mut body).map_err(io)?,
-                },
-            }),
-        };
+        let mut at = preamble.len();
+        let limited = config::standard().with_limit::<MAX_HEADER>();
+        let (header, length): (CheckpointHeader, usize) =
+            decode_from_slice(&bytes[at..end], limited).map_err(error)?;
+        at += length;
+        type Body = (Option<FinishedPasses>, Option<TrainingState<'static, ()>>);
+        let ((finished, state), length): (Body, usize) =
+            decode_from_slice(&bytes[at..end], config::standard()).map_err(error)?;
+        at += length;
         if finished.is_some() != (header.passes > 1) || (finished.is_none() && state.is_none()) {
             return Err(damaged("it does not have the passes that it says"));
         }
+        let state = match state {
+            None => None,
+            Some(state) => {
+                let (stage, length) =
+                    decode_from_slice(&bytes[at..end], config::standard()).map_err(error)?;
+                let range = at + length..end;
+                Some(TrainingState {
+                    warm_up: state.warm_up,
+                    course: state.course,
+                    learner: SavedState {
+                        stage,
+                        bytes,
+                        range,
+                    },
+                })
+            }
+        };
         Ok(Self {
             header,
             finished,
@@ -245,22 +255,18 @@ impl CheckpointContents {
     }
 }
 
-/// Returns the bytes that are left.
-fn rest(body: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    body.read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// Writes a checkpoint.
 pub(super) fn encode<S: Serialize>(
     header: &CheckpointHeader,
-    finished: Option<&StoredPasses<'_>>,
+    finished: Option<&FinishedPasses>,
     state: Option<&TrainingState<'_, S>>,
     file: &File,
 ) -> io::Result<()> {
     let config = config::standard();
-    let mut writer = HashingWriter::new(BufWriter::new(file));
+    let mut writer = HashingWriter {
+        writer: BufWriter::new(file),
+        hasher: Xxh3::new(),
+    };
     writer.write_all(&CHECKPOINT_MAGIC)?;
     writer.write_all(&FORMAT)?;
     encode_into_std_write(header, &mut writer, config).map_err(encode_error)?;
@@ -281,15 +287,6 @@ fn encode_error(error: EncodeError) -> io::Error {
 struct HashingWriter<W> {
     writer: W,
     hasher: Xxh3,
-}
-
-impl<W> HashingWriter<W> {
-    fn new(writer: W) -> Self {
-        Self {
-            writer,
-            hasher: Xxh3::new(),
-        }
-    }
 }
 
 impl<W: Write> Write for HashingWriter<W> {

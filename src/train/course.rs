@@ -7,19 +7,18 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use super::agreement::Agreement;
-use super::best::BestWeights;
-use super::checkpoint::{Checkpointer, SavedState, TrainingState};
+use super::checkpoint::PassCheckpoints;
+use super::checkpoint_contents::{CourseState, SavedState, Stage, TrainingState};
 use super::development::DevScorer;
 use super::events::{DevScore, End, EndReason, Iteration, Observer};
-use super::lbfgs::Lbfgs;
-use super::options::AnyOptions;
+use super::noise_options::Regularization;
+use super::options::{CommonOptions, Lbfgs};
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
-use super::segment::Segment;
-use super::settings::TrainSettings;
+use super::segment::{BestWeights, Segment, SegmentEnd};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
@@ -33,23 +32,26 @@ use crate::ranks::Ranks;
 /// A run has one or more stages, each starting from the weights of the previous one.
 pub struct Course<'a> {
     set: &'a TrainingSet,
-    settings: &'a TrainSettings,
+    options: &'a CommonOptions,
+    regularization: &'a Regularization,
     pub(super) observer: &'a mut dyn Observer,
     pub(super) interrupt: Option<&'a AtomicBool>,
-    pub(super) checkpointer: Option<Checkpointer<'a>>,
+    pub(super) checkpoints: Option<PassCheckpoints<'a>>,
     /// What ranks agree on after every iteration, with the ranks.
     pub(super) agreement: Option<(&'a Ranks, &'a Agreement<'a>)>,
     start: Option<Vec<f64>>, // of a segment
     saved: Option<SavedState>,
     is_segment: bool,
     warm_up: Option<usize>,
-    limit: Option<usize>, // of iterations in all
+    pub(super) limit: Option<usize>, // of iterations in all
     clock: Instant,
     earlier_time: Duration, // before training was resumed
     scoring_time: Duration,
     scorer: Option<DevScorer<'a>>,
     has_l1: bool,
-    active_attributes: Vec<usize>, // in a segment, after each iteration with a score
+    // In a segment, after each iteration with a score.
+    scores: Vec<ScoredBias>,
+    active_attributes: Vec<usize>, // with an L1 penalty
     search: RecallBiasSearch,
     run: Stage,
     iterations: usize, // so far
@@ -57,42 +59,6 @@ pub struct Course<'a> {
     chosen: Option<usize>,
     patience_is_exhausted: bool,
     error: Option<Error>,
-}
-
-/// The current stage.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Stage {
-    earlier_iterations: usize,  // of earlier stages
-    earlier_evaluations: usize, // of earlier runs
-    patience_start: usize,      // iteration from which patience counts
-    skips_start: bool,          // the starting point is the last iterate of an earlier run
-    has_fixed_length: bool,     // no early stopping
-}
-
-/// The state of a course after an iteration.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct CourseState<'a> {
-    /// Number of iterations so far.
-    pub iterations: usize,
-    time: Duration,
-    recall_bias: f64,
-    run: Stage,
-    best: Option<Cow<'a, BestWeights>>,
-}
-
-/// What training ended with.
-pub(super) struct CourseEnd {
-    /// The last weights.
-    pub theta: Vec<f64>,
-    /// The weights with the best score.
-    pub best: Option<BestWeights>,
-    /// Why the optimizer stopped.
-    pub reason: EndReason,
-    /// The recall bias chosen last.
-    pub recall_bias: f64,
-    /// In a segment with an L1 penalty: the number of attributes with a nonzero weight at each
-    /// score.
-    pub active_attributes: Vec<usize>,
 }
 
 impl<'a> Course<'a> {
@@ -103,29 +69,32 @@ impl<'a> Course<'a> {
     /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
     pub(super) fn new(
         set: &'a TrainingSet,
-        settings: &'a TrainSettings,
+        options: &'a CommonOptions,
+        regularization: &'a Regularization,
         clock: Instant,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut search = RecallBiasSearch::new(settings.options(), &set.labels)?;
+        let mut search = RecallBiasSearch::new(options, &set.corpora.labels)?;
         search.resume(set.recall_bias());
         Ok(Self {
             set,
-            settings,
+            options,
+            regularization,
             observer,
             interrupt: None,
-            checkpointer: None,
+            checkpoints: None,
             agreement: None,
             start: None,
             saved: None,
             is_segment: false,
             warm_up: None,
-            limit: settings.max_iterations(),
+            limit: None,
             clock,
             earlier_time: Duration::ZERO,
             scoring_time: Duration::ZERO,
             scorer: set.dev_scorer(),
-            has_l1: set.has_l1(settings.learner().regularization().l1),
+            has_l1: set.has_l1(regularization.l1),
+            scores: Vec::new(),
             active_attributes: Vec::new(),
             search,
             run: Stage::default(),
@@ -144,11 +113,12 @@ impl<'a> Course<'a> {
     /// Same as [`Course::new`].
     pub(super) fn of_segment(
         set: &'a TrainingSet,
-        settings: &'a TrainSettings,
+        options: &'a CommonOptions,
+        regularization: &'a Regularization,
         segment: Segment<'a>,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut course = Self::new(set, settings, Instant::now(), observer)?;
+        let mut course = Self::new(set, options, regularization, Instant::now(), observer)?;
         let done = segment.done;
         course.interrupt = segment.interrupt;
         course.start = Some(segment.start);
@@ -187,10 +157,10 @@ impl<'a> Course<'a> {
         self.set
     }
 
-    /// Returns the options of training.
+    /// Returns the seed of the random numbers.
     #[must_use]
-    pub fn options(&self) -> &'a AnyOptions {
-        self.settings.options()
+    pub fn seed(&self) -> u64 {
+        self.options.seed
     }
 
     /// Returns whether this is a segment of training ([`Segment`]).
@@ -283,10 +253,10 @@ impl<'a> Course<'a> {
     /// Returns the number of iterations without noise, given the default of the learner. What it is
     /// at first, it stays when training resumes.
     pub fn warm_up(&mut self, default: usize) -> usize {
-        let settings = self.settings;
-        *self
-            .warm_up
-            .get_or_insert_with(|| settings.warm_up_or(default))
+        let given = self
+            .regularization
+            .warm_up_or(default, self.options.max_iterations);
+        *self.warm_up.get_or_insert(given)
     }
 
     /// Begins a stage of fixed length, such as the warm-up.
@@ -389,9 +359,12 @@ impl<'a> Course<'a> {
                 return ControlFlow::Break(());
             }
         };
-        if self.is_segment && self.has_l1 && dev.is_some() {
-            let active = self.set.active_attributes(iteration.x);
-            self.active_attributes.push(active);
+        if let Some(dev) = dev.filter(|_| self.is_segment) {
+            self.scores.push(dev);
+            if self.has_l1 {
+                let active = self.set.active_attributes(iteration.x);
+                self.active_attributes.push(active);
+            }
         }
         let terms = iteration.detail;
         let smooth = terms.l2 + terms.noise - terms.log_likelihood;
@@ -431,8 +404,7 @@ impl<'a> Course<'a> {
         self.patience_is_exhausted = !self.run.has_fixed_length
             && self.best.as_ref().is_some_and(|best| {
                 let since = best.iteration.max(self.run.patience_start);
-                best.score.value() > 0.0
-                    && number >= since.saturating_add(self.settings.options().patience)
+                best.score.value() > 0.0 && number >= since.saturating_add(self.options.patience)
             });
         if self.patience_is_exhausted {
             ControlFlow::Break(())
@@ -487,16 +459,17 @@ impl<'a> Course<'a> {
         } else {
             self.run.patience_start
         };
-        let state = self.into_end(outcome)?;
-        let dev = state.best.as_ref().map(|best| best.score);
-        let best = state.best.unwrap_or(BestWeights {
+        let last = self.into_end(outcome)?;
+        let dev = last.best.as_ref().map(|best| best.score);
+        let best = last.best.unwrap_or(BestWeights {
             iteration: chosen,
             score: DevScore::F1(0.0),
-            recall_bias: state.recall_bias,
-            theta: state.theta,
+            recall_bias: last.recall_bias,
+            theta: last.theta,
         });
+        let resumable = EndReason::Optimizer(StopReason::MaxIterations);
         let end = End {
-            reason: state.reason,
+            reason: last.reason.unwrap_or(resumable),
             iterations,
             warm_up,
             best_iteration: best.iteration,
@@ -507,25 +480,35 @@ impl<'a> Course<'a> {
         Ok((best.theta, end))
     }
 
-    /// Returns what training ended with.
+    /// Returns what a segment ended with.
     ///
     /// # Errors
     ///
     /// Same as [`Course::finish`].
-    pub(super) fn into_end(self, outcome: Outcome<Terms>) -> Result<CourseEnd> {
+    pub(super) fn into_end(self, outcome: Outcome<Terms>) -> Result<SegmentEnd> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let reason = match outcome.stop_reason {
-            StopReason::Interrupted if self.patience_is_exhausted => EndReason::Patience,
-            reason => EndReason::Optimizer(reason),
-        };
-        Ok(CourseEnd {
+        // The weights are empty if they belong to an earlier segment.
+        let is_own = |best: &BestWeights| !self.is_segment || !best.theta.is_empty();
+        Ok(SegmentEnd {
             theta: outcome.x,
-            best: self.best,
-            reason,
-            recall_bias: self.search.bias(),
+            done: self.run.earlier_iterations + outcome.iterations,
+            objective: outcome.value,
+            scores: self.scores.iter().map(|scored| scored.score).collect(),
+            recall_biases: self
+                .scores
+                .iter()
+                .map(|scored| scored.recall_bias)
+                .collect(),
             active_attributes: self.active_attributes,
+            best: self.best.filter(is_own),
+            reason: match outcome.stop_reason {
+                StopReason::MaxIterations => None,
+                StopReason::Interrupted if self.patience_is_exhausted => Some(EndReason::Patience),
+                reason => Some(EndReason::Optimizer(reason)),
+            },
+            recall_bias: self.search.bias(),
         })
     }
 
@@ -537,13 +520,12 @@ impl<'a> Course<'a> {
         is_interrupted: bool,
         state: impl FnOnce() -> S,
     ) {
-        let Some(mut checkpointer) = self.checkpointer.take() else {
+        let Some(mut checkpoints) = self.checkpoints.take() else {
             return;
         };
-        let is_due = is_interrupted || checkpointer.is_due(self.iterations);
-        if checkpointer.is_written() && self.iterations > 0 && is_due {
+        if self.iterations > 0 && checkpoints.is_due(self.iterations, is_interrupted) {
             self.observer.checkpoint();
-            let written = checkpointer.write(&TrainingState {
+            let written = checkpoints.write(&TrainingState {
                 warm_up: self.warm_up.unwrap_or(0),
                 course: self.snapshot(),
                 learner: (stage, state()),
@@ -552,7 +534,7 @@ impl<'a> Course<'a> {
                 self.observer.checkpoint_failed(&error);
             }
         }
-        self.checkpointer = Some(checkpointer);
+        self.checkpoints = Some(checkpoints);
     }
 }
 

@@ -15,7 +15,6 @@ use crate::eval::Evaluation;
 use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use crate::ids::LabelId;
 use crate::model::decoding_constraint;
-use crate::objective::forward_memory;
 use crate::score::{ForwardProduct, ParameterSpace};
 use crate::sentence::{Document, Sentence};
 use crate::template::Template;
@@ -149,24 +148,11 @@ impl DevelopmentSet {
     /// Estimates the memory in bytes of scoring parameters in `space`.
     pub fn memory_to_score(&self, space: &ParameterSpace) -> usize {
         let (stride, edge_width) = (space.stride(), space.edges.used_width());
-        let pairs = space.labels() * stride;
         let tokens = (0..self.data.len()).map(|i| self.data.sentence(i).len());
-        let longest = tokens.max().unwrap_or(0);
-        // Per thread scores, path scores and constrained transitions; three candidates for the
-        // recall bias, each with weights and transitions. With neither constraint nor recall bias
-        // transitions by pairs suffice.
-        let is_plain = self.constraint.is_none() && self.labels.outside().is_none();
-        let (transitions, constrained) = match space.sparse_pairs().filter(|_| is_plain) {
-            Some(pairs) => (9 * pairs, 0),
-            None => (13 * pairs, pairs),
-        };
-        let row = stride.saturating_mul(2).saturating_add(edge_width);
-        let thread = longest.saturating_mul(row).saturating_add(constrained);
-        let numbers = thread.saturating_mul(THREADS).saturating_add(transitions);
-        forward_memory(&self.data.nodes, &space.nodes)
-            + forward_memory(&self.data.edges, &space.edges)
-            + 3 * (2 * self.data.tokens() + 24 * self.data.len())
-            + numbers.saturating_mul(8)
+        let per_thread = tokens.max().unwrap_or(0) * (2 * stride + edge_width);
+        let pairs = space.sparse_pairs().unwrap_or(space.labels() * stride);
+        // A copy of the matrices, paths and transitions for three recall biases.
+        3 * self.data.memory() + 72 * self.data.len() + 8 * (THREADS * per_thread + 13 * pairs)
     }
 
     /// Returns the number of sentences.

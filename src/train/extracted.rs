@@ -5,27 +5,54 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::base_models::{BaseModels, BaseRole};
+use super::base_models::BaseRole;
 use super::base_weights::AllBaseWeights;
-use super::corpora::{TrainingCorpora, is_content};
-use super::corpus_info::CorpusInfo;
 use super::development::DevelopmentSet;
 use super::labels::TrainingLabels;
-use super::line_options::{check_line_options, line_options_key};
+use super::line_options::line_options_key;
 use super::model_match::{ModelMatch, Occurrences};
+use super::options::CommonOptions;
 use super::origin::column_groups;
-use super::settings::TrainSettings;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabet, Alphabets, Classes, Dataset, SparseRows, numbered};
+use crate::extract::{Alphabet, Alphabets, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
-use crate::memory::MemoryLimit;
-use crate::sentence::Sentence;
+use crate::sentence::{JoinedColumns, Sentence};
 use crate::template::Template;
+
+/// Files and columns of the training corpus, for the header of the model.
+#[derive(Debug, Default)]
+pub(super) struct CorpusInfo {
+    pub files: Vec<String>,
+    pub columns: Vec<String>,
+    pub label_column: Option<u32>,
+    pub joined: Option<JoinedColumns>,
+}
+
+impl CorpusInfo {
+    pub fn new(sentences: &[Sentence]) -> Self {
+        let schema = sentences.first().map(Sentence::schema);
+        let joined = schema.and_then(|s| s.joined());
+        let label = schema.and_then(|s| s.label()).filter(|_| joined.is_none());
+        let mut info = Self {
+            files: Vec::new(),
+            columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
+            label_column: label.map(|c| c as u32),
+            joined: joined.cloned(),
+        };
+        for file in sentences.iter().map(Sentence::file) {
+            if info.files.last().is_none_or(|last| **last != **file) {
+                info.files.push(file.to_string());
+            }
+        }
+        info
+    }
+}
 
 /// The attributes of all corpora of a training run as sparse matrices, one column per attribute.
 ///
 /// [`into_training_set`](Self::into_training_set) converts all of it to a training set. For
 /// cross-validation, extract once and hold out each fold ([`hold_out`](Self::hold_out)).
+#[derive(Debug)]
 pub struct ExtractedCorpora {
     pub(super) labels: TrainingLabels,
     /// Attribute names; empty if folds were held out, since no model is built from such data.
@@ -53,88 +80,36 @@ pub struct ExtractedCorpora {
 }
 
 impl ExtractedCorpora {
-    /// Extracts the attributes. Document boundaries
-    /// ([`Layout::document_start`](crate::sentence::Layout)) are skipped.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Trainer::train`](super::Trainer::train).
-    pub fn new(
-        corpora: impl Into<TrainingCorpora>,
-        template: Option<Template>,
-        settings: &TrainSettings,
-    ) -> Result<Self> {
-        Self::from_models(corpora, template, settings, &BaseModels::default())
-    }
-
-    /// Like [`new`](Self::new), with the labels and attributes of models, whose training is
-    /// continued.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Trainer::train`](super::Trainer::train).
-    pub fn from_models(
-        corpora: impl Into<TrainingCorpora>,
-        template: Option<Template>,
-        settings: &TrainSettings,
-        models: &BaseModels<'_>,
-    ) -> Result<Self> {
-        let limit = MemoryLimit::default();
-        Self::within_memory(corpora, template, settings, models, limit)
-    }
-
-    /// Extracts the attributes of a labeled corpus for holding out folds.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`ExtractedCorpora::new`].
-    pub fn for_cross_validation(
-        corpora: impl Into<TrainingCorpora>,
-        template: Option<Template>,
-        settings: &TrainSettings,
-        models: &BaseModels<'_>,
-    ) -> Result<Self> {
-        let corpora = corpora.into();
-        let sentences = corpora.labeled.iter().filter(|s| is_content(s));
-        let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
-        let is_gold = |s: &&Sentence| s.first_partial_label().is_none();
-        let labels = |s| Some(s).filter(is_gold).and_then(Sentence::labels);
-        let gold = sentences.map(|s| labels(s).map_or_else(Vec::new, owned));
-        let gold = gold.collect();
-        Ok(Self {
-            gold,
-            ..Self::from_models(corpora, template, settings, models)?
-        })
+    /// Collects labeled sentences, then unlabeled ones, over attributes with names.
+    pub(super) fn of(labels: TrainingLabels, alphabets: Arc<Alphabets>, data: Dataset) -> Self {
+        Self {
+            labels,
+            node_attributes: alphabets.nodes.len(),
+            edge_attributes: alphabets.edges.len(),
+            alphabets,
+            data,
+            copies: Vec::new(),
+            development: None,
+            template: None,
+            source: CorpusInfo::default(),
+            base: None,
+            groups: None,
+            zeros: Vec::new(),
+            gold: Vec::new(),
+        }
     }
 
     /// Returns the group of each node and of each edge attribute, if attributes of the same group
     /// that always occur together are to be one.
-    pub(super) fn class_groups(&self, settings: &TrainSettings) -> Option<[Vec<u32>; 2]> {
+    pub(super) fn class_groups(&self, options: &CommonOptions) -> Option<[Vec<u32>; 2]> {
         let groups = |kind: usize, columns| {
             let penalties = self.groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
             column_groups(self.base.as_deref(), penalties, kind, columns)
         };
-        settings.options().collapse.then(|| {
+        options.collapse.then(|| {
             let nodes = zero_groups(groups(0, self.node_attributes), &self.zeros);
             [nodes, groups(1, self.edge_attributes)]
         })
-    }
-
-    /// Returns classes of single node and edge attributes.
-    pub(super) fn single_classes(&self) -> [Classes; 2] {
-        [self.node_attributes, self.edge_attributes].map(Classes::singletons)
-    }
-
-    /// Checks the options of the lines of the template.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] at the first line with a dropout rate of 1 or more.
-    pub(super) fn check_line_options(&self, settings: &TrainSettings) -> Result<()> {
-        match &self.template {
-            Some(template) => check_line_options(template, settings),
-            None => Ok(()),
-        }
     }
 
     /// Compares the training data with each model that training continues from.
@@ -177,9 +152,9 @@ impl ExtractedCorpora {
 
     /// Returns, for each node and each edge attribute, whether it is frequent enough in all
     /// sentences.
-    pub(super) fn frequent_attributes(&self, settings: &TrainSettings) -> [Vec<bool>; 2] {
+    pub(super) fn frequent_attributes(&self, options: &CommonOptions) -> [Vec<bool>; 2] {
         let all: Vec<usize> = (0..self.data.len()).collect();
-        self.frequent_columns(&all, settings)
+        self.frequent_columns(&all, options)
     }
 
     /// Drops the node and the edge attributes that are not kept.
@@ -204,6 +179,21 @@ impl ExtractedCorpora {
         self.count_attributes();
     }
 
+    /// Adjusts the numbers of attributes to those that are kept.
+    pub(super) fn renumber_zeros(&mut self, kept: &[bool]) {
+        let mut numbers = Vec::with_capacity(kept.len());
+        let mut next = 0;
+        for &kept in kept {
+            numbers.push(kept.then_some(next));
+            next += u32::from(kept);
+        }
+        let number = |(attribute, label)| Some((numbers[attribute as usize]?, label));
+        self.zeros = std::mem::take(&mut self.zeros)
+            .into_iter()
+            .filter_map(number)
+            .collect();
+    }
+
     /// Sets the numbers of attributes to those of the alphabets.
     pub(super) fn count_attributes(&mut self) {
         self.node_attributes = self.alphabets.nodes.len();
@@ -219,12 +209,13 @@ impl ExtractedCorpora {
     /// Returns a fingerprint of all labels and attributes.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        let data = (&self.labels, &self.alphabets, &self.data);
-        let origin = (
-            base_fingerprints(&self.base),
-            line_options_key(self.template.as_ref(), self.groups.as_deref()),
-        );
-        fingerprint(&(data, &self.development, &self.gold, origin))
+        let models = self.base.iter().flat_map(|base| base.iter());
+        let models: Vec<(BaseRole, u128)> = models.map(|m| (m.role, m.fingerprint)).collect();
+        let lines = line_options_key(self.template.as_ref(), self.groups.as_deref());
+        let mut hasher = Xxh3::new();
+        (&self.labels, &self.alphabets, &self.data).hash(&mut hasher);
+        (&self.development, &self.gold, models, lines).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Returns the memory usage in bytes.
@@ -242,9 +233,9 @@ impl ExtractedCorpora {
     /// # Errors
     ///
     /// Same as [`ExtractedCorpora::hold_out`].
-    pub(super) fn without(&self, held_out: &[usize], settings: &TrainSettings) -> Result<Self> {
+    pub(super) fn without(&self, held_out: &[usize], options: &CommonOptions) -> Result<Self> {
         let [rest, fold] = self.split(held_out)?;
-        let kept = self.frequent_columns(&rest, settings);
+        let kept = self.frequent_columns(&rest, options);
         // Predictions can only be compared with labels that are known.
         let fold: Vec<usize> = fold
             .into_iter()
@@ -257,20 +248,16 @@ impl ExtractedCorpora {
         }
         let gold = fold.iter().map(|&i| self.gold[i].clone()).collect();
         let fold = self.data.select(&fold, Some(&kept));
+        let data = self.data.select(&rest, Some(&kept));
         Ok(Self {
-            labels: self.labels.clone(),
-            alphabets: Arc::default(),
             node_attributes: self.node_attributes,
             edge_attributes: self.edge_attributes,
-            data: self.data.select(&rest, Some(&kept)),
-            copies: Vec::new(),
             development: Some(DevelopmentSet::held_out(fold, gold, &self.labels)),
             template: self.template.clone(),
-            source: CorpusInfo::default(),
             base: self.base.clone(),
             groups: self.groups.clone(),
             zeros: self.zeros.clone(),
-            gold: Vec::new(),
+            ..Self::of(self.labels.clone(), Arc::default(), data)
         })
     }
 
@@ -308,9 +295,8 @@ impl ExtractedCorpora {
     pub(super) fn frequent_columns(
         &self,
         sentences: &[usize],
-        settings: &TrainSettings,
+        options: &CommonOptions,
     ) -> [Vec<bool>; 2] {
-        let options = settings.options();
         let labeled = self.data.labeled();
         // As in extraction: unlabeled sentences count only if attributes are discovered in them.
         let is_counted = |i| i < labeled || (options.discover && options.min_count == 1);
@@ -329,21 +315,6 @@ impl ExtractedCorpora {
             frequent(&self.data.edges, self.edge_attributes, 1),
         ]
     }
-}
-
-/// Returns the fingerprints of the models that training continues from.
-pub(super) fn base_fingerprints(base: &Option<Arc<AllBaseWeights>>) -> Vec<(BaseRole, u128)> {
-    let models = base.iter().flat_map(|base| base.iter());
-    models
-        .map(|model| (model.role, model.fingerprint))
-        .collect()
-}
-
-/// Hashes training data to 64 bits: equal on any run of the same program with the same data.
-pub(super) fn fingerprint(data: &impl Hash) -> u64 {
-    let mut hasher = Xxh3::new();
-    data.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Divides groups of columns further by the labels with which they have the value 0, ascending by

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::base_models::BaseModels;
 use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
-use super::corpus_info::CorpusInfo;
 use super::development::DevelopmentSet;
-use super::extracted::ExtractedCorpora;
+use super::extracted::{CorpusInfo, ExtractedCorpora};
 use super::labels::{LabelIds, TrainingLabels};
-use super::options::AnyOptions;
+use super::options::CommonOptions;
 use super::settings::TrainSettings;
 use crate::chain::Order;
+use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
 use crate::memory::{MemoryLimit, input_over_limit};
@@ -19,6 +19,60 @@ use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Sep
 use crate::template::Template;
 
 impl ExtractedCorpora {
+    /// Extracts the attributes. Document boundaries
+    /// ([`Layout::document_start`](crate::sentence::Layout)) are skipped.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Trainer::train`](super::Trainer::train).
+    pub fn new(
+        corpora: impl Into<TrainingCorpora>,
+        template: Option<Template>,
+        settings: &TrainSettings,
+    ) -> Result<Self> {
+        Self::from_models(corpora, template, settings, &BaseModels::default())
+    }
+
+    /// Like [`new`](Self::new), with the labels and attributes of models, whose training is
+    /// continued.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Trainer::train`](super::Trainer::train).
+    pub fn from_models(
+        corpora: impl Into<TrainingCorpora>,
+        template: Option<Template>,
+        settings: &TrainSettings,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
+        let limit = MemoryLimit::default();
+        Self::within_memory(corpora, template, settings, models, limit)
+    }
+
+    /// Extracts the attributes of a labeled corpus for holding out folds.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`ExtractedCorpora::new`].
+    pub fn for_cross_validation(
+        corpora: impl Into<TrainingCorpora>,
+        template: Option<Template>,
+        settings: &TrainSettings,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
+        let corpora = corpora.into();
+        let sentences = corpora.labeled.iter().filter(|s| is_content(s));
+        let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
+        let is_gold = |s: &&Sentence| s.first_partial_label().is_none();
+        let labels = |s| Some(s).filter(is_gold).and_then(Sentence::labels);
+        let gold = sentences.map(|s| labels(s).map_or_else(Vec::new, owned));
+        let gold = gold.collect();
+        Ok(Self {
+            gold,
+            ..Self::from_models(corpora, template, settings, models)?
+        })
+    }
+
     /// Like [`from_models`](Self::from_models), with a limit on the memory of text and attributes
     /// together.
     pub(super) fn within_memory(
@@ -34,15 +88,17 @@ impl ExtractedCorpora {
             dev,
             unlabeled,
         } = corpora.into();
-        let [sentences, dev] = [Some(labeled), dev].map(|corpus| {
-            let mut sentences = corpus?.into_sentences();
+        let content = |corpus: Corpus| {
+            let mut sentences = corpus.into_sentences();
             retain_content(&mut sentences);
-            Some(sentences)
-        });
+            sentences
+        };
+        let (sentences, dev) = (content(labeled), dev.map(content));
         let unlabeled = unlabeled.into_sentences();
-        let sentences = sentences.unwrap_or_default();
-        let text = [Some(&sentences), dev.as_ref(), Some(&unlabeled)];
-        let text = text.into_iter().flatten().flatten();
+        let text = sentences
+            .iter()
+            .chain(dev.iter().flatten())
+            .chain(&unlabeled);
         let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
         let input = ExtractionInput {
             sentences,
@@ -52,17 +108,21 @@ impl ExtractedCorpora {
         };
         let mut extracted = Self::extract(input, settings, &mut memory)?;
         if let Some(dev) = dev {
-            extracted.add_development(&dev, settings.options().order)?;
+            let (development, alphabets) = DevelopmentSet::new(
+                &dev,
+                extracted.template.as_ref(),
+                Arc::unwrap_or_clone(std::mem::take(&mut extracted.alphabets)),
+                settings.options().order == Order::One,
+                &extracted.labels,
+            )?;
+            extracted.alphabets = Arc::new(alphabets);
+            extracted.development = Some(development);
         }
-        extracted.drop_indices();
-        Ok(extracted)
-    }
-
-    /// Frees what only looking attributes up by name needs.
-    pub(super) fn drop_indices(&mut self) {
-        let alphabets = Arc::make_mut(&mut self.alphabets);
+        // Attributes are no longer looked up by name.
+        let alphabets = Arc::make_mut(&mut extracted.alphabets);
         alphabets.nodes.drop_index();
         alphabets.edges.drop_index();
+        Ok(extracted)
     }
 
     /// Extracts the attributes of the training sentences and of the unlabeled ones.
@@ -103,38 +163,18 @@ impl ExtractedCorpora {
         let (data, alphabets, groups) = extraction.builder.finish();
         check_weights(&data)?;
         let mut extracted = Self {
-            labels,
-            node_attributes: alphabets.nodes.len(),
-            edge_attributes: alphabets.edges.len(),
-            alphabets: Arc::new(alphabets),
-            data,
             copies,
-            development: None,
             template,
             source: info,
             base: base.map(Arc::new),
             groups: groups.map(Arc::new),
-            zeros: Vec::new(),
-            gold: Vec::new(),
+            ..Self::of(labels, Arc::new(alphabets), data)
         };
         if options.min_count > 1 {
-            let frequent = extracted.frequent_attributes(settings);
+            let frequent = extracted.frequent_attributes(options);
             extracted.retain_attributes(&frequent);
         }
         Ok(extracted)
-    }
-
-    fn add_development(&mut self, sentences: &[Sentence], order: Order) -> Result<()> {
-        let (development, alphabets) = DevelopmentSet::new(
-            sentences,
-            self.template.as_ref(),
-            Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets)),
-            order == Order::One,
-            &self.labels,
-        )?;
-        self.alphabets = Arc::new(alphabets);
-        self.development = Some(development);
-        Ok(())
     }
 }
 
@@ -306,7 +346,7 @@ impl ExtractionInput<'_> {
     /// # Errors
     ///
     /// There is no template, but sentences without case should have attributes of their own.
-    fn template(&self, options: &AnyOptions) -> Result<Option<Template>> {
+    fn template(&self, options: &CommonOptions) -> Result<Option<Template>> {
         let Some(mut template) = self.unlearned_template() else {
             if options.caseless > 0.0 {
                 return Err(Error::parameter(

@@ -1,6 +1,5 @@
 //! The passes of a training run that have ended, as checkpoints hold them.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,13 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::events::{DevScore, End, EndReason};
 use super::folds::Folds;
-use super::trained::Trained;
-use crate::error::Result;
 use crate::model::Model;
 use crate::second_pass::Prediction;
 
 /// What the passes that have ended leave to those that follow.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct FinishedPasses {
     /// The result of the first pass.
     pub first: Option<FirstPassResult>,
@@ -23,51 +20,12 @@ pub(super) struct FinishedPasses {
 }
 
 /// The result of the first pass.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct FirstPassResult {
+    #[serde(with = "model_bytes")]
     pub model: Arc<Model>,
-    pub end: End,
-}
-
-impl From<Trained> for FirstPassResult {
-    fn from(trained: Trained) -> Self {
-        Self {
-            model: Arc::new(trained.model),
-            end: trained.end,
-        }
-    }
-}
-
-impl FirstPassResult {
-    /// Returns the first pass alone as the result of training that ended early, for `reason`.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Model::from_bytes`].
-    pub fn alone(self, reason: EndReason) -> Result<Trained> {
-        Ok(Trained {
-            model: match Arc::try_unwrap(self.model) {
-                Ok(model) => model,
-                Err(shared) => Model::from_bytes(shared.as_bytes().to_vec())?,
-            },
-            end: End { reason, ..self.end },
-            is_first_pass: true,
-        })
-    }
-}
-
-/// The stored form of [`FinishedPasses`].
-#[derive(Serialize, Deserialize)]
-pub(super) struct StoredPasses<'a> {
-    first: Option<StoredFirst<'a>>,
-    folds: Cow<'a, [Vec<Prediction>]>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredFirst<'a> {
-    model: Cow<'a, [u8]>,
     #[serde(with = "StoredEnd")]
-    end: End,
+    pub end: End,
 }
 
 /// All fields of an [`End`], of which a log has some.
@@ -95,39 +53,25 @@ impl FinishedPasses {
             .map(|(_, prediction)| prediction)
             .collect()
     }
-
-    /// Returns the stored form.
-    pub fn stored(&self) -> StoredPasses<'_> {
-        StoredPasses {
-            first: self.first.as_ref().map(|first| StoredFirst {
-                model: Cow::Borrowed(first.model.as_bytes()),
-                end: first.end.clone(),
-            }),
-            folds: Cow::Borrowed(&self.folds),
-        }
-    }
 }
 
-impl TryFrom<StoredPasses<'static>> for FinishedPasses {
-    type Error = crate::error::Error;
+/// Models as the bytes of their files.
+mod model_bytes {
+    use std::sync::Arc;
 
-    /// Reads the model, and checks that it is not damaged.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Model::from_bytes`] and [`Model::verify`].
-    fn try_from(stored: StoredPasses<'static>) -> Result<Self> {
-        let restore = |first: StoredFirst<'static>| -> Result<FirstPassResult> {
-            let model = Model::from_bytes(first.model.into_owned())?;
-            model.verify()?;
-            Ok(FirstPassResult {
-                model: Arc::new(model),
-                end: first.end,
-            })
-        };
-        Ok(Self {
-            first: stored.first.map(restore).transpose()?,
-            folds: stored.folds.into_owned(),
-        })
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::model::Model;
+
+    pub fn serialize<S: Serializer>(model: &Arc<Model>, serializer: S) -> Result<S::Ok, S::Error> {
+        model.as_bytes().serialize(serializer)
+    }
+
+    /// Checks that the model is not damaged.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Model>, D::Error> {
+        let model = Model::from_bytes(Vec::deserialize(deserializer)?);
+        let verified = model.and_then(|model| model.verify().map(|()| model));
+        verified.map(Arc::new).map_err(D::Error::custom)
     }
 }

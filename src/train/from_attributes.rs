@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::base_models::BaseModels;
 use super::base_weights::{AllBaseWeights, attributes_of_models};
-use super::corpus_info::CorpusInfo;
 use super::development::DevelopmentSet;
 use super::extracted::ExtractedCorpora;
 use super::extraction::check_weights;
@@ -59,24 +58,14 @@ impl ExtractedCorpora {
             data.edges = Arc::new(empty_rows(data.tokens()));
         }
         check_weights(&data)?;
-        let alphabets = Arc::clone(corpus.alphabets());
-        let mut extracted = Self {
-            labels,
-            node_attributes: alphabets.nodes.len(),
-            edge_attributes: alphabets.edges.len(),
-            alphabets,
-            data,
-            copies: Vec::new(),
-            development: None,
-            template: None,
-            source: CorpusInfo::default(),
-            base: None,
-            groups: None,
-            zeros: Vec::new(),
-            gold: Vec::new(),
-        };
-        extracted.set_zeros(corpus);
-        let mut kept = extracted.frequent_attributes(settings);
+        let mut extracted = Self::of(labels, Arc::clone(corpus.alphabets()), data);
+        // Which attributes have the value 0 with which labels.
+        let zeros = corpus.zeros().into_iter().filter_map(|(attribute, label)| {
+            let label = extracted.labels.set.id(corpus.label_name(label))?;
+            Some((attribute, label))
+        });
+        extracted.zeros = zeros.collect();
+        let mut kept = extracted.frequent_attributes(options);
         let known = attributes_of_models(models, &extracted.alphabets)?;
         for (kept, known) in kept.iter_mut().flatten().zip(known.iter().flatten()) {
             *kept |= known;
@@ -93,30 +82,6 @@ impl ExtractedCorpora {
             extracted.development = Some(development(dev, alphabets, labels, options.order)?);
         }
         Ok(extracted)
-    }
-
-    /// Sets which attributes have the value 0 with which labels.
-    fn set_zeros(&mut self, corpus: &AttributeCorpus) {
-        let known = |(attribute, label)| {
-            let label = self.labels.set.id(corpus.label_name(label))?;
-            Some((attribute, label))
-        };
-        self.zeros = corpus.zeros().into_iter().filter_map(known).collect();
-    }
-
-    /// Adjusts the numbers of attributes to those that are kept.
-    pub(super) fn renumber_zeros(&mut self, kept: &[bool]) {
-        let mut numbers = Vec::with_capacity(kept.len());
-        let mut next = 0;
-        for &kept in kept {
-            numbers.push(kept.then_some(next));
-            next += u32::from(kept);
-        }
-        let number = |(attribute, label)| Some((numbers[attribute as usize]?, label));
-        self.zeros = std::mem::take(&mut self.zeros)
-            .into_iter()
-            .filter_map(number)
-            .collect();
     }
 }
 

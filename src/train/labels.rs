@@ -2,12 +2,11 @@
 
 use super::base_models::BaseModels;
 use super::labeled_sentence::LabeledSentence;
-use super::options::AnyOptions;
-use super::partial_labels::{check_legality, converted_labels};
+use super::options::CommonOptions;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector};
+use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector, convert_partial};
 use crate::model::MAX_LABELS;
 use crate::sentence::JoinedColumns;
 
@@ -49,7 +48,7 @@ impl TrainingLabels {
     /// sentences, converted to the scheme of the models or else of the options.
     pub fn new<S: LabeledSentence>(
         sentences: &[S],
-        options: &AnyOptions,
+        options: &CommonOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         Self::including(&[], sentences, options, models)
@@ -60,52 +59,95 @@ impl TrainingLabels {
     pub fn including<S: LabeledSentence>(
         given: &[String],
         sentences: &[S],
-        options: &AnyOptions,
+        options: &CommonOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         let labels = Self::without_labels(sentences, options, models)?;
-        if let Some(conflict) = labels.conflict(models) {
-            for sentence in sentences {
-                if let Some((t, message)) = conflict.find(&known(sentence)?) {
-                    return Err(sentence.fault(t, message));
-                }
-            }
-        }
+        labels.check_kind(sentences, models)?;
         let mut labels = labels.continuing(models)?;
-        if !labels.is_converted {
-            for label in given {
-                labels.set.insert(label)?;
-            }
+        let is_converted = labels.is_converted;
+        for label in given.iter().filter(|_| !is_converted) {
+            labels.set.insert(label)?;
         }
         for sentence in sentences {
             labels.insert(sentence)?;
         }
-        labels.check_not_empty()?;
-        labels.check_legality(sentences)?;
-        Ok(labels)
-    }
-
-    fn check_not_empty(&self) -> Result<()> {
-        if self.set.is_empty() {
+        if labels.set.is_empty() {
             return Err(Error::parameter(
                 "no token of the training data has a label; expected some",
             ));
         }
-        Ok(())
+        if !labels.is_converted {
+            check_legality(sentences, labels.corpus_scheme)?;
+        }
+        Ok(labels)
     }
 
-    /// Checks the partial labels of sentences whose labels are not converted.
-    fn check_legality<S: LabeledSentence>(&self, sentences: &[S]) -> Result<()> {
-        match self.is_converted {
-            true => Ok(()),
-            false => check_legality(sentences, self.corpus_scheme),
+    /// Puts the labels of models first, and adopts their scheme. There are no other labels yet.
+    fn continuing(mut self, models: &BaseModels<'_>) -> Result<Self> {
+        let Some(model) = models.first() else {
+            return Ok(self);
+        };
+        let header = model.header();
+        self.is_converted =
+            self.has_spans && header.scheme != Scheme::Raw && header.scheme != self.corpus_scheme;
+        self.scheme = header.scheme;
+        self.corpus_scheme = header.corpus_scheme;
+        self.has_spans |= header.encodes_spans();
+        for (_, model) in models.iter() {
+            for label in model.header().labels.names() {
+                self.set.insert(label)?;
+            }
         }
+        Ok(self)
+    }
+
+    /// Checks that the labels of the training data, of which only the kind is known yet, encode
+    /// spans if those of the first model do, and only then. The label `O` fits every model.
+    fn check_kind<S: LabeledSentence>(
+        &self,
+        sentences: &[S],
+        models: &BaseModels<'_>,
+    ) -> Result<()> {
+        let Some((role, model)) = models.iter().next() else {
+            return Ok(());
+        };
+        if self.has_spans == model.header().encodes_spans() {
+            return Ok(());
+        }
+        let misfits = |label: &&str| {
+            let is_of_span = !self
+                .data_scheme
+                .spans(std::slice::from_ref(label))
+                .is_empty();
+            *label != "O" && self.has_spans == is_of_span
+        };
+        for sentence in sentences {
+            let labels = known(sentence)?;
+            let Some(t) = labels.iter().position(misfits) else {
+                continue;
+            };
+            let kind = |has_spans| match has_spans {
+                true => "encode spans",
+                false => "encode no spans",
+            };
+            let message = format!(
+                "the label '{}': the labels of these data {}, those of the model of {role}, {}, \
+                 {}; expected labels of the same kind (is this the label column?)",
+                labels[t],
+                kind(self.has_spans),
+                model.path().display(),
+                kind(!self.has_spans)
+            );
+            return Err(sentence.fault(t, message));
+        }
+        Ok(())
     }
 
     /// Detects the scheme of labels, without collecting them.
     fn without_labels<S: LabeledSentence>(
         sentences: &[S],
-        options: &AnyOptions,
+        options: &CommonOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         let plain = match models.first() {
@@ -125,7 +167,7 @@ impl TrainingLabels {
     }
 
     /// The schemes that the labels of a corpus are of, and are converted to.
-    fn of_scheme(evidence: &SchemeEvidence, options: &AnyOptions) -> Result<Self> {
+    fn of_scheme(evidence: &SchemeEvidence, options: &CommonOptions) -> Result<Self> {
         let (corpus_scheme, _) = evidence.detector.prevailing();
         let has_spans = evidence.has_spans || corpus_scheme == Scheme::Plain;
         let is_converted = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
@@ -151,7 +193,7 @@ impl TrainingLabels {
     }
 
     /// The schemes of labels that join columns: they encode no spans, whatever their prefixes.
-    fn joined(joined: &JoinedColumns, options: &AnyOptions) -> Result<Self> {
+    fn joined(joined: &JoinedColumns, options: &CommonOptions) -> Result<Self> {
         if options.scheme != Scheme::Raw || options.plain_labels == PlainLabels::Spans {
             let option = match options.scheme {
                 Scheme::Raw => "--plain-labels spans".to_owned(),
@@ -301,4 +343,57 @@ fn known(sentence: &impl LabeledSentence) -> Result<Vec<&str>> {
                 .collect()
         }
     })
+}
+
+/// Converts the labels that each token of a sentence may have from one scheme to another.
+///
+/// # Errors
+///
+/// No sequence that the labels allow is legal in the scheme of the corpus, or it has none.
+fn converted_labels(
+    sentence: &impl LabeledSentence,
+    allowed: &[Vec<&str>],
+    [from, to]: [Scheme; 2],
+) -> Result<Vec<Vec<String>>> {
+    if from == Scheme::Raw {
+        let t = allowed.iter().position(|set| set.len() != 1).unwrap_or(0);
+        return Err(sentence.fault(
+            t,
+            format!(
+                "partial labels cannot be converted with --scheme {to}, since the labels of the \
+                 corpus follow no scheme; omit the option"
+            ),
+        ));
+    }
+    let converted = convert_partial(allowed, from, to);
+    converted.map_err(|t| no_legal_sequence(sentence, t, from))
+}
+
+/// Checks that the partial labels of each sentence allow a sequence that is legal in the scheme of
+/// the corpus. An unknown label may be any of the scheme, whether the corpus has it or not.
+///
+/// Sequences without partial labels may be illegal: annotated corpora have errors.
+fn check_legality<S: LabeledSentence>(sentences: &[S], scheme: Scheme) -> Result<()> {
+    if scheme == Scheme::Raw {
+        return Ok(());
+    }
+    for sentence in sentences {
+        if let Some(allowed) = sentence.allowed() {
+            let converted = convert_partial(&allowed, scheme, scheme);
+            converted.map_err(|t| no_legal_sequence(sentence, t, scheme))?;
+        }
+    }
+    Ok(())
+}
+
+fn no_legal_sequence(sentence: &impl LabeledSentence, t: usize, scheme: Scheme) -> Error {
+    let labels = sentence.labels().unwrap_or_default();
+    sentence.fault(
+        t,
+        format!(
+            "the label '{}' has no place in a legal sequence, given the other labels of the \
+             sentence (label scheme {scheme}); expected labels that fit together",
+            labels.get(t).copied().unwrap_or_default()
+        ),
+    )
 }

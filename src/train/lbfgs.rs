@@ -2,74 +2,22 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::course::Course;
-use super::learner::{AnyLearner, Learner, Regularization, fields};
-use super::noise_options::{FeatureNoise, NoiseOptions, check_not_negative};
-use super::options::{AnyOptions, Defaults};
+use super::defaults::Defaults;
+use super::learner::{AnyLearner, Learner, fields};
+use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
+use super::options::Lbfgs;
 use super::training_set::TrainingSet;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::objective::{NoiseMemory, PenalizedLikelihood, Terms, required_memory};
+use crate::objective::{PenalizedLikelihood, Terms};
 use crate::optim::{
     LbfgsOptions, LbfgsSettings, OptimizerState, Outcome, Start, StopReason, minimize_from,
 };
 
-/// Minimizes the penalized likelihood with its noise term by L-BFGS; with an L1 penalty, OWL-QN.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Lbfgs {
-    /// Strength c2 of the L2 penalty c2·‖θ‖² (c2 = 1/(2C) of CRF++, 1/(2σ²) of Stanford NER).
-    /// `None`: [`Defaults::L2_WITH_NOISE`] with noise, [`Defaults::L2`] without.
-    pub l2: Option<f64>,
-    /// Strength c1 of the L1 penalty c1·‖θ‖₁.
-    pub l1: f64,
-    /// The noise term.
-    #[serde(flatten)]
-    pub noise: NoiseOptions,
-    /// Number of warm-up iterations, without noise, before those with it. R is not convex: starting
-    /// from θ = 0, noise prevents rare attributes from ever gaining weight. `None`:
-    /// [`Defaults::WARM_UP`], or half of the maximum number of iterations if that is less. Ignored
-    /// without noise.
-    pub warm_up: Option<usize>,
-    /// Options of the optimizer. Its `max_iterations` must be `None`: that of training counts.
-    #[serde(rename = "lbfgs", skip_serializing_if = "is_default", default)]
-    pub optimizer: LbfgsOptions,
-}
-
-fn is_default(options: &LbfgsOptions) -> bool {
-    *options == LbfgsOptions::default()
-}
-
 impl Lbfgs {
-    /// The name.
-    pub const NAME: &'static str = "lbfgs";
-
-    /// Without noise, with this strength of the L2 penalty.
-    #[must_use]
-    pub fn l2(strength: f64) -> Self {
-        Self {
-            l2: Some(strength),
-            ..Self::without_noise()
-        }
-    }
-
-    /// With dropout of this rate.
-    #[must_use]
-    pub fn dropout(rate: f64) -> Self {
-        Self {
-            noise: NoiseOptions::dropout(rate),
-            ..Self::default()
-        }
-    }
-
-    /// Without noise.
-    #[must_use]
-    pub fn without_noise() -> Self {
-        Self::dropout(0.0)
-    }
-
     /// Returns penalties and noise as they are given, for another learner.
     #[must_use]
     pub fn unresolved(&self) -> Regularization {
@@ -78,6 +26,18 @@ impl Lbfgs {
             l2: self.l2,
             noise: self.noise.clone(),
             warm_up: self.warm_up,
+        }
+    }
+
+    /// Returns the learner with other penalties and noise.
+    #[must_use]
+    pub fn regularized(&self, regularization: Regularization) -> Self {
+        Self {
+            l2: regularization.l2,
+            l1: regularization.l1,
+            noise: regularization.noise,
+            warm_up: regularization.warm_up,
+            optimizer: self.optimizer.clone(),
         }
     }
 
@@ -154,20 +114,7 @@ impl Learner for Lbfgs {
     }
 
     fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
-        let Regularization {
-            l1,
-            l2,
-            noise,
-            warm_up,
-        } = regularization;
-        let optimizer = self.optimizer.clone();
-        Ok(AnyLearner::from(Self {
-            l2,
-            l1,
-            noise,
-            warm_up,
-            optimizer,
-        }))
+        Ok(self.regularized(regularization).into())
     }
 
     fn default_warm_up(&self) -> usize {
@@ -184,32 +131,16 @@ impl Learner for Lbfgs {
         }
     }
 
-    fn memory(&self, set: &TrainingSet, options: &AnyOptions) -> usize {
-        let noise = self.noise.feature_noise(options.seed);
-        let noise_memory = match &noise {
-            None => NoiseMemory::None,
-            Some(FeatureNoise::Analytic(noise)) => NoiseMemory::Analytic(noise),
-            Some(FeatureNoise::MonteCarlo(_)) => NoiseMemory::MonteCarlo,
-        };
-        let is_reweighted = matches!(
-            &noise,
-            Some(FeatureNoise::Analytic(noise)) if noise.term.round().is_some()
-        );
-        // Two points with their gradients and the direction; the best weights; with L1 the
-        // pseudo-gradient and the strengths; what single weights have of their own.
-        let doubles = 6
-            + 2 * usize::from(set.has_l1(self.l1))
-            + 3 * usize::from(is_reweighted)
-            + 3 * usize::from(set.has_own_strengths());
-        // The pairs of L-BFGS and the preconditioner are in single precision.
-        let per_parameter = 8 * doubles + 4 * (2 * self.optimizer.memory + 1);
-        required_memory(set.data(), set.space(), noise_memory)
-            .saturating_add(set.space().dimension().saturating_mul(per_parameter))
+    fn memory(&self, set: &TrainingSet) -> usize {
+        // Two points with their gradients, the direction, the best weights, and those of penalties;
+        // the pairs of L-BFGS and the preconditioner are in single precision.
+        let per_parameter = 8 * 8 + 4 * (2 * self.optimizer.memory + 1);
+        set.memory_to_evaluate(&self.noise) + set.space().dimension() * per_parameter
     }
 
     fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let set = course.set();
-        let noise = self.noise.feature_noise(course.options().seed);
+        let noise = self.noise.feature_noise(course.seed());
         if let Some(noise) = &noise {
             noise.check_labels(set.space().labels())?;
         }

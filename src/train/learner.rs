@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::course::Course;
-use super::noise_options::NoiseOptions;
-use super::options::AnyOptions;
+use super::noise_options::Regularization;
+use super::options::TrainOptions;
 use super::training_set::TrainingSet;
 use crate::chain::Order;
 use crate::error::{Error, Result};
@@ -18,6 +18,9 @@ use crate::template::LineOptions;
 
 /// A learner of any kind.
 pub type AnyLearner = Arc<dyn Learner>;
+
+/// Options with a learner of any kind.
+pub type AnyOptions = TrainOptions<AnyLearner>;
 
 /// An algorithm that learns the weights of a training set, with its options.
 ///
@@ -85,7 +88,7 @@ pub trait Learner: Debug + Send + Sync {
     }
 
     /// Estimates the memory in bytes that learning takes at its peak, excluding the set.
-    fn memory(&self, set: &TrainingSet, options: &AnyOptions) -> usize;
+    fn memory(&self, set: &TrainingSet) -> usize;
 
     /// Learns the weights of the course's training set. In a segment
     /// ([`Course::is_segment`]) the result may be a state instead, from which another segment
@@ -107,7 +110,7 @@ pub trait Learner: Debug + Send + Sync {
     /// # Errors
     ///
     /// The options do not fit the data.
-    fn state_length(&self, set: &TrainingSet, _options: &AnyOptions) -> Result<usize> {
+    fn state_length(&self, set: &TrainingSet, _seed: u64) -> Result<usize> {
         Ok(set.space().dimension())
     }
 
@@ -116,39 +119,8 @@ pub trait Learner: Debug + Send + Sync {
     /// # Errors
     ///
     /// The state does not fit the data.
-    fn weights(
-        &self,
-        _set: &TrainingSet,
-        _options: &AnyOptions,
-        state: Vec<f64>,
-    ) -> Result<Vec<f64>> {
+    fn weights(&self, _set: &TrainingSet, _seed: u64, state: Vec<f64>) -> Result<Vec<f64>> {
         Ok(state)
-    }
-}
-
-/// The penalties and the noise term of an objective.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Regularization {
-    /// Strength c1 of the L1 penalty c1·‖θ‖₁.
-    pub l1: f64,
-    /// Strength c2 of the L2 penalty c2·‖θ‖²; `None` for the default.
-    pub l2: Option<f64>,
-    /// The noise.
-    pub noise: NoiseOptions,
-    /// Number of iterations without noise before those with it; `None` for the default.
-    pub warm_up: Option<usize>,
-}
-
-impl Regularization {
-    /// No penalties and no noise.
-    #[must_use]
-    pub fn none() -> Self {
-        Self {
-            l1: 0.0,
-            l2: Some(0.0),
-            noise: NoiseOptions::none(),
-            warm_up: None,
-        }
     }
 }
 

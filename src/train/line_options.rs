@@ -1,7 +1,5 @@
 //! The options of template lines, as penalties and noise of attribute classes.
 
-use super::settings::TrainSettings;
-use crate::error::{Error, Result};
 use crate::extract::Classes;
 use crate::score::ParameterSpace;
 use crate::template::{LineAmount, LineGroup, LineOptions, Template};
@@ -90,62 +88,6 @@ impl ClassOptions {
             }
         }
     }
-}
-
-/// Checks that the learner can do what all template lines ask for, and that their noise is in its
-/// range.
-///
-/// # Errors
-///
-/// [`Error::Input`] at the first line with an option that the learner has no use for, or a
-/// dropout rate of 1 or more.
-pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Result<()> {
-    check_learner(template, settings)?;
-    let Some(noise) = settings.feature_noise() else {
-        return Ok(());
-    };
-    for group in template.groups() {
-        let Some(dropout) = group.options.dropout else {
-            continue;
-        };
-        for (kind, exists) in [group.has_nodes, group.has_edges].into_iter().enumerate() {
-            let others = noise.amounts()[kind];
-            let amount = dropout.of(others);
-            if !exists || (amount.is_finite() && (amount < 1.0 || !noise.is_dropout())) {
-                continue;
-            }
-            let flag = ["--dropout", "--edge-dropout"][kind];
-            let message = match dropout {
-                LineAmount::Value(_) => format!("dropout {amount}"),
-                LineAmount::Factor(factor) => {
-                    format!("dropout*={factor} of {flag} {others} is {amount}")
-                }
-            };
-            return Err(Error::input(
-                group.place,
-                format!("{message}; expected a rate below 1"),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that the learner has the penalties and the noise that lines set.
-fn check_learner(template: &Template, settings: &TrainSettings) -> Result<()> {
-    let learner = settings.learner();
-    for group in template.groups() {
-        if let Some([option, others]) = learner.unused_line_option(&group.options) {
-            return Err(Error::input(
-                group.place,
-                format!(
-                    "the option {option} of this line has no effect with --algorithm {}; expected \
-                     --algorithm {others}, or a line without it",
-                    learner.name()
-                ),
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Returns what distinguishes the options of template lines from others, to be hashed; `None`

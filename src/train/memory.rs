@@ -1,11 +1,18 @@
 //! The memory of training, estimated and checked before it is allocated.
+//!
+//! What exists is counted as it grows. What training will allocate is estimated from the sizes that
+//! determine it: entries of the matrices, label pairs, tokens and parameters. (docs/decisions, 30)
 
-use super::development::DevelopmentSet;
+use super::noise_options::{NoiseKind, NoiseOptions};
+use super::origin::Origin;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
+use crate::extract::{Alphabets, SparseRows};
 use crate::memory::MemoryLimit;
 use crate::model::Precision;
+use crate::noise::Engine;
+use crate::score::{BlockPartition, ColumnForm, FeatureBlock};
 
 /// Memory of the program itself: its code, threads and small tables.
 const PROGRAM: usize = 8_000_000;
@@ -21,31 +28,70 @@ impl TrainingSet {
     #[must_use]
     pub fn memory(&self) -> usize {
         // Classes, their scales, and sums over columns.
-        let columns = 16 * (self.attributes() + self.space().nodes.columns());
-        self.data().memory()
-            + self.alphabet_memory()
-            + self.origin_memory()
-            + self.space().memory()
-            + columns
-            + self.development.as_ref().map_or(0, DevelopmentSet::memory)
+        let columns = 16 * (self.attributes() + self.space.nodes.columns());
+        let origin = self.origin.as_ref().map_or(0, Origin::memory);
+        self.corpora.memory() + origin + self.space.memory() + columns
     }
 
     /// Estimates the memory in bytes of a training run, excluding the training set itself: of
     /// learning, or of building the model from its result, whichever is more.
     #[must_use]
     pub fn memory_to_train(&self, settings: &TrainSettings) -> usize {
-        let learning = settings.learner().memory(self, settings.options());
-        let development = self.development.as_ref();
+        let learning = settings.learner().memory(self);
+        let development = self.corpora.development.as_ref();
         let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
-        let learning = learning.saturating_add(scorer);
-        self.memory_with_model(learning, settings.options().precision)
+        self.memory_with_model(learning + scorer, settings.options().precision)
     }
 
     /// Estimates the memory in bytes of a training run whose learner takes so many.
     #[must_use]
     pub fn memory_with_model(&self, learning: usize, precision: Precision) -> usize {
-        let most = learning.max(self.memory_to_build_model(precision));
-        most.saturating_add(PROGRAM).saturating_add(most / OVERHEAD)
+        let Alphabets { nodes, edges } = &*self.corpora.alphabets;
+        let names = nodes.memory() + edges.memory();
+        // The tables, then the file beside them. The matrices are freed before.
+        let sections =
+            self.weights() * (4 + precision.bytes()) + 20 * self.attributes() + names / NAMES_RATIO;
+        let model = (2 * sections).saturating_sub(self.data().memory());
+        let most = learning.max(model);
+        most + PROGRAM + most / OVERHEAD
+    }
+
+    /// Estimates the memory in bytes of evaluating the objective, excluding the parameters and
+    /// their gradient. Time O(nonzeros).
+    #[must_use]
+    pub fn memory_to_evaluate(&self, noise: &NoiseOptions) -> usize {
+        let (data, space) = (self.data(), self.space());
+        let (stride, edge_width) = (space.stride(), space.edges.used_width());
+        let partition = BlockPartition::new(data, edge_width.max(stride));
+        let chunks = partition.max_block_chunks();
+        let tokens = partition.max_block_tokens();
+        let longest = (0..data.len()).map(|i| data.sentence(i).len()).max();
+        let in_sentences = tokens.min(chunks * longest.unwrap_or(0));
+        let is_sampled = noise.is_on() && noise.kind == NoiseKind::MonteCarlo;
+        let is_by_pair = !noise.is_on() || (noise.gradient == Engine::Adjoint && !is_sampled);
+        let all_pairs = space.labels() * stride;
+        let pairs = (space.sparse_pairs().filter(|_| is_by_pair)).unwrap_or(all_pairs);
+        // Numbers that a worker has per label pair, per score and per edge score.
+        let [per_pair, per_score, per_edge] = match (noise.is_on(), data.partial_tokens() > 0) {
+            (false, false) => [5, 5, 1],
+            (false, true) => [9, 11, 2],
+            (true, false) => [20, 18, 2],
+            (true, true) => [24, 24, 3],
+        };
+        let numbers = pairs * (per_pair * chunks + 12)
+            + in_sentences * (per_score * stride + per_edge * edge_width)
+            + if is_sampled {
+                2 * in_sentences * all_pairs
+            } else {
+                0
+            }
+            + 4 * tokens * (stride + edge_width);
+        let copies = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
+        8 * numbers
+            + copies
+                .map(|(matrix, block)| copies_of(matrix, block))
+                .iter()
+                .sum::<usize>()
     }
 
     /// Checks that training fits into memory before it is allocated.
@@ -55,7 +101,7 @@ impl TrainingSet {
     /// How much is needed, the limit, and what to do.
     pub(super) fn check_memory(&self, settings: &TrainSettings, limit: MemoryLimit) -> Result<()> {
         let held = self.memory();
-        let needed = held.saturating_add(self.memory_to_train(settings));
+        let needed = held + self.memory_to_train(settings);
         let check = limit.check(needed as u64, held as u64);
         check.map_err(|over| {
             let labels = self.space().labels();
@@ -66,38 +112,23 @@ impl TrainingSet {
             ))
         })
     }
+}
 
-    /// Estimates the memory in bytes of building the model, excluding the training set. The names
-    /// of attributes become those of the tables; all else but the matrices, which are freed first,
-    /// stays until the tables are filled.
-    fn memory_to_build_model(&self, precision: Precision) -> usize {
-        // Of the positions of node and of edge weights, at most.
-        let sizes = [2, 4].map(|position| position + precision.bytes());
-        let classes = [&self.node_classes, &self.edge_classes];
-        let attributes = classes
-            .map(|classes| classes.classes().len())
-            .iter()
-            .sum::<usize>();
-        let weights = self.space().blocks().into_iter().zip(classes).zip(sizes);
-        let weights = weights
-            .flat_map(|((block, classes), size)| {
-                (0..classes.len() as u32).map(move |class| {
-                    let weights = block.targets.range(class as usize).len();
-                    weights.saturating_mul(size * classes.size(class) as usize)
-                })
-            })
-            .fold(0, usize::saturating_add);
-        // Ends of rows; slots, of which three in five are used.
-        let slots = attributes.saturating_mul(8 * 5 / 3);
-        let names = self.alphabet_memory();
-        let sections = weights
-            .saturating_add(slots)
-            .saturating_add(names / NAMES_RATIO);
-        let tables = sections.saturating_add(attributes.saturating_mul(8));
-        // The file beside its sections, when there are no names any more.
-        let file = sections.saturating_mul(2).saturating_sub(names);
-        let transitions = self.space().labels().saturating_pow(2);
-        let built = tables.max(file).saturating_sub(self.data().memory());
-        built.saturating_add(transitions.saturating_mul(2 * 8))
-    }
+/// The copies of a matrix by columns and, if only some labels have weights, by rows.
+fn copies_of(matrix: &SparseRows, block: &FeatureBlock) -> usize {
+    let targets = &block.targets;
+    let per_value = if matrix.is_binary() { 0 } else { 8 };
+    let columns = (0..targets.columns()).map(|column| match targets.form(column) {
+        ColumnForm::Sparse => 2 * (8 + per_value) * targets.range(column).len(),
+        _ if targets.is_observed() => 2 * (6 + per_value),
+        _ => 6 + per_value,
+    });
+    let per_entry: Vec<usize> = columns.collect();
+    let entries = (0..matrix.len()).flat_map(|row| matrix.row(row).0);
+    let entries: usize = entries.map(|&column| per_entry[column as usize]).sum();
+    let by_rows = match targets.is_observed() {
+        true => 24 * matrix.len() + 16 * targets.weights(),
+        false => 0,
+    };
+    entries + by_rows + 32 * targets.columns()
 }

@@ -17,26 +17,22 @@
 //! (Minkov, Wang, Tomasic and Cohen 2006).
 
 mod agreement;
-mod base_labels;
 mod base_models;
 mod base_weights;
-mod best;
 mod checkpoint;
 mod checkpoint_contents;
 mod corpora;
-mod corpus_info;
 mod course;
-mod data_counts;
+mod defaults;
 mod development;
 mod events;
 mod expand;
 mod extracted;
 mod extraction;
+mod finish;
 mod finished_passes;
-mod first_template;
 mod folds;
 mod from_attributes;
-mod jackknife;
 mod label_scores;
 mod labeled_sentence;
 mod labels;
@@ -49,15 +45,13 @@ mod model_match;
 mod noise_options;
 mod options;
 mod origin;
-mod partial_labels;
-mod passes;
 mod predicted_corpus;
 mod recall_bias;
 mod segment;
+mod segment_trainer;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod trained;
 mod trainer;
 mod training_set;
 mod two_passes;
@@ -70,32 +64,33 @@ pub use crate::objective::NoiseSharing;
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
-#[doc(hidden)]
-pub use best::{BestScore, BestWeights};
 pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
-pub use corpora::TrainingCorpora;
-pub use corpora::is_content;
+#[doc(hidden)]
+pub use corpora::check_one_pass;
+pub use corpora::{TrainingCorpora, is_content};
 pub use course::Course;
+pub use defaults::Defaults;
 pub use events::{
     DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded, Start,
 };
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;
-pub use first_template::check_one_pass;
-#[doc(hidden)]
 pub use folds::Folds;
 pub use label_scores::{LabelCounts, LabelScores};
-pub use lbfgs::Lbfgs;
-pub use learner::{AnyLearner, Learner, Regularization, fields, unfit};
-#[doc(hidden)]
-pub use line_options::check_line_options;
+pub use learner::{AnyLearner, AnyOptions, Learner, fields, unfit};
 pub use model_match::{MatchCounts, ModelMatch};
-pub use noise_options::{FeatureNoise, NoiseKind, NoiseOptions};
-pub use options::{AnyOptions, Defaults, DevUse, TrainOptions};
+pub use noise_options::{
+    FeatureNoise, NoiseKind, NoiseOptions, Regularization, check_not_negative,
+};
+pub use options::{DevUse, Lbfgs, TrainOptions};
 #[doc(hidden)]
-pub use segment::{Finished, ObjectiveTrainer, Segment, SegmentEnd, SegmentTrainer};
-pub use settings::{L2Rule, TrainSettings};
-pub use trained::Trained;
-pub use trainer::Trainer;
+pub use segment::{BestScore, BestWeights, Segment, SegmentEnd};
+#[doc(hidden)]
+pub use segment_trainer::{Finished, ObjectiveTrainer, SegmentTrainer};
+pub use settings::TrainSettings;
+#[doc(hidden)]
+pub use settings::check_line_options;
+pub use trainer::{Trained, Trainer};
+pub use training_set::L2Rule;
 #[doc(hidden)]
 pub use training_set::TrainingSet;

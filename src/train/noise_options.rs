@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::Defaults;
+use super::defaults::{Defaults, is_default};
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::noise::{Engine, Expectation, NoiseTerm, ROUND};
@@ -122,10 +122,6 @@ pub struct NoiseOptions {
     pub samples: u32,
     /// Weight α of an unlabeled sentence in the noise term.
     pub unlabeled_weight: f64,
-}
-
-fn is_default(sharing: &NoiseSharing) -> bool {
-    *sharing == NoiseSharing::default()
 }
 
 impl Default for NoiseOptions {
@@ -296,6 +292,39 @@ impl NoiseOptions {
     }
 }
 
+/// The penalties and the noise term of an objective.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Regularization {
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁.
+    pub l1: f64,
+    /// Strength c2 of the L2 penalty c2·‖θ‖²; `None` for the default.
+    pub l2: Option<f64>,
+    /// The noise.
+    pub noise: NoiseOptions,
+    /// Number of iterations without noise before those with it; `None` for the default.
+    pub warm_up: Option<usize>,
+}
+
+impl Regularization {
+    /// No penalties and no noise.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            l1: 0.0,
+            l2: Some(0.0),
+            noise: NoiseOptions::none(),
+            warm_up: None,
+        }
+    }
+
+    /// Returns the number of iterations without noise, given the default, which is at most half of
+    /// the maximum number of iterations.
+    pub(super) fn warm_up_or(&self, default: usize, max_iterations: Option<usize>) -> usize {
+        let half = max_iterations.map_or(usize::MAX, |n| n / 2);
+        self.warm_up.unwrap_or(default.min(half))
+    }
+}
+
 /// Noise on features.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FeatureNoise {
@@ -361,7 +390,7 @@ impl FeatureNoise {
 /// # Errors
 ///
 /// [`Error::Parameter`] if it is negative or not finite.
-pub(super) fn check_not_negative(name: &str, value: f64) -> Result<()> {
+pub fn check_not_negative(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
     }

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lbfgs::Lbfgs;
-use super::learner::AnyLearner;
+use super::defaults::{Defaults, is_default};
+use super::noise_options::NoiseOptions;
 use crate::chain::Order;
 use crate::label::{PlainLabels, Scheme};
 use crate::model::Precision;
+use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
 
 /// The parameters of training: what all learners need, and a learner. A model stores them.
@@ -24,7 +25,7 @@ pub struct TrainOptions<M = Lbfgs> {
     /// Scheme to convert the labels to before training; [`Scheme::Raw`] leaves them as they are.
     pub scheme: Scheme,
     /// What labels without prefixes are.
-    #[serde(skip_serializing_if = "is_auto")]
+    #[serde(skip_serializing_if = "is_default")]
     pub plain_labels: PlainLabels,
     /// Order of the chain.
     pub order: Order,
@@ -79,8 +80,8 @@ pub struct TrainOptions<M = Lbfgs> {
     pub method: M,
 }
 
-/// Options with a learner of any kind.
-pub type AnyOptions = TrainOptions<AnyLearner>;
+/// Options without a learner.
+pub(super) type CommonOptions = TrainOptions<()>;
 
 /// What development data are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,39 +99,54 @@ pub enum DevUse {
 
 crate::named!(DevUse, "use": Choose = "choose", Report = "report");
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
+/// Minimizes the penalized likelihood with its noise term by L-BFGS; with an L1 penalty, OWL-QN.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lbfgs {
+    /// Strength c2 of the L2 penalty c2·‖θ‖² (c2 = 1/(2C) of CRF++, 1/(2σ²) of Stanford NER).
+    /// `None`: [`Defaults::L2_WITH_NOISE`] with noise, [`Defaults::L2`] without.
+    pub l2: Option<f64>,
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁.
+    pub l1: f64,
+    /// The noise term.
+    #[serde(flatten)]
+    pub noise: NoiseOptions,
+    /// Number of warm-up iterations, without noise, before those with it. R is not convex: starting
+    /// from θ = 0, noise prevents rare attributes from ever gaining weight. `None`:
+    /// [`Defaults::WARM_UP`], or half of the maximum number of iterations if that is less. Ignored
+    /// without noise.
+    pub warm_up: Option<usize>,
+    /// Options of the optimizer. Its `max_iterations` must be `None`: that of training counts.
+    #[serde(rename = "lbfgs", skip_serializing_if = "is_default", default)]
+    pub optimizer: LbfgsOptions,
 }
 
-/// The defaults of [`TrainOptions`], for help texts.
-pub struct Defaults;
+impl Lbfgs {
+    /// The name.
+    pub const NAME: &'static str = "lbfgs";
 
-impl Defaults {
-    /// Strength of the L2 penalty without noise.
-    pub const L2: f64 = 0.3;
-    /// Strength of the L2 penalty with noise.
-    pub const L2_WITH_NOISE: f64 = 0.1;
-    /// Dropout rate.
-    pub const DROPOUT: f64 = 0.3;
-    /// Upper limit of the default dropout rate of edges.
-    pub const MAX_EDGE_DROPOUT: f64 = 0.9;
-    /// Weight of an unlabeled sentence.
-    pub const UNLABELED_WEIGHT: f64 = 0.2;
-    /// With more labels, only observed pairs of attribute and label get a weight.
-    pub const MANY_LABELS: usize = 256;
-    /// Warm-up iterations.
-    pub const WARM_UP: usize = 20;
-    /// Monte-Carlo samples per sentence.
-    pub const SAMPLES: u32 = 4;
-    /// Random seed.
-    pub const SEED: u64 = 1;
-    /// Iterations without a better score before training stops.
-    pub const PATIENCE: usize = 40;
-}
+    /// Without noise, with this strength of the L2 penalty.
+    #[must_use]
+    pub fn l2(strength: f64) -> Self {
+        Self {
+            l2: Some(strength),
+            ..Self::without_noise()
+        }
+    }
 
-/// Whether it is the default, which logs and models do not mention.
-fn is_auto(choice: &PlainLabels) -> bool {
-    *choice == PlainLabels::Auto
+    /// With dropout of this rate.
+    #[must_use]
+    pub fn dropout(rate: f64) -> Self {
+        Self {
+            noise: NoiseOptions::dropout(rate),
+            ..Self::default()
+        }
+    }
+
+    /// Without noise.
+    #[must_use]
+    pub fn without_noise() -> Self {
+        Self::dropout(0.0)
+    }
 }
 
 impl Default for TrainOptions {
@@ -178,12 +194,8 @@ impl<M> TrainOptions<M> {
         self.replace_method(method).1
     }
 
-    /// Takes the learner out of the options.
-    pub(super) fn take_method(self) -> (M, TrainOptions<()>) {
-        self.replace_method(())
-    }
-
-    fn replace_method<N>(self, new: N) -> (M, TrainOptions<N>) {
+    /// Puts another learner into the options. Also returns the old one.
+    pub(super) fn replace_method<N>(self, new: N) -> (M, TrainOptions<N>) {
         let Self {
             scheme,
             plain_labels,

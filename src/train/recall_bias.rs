@@ -13,7 +13,7 @@
 
 use super::events::DevScore;
 use super::labels::TrainingLabels;
-use super::options::AnyOptions;
+use super::options::CommonOptions;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 
@@ -41,7 +41,7 @@ impl RecallBiasSearch {
     /// # Errors
     ///
     /// The options set a bias other than 0, but the order is 0 or there is no label `O`.
-    pub fn new(options: &AnyOptions, labels: &TrainingLabels) -> Result<Self> {
+    pub fn new(options: &CommonOptions, labels: &TrainingLabels) -> Result<Self> {
         let is_possible = options.order == Order::One && labels.outside().is_some();
         let bias = options.recall_bias.unwrap_or(0.0);
         if bias != 0.0 && !is_possible {

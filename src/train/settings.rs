@@ -1,32 +1,30 @@
 //! The parameters of training, checked.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::learner::{AnyLearner, Learner, Regularization};
-use super::noise_options::{FeatureNoise, check_not_negative};
-use super::options::{AnyOptions, TrainOptions};
+use super::base_models::{BaseModels, stored_boundary};
+use super::learner::{AnyLearner, AnyOptions, Learner};
+use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
+use super::options::{CommonOptions, TrainOptions};
+use super::training_set::L2Rule;
+use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::Dataset;
+use crate::label::Scheme;
 use crate::objective::Noise;
-use crate::score::ParameterSpace;
+use crate::score::Boundary;
+use crate::template::{LineAmount, Template};
 
 /// [`TrainOptions`] within their ranges.
 ///
 /// Serializes like the options, with the strength of the L2 penalty under `l2`.
 #[derive(Clone, Debug)]
 pub struct TrainSettings {
-    options: AnyOptions,
+    options: CommonOptions,
+    learner: AnyLearner,
     regularization: Regularization,
     l2_rule: Option<Arc<dyn L2Rule>>,
-}
-
-/// Divides the L2 strengths of single weights.
-pub trait L2Rule: fmt::Debug + Send + Sync {
-    /// Returns what the strength on each parameter is divided by, `[space.dimension()]`.
-    fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64>;
 }
 
 impl TrainSettings {
@@ -36,9 +34,9 @@ impl TrainSettings {
     ///
     /// [`Error::Parameter`] naming the option that is out of its range.
     pub fn new(options: TrainOptions<impl Into<AnyLearner>>) -> Result<Self> {
-        let (learner, options) = options.take_method();
-        let options = options.with_method(learner.into());
-        options.method.check(options.order)?;
+        let (learner, options) = options.replace_method(());
+        let learner = learner.into();
+        learner.check(options.order)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("weight of copies without case", options.caseless)?;
         let numbers = [
@@ -52,16 +50,16 @@ impl TrainSettings {
                 )));
             }
         }
-        for (name, is_zero) in [
-            ("minimum count", options.min_count == 0),
-            ("patience", options.patience == 0),
-        ] {
-            if is_zero {
-                return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
-            }
+        let counts = [
+            ("minimum count", options.min_count as usize),
+            ("patience", options.patience),
+        ];
+        if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
+            return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
         }
         Ok(Self {
-            regularization: options.method.regularization(),
+            regularization: learner.regularization(),
+            learner,
             options,
             l2_rule: None,
         })
@@ -82,38 +80,36 @@ impl TrainSettings {
         self.l2_rule.as_ref()
     }
 
-    /// Returns settings with other options and the rule of these.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`new`](Self::new).
-    pub fn with_options(&self, options: TrainOptions<impl Into<AnyLearner>>) -> Result<Self> {
-        Ok(Self {
-            l2_rule: self.l2_rule.clone(),
-            ..Self::new(options)?
-        })
-    }
-
     /// Returns settings with other penalties and noise.
     ///
     /// # Errors
     ///
     /// A value is out of range, or the learner does not have what it is of.
     pub fn with_regularization(&self, regularization: Regularization) -> Result<Self> {
-        let method = self.options.method.with_regularization(regularization)?;
-        self.with_options(self.options.clone().with_method(method))
+        let learner = self.learner.with_regularization(regularization)?;
+        let settings = Self::new(self.options.clone().with_method(learner))?;
+        Ok(Self {
+            l2_rule: self.l2_rule.clone(),
+            ..settings
+        })
     }
 
-    /// Returns the options, all within their ranges.
+    /// Returns the options with the learner.
     #[must_use]
-    pub fn options(&self) -> &AnyOptions {
+    pub fn all_options(&self) -> AnyOptions {
+        self.options.clone().with_method(Arc::clone(&self.learner))
+    }
+
+    /// Returns the options without the learner, all within their ranges.
+    #[must_use]
+    pub fn options(&self) -> &TrainOptions<()> {
         &self.options
     }
 
     /// Returns the learner.
     #[must_use]
     pub fn learner(&self) -> &dyn Learner {
-        &*self.options.method
+        &*self.learner
     }
 
     /// Returns penalties and noise, with a number for `l2`.
@@ -137,21 +133,14 @@ impl TrainSettings {
     /// Returns the number of warm-up iterations before those with noise, if there is noise.
     #[must_use]
     pub fn warm_up(&self) -> usize {
-        self.warm_up_or(self.options.method.default_warm_up())
-    }
-
-    /// Returns the number of warm-up iterations, given the default, which is at most half of the
-    /// maximum number of iterations.
-    pub(super) fn warm_up_or(&self, default: usize) -> usize {
-        let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
-        self.regularization.warm_up.unwrap_or(default.min(half))
+        (self.regularization)
+            .warm_up_or(self.learner.default_warm_up(), self.options.max_iterations)
     }
 
     /// Returns the maximum number of iterations, if there is one.
     #[must_use]
     pub fn max_iterations(&self) -> Option<usize> {
-        let options = &self.options;
-        options.max_iterations.or(options.method.max_iterations())
+        (self.options.max_iterations).or(self.learner.max_iterations())
     }
 
     /// Returns the settings for training that continues from weights: without a warm-up, unless the
@@ -160,8 +149,8 @@ impl TrainSettings {
     pub fn continuing(mut self) -> Self {
         self.regularization.warm_up.get_or_insert(0);
         let regularization = self.regularization.clone();
-        if let Ok(method) = self.options.method.with_regularization(regularization) {
-            self.options.method = method;
+        if let Ok(learner) = self.learner.with_regularization(regularization) {
+            self.learner = learner;
         }
         self
     }
@@ -193,8 +182,113 @@ impl TrainSettings {
 
 impl Serialize for TrainSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        self.options.serialize(serializer)
+        self.all_options().serialize(serializer)
     }
+}
+
+impl BaseModels<'_> {
+    /// Checks that the models are not damaged, have the structure that the options ask for, and are
+    /// the only start of training.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if a model is damaged; [`Error::Parameter`] naming both values that differ.
+    pub fn check(&self, settings: &TrainSettings) -> Result<()> {
+        let options = settings.options();
+        for (role, model) in self.iter() {
+            model.verify()?;
+            let header = model.header();
+            let path = model.path().display();
+            settings.learner().check_start(&format!("{role} {path}"))?;
+            let conflict = |option: &str, expected: &str, own: &str| {
+                Error::parameter(format!(
+                    "{option}, but {role} {path} has {own}; expected {expected}, since a model is \
+                     continued with its own structure"
+                ))
+            };
+            let [order, own] = [options.order, header.order].map(Order::name);
+            if order != own {
+                let (option, expected) = (format!("--order {order}"), format!("--order {own}"));
+                return Err(conflict(&option, &expected, &format!("order {own}")));
+            }
+            let [boundary, own] = [options.boundary, stored_boundary(model)].map(Boundary::name);
+            if boundary != own {
+                let own = format!("--boundary {own}");
+                return Err(conflict(&format!("--boundary {boundary}"), &own, &own));
+            }
+            if options.scheme != Scheme::Raw && options.scheme != header.scheme {
+                let option = format!("--scheme {}", options.scheme);
+                let own = format!("labels in the scheme {}", header.scheme);
+                return Err(conflict(&option, "no --scheme", &own));
+            }
+        }
+        let schemes = [self.init, self.towards].map(|model| Some(model?.header().scheme));
+        if let [Some(init), Some(towards)] = schemes
+            && init != towards
+        {
+            return Err(Error::parameter(format!(
+                "the labels of the model of --init are in the scheme {init}, those of --towards in \
+                 {towards}; expected models with labels in the same scheme"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Checks that the learner can do what all template lines ask for, and that their noise is in its
+/// range.
+///
+/// # Errors
+///
+/// [`Error::Input`] at the first line with an option that the learner has no use for, or a
+/// dropout rate of 1 or more.
+pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Result<()> {
+    check_learner(template, settings)?;
+    let Some(noise) = settings.feature_noise() else {
+        return Ok(());
+    };
+    for group in template.groups() {
+        let Some(dropout) = group.options.dropout else {
+            continue;
+        };
+        for (kind, exists) in [group.has_nodes, group.has_edges].into_iter().enumerate() {
+            let others = noise.amounts()[kind];
+            let amount = dropout.of(others);
+            if !exists || (amount.is_finite() && (amount < 1.0 || !noise.is_dropout())) {
+                continue;
+            }
+            let flag = ["--dropout", "--edge-dropout"][kind];
+            let message = match dropout {
+                LineAmount::Value(_) => format!("dropout {amount}"),
+                LineAmount::Factor(factor) => {
+                    format!("dropout*={factor} of {flag} {others} is {amount}")
+                }
+            };
+            return Err(Error::input(
+                group.place,
+                format!("{message}; expected a rate below 1"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the learner has the penalties and the noise that lines set.
+fn check_learner(template: &Template, settings: &TrainSettings) -> Result<()> {
+    let learner = settings.learner();
+    for group in template.groups() {
+        if let Some([option, others]) = learner.unused_line_option(&group.options) {
+            return Err(Error::input(
+                group.place,
+                format!(
+                    "the option {option} of this line has no effect with --algorithm {}; expected \
+                     --algorithm {others}, or a line without it",
+                    learner.name()
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,16 +6,14 @@ use std::time::Instant;
 use super::agreement::{Agreement, agreed, check_same};
 use super::base_models::BaseModels;
 use super::checkpoint::{Checkpoints, OpenCheckpoints, PassCheckpoints};
-use super::corpora::TrainingCorpora;
+use super::corpora::{TrainingCorpora, first_template};
 use super::course::Course;
 use super::events::{End, Observer};
 use super::extracted::ExtractedCorpora;
-use super::first_template::first_template;
 use super::learner::AnyLearner;
 use super::model_match::ModelMatch;
 use super::options::TrainOptions;
 use super::settings::TrainSettings;
-use super::trained::Trained;
 use super::training_set::TrainingSet;
 use crate::corpus::Corpus;
 use crate::error::Result;
@@ -183,7 +181,7 @@ impl<'a> Trainer<'a> {
             return self.train_two_passes(corpora, &template.clone(), first, observer);
         }
         let mut checkpoints = self.open_checkpoints(1)?;
-        let checkpoints = checkpoints.as_mut().map(OpenCheckpoints::of_run);
+        let checkpoints = checkpoints.as_mut().map(|open| open.of_pass(None));
         self.train_pass(corpora, template, checkpoints, observer)
     }
 
@@ -192,9 +190,10 @@ impl<'a> Trainer<'a> {
         let Some(checkpoints) = &self.checkpoints else {
             return Ok(None);
         };
+        let options = serde_json::json!(self.settings).to_string();
         let open = match &self.ranks {
-            None => checkpoints.open(&self.settings, passes),
-            Some(ranks) => checkpoints.open_by_rank_0(&self.settings, passes, ranks),
+            None => checkpoints.open(options, passes),
+            Some(ranks) => checkpoints.open_by_rank_0(options, passes, ranks),
         };
         open.map(Some)
     }
@@ -237,7 +236,7 @@ impl<'a> Trainer<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         let mut checkpoints = self.open_checkpoints(1)?;
-        let checkpoints = checkpoints.as_mut().map(OpenCheckpoints::of_run);
+        let checkpoints = checkpoints.as_mut().map(|open| open.of_pass(None));
         let extracted =
             ExtractedCorpora::from_attributes(corpus, dev.into(), &self.settings, &self.models)?;
         self.train_extracted(extracted, checkpoints, observer)
@@ -286,16 +285,18 @@ impl<'a> Trainer<'a> {
     ) -> Result<(Vec<f64>, End)> {
         let (settings, ranks) = (&self.settings, self.ranks.as_ref());
         let agreement = ranks.map(|ranks| Agreement::new(ranks, self.interrupt));
-        let mut course = Course::new(set, settings, clock, observer)?;
+        let regularization = settings.regularization();
+        let mut course = Course::new(set, settings.options(), regularization, clock, observer)?;
+        course.limit = settings.max_iterations();
         let memory = set.memory_to_train(settings);
         course.observer.start(&set.start_event(settings, memory));
         matches
             .iter()
             .for_each(|found| course.observer.matched(found));
         agreed(ranks, set.check_memory(settings, self.memory))?;
-        if let Some(checkpoints) = checkpoints {
-            let (checkpointer, state) = checkpoints.start(|| set.fingerprint())?;
-            course.checkpointer = Some(checkpointer);
+        if let Some(mut checkpoints) = checkpoints {
+            let state = checkpoints.start(|| set.fingerprint())?;
+            course.checkpoints = Some(checkpoints);
             if let Some(state) = state {
                 course.observer.resumed(state.course.iterations);
                 course.restore(state);
@@ -309,4 +310,17 @@ impl<'a> Trainer<'a> {
         }
         course.finish(outcome?)
     }
+}
+
+/// A model and the result of training it.
+#[derive(Debug)]
+pub struct Trained {
+    /// The model.
+    pub model: Model,
+    /// The result of training. If the model has two passes, of the second.
+    pub end: End,
+    /// Whether the model is only the first of two passes, because training ended before the second
+    /// had a result. It tags like a model that was trained without the lines of the template that
+    /// read predictions.
+    pub is_first_pass: bool,
 }

@@ -1,32 +1,19 @@
-//! The training set: matrices, the layout of the parameters, and the conversion of weights to a
-//! model.
+//! The training set: matrices, the layout of the parameters, and where training starts.
 
+use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::base_weights::AllBaseWeights;
-use super::corpora::TrainingCorpora;
-use super::corpus_info::CorpusInfo;
-use super::data_counts::{DataCounts, entries};
 use super::development::{DevScorer, DevelopmentSet};
-use super::events::{DevScore, Pruned, Rounded, Start};
 use super::expand::ClassWeights;
-use super::extracted::{ExtractedCorpora, base_fingerprints, fingerprint};
-use super::labels::TrainingLabels;
-use super::learner::fields;
-use super::line_options::{ClassOptions, line_options_key};
+use super::extracted::ExtractedCorpora;
+use super::line_options::ClassOptions;
 use super::noise_options::FeatureNoise;
+use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
-use super::settings::{L2Rule, TrainSettings};
-use crate::chain::{LabelWeights, padded};
-use crate::error::{Error, Result};
-use crate::extract::{Alphabets, Classes, Dataset};
+use crate::chain::padded;
+use crate::extract::{Classes, Dataset};
 use crate::ids::AttributeId;
-use crate::label::{LabelSet, Scheme};
-use crate::model::{
-    APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TableBuilder, TrainingRecord,
-};
+use crate::label::LabelSet;
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
@@ -37,121 +24,85 @@ use crate::template::Template;
 /// It is immutable: any number of training runs can share it.
 #[derive(Debug)]
 pub struct TrainingSet {
-    pub(super) labels: TrainingLabels,
-    pub(super) alphabets: Arc<Alphabets>,
-    pub(super) node_classes: Classes,
-    pub(super) edge_classes: Classes,
-    pub(super) development: Option<DevelopmentSet>,
-    data: Dataset, // one column per class
-    space: ParameterSpace,
-    attributes: usize,
-    pub(super) template: Option<Template>,
-    source: CorpusInfo,
-    pub(super) base: Option<Arc<AllBaseWeights>>,
-    origin: Option<Origin>,
-    pub(super) groups: Option<Arc<[Vec<u32>; 2]>>,
+    pub(super) corpora: ExtractedCorpora, // one column per class
+    pub(super) classes: [Classes; 2],     // of node and of edge attributes
+    pub(super) space: ParameterSpace,
+    pub(super) origin: Option<Origin>,
     line_options: Option<ClassOptions>,
     l2_rule: Option<Arc<dyn L2Rule>>,
-    pub(super) counts: DataCounts,
+    /// The attributes of all tokens, before and after collapsing.
+    pub(super) entries: [usize; 2],
+}
+
+/// Divides the L2 strengths of single weights.
+pub trait L2Rule: fmt::Debug + Send + Sync {
+    /// Returns what the strength on each parameter is divided by, `[space.dimension()]`.
+    fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64>;
 }
 
 impl TrainingSet {
-    /// Extracts the attributes of `corpora` as [`Trainer::train`](super::Trainer::train) does.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Trainer::train`](super::Trainer::train).
-    pub fn new(
-        corpora: impl Into<TrainingCorpora>,
-        template: impl Into<Option<Template>>,
-        settings: &TrainSettings,
-    ) -> Result<Self> {
-        let extracted = ExtractedCorpora::new(corpora, template.into(), settings)?;
-        extracted.check_line_options(settings)?;
-        Ok(extracted.into_training_set(settings))
-    }
-
     /// Collapses the attributes, and lays out the parameters.
-    fn from_extracted(mut extracted: ExtractedCorpora, settings: &TrainSettings) -> Self {
-        let occurrences = extracted.base.is_some().then(|| extracted.occurrences());
-        let attributes = entries(&extracted.data);
-        let classes = extracted.class_groups(settings).map(|[nodes, edges]| {
-            let data = &mut extracted.data;
-            let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
-            let edges = Classes::equal_columns_in_groups(&data.edges, edges);
-            data.nodes = Arc::new(nodes.collapsed(&data.nodes));
-            data.edges = Arc::new(edges.collapsed(&data.edges));
-            [nodes, edges]
-        });
-        let counts = DataCounts::new(&extracted.data, attributes, entries(&extracted.data));
-        let [node_classes, edge_classes] = classes.unwrap_or_else(|| extracted.single_classes());
-        let ExtractedCorpora {
-            labels,
-            alphabets,
-            node_attributes,
-            edge_attributes,
-            data,
-            mut development,
-            template,
-            source,
-            base,
-            groups,
-            zeros,
-            ..
-        } = extracted;
-        let options = settings.options();
-        if let Some(development) = &mut development {
-            development.collapse(&node_classes, &edge_classes);
+    pub(super) fn from_extracted(
+        mut corpora: ExtractedCorpora,
+        options: &CommonOptions,
+        l2_rule: Option<Arc<dyn L2Rule>>,
+    ) -> Self {
+        let occurrences = corpora.base.is_some().then(|| corpora.occurrences());
+        let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
+        let before = entries(&corpora.data);
+        let classes = match corpora.class_groups(options) {
+            None => [corpora.node_attributes, corpora.edge_attributes].map(Classes::singletons),
+            Some([nodes, edges]) => {
+                let data = &mut corpora.data;
+                let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
+                let edges = Classes::equal_columns_in_groups(&data.edges, edges);
+                data.nodes = Arc::new(nodes.collapsed(&data.nodes));
+                data.edges = Arc::new(edges.collapsed(&data.edges));
+                [nodes, edges]
+            }
+        };
+        if let Some(development) = &mut corpora.development {
+            development.collapse(&classes[0], &classes[1]);
             development.set_use(options.dev_use);
         }
-        let classes = [&node_classes, &edge_classes];
-        let k = labels.set.len();
+        let pair = classes.each_ref();
+        let (base, template) = (corpora.base.as_deref(), corpora.template.as_ref());
+        let k = corpora.labels.set.len();
         let states = options.states_of(k);
-        let mut extra = base.as_ref().map_or_else(ExtraWeights::default, |base| {
-            extra_weights(base, classes, k, padded(k))
+        let mut extra = base.map_or_else(ExtraWeights::default, |base| {
+            extra_weights(base, pair, k, padded(k))
         });
-        let occurring = zeros.iter();
+        let occurring = corpora.zeros.iter();
         extra.occurring = occurring
-            .map(|&(attribute, label)| (node_classes.class(attribute), label.index() as u32))
+            .map(|&(attribute, label)| (classes[0].class(attribute), label.index() as u32))
             .collect();
         let space_options = SpaceOptions {
             order: options.order,
             boundary: options.boundary,
             states,
-            transitions: template.as_ref().is_none_or(Template::transitions),
+            transitions: template.is_none_or(Template::transitions),
             label_pairs: options.transitions.unwrap_or(states),
             min_frequency: options.min_frequency,
         };
-        let space = ParameterSpace::including(k, &data, classes, space_options, extra);
-        let line_options = groups.as_ref().zip(template.as_ref());
-        let line_options = line_options
-            .map(|(groups, template)| ClassOptions::new(groups, classes, template.groups()));
-        let origin = base.as_ref().zip(occurrences.as_ref());
-        let origin = origin.map(|(base, found)| Origin::new(base, &space, classes, found));
+        let space = ParameterSpace::including(k, &corpora.data, pair, space_options, extra);
+        let lines = corpora.groups.as_ref().zip(template);
+        let origin = base.zip(occurrences.as_ref());
         Self {
-            labels,
-            alphabets,
-            node_classes,
-            edge_classes,
-            development,
-            data,
+            line_options: lines
+                .map(|(groups, template)| ClassOptions::new(groups, pair, template.groups())),
+            origin: origin.map(|(base, found)| Origin::new(base, &space, pair, found)),
+            entries: [before, entries(&corpora.data)],
+            corpora,
+            classes,
             space,
-            attributes: node_attributes + edge_attributes,
-            template,
-            source,
-            base,
-            origin,
-            groups,
-            line_options,
-            l2_rule: settings.l2_rule().cloned(),
-            counts,
+            l2_rule,
         }
     }
 
     /// Returns the design matrices and labels.
     #[must_use]
     pub fn data(&self) -> &Dataset {
-        &self.data
+        &self.corpora.data
     }
 
     /// Returns the layout of the parameters θ.
@@ -163,76 +114,48 @@ impl TrainingSet {
     /// Returns the labels.
     #[must_use]
     pub fn labels(&self) -> &LabelSet {
-        &self.labels.set
+        &self.corpora.labels.set
     }
 
     /// Returns the development sentences over the columns of the data, and the gold labels of each,
     /// `[sentences][T]`, if there are any.
     #[must_use]
     pub fn development(&self) -> Option<(&Dataset, &[Vec<String>])> {
-        self.development.as_ref().map(DevelopmentSet::sentences)
+        self.corpora
+            .development
+            .as_ref()
+            .map(DevelopmentSet::sentences)
     }
 
     /// Returns the classes of node attributes, which are the columns of the data: attributes that
     /// always occur together.
     #[must_use]
     pub fn node_classes(&self) -> &Classes {
-        &self.node_classes
+        &self.classes[0]
     }
 
     /// Returns the name of a node attribute, given its number before collapsing.
     #[must_use]
     pub fn node_name(&self, attribute: AttributeId) -> &[u8] {
-        self.alphabets.nodes.name(attribute)
+        self.corpora.alphabets.nodes.name(attribute)
     }
 
     /// Returns the number of attributes before collapsing.
     #[must_use]
     pub fn attributes(&self) -> usize {
-        self.attributes
-    }
-
-    /// Returns the event before the first iteration of training that is estimated to need so many
-    /// bytes besides the set.
-    #[must_use]
-    pub fn start_event(&self, settings: &TrainSettings, memory: usize) -> Start {
-        let counts = &self.counts;
-        let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
-        Start {
-            options: fields(settings.options()).into(),
-            sentences: counts.labeled.sentences as usize,
-            tokens: counts.labeled.tokens as usize,
-            total_weight: counts.total_weight,
-            partial_tokens: counts.partial_tokens as usize,
-            unlabeled_sentences: counts.unlabeled.sentences as usize,
-            dev_sentences: self.development.as_ref().map_or(0, DevelopmentSet::len),
-            labels: self.labels.set.len(),
-            plain_labels: self.labels.data_scheme == Scheme::Plain,
-            attributes: self.attributes(),
-            collapsed_attributes: self.node_classes.len() + self.edge_classes.len(),
-            parameters: self.space.dimension(),
-            weights: self.weights(),
-            active_per_token,
-            collapsed_active_per_token,
-            estimated_memory: self.memory() + memory,
-        }
+        self.corpora.node_attributes + self.corpora.edge_attributes
     }
 
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
-        PenalizedLikelihood::new(&self.data, &self.space, self.penalty(l2))
+        PenalizedLikelihood::new(&self.corpora.data, &self.space, self.penalty(l2))
     }
 
     /// Returns a fingerprint of all labels and attributes.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        let data = (&self.labels, &self.alphabets, &self.data);
-        let origin = (
-            base_fingerprints(&self.base),
-            line_options_key(self.template.as_ref(), self.groups.as_deref()),
-        );
-        fingerprint(&(data, &self.development, origin))
+        self.corpora.fingerprint()
     }
 
     /// Creates the objective with a noise term.
@@ -246,7 +169,7 @@ impl TrainingSet {
     #[must_use]
     pub fn active_attributes(&self, theta: &[f64]) -> usize {
         let blocks = self.space.blocks().into_iter();
-        let blocks = blocks.zip([&self.node_classes, &self.edge_classes]);
+        let blocks = blocks.zip(&self.classes);
         let count = |(block, classes): (&FeatureBlock, &Classes)| -> usize {
             let weights = block.weights(theta);
             let is_active = |class: &u32| {
@@ -277,7 +200,7 @@ impl TrainingSet {
     fn count_collapsed(&self, counted: impl Fn(usize) -> bool) -> usize {
         let mut more = 0;
         let blocks = self.space.blocks().into_iter();
-        for (block, classes) in blocks.zip([&self.node_classes, &self.edge_classes]) {
+        for (block, classes) in blocks.zip(&self.classes) {
             let collapsed = (0..classes.len() as u32).filter(|&class| classes.size(class) > 1);
             for class in collapsed {
                 let range = block.targets.range(class as usize);
@@ -291,12 +214,12 @@ impl TrainingSet {
     /// Returns whether there are development data that choose the weights.
     #[must_use]
     pub fn chooses_on_dev(&self) -> bool {
-        self.development.is_some() && !self.reports_dev()
+        self.corpora.development.is_some() && !self.reports_dev()
     }
 
     /// Returns whether development data are only reported.
     pub(super) fn reports_dev(&self) -> bool {
-        let development = self.development.as_ref();
+        let development = self.corpora.development.as_ref();
         development.is_some_and(DevelopmentSet::is_report)
     }
 
@@ -307,7 +230,7 @@ impl TrainingSet {
         let options = self.line_options.as_ref();
         let mut strengths = options.and_then(|options| options.l2_strengths(&self.space, l2));
         if let Some(rule) = &self.l2_rule {
-            let divisors = rule.divisors(&self.data, &self.space);
+            let divisors = rule.divisors(&self.corpora.data, &self.space);
             let strengths = strengths.get_or_insert_with(|| vec![l2; divisors.len()]);
             for (strength, divisor) in strengths.iter_mut().zip(divisors) {
                 *strength /= divisor;
@@ -379,12 +302,6 @@ impl TrainingSet {
         AttributeNoise { nodes, edges }
     }
 
-    /// Returns whether some weights have penalties or noise of their own.
-    #[must_use]
-    pub fn has_own_strengths(&self) -> bool {
-        self.line_options.is_some() || self.l2_rule.is_some()
-    }
-
     /// Returns the parameters where training starts: 0, or the weights of a model.
     #[must_use]
     pub fn start(&self) -> Vec<f64> {
@@ -400,204 +317,19 @@ impl TrainingSet {
         self.origin.as_ref().map_or(0.0, Origin::recall_bias)
     }
 
-    /// Returns the memory of the weights that training starts from in bytes.
-    pub(super) fn origin_memory(&self) -> usize {
-        self.base.as_ref().map_or(0, |base| base.memory())
-            + self.origin.as_ref().map_or(0, Origin::memory)
-    }
-
-    /// Returns the memory of the attribute names in bytes.
-    pub(super) fn alphabet_memory(&self) -> usize {
-        self.alphabets.nodes.memory() + self.alphabets.edges.memory()
-    }
-
-    /// Sets attribute weights below the threshold of the settings to 0. Returns `None` if there is
-    /// no threshold.
-    ///
-    /// # Errors
-    ///
-    /// The development data cannot be scored.
-    pub fn prune(
-        &self,
-        settings: &TrainSettings,
-        theta: &mut [f64],
-        recall_bias: f64,
-    ) -> Result<Option<Pruned>> {
-        let threshold = settings.options().prune;
-        if threshold <= 0.0 {
-            return Ok(None);
-        }
-        let mut weights = [0; 2];
-        let dev = self.score_change(theta, recall_bias, |theta| {
-            weights = self.class_weights().prune(theta, threshold);
-        })?;
-        Ok(Some(Pruned {
-            before: weights[0],
-            after: weights[1],
-            dev,
-        }))
-    }
-
-    /// Rounds attribute weights as the model will store them. Returns `None` if it stores them with
-    /// so many bits that no score changes: in [`Precision::F32`] or [`Precision::F64`].
-    ///
-    /// # Errors
-    ///
-    /// The development data cannot be scored.
-    pub fn round(
-        &self,
-        settings: &TrainSettings,
-        theta: &mut [f64],
-        recall_bias: f64,
-    ) -> Result<Option<Rounded>> {
-        let precision = settings.options().precision;
-        if matches!(precision, Precision::F32 | Precision::F64) {
-            return Ok(None);
-        }
-        let dev = self.score_change(theta, recall_bias, |theta| {
-            self.class_weights().round(theta, precision);
-        })?;
-        Ok(Some(Rounded { precision, dev }))
-    }
-
-    /// Changes parameters, and returns the scores on development data before and after, if there
-    /// are any.
-    fn score_change(
-        &self,
-        theta: &mut [f64],
-        recall_bias: f64,
-        change: impl FnOnce(&mut [f64]),
-    ) -> Result<Option<[DevScore; 2]>> {
-        let mut scorer = self.dev_scorer();
-        let mut score = |theta: &[f64]| -> Result<Option<DevScore>> {
-            let Some(scorer) = &mut scorer else {
-                return Ok(None);
-            };
-            Ok(scorer.score(theta, &[recall_bias])?.first().copied())
-        };
-        let before = score(theta)?;
-        change(theta);
-        Ok(before.zip(score(theta)?).map(|(b, a)| [b, a]))
-    }
-
     /// Returns a scorer on the development data, if there are any.
     pub(super) fn dev_scorer(&self) -> Option<DevScorer<'_>> {
-        let development = self.development.as_ref();
+        let development = self.corpora.development.as_ref();
         development.map(|development| development.scorer(&self.space))
     }
 
-    fn class_weights(&self) -> ClassWeights<'_> {
+    /// Returns the parameters with the attributes that they are of.
+    pub(super) fn class_weights(&self) -> ClassWeights<'_> {
         ClassWeights {
             space: &self.space,
-            node_classes: &self.node_classes,
-            edge_classes: &self.edge_classes,
+            node_classes: &self.classes[0],
+            edge_classes: &self.classes[1],
             origin: self.origin.as_ref(),
         }
-    }
-
-    /// Builds a model from the weights θ and a recall bias. The model stores the settings and the
-    /// record of training, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// A weight is too large for the precision of the model.
-    pub fn into_model(
-        self,
-        settings: &TrainSettings,
-        theta: &[f64],
-        recall_bias: f64,
-        record: Option<&TrainingRecord>,
-    ) -> Result<Model> {
-        let (header, tables) = self.into_tables(settings, theta, recall_bias, record)?;
-        Model::build(header, tables)
-    }
-
-    /// Returns the header and the tables of the model. The training set is freed: the model takes
-    /// as much memory.
-    fn into_tables(
-        mut self,
-        settings: &TrainSettings,
-        theta: &[f64],
-        recall_bias: f64,
-        record: Option<&TrainingRecord>,
-    ) -> Result<(Header, [TableBuilder; 2])> {
-        self.data = Dataset::default();
-        let options = settings.options();
-        let names = Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets));
-        let weights = self.class_weights();
-        let tables = weights.tables(names, theta, options.precision)?;
-        let mut label_weights = LabelWeights::default();
-        self.space.label_weights(theta, &mut label_weights);
-        let mut options_json = self.options_json(settings, recall_bias)?;
-        self.labels.add_recall_bias(recall_bias, &mut label_weights);
-        if let Some(record) = record {
-            record.add_to(&mut options_json);
-        }
-        let provenance = Provenance {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            files: self.source.files,
-            sentences: self.counts.labeled.sentences,
-            tokens: self.counts.labeled.tokens,
-            options: options_json.to_string(),
-        };
-        let header = Header {
-            labels: self.labels.set,
-            scheme: self.labels.scheme,
-            corpus_scheme: self.labels.corpus_scheme,
-            columns: self.source.columns,
-            label_column: self.source.label_column,
-            joined: self.source.joined,
-            template: self.template,
-            order: options.order,
-            label_weights,
-            precision: options.precision,
-            provenance,
-            tables: Default::default(),
-        };
-        Ok((header, tables))
-    }
-}
-
-impl TrainingSet {
-    /// Returns the options as JSON, with the fingerprints of the models that training continued
-    /// from and the recall bias, which a model that continues this one must not apply again.
-    fn options_json(&self, settings: &TrainSettings, recall_bias: f64) -> Result<Value> {
-        let mut options = serde_json::to_value(settings)
-            .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
-        let Some(base) = &self.base else {
-            return Ok(options);
-        };
-        for model in base.iter() {
-            let flag = model.role.to_string();
-            let fingerprint = format!("{:032x}", model.fingerprint);
-            options[flag.trim_start_matches('-')] = fingerprint.into();
-        }
-        options[APPLIED_RECALL_BIAS] = recall_bias.into();
-        Ok(options)
-    }
-}
-
-impl ExtractedCorpora {
-    /// Converts all sentences to a training set. If the settings say so, attributes that always
-    /// occur together are collapsed into classes.
-    #[must_use]
-    pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
-        TrainingSet::from_extracted(self, settings)
-    }
-
-    /// Creates a training set without the held-out sentences, which become its development data.
-    ///
-    /// Attributes, minimum counts and classes are those of the remaining sentences, as if the
-    /// held-out ones did not exist; labels are those of the whole corpus. No model can be built
-    /// from it.
-    ///
-    /// # Errors
-    ///
-    /// No sentence is held out, or all are; a number is out of range; the sentences were not
-    /// extracted [for cross-validation](ExtractedCorpora::for_cross_validation).
-    pub fn hold_out(&self, held_out: &[usize], settings: &TrainSettings) -> Result<TrainingSet> {
-        Ok(self
-            .without(held_out, settings)?
-            .into_training_set(settings))
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use dropchain::error::{Error, Result};
+use dropchain::train::check_not_negative;
 
 /// Most trials of a calibration; more is a typo.
 const MAX_TRIALS: usize = 1000;
@@ -231,15 +232,6 @@ impl SgdOptions {
         }
         check_not_negative("delta", self.delta)
     }
-}
-
-pub(crate) fn check_not_negative(name: &str, value: f64) -> Result<()> {
-    if value.is_finite() && value >= 0.0 {
-        return Ok(());
-    }
-    Err(Error::parameter(format!(
-        "{name} {value}; expected a finite number that is not negative"
-    )))
 }
 
 fn check_positive(name: &str, value: f64) -> Result<()> {

@@ -1,12 +1,9 @@
 //! A learner: epoch after epoch over the sentences in random order.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
-
 use super::algorithm::{Algorithm, SgdOptions};
-use super::mistakes::{MistakeLearner, Rule};
+use super::mistakes::MistakeLearner;
 use super::order::shuffle;
 use super::problem::Problem;
 use super::sgd::{
@@ -34,6 +31,9 @@ pub(crate) struct LearnerSettings {
     /// The seed of the order of sentences.
     pub seed: u64,
 }
+
+/// Numbers of a state besides its vectors.
+const SCALARS: usize = 4;
 
 /// A learner and its weights.
 #[derive(Debug)]
@@ -97,18 +97,6 @@ pub(crate) struct Epoch {
     pub has_converged: bool,
 }
 
-/// The state of a learner after an epoch, from which it resumes to the same bits.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct LearnerState<'a> {
-    epochs: usize,
-    count: u64, // sentences so far
-    eta: Option<f64>,
-    period: usize, // maximum length of the history
-    history: Cow<'a, [f64]>,
-    weights: Cow<'a, [f64]>,
-    sums: Cow<'a, [f64]>,
-}
-
 impl<'a> EpochLearner<'a> {
     /// Creates a learner that starts at θ.
     pub fn new(
@@ -128,8 +116,8 @@ impl<'a> EpochLearner<'a> {
         } else {
             data.labeled()
         };
-        let mistakes = |rule, epsilon| {
-            let learner = MistakeLearner::new(rule, &problem);
+        let mistakes = |epsilon| {
+            let learner = MistakeLearner::new(settings.algorithm, &problem);
             Method::Mistakes(Box::new(MistakeMethod {
                 sums: vec![learner.initial_sum(); weights.len()],
                 learner,
@@ -157,11 +145,9 @@ impl<'a> EpochLearner<'a> {
                     penalty: settings.penalty.clone(),
                 }))
             }
-            Algorithm::Perceptron(options) => mistakes(Rule::Perceptron, options.epsilon),
-            Algorithm::PassiveAggressive(options) => {
-                mistakes(Rule::PassiveAggressive(options), options.epsilon)
-            }
-            Algorithm::Arow(options) => mistakes(Rule::Arow(options), options.epsilon),
+            Algorithm::Perceptron(options) => mistakes(options.epsilon),
+            Algorithm::PassiveAggressive(options) => mistakes(options.epsilon),
+            Algorithm::Arow(options) => mistakes(options.epsilon),
         };
         Self {
             problem,
@@ -244,30 +230,32 @@ impl<'a> EpochLearner<'a> {
         }
     }
 
-    /// Returns the state, from which [`EpochLearner::restore`] continues.
-    pub fn state(&self) -> LearnerState<'_> {
-        let period = match self.settings.algorithm {
-            Algorithm::Sgd(options) => options.period,
-            _ => 0,
+    /// Returns how many numbers a state has.
+    pub fn state_length(&self) -> usize {
+        let vectors = self.vectors();
+        SCALARS + self.period() + vectors.map(<[f64]>::len).iter().sum::<usize>()
+    }
+
+    /// Returns the state as numbers, from which [`restore`](Self::restore) continues to the same
+    /// bits.
+    pub fn state(&self) -> Vec<f64> {
+        let (count, eta) = match &self.method {
+            Method::Sgd(sgd) => (sgd.weights.steps, sgd.eta),
+            Method::Mistakes(method) => (method.learner.count, None),
         };
-        let (count, eta, weights, sums) = match &self.method {
-            Method::Sgd(sgd) => (
-                sgd.weights.steps,
-                sgd.eta,
-                &sgd.weights.values,
-                &sgd.weights.squares,
-            ),
-            Method::Mistakes(method) => (method.learner.count, None, &method.weights, &method.sums),
-        };
-        LearnerState {
-            epochs: self.epochs,
-            count,
-            eta,
-            period,
-            history: Cow::Borrowed(&self.history),
-            weights: Cow::Borrowed(weights),
-            sums: Cow::Borrowed(sums),
+        let mut numbers = Vec::with_capacity(self.state_length());
+        numbers.extend([
+            self.epochs as f64,
+            count as f64,
+            eta.unwrap_or(f64::NAN),
+            self.history.len() as f64,
+        ]);
+        numbers.extend_from_slice(&self.history);
+        numbers.resize(SCALARS + self.period(), 0.0);
+        for vector in self.vectors() {
+            numbers.extend_from_slice(vector);
         }
+        numbers
     }
 
     /// Restores a state.
@@ -275,92 +263,54 @@ impl<'a> EpochLearner<'a> {
     /// # Errors
     ///
     /// The state is of another algorithm or other data.
-    pub fn restore(&mut self, state: LearnerState<'_>) -> Result<()> {
-        let expected = self.state();
-        if [state.weights.len(), state.sums.len()] != [expected.weights.len(), expected.sums.len()]
-        {
-            return Err(unfit());
+    pub fn restore(&mut self, numbers: &[f64]) -> Result<()> {
+        if numbers.len() != self.state_length() {
+            return Err(Error::parameter(
+                "the state of the learner does not fit the data",
+            ));
         }
-        self.epochs = state.epochs;
-        self.history = state.history.into_owned();
-        let (weights, sums) = (state.weights.into_owned(), state.sums.into_owned());
-        let problem = &self.problem;
+        let (scalars, rest) = numbers.split_at(SCALARS);
+        let (history, rest) = rest.split_at(self.period());
+        let (weights, sums) = rest.split_at(self.vectors()[0].len());
+        let (weights, sums) = (weights.to_vec(), sums.to_vec());
+        self.epochs = scalars[0] as usize;
+        self.history = history[..(scalars[3] as usize).min(history.len())].to_vec();
+        let (problem, count) = (&self.problem, scalars[1] as u64);
         match &mut self.method {
             Method::Sgd(sgd) => {
-                sgd.eta = state.eta;
+                sgd.eta = (!scalars[2].is_nan()).then_some(scalars[2]);
                 sgd.weights.values = weights;
                 sgd.weights.squares = sums;
-                sgd.weights.steps = state.count;
+                sgd.weights.steps = count;
                 let values = &sgd.weights.values;
                 (problem.layout).write(problem.space, |slot| values[slot], &mut self.theta);
             }
             Method::Mistakes(method) => {
                 method.weights = weights;
                 method.sums = sums;
-                method.learner.count = state.count;
+                method.learner.count = count;
                 method.learner.invalidate();
                 method.write(problem, &mut self.theta);
             }
         }
         Ok(())
     }
-}
 
-/// Numbers of a state besides its vectors.
-const SCALARS: usize = 4;
-
-impl LearnerState<'_> {
-    /// Returns how many numbers represent the state.
-    pub fn numbers(&self) -> usize {
-        SCALARS + self.period + self.weights.len() + self.sums.len()
-    }
-
-    /// Returns the state as numbers, from which [`EpochLearner::restore_numbers`] continues.
-    pub fn to_numbers(&self) -> Vec<f64> {
-        let mut numbers = Vec::with_capacity(self.numbers());
-        numbers.extend([
-            self.epochs as f64,
-            self.count as f64,
-            self.eta.unwrap_or(f64::NAN),
-            self.history.len() as f64,
-        ]);
-        numbers.extend_from_slice(&self.history);
-        numbers.resize(SCALARS + self.period, 0.0);
-        numbers.extend_from_slice(&self.weights);
-        numbers.extend_from_slice(&self.sums);
-        numbers
-    }
-}
-
-impl EpochLearner<'_> {
-    /// Restores a state from numbers.
-    ///
-    /// # Errors
-    ///
-    /// The state is of another algorithm or other data.
-    pub fn restore_numbers(&mut self, numbers: &[f64]) -> Result<()> {
-        let own = self.state();
-        let (period, weights) = (own.period, own.weights.len());
-        if numbers.len() != own.numbers() {
-            return Err(unfit());
+    /// Returns the weights and the numbers beside them.
+    fn vectors(&self) -> [&[f64]; 2] {
+        match &self.method {
+            Method::Sgd(sgd) => [&sgd.weights.values, &sgd.weights.squares],
+            Method::Mistakes(method) => [&method.weights, &method.sums],
         }
-        let (scalars, rest) = numbers.split_at(SCALARS);
-        let (history, rest) = rest.split_at(period);
-        let (weights, sums) = rest.split_at(weights);
-        self.restore(LearnerState {
-            epochs: scalars[0] as usize,
-            count: scalars[1] as u64,
-            eta: (!scalars[2].is_nan()).then_some(scalars[2]),
-            period,
-            history: Cow::Owned(history[..(scalars[3] as usize).min(period)].to_vec()),
-            weights: Cow::Owned(weights.to_vec()),
-            sums: Cow::Owned(sums.to_vec()),
-        })
     }
-}
 
-fn unfit() -> Error {
-    Error::parameter("the state of the learner does not fit the data")
+    /// Returns the maximum length of the history.
+    fn period(&self) -> usize {
+        match self.settings.algorithm {
+            Algorithm::Sgd(options) => options.period,
+            _ => 0,
+        }
+    }
 }
 
 impl SgdLearner {

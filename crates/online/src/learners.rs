@@ -8,17 +8,14 @@ use dropchain::objective::{MonteCarlo, Terms};
 use dropchain::optim::Outcome;
 use dropchain::template::LineOptions;
 use dropchain::train::{
-    AnyLearner, AnyOptions, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind,
-    NoiseOptions, NoiseSharing, Regularization, TrainingSet, fields, unfit,
+    AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind, NoiseOptions,
+    NoiseSharing, Regularization, TrainingSet, check_not_negative, fields, unfit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::algorithm::{
-    Algorithm, Arow, PassiveAggressive, Perceptron, SgdOptions, StepRule, check_not_negative,
-};
+use crate::algorithm::{Algorithm, Arow, PassiveAggressive, Perceptron, SgdOptions, StepRule};
 use crate::epochs::{EpochLearner, LearnerSettings};
-use crate::memory::memory;
 use crate::run::learn;
 use crate::sgd::{OnlineNoise, OnlineNoiseKind};
 
@@ -135,17 +132,11 @@ impl Learner for Sgd {
     }
 
     fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
-        let Regularization {
-            l1,
-            l2,
-            noise,
-            warm_up,
-        } = regularization;
-        check_l1(self, l1)?;
+        check_l1(self, regularization.l1)?;
         Ok(AnyLearner::from(Self {
-            l2,
-            noise,
-            warm_up,
+            l2: regularization.l2,
+            noise: regularization.noise,
+            warm_up: regularization.warm_up,
             steps: self.steps,
         }))
     }
@@ -166,131 +157,148 @@ impl Learner for Sgd {
         options.l1.map(|_| ["l1", "lbfgs"])
     }
 
-    fn memory(&self, set: &TrainingSet, options: &AnyOptions) -> usize {
-        memory(set, &self.settings(set, options.seed, 0))
+    fn memory(&self, set: &TrainingSet) -> usize {
+        memory(set, &self.noise)
     }
 
     fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let warm_up = course.warm_up(Self::WARM_UP);
-        learn(
-            self.settings(course.set(), course.options().seed, warm_up),
-            course,
-        )
+        learn(self.settings(course.set(), course.seed(), warm_up), course)
     }
 
     fn ends_with_weights(&self) -> bool {
         false
     }
 
-    fn state_length(&self, set: &TrainingSet, options: &AnyOptions) -> Result<usize> {
-        Ok(state_length(set, self.settings(set, options.seed, 0)))
+    fn state_length(&self, set: &TrainingSet, seed: u64) -> Result<usize> {
+        Ok(state_length(set, self.settings(set, seed, 0)))
     }
 
-    fn weights(
-        &self,
-        set: &TrainingSet,
-        options: &AnyOptions,
-        state: Vec<f64>,
-    ) -> Result<Vec<f64>> {
-        weights(set, self.settings(set, options.seed, 0), &state)
+    fn weights(&self, set: &TrainingSet, seed: u64, state: Vec<f64>) -> Result<Vec<f64>> {
+        weights(set, self.settings(set, seed, 0), &state)
     }
 }
 
-/// Implements a learner that changes weights when it makes mistakes.
-macro_rules! mistake_learner {
-    ($learner:ident, $name:literal) => {
-        impl $learner {
-            /// The name.
-            pub const NAME: &'static str = $name;
-
-            fn settings(self, set: &TrainingSet, seed: u64) -> LearnerSettings {
-                LearnerSettings {
-                    algorithm: Algorithm::$learner(self),
-                    penalty: set.penalty(0.0),
-                    noise: None,
-                    warm_up: 0,
-                    cooling: None,
-                    seed,
-                }
-            }
-        }
-
-        impl From<$learner> for AnyLearner {
-            fn from(learner: $learner) -> Self {
-                Arc::new(learner)
-            }
-        }
-
-        impl Learner for $learner {
-            fn name(&self) -> &'static str {
-                Self::NAME
-            }
-
-            fn record(&self) -> Map<String, Value> {
-                let mut record = Map::new();
-                record.insert(Self::NAME.to_owned(), fields(self).into());
-                record
-            }
-
-            fn check(&self, _order: Order) -> Result<()> {
-                Algorithm::$learner(*self).check()
-            }
-
-            fn regularization(&self) -> Regularization {
-                Regularization::none()
-            }
-
-            fn with_regularization(&self, other: Regularization) -> Result<AnyLearner> {
-                check_unregularized(self, &other)?;
-                Ok(AnyLearner::from(*self))
-            }
-
-            fn max_iterations(&self) -> Option<usize> {
-                Some(100)
-            }
-
-            fn check_ranks(&self) -> Result<()> {
-                Err(undivided(concat!("--algorithm ", $name)))
-            }
-
-            fn unused_line_option(&self, options: &LineOptions) -> Option<[&'static str; 2]> {
-                let LineOptions { l1, l2, dropout } = options;
-                let l1 = l1.map(|_| ["l1", "lbfgs"]);
-                let l2 = l2.map(|_| ["l2", "lbfgs or sgd"]);
-                l1.or(l2).or(dropout.map(|_| ["dropout", "lbfgs or sgd"]))
-            }
-
-            fn memory(&self, set: &TrainingSet, options: &AnyOptions) -> usize {
-                memory(set, &self.settings(set, options.seed))
-            }
-
-            fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-                learn(self.settings(course.set(), course.options().seed), course)
-            }
-
-            fn ends_with_weights(&self) -> bool {
-                false
-            }
-
-            fn state_length(&self, set: &TrainingSet, options: &AnyOptions) -> Result<usize> {
-                Ok(state_length(set, self.settings(set, options.seed)))
-            }
-
-            fn weights(
-                &self,
-                set: &TrainingSet,
-                options: &AnyOptions,
-                state: Vec<f64>,
-            ) -> Result<Vec<f64>> {
-                weights(set, self.settings(set, options.seed), &state)
-            }
-        }
-    };
+/// A learner that changes weights when it makes mistakes.
+#[derive(Clone, Debug)]
+struct MistakeDriven {
+    name: &'static str,
+    algorithm: Algorithm,
+    options: Map<String, Value>,
 }
 
-mistake_learner!(Perceptron, "ap");
-mistake_learner!(PassiveAggressive, "pa");
-mistake_learner!(Arow, "arow");
+impl Perceptron {
+    /// The name.
+    pub const NAME: &'static str = "ap";
+}
+
+impl PassiveAggressive {
+    /// The name.
+    pub const NAME: &'static str = "pa";
+}
+
+impl Arow {
+    /// The name.
+    pub const NAME: &'static str = "arow";
+}
+
+impl From<Perceptron> for AnyLearner {
+    fn from(options: Perceptron) -> Self {
+        MistakeDriven::learner(Perceptron::NAME, Algorithm::Perceptron(options), &options)
+    }
+}
+
+impl From<PassiveAggressive> for AnyLearner {
+    fn from(options: PassiveAggressive) -> Self {
+        let algorithm = Algorithm::PassiveAggressive(options);
+        MistakeDriven::learner(PassiveAggressive::NAME, algorithm, &options)
+    }
+}
+
+impl From<Arow> for AnyLearner {
+    fn from(options: Arow) -> Self {
+        MistakeDriven::learner(Arow::NAME, Algorithm::Arow(options), &options)
+    }
+}
+
+impl MistakeDriven {
+    fn learner(name: &'static str, algorithm: Algorithm, options: &impl Serialize) -> AnyLearner {
+        Arc::new(Self {
+            name,
+            algorithm,
+            options: fields(options),
+        })
+    }
+
+    fn settings(&self, set: &TrainingSet, seed: u64) -> LearnerSettings {
+        LearnerSettings {
+            algorithm: self.algorithm,
+            penalty: set.penalty(0.0),
+            noise: None,
+            warm_up: 0,
+            cooling: None,
+            seed,
+        }
+    }
+}
+
+impl Learner for MistakeDriven {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn record(&self) -> Map<String, Value> {
+        Map::from_iter([(self.name.to_owned(), self.options.clone().into())])
+    }
+
+    fn check(&self, _order: Order) -> Result<()> {
+        self.algorithm.check()
+    }
+
+    fn regularization(&self) -> Regularization {
+        Regularization::none()
+    }
+
+    fn with_regularization(&self, other: Regularization) -> Result<AnyLearner> {
+        check_unregularized(self, &other)?;
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn max_iterations(&self) -> Option<usize> {
+        Some(100)
+    }
+
+    fn check_ranks(&self) -> Result<()> {
+        Err(undivided(&format!("--algorithm {}", self.name)))
+    }
+
+    fn unused_line_option(&self, options: &LineOptions) -> Option<[&'static str; 2]> {
+        let LineOptions { l1, l2, dropout } = options;
+        let l1 = l1.map(|_| ["l1", "lbfgs"]);
+        let l2 = l2.map(|_| ["l2", "lbfgs or sgd"]);
+        l1.or(l2).or(dropout.map(|_| ["dropout", "lbfgs or sgd"]))
+    }
+
+    fn memory(&self, set: &TrainingSet) -> usize {
+        memory(set, &NoiseOptions::none())
+    }
+
+    fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+        learn(self.settings(course.set(), course.seed()), course)
+    }
+
+    fn ends_with_weights(&self) -> bool {
+        false
+    }
+
+    fn state_length(&self, set: &TrainingSet, seed: u64) -> Result<usize> {
+        Ok(state_length(set, self.settings(set, seed)))
+    }
+
+    fn weights(&self, set: &TrainingSet, seed: u64, state: Vec<f64>) -> Result<Vec<f64>> {
+        weights(set, self.settings(set, seed), &state)
+    }
+}
 
 impl From<Sgd> for AnyLearner {
     fn from(learner: Sgd) -> Self {
@@ -298,16 +306,24 @@ impl From<Sgd> for AnyLearner {
     }
 }
 
+/// Estimates the memory in bytes of a learner: what evaluating the objective takes, whose matrices
+/// and workspaces are of the same sizes, and numbers for each parameter.
+pub(crate) fn memory(set: &TrainingSet, noise: &NoiseOptions) -> usize {
+    // Weights, sums, times of decay and the weights at the start of calibration; the parameters,
+    // those of the best epoch, the result, and those of calibration.
+    set.memory_to_evaluate(noise) + 8 * 9 * set.space().dimension()
+}
+
 /// Returns the number of numbers of a learner's state.
 fn state_length(set: &TrainingSet, settings: LearnerSettings) -> usize {
     let learner = EpochLearner::new(set.data(), set.space(), settings, set.start());
-    learner.state().numbers()
+    learner.state_length()
 }
 
 /// Returns the weights of a learner in a state.
 fn weights(set: &TrainingSet, settings: LearnerSettings, state: &[f64]) -> Result<Vec<f64>> {
     let mut learner = EpochLearner::new(set.data(), set.space(), settings, set.start());
-    learner.restore_numbers(state)?;
+    learner.restore(state)?;
     Ok(learner.theta().to_vec())
 }
 

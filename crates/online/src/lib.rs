@@ -30,7 +30,6 @@ mod kernels;
 mod layout;
 mod learners;
 mod masks;
-mod memory;
 mod method;
 mod mistakes;
 mod order;

@@ -33,7 +33,7 @@
 //! - K. Crammer, A. Kulesza, M. Dredze: Adaptive regularization of weight vectors. NIPS 2009. Of
 //!   the covariance only the diagonal is kept; as in CRFsuite, its update is divided by γ.
 
-use super::algorithm::{Arow, PassiveAggressive, PassiveAggressiveType};
+use super::algorithm::{Algorithm, Arow, PassiveAggressive, PassiveAggressiveType};
 use super::changes::Changes;
 use super::problem::{Chain, Problem, SentenceScores};
 use dropchain::chain::{LabelMask, Viterbi};
@@ -44,7 +44,7 @@ use dropchain::objective::fill_mask;
 /// A learner that changes weights when it makes mistakes.
 #[derive(Debug)]
 pub(super) struct MistakeLearner {
-    rule: Rule,
+    algorithm: Algorithm, // not stochastic gradient descent
     chain: Chain,
     viterbi: Viterbi,
     scores: SentenceScores,
@@ -54,17 +54,6 @@ pub(super) struct MistakeLearner {
     is_stale: bool, // the chain is not that of the weights
     /// Sentences so far, plus 1.
     pub count: u64,
-}
-
-/// How weights change.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Rule {
-    /// By δ.
-    Perceptron,
-    /// By as much as removes the loss.
-    PassiveAggressive(PassiveAggressive),
-    /// By as much as removes the loss, certain weights less.
-    Arow(Arow),
 }
 
 /// A mistake: what an update depends on.
@@ -86,9 +75,9 @@ struct Partial {
 
 impl MistakeLearner {
     /// Creates a learner.
-    pub fn new(rule: Rule, problem: &Problem<'_>) -> Self {
+    pub fn new(algorithm: Algorithm, problem: &Problem<'_>) -> Self {
         Self {
-            rule,
+            algorithm,
             chain: Chain::new(problem.space),
             viterbi: Viterbi::default(),
             scores: SentenceScores::default(),
@@ -103,18 +92,18 @@ impl MistakeLearner {
     /// Returns the initial value of the number that is kept beside each weight: the sum s of
     /// changes, or a variance.
     pub fn initial_sum(&self) -> f64 {
-        match self.rule {
-            Rule::Perceptron | Rule::PassiveAggressive(_) => 0.0,
-            Rule::Arow(options) => options.variance,
+        match self.algorithm {
+            Algorithm::Arow(options) => options.variance,
+            _ => 0.0,
         }
     }
 
     /// Returns whether the result is an average of the weights.
     pub fn is_averaged(&self) -> bool {
-        match self.rule {
-            Rule::Perceptron => true,
-            Rule::PassiveAggressive(options) => options.averaging,
-            Rule::Arow(_) => false,
+        match self.algorithm {
+            Algorithm::PassiveAggressive(options) => options.averaging,
+            Algorithm::Arow(_) => false,
+            _ => true,
         }
     }
 
@@ -154,12 +143,15 @@ impl MistakeLearner {
             weight: problem.data.weight(sentence),
             count,
         };
-        match self.rule {
-            Rule::Perceptron => self.update_perceptron(mistake, weights, sums),
-            Rule::PassiveAggressive(options) => {
+        match self.algorithm {
+            Algorithm::PassiveAggressive(options) => {
                 self.update_passive_aggressive(options, mistake, weights, sums)
             }
-            Rule::Arow(options) => self.update_arow(options, mistake, weights, sums),
+            Algorithm::Arow(options) => self.update_arow(options, mistake, weights, sums),
+            _ => {
+                self.add_changes(mistake.weight, mistake.count, weights, sums);
+                mistake.wrong / mistake.tokens * mistake.weight
+            }
         }
     }
 
@@ -194,11 +186,6 @@ impl MistakeLearner {
                 wrong
             }
         }
-    }
-
-    fn update_perceptron(&self, mistake: Mistake, weights: &mut [f64], sums: &mut [f64]) -> f64 {
-        self.add_changes(mistake.weight, mistake.count, weights, sums);
-        mistake.wrong / mistake.tokens * mistake.weight
     }
 
     fn update_passive_aggressive(

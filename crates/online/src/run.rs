@@ -9,7 +9,7 @@ use dropchain::optim::{Iteration, Outcome, StopReason};
 use dropchain::train::{Course, TrainingSet};
 use serde::{Deserialize, Serialize};
 
-use crate::epochs::{Epoch, EpochLearner, LearnerSettings, LearnerState};
+use crate::epochs::{Epoch, EpochLearner, LearnerSettings};
 
 /// The stage of a course in which epochs are made.
 pub(crate) const EPOCHS: &str = "epochs";
@@ -47,11 +47,11 @@ pub(crate) fn learn(settings: LearnerSettings, course: &mut Course<'_>) -> Resul
     }
     run.resume(course)?;
     if let Some(numbers) = earlier {
-        run.learner.restore_numbers(&numbers)?;
+        run.learner.restore(&numbers)?;
     }
     let mut outcome = run.run(course.limit(), course)?;
     if course.is_segment() && run.learner.epochs() > 0 {
-        outcome.x = run.learner.state().to_numbers();
+        outcome.x = run.learner.state();
     }
     Ok(outcome)
 }
@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
         if let (Some(lowest), Some(state)) = (&mut self.lowest, state.lowest) {
             *lowest = state;
         }
-        self.learner.restore(state.learner)?;
+        self.learner.restore(&state.learner)?;
         Ok(true)
     }
 
@@ -209,7 +209,7 @@ struct LowestEpoch<'a> {
 /// The state of online training after an epoch.
 #[derive(Serialize, Deserialize)]
 struct RunState<'a> {
-    learner: LearnerState<'a>,
+    learner: Vec<f64>,
     lowest: Option<LowestEpoch<'a>>,
 }
 

@@ -17,15 +17,14 @@ use dropchain::error::{Error, Result};
 use dropchain::objective::Terms;
 use dropchain::optim::{Outcome, StopReason};
 use dropchain::train::{
-    AnyLearner, AnyOptions, Course, Lbfgs, Learner, Regularization, TrainingSet,
+    AnyLearner, Course, Lbfgs, Learner, NoiseOptions, Regularization, TrainingSet,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::algorithm::{Algorithm, SgdOptions, StepRule};
 use crate::epochs::LearnerSettings;
-use crate::learners::undivided;
-use crate::memory::memory;
+use crate::learners::{memory, undivided};
 use crate::run::Run;
 
 /// The initial learning rate η times the mean over tokens of 1 + ‖x‖², by how much an update with η
@@ -75,7 +74,7 @@ impl WarmStarted {
     /// Makes the passes, or those that are left after a checkpoint.
     fn run(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let set = course.set();
-        let settings = self.passes(set, course.options().seed);
+        let settings = self.passes(set, course.seed());
         let mut run = Run::new(set, settings, course.take_start());
         // There is one trial, which is not worth an interruption.
         run.learner.prepare(None);
@@ -126,22 +125,8 @@ impl Learner for WarmStarted {
     }
 
     fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
-        let Regularization {
-            l1,
-            l2,
-            noise,
-            warm_up,
-        } = regularization;
-        let optimizer = self.lbfgs.optimizer.clone();
-        Ok(AnyLearner::from(Self {
-            lbfgs: Lbfgs {
-                l2,
-                l1,
-                noise,
-                warm_up,
-                optimizer,
-            },
-        }))
+        let lbfgs = self.lbfgs.regularized(regularization);
+        Ok(AnyLearner::from(Self { lbfgs }))
     }
 
     fn default_warm_up(&self) -> usize {
@@ -159,9 +144,10 @@ impl Learner for WarmStarted {
         Err(undivided("--warm-start online"))
     }
 
-    fn memory(&self, set: &TrainingSet, options: &AnyOptions) -> usize {
-        let passes = memory(set, &self.passes(set, options.seed));
-        self.lbfgs.memory(set, options).max(passes)
+    fn memory(&self, set: &TrainingSet) -> usize {
+        self.lbfgs
+            .memory(set)
+            .max(memory(set, &NoiseOptions::none()))
     }
 
     fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {

@@ -135,13 +135,13 @@ fn penalties_and_noise_that_a_learner_does_not_have_are_refused() {
             .unwrap_err()
             .to_string()
     };
-    let ap = Perceptron::default();
+    let ap = AnyLearner::from(Perceptron::default());
     assert_eq!(
-        refused(&ap, |r| r.noise.dropout = 0.3),
+        refused(&*ap, |r| r.noise.dropout = 0.3),
         "algorithm ap with dropout 0.3; expected 0, since it learns from the best labels and \
          computes no likelihood (--dropout 0)"
     );
-    assert!(refused(&ap, |r| r.l2 = Some(1.0)).starts_with("algorithm ap with L2 strength 1;"));
+    assert!(refused(&*ap, |r| r.l2 = Some(1.0)).starts_with("algorithm ap with L2 strength 1;"));
     assert_eq!(
         refused(&Sgd::default(), |r| r.l1 = 0.5),
         "algorithm sgd with L1 strength 0.5; expected no L1 penalty (--l1 0), or --algorithm \

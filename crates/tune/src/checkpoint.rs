@@ -1,13 +1,19 @@
-//! The file from which a search continues after a crash.
+//! The finished segments of a search: their weights in a temporary file, and the file from which a
+//! search continues after a crash.
 //!
-//! Its first line marks it as a checkpoint. All others are JSON: an object of all that determines
-//! the results of the search, then one line for each finished segment. A segment is a pure function
-//! of those before, and its numbers are written with as many digits as give them back, so that
-//! nothing else is needed for the same bits. A last line without its end is what a crash left.
+//! Between two rungs every configuration has weights on every fold, which can take many times the
+//! memory of the trainings that run concurrently. They are written to an unnamed temporary file and
+//! read back bit for bit, which takes far less time than the iterations in between (decision 23).
+//!
+//! With a [`Checkpoint`], each segment is appended to that as well (decision 28). Its first line
+//! marks it as a checkpoint. All others are JSON: an object of all that determines the results of
+//! the search, then one line for each finished segment. A segment is a pure function of those
+//! before, and its numbers are written with as many digits as give them back, so that nothing else
+//! is needed for the same bits. A last line without its end is what a crash left.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -15,10 +21,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::pool::lock;
-use super::segment_store::Job;
 use dropchain::atomic_file;
 use dropchain::error::{Error, Result};
-use dropchain::train::{CHECKPOINT_MAGIC, SegmentEnd};
+use dropchain::optim::StopReason;
+use dropchain::train::{
+    CHECKPOINT_MAGIC, EndReason, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
+};
 
 /// A file that holds the state of a search: what has been trained is not trained again.
 ///
@@ -38,18 +46,6 @@ pub struct Resumed {
     pub segments: usize,
     /// Whether the checkpoint ended within a segment, which is trained again.
     pub was_torn: bool,
-}
-
-/// The line of a segment.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Line<'a> {
-    pub job: Job,
-    /// The segment without any weights.
-    pub end: Cow<'a, SegmentEnd>,
-    /// The last weights, if a later segment starts from them.
-    pub last: Cow<'a, [f64]>,
-    /// The best weights, if they are the best of the search so far.
-    pub best: Cow<'a, [f64]>,
 }
 
 impl Checkpoint {
@@ -100,13 +96,14 @@ impl Checkpoint {
     /// # Errors
     ///
     /// The file cannot be read or written; it is damaged or belongs to another search.
-    pub(super) fn begin(
+    fn begin(
         &self,
         identity: &Map<String, Value>,
-        mut receive: impl FnMut(Line<'_>) -> Result<()>,
+        receive: impl FnMut((Job, SegmentEnd)) -> Result<()>,
     ) -> Result<Option<Resumed>> {
-        let mut resumed = Resumed::default();
-        if self.resume && self.read(identity, &mut receive, &mut resumed)? {
+        if self.resume
+            && let Some(resumed) = self.read(identity, receive)?
+        {
             return Ok(Some(resumed));
         }
         let mut file = lock(&self.file);
@@ -119,14 +116,14 @@ impl Checkpoint {
         Ok(self.resume.then(Resumed::default))
     }
 
-    /// Reads the file; returns whether it is that of a search that has begun. Cuts off what is left
-    /// of an incomplete line.
+    /// Reads the file, if it is that of a search that has begun. Cuts off what is left of an
+    /// incomplete line.
     fn read(
         &self,
         identity: &Map<String, Value>,
-        receive: &mut impl FnMut(Line<'_>) -> Result<()>,
-        resumed: &mut Resumed,
-    ) -> Result<bool> {
+        mut receive: impl FnMut((Job, SegmentEnd)) -> Result<()>,
+    ) -> Result<Option<Resumed>> {
+        let mut resumed = Resumed::default();
         let mut file = lock(&self.file);
         let mut reader = BufReader::new(&*file);
         let (mut line, mut number, mut end) = (Vec::new(), 0, 0);
@@ -154,7 +151,7 @@ impl Checkpoint {
         }
         let cut = file.set_len(end).and_then(|()| file.seek(SeekFrom::End(0)));
         cut.map_err(|e| self.failed(e))?;
-        Ok(number > 1)
+        Ok((number > 1).then_some(resumed))
     }
 
     fn parse<'a, T: Deserialize<'a>>(&self, line: &'a [u8], number: usize) -> Result<T> {
@@ -190,7 +187,7 @@ impl Checkpoint {
     /// # Errors
     ///
     /// The file cannot be written. The lines before remain.
-    pub(super) fn append(&self, line: &impl Serialize) -> Result<()> {
+    fn append(&self, line: &impl Serialize) -> Result<()> {
         let mut file = lock(&self.file);
         let mut append = || {
             let mut line = serde_json::to_vec(line)?;
@@ -220,7 +217,7 @@ impl Drop for Checkpoint {
 }
 
 /// Returns the message for contents that cannot be used.
-pub(super) fn damaged(what: impl std::fmt::Display) -> String {
+fn damaged(what: impl std::fmt::Display) -> String {
     format!("is damaged: {what}; remove it to start from the beginning")
 }
 
@@ -237,5 +234,195 @@ fn describe(name: &str, value: &Value) -> String {
             format!("with {name} {}", values.join(","))
         }
         value => format!("with {name} {}", text(value)),
+    }
+}
+
+/// A segment of a search. Indices are those of [`WarmStarts`](super::warm_start::WarmStarts), of
+/// the configurations, of folds and of rungs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum Job {
+    /// A warm start.
+    WarmStart { start: usize, fold: usize },
+    /// A configuration in a rung.
+    Rung {
+        rung: usize,
+        configuration: usize,
+        fold: usize,
+    },
+    /// A warm start on all data.
+    RefitWarmStart { start: usize },
+    /// The best configuration in a rung, on all data.
+    Refit { rung: usize },
+}
+
+/// Weights in the temporary file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StoredWeights {
+    offset: u64, // bytes
+    len: usize,  // numbers
+}
+
+/// A finished segment, and where its weights are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StoredSegment {
+    /// The segment without any weights.
+    pub end: SegmentEnd,
+    /// The last weights, if a later segment starts from them.
+    pub last: Option<StoredWeights>,
+    /// The best weights, if they are the best of the search so far.
+    pub best: Option<StoredWeights>,
+}
+
+/// The finished segments of a search.
+#[derive(Debug)]
+pub(super) struct SegmentStore<'a> {
+    weights: Mutex<File>,
+    checkpoint: Option<&'a Checkpoint>,
+    earlier: Mutex<HashMap<Job, StoredSegment>>, // not yet taken
+    resumed: Option<Resumed>,
+}
+
+impl<'a> SegmentStore<'a> {
+    /// Opens the store of a search, and reads the checkpoint if the search continues.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written; the checkpoint is damaged or belongs to another search.
+    pub fn open(checkpoint: Option<&'a Checkpoint>, identity: &Map<String, Value>) -> Result<Self> {
+        let mut store = Self {
+            weights: Mutex::new(tempfile::tempfile().map_err(of_temporary)?),
+            checkpoint,
+            earlier: Mutex::default(),
+            resumed: None,
+        };
+        if let Some(checkpoint) = checkpoint {
+            store.resumed = checkpoint.begin(identity, |(job, end)| {
+                let segment = store.put(end)?;
+                lock(&store.earlier).insert(job, segment);
+                Ok(())
+            })?;
+        }
+        Ok(store)
+    }
+
+    /// Returns what the search continues from; `None` unless it is to resume a checkpoint.
+    pub fn resumed(&self) -> Option<Resumed> {
+        self.resumed
+    }
+
+    /// Takes a segment that an earlier run finished.
+    pub fn take(&self, job: Job) -> Option<StoredSegment> {
+        lock(&self.earlier).remove(&job)
+    }
+
+    /// Adds a finished segment. It is that of a job unless a search that resumes is to train it
+    /// again, as one that was interrupted always is.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn add(&self, job: Option<Job>, end: SegmentEnd) -> Result<StoredSegment> {
+        let best = end.best.iter().flat_map(|best| &best.theta);
+        // JSON has no other numbers.
+        let is_finite =
+            end.objective.is_finite() && end.theta.iter().chain(best).all(|x| x.is_finite());
+        let is_kept =
+            is_finite && end.reason != Some(EndReason::Optimizer(StopReason::Interrupted));
+        if let (Some(checkpoint), Some(job), true) = (self.checkpoint, job, is_kept) {
+            checkpoint.append(&(job, &end))?;
+        }
+        self.put(end)
+    }
+
+    /// Moves the weights of a segment to the temporary file.
+    fn put(&self, mut end: SegmentEnd) -> Result<StoredSegment> {
+        let last = self.write(&std::mem::take(&mut end.theta))?;
+        let best = end
+            .best
+            .as_mut()
+            .map(|best| std::mem::take(&mut best.theta));
+        let best = self.write(&best.unwrap_or_default())?;
+        Ok(StoredSegment { end, last, best })
+    }
+
+    /// Writes weights, if there are any.
+    fn write(&self, weights: &[f64]) -> Result<Option<StoredWeights>> {
+        let len = weights.len();
+        let mut file = lock(&self.weights);
+        let mut write = || {
+            let offset = file.seek(SeekFrom::End(0))?;
+            let bytes: Vec<u8> = weights.iter().flat_map(|w| w.to_le_bytes()).collect();
+            file.write_all(&bytes)?;
+            Ok(StoredWeights { offset, len })
+        };
+        (len > 0).then(|| write().map_err(of_temporary)).transpose()
+    }
+
+    /// Reads weights.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn read(&self, weights: StoredWeights) -> Result<Vec<f64>> {
+        let mut bytes = vec![0; 8 * weights.len];
+        let mut file = lock(&self.weights);
+        let read = file.seek(SeekFrom::Start(weights.offset));
+        (read.and_then(|_| file.read_exact(&mut bytes))).map_err(of_temporary)?;
+        let numbers = bytes.as_chunks().0.iter();
+        Ok(numbers.map(|number| f64::from_le_bytes(*number)).collect())
+    }
+
+    /// Reads the weights that a segment of training on `set` starts from; without any, it starts
+    /// where training does.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read; it has another number of weights.
+    pub fn read_start(
+        &self,
+        weights: Option<StoredWeights>,
+        trainer: &dyn SegmentTrainer,
+        set: &TrainingSet,
+        (settings, done): (&TrainSettings, usize),
+    ) -> Result<Vec<f64>> {
+        let Some(weights) = weights else {
+            return Ok(trainer.start(set));
+        };
+        let (found, expected) = (weights.len, trainer.length(set, settings, done)?);
+        match self.checkpoint {
+            Some(checkpoint) if found != expected => Err(Error::checkpoint(
+                checkpoint.path(),
+                damaged(format!("{found} weights, expected {expected}")),
+            )),
+            _ => self.read(weights),
+        }
+    }
+}
+
+fn of_temporary(error: io::Error) -> Error {
+    Error::io(std::env::temp_dir().join("(temporary file)"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_back_bit_for_bit() {
+        let store = SegmentStore::open(None, &Map::new()).unwrap();
+        let all = [
+            vec![0.1; 3],
+            vec![-0.0, f64::MIN_POSITIVE, 1e300],
+            vec![f64::NAN],
+        ];
+        let stored = all
+            .each_ref()
+            .map(|weights| store.write(weights).unwrap().unwrap());
+        for (weights, stored) in all.iter().zip(stored).rev() {
+            let bits = |x: &f64| x.to_bits();
+            let read = store.read(stored).unwrap();
+            assert!(read.iter().map(bits).eq(weights.iter().map(bits)));
+        }
+        assert_eq!(store.write(&[]).unwrap(), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::segment_store::StoredWeights;
+use super::checkpoint::StoredWeights;
 use dropchain::train::{BestScore, DevScore, EndReason, Segment, SegmentEnd};
 
 /// The history of training a configuration on a fold, from which it can be resumed.

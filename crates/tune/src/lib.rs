@@ -54,7 +54,6 @@ mod run;
 mod schedule;
 mod search;
 mod search_run;
-mod segment_store;
 mod space;
 mod statistics;
 #[cfg(test)]

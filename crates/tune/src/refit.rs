@@ -1,8 +1,8 @@
 //! Retraining the best configuration on all data.
 
+use super::checkpoint::{Job, SegmentStore};
 use super::fold_history::FoldHistory;
 use super::search::Search;
-use super::segment_store::{Job, SegmentStore};
 use super::warm_start::WarmStarts;
 use dropchain::error::Result;
 use dropchain::train::{Segment, TrainSettings, TrainingSet};
@@ -85,9 +85,10 @@ impl Refit<'_> {
             return Ok(theta);
         }
         let mut end = trainer.run(self.set, settings, segment)?;
-        let theta = std::mem::take(&mut end.theta);
+        end.best = None;
+        let theta = end.theta.clone();
         if let Some(store) = self.store {
-            end = store.add(job, end, [&theta, &[]])?.end;
+            end = store.add(Some(job), end)?.end;
         }
         history.extend(end, None);
         Ok(theta)

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::checkpoint::SegmentStore;
 use super::data::TuningData;
 use super::gain::NoiseGain;
 use super::observer::{Phase, RungResult, TuneObserver};
@@ -10,7 +11,6 @@ use super::refit::Refit;
 use super::resource_plan::ResourcePlan;
 use super::search::Search;
 use super::search_run::SearchRun;
-use super::segment_store::SegmentStore;
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::{Error, Result};
@@ -89,7 +89,7 @@ impl Search<'_> {
             best: Mutex::default(),
         };
         let (trials, rungs) = run.run()?;
-        let best_weights = run.finish();
+        let best_weights = run.finish()?;
         let mut interrupted = self.is_interrupted();
         let Some(best) = trials.first().filter(|best| best.score.is_some()) else {
             return Err(Error::parameter(if interrupted {

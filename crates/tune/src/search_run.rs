@@ -2,13 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::checkpoint::{Job, SegmentStore, StoredSegment, StoredWeights};
 use super::data::TuningData;
 use super::fold_history::FoldHistory;
 use super::observer::{Phase, RungResult, TuneObserver};
 use super::pool::{Pool, lock};
 use super::schedule::Rung;
 use super::search::Search;
-use super::segment_store::{Job, SegmentStore, StoredSegment, StoredWeights};
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::Result;
@@ -31,7 +31,8 @@ pub(super) struct SearchRun<'a> {
 /// of the data only.
 pub(super) struct BestTrial {
     configuration: usize,
-    weights: BestWeights,
+    best: BestWeights, // whose weights are stored
+    weights: StoredWeights,
 }
 
 /// The course of each configuration on each fold, `[configurations][folds]`.
@@ -39,9 +40,16 @@ type Histories = Vec<Vec<FoldHistory>>;
 
 impl SearchRun<'_> {
     /// Returns the best weights.
-    pub fn finish(self) -> Option<BestWeights> {
+    pub fn finish(self) -> Result<Option<BestWeights>> {
         let best = (self.best.into_inner()).unwrap_or_else(PoisonError::into_inner);
-        best.map(|best| best.weights)
+        let read = |trial: BestTrial| {
+            let theta = self.store.read(trial.weights)?;
+            Ok(BestWeights {
+                theta,
+                ..trial.best
+            })
+        };
+        best.map(read).transpose()
     }
 
     /// Trains the weights that configurations start from.
@@ -81,7 +89,7 @@ impl SearchRun<'_> {
         };
         for &start in path {
             let job = Job::WarmStart { start, fold };
-            let Some(stored) = self.take(job)? else {
+            let Some(stored) = self.take(job) else {
                 break;
             };
             push(&mut histories, stored);
@@ -110,18 +118,6 @@ impl SearchRun<'_> {
         })
     }
 
-    /// Returns the configuration that the scores of a segment count for: of a warm start, the one
-    /// without noise that continues it.
-    fn configuration(&self, job: Job) -> Option<usize> {
-        match job {
-            Job::Rung { configuration, .. } => Some(configuration),
-            Job::WarmStart { start, .. } => (self.search.configurations.iter())
-                .zip(&self.warm_starts.by_configuration)
-                .position(|(c, &own)| own == start && !c.has_noise()),
-            Job::RefitWarmStart { .. } | Job::Refit { .. } => None,
-        }
-    }
-
     /// Trains a segment and stores it. Returns it with its last weights.
     fn train(
         &self,
@@ -132,57 +128,35 @@ impl SearchRun<'_> {
     ) -> Result<(StoredSegment, Vec<f64>)> {
         let was_interrupted = self.search.is_interrupted();
         let mut end = self.search.trainer.run(set, settings, segment)?;
-        let theta = std::mem::take(&mut end.theta);
-        let best_theta = end
-            .best
-            .as_mut()
-            .map(|best| std::mem::take(&mut best.theta));
+        let is_continued = match job {
+            Job::Rung { rung, .. } => end.reason.is_none() && rung + 1 < self.rungs.len(),
+            _ => true,
+        };
+        let theta = match is_continued {
+            true => end.theta.clone(),
+            false => std::mem::take(&mut end.theta),
+        };
         // The best weights of a checkpoint must be those of its lines, in their order.
         let mut best = lock(&self.best);
         let better = self.better(best.as_ref(), job, end.best.as_ref());
-        let stored = if was_interrupted {
-            StoredSegment::from(end)
-        } else {
-            let is_continued = match job {
-                Job::Rung { rung, .. } => end.reason.is_none() && rung + 1 < self.rungs.len(),
-                _ => true,
-            };
-            let last: &[f64] = if is_continued { &theta } else { &[] };
-            let best: &[f64] = match &best_theta {
-                Some(theta) if better.is_some() => theta,
-                _ => &[],
-            };
-            self.store.add(job, end, [last, best])?
-        };
-        if let (Some(configuration), Some(theta), Some(new)) =
-            (better, best_theta, &stored.end.best)
-        {
-            let weights = BestWeights { theta, ..*new };
-            *best = Some(BestTrial {
-                configuration,
-                weights,
-            });
+        if let (None, Some(worse)) = (better, &mut end.best) {
+            worse.theta = Vec::new();
+        }
+        let stored = self.store.add((!was_interrupted).then_some(job), end)?;
+        if let Some(better) = better {
+            stored.set_best(better, &mut best);
         }
         Ok((stored, theta))
     }
 
-    /// Takes a segment of an earlier run, and reads its best weights if they are the best so far.
-    fn take(&self, job: Job) -> Result<Option<StoredSegment>> {
-        let Some(stored) = self.store.take(job) else {
-            return Ok(None);
-        };
+    /// Takes a segment of an earlier run, whose best weights may be the best so far.
+    fn take(&self, job: Job) -> Option<StoredSegment> {
+        let stored = self.store.take(job)?;
         let mut best = lock(&self.best);
-        if let (Some(new), Some(theta)) = (&stored.end.best, stored.best)
-            && let Some(configuration) = self.better(best.as_ref(), job, Some(new))
-        {
-            let theta = self.store.read(theta)?;
-            let weights = BestWeights { theta, ..*new };
-            *best = Some(BestTrial {
-                configuration,
-                weights,
-            });
+        if let Some(better) = self.better(best.as_ref(), job, stored.end.best.as_ref()) {
+            stored.set_best(better, &mut best);
         }
-        Ok(Some(stored))
+        Some(stored)
     }
 
     /// Returns the configuration of a segment if its best weights are better than the best so far.
@@ -194,9 +168,16 @@ impl SearchRun<'_> {
     ) -> Option<usize> {
         let new = new.filter(|_| !self.data.has_folds())?;
         let configurations = &self.search.configurations;
-        let own = self.configuration(job)?;
+        // The scores of a warm start count for the configuration without noise that continues it.
+        let own = match job {
+            Job::Rung { configuration, .. } => configuration,
+            Job::WarmStart { start, .. } => (configurations.iter())
+                .zip(&self.warm_starts.by_configuration)
+                .position(|(c, &own)| own == start && !c.has_noise())?,
+            Job::RefitWarmStart { .. } | Job::Refit { .. } => return None,
+        };
         let is_better = best.is_none_or(|best| {
-            let order = (new.score.value()).total_cmp(&best.weights.score.value());
+            let order = (new.score.value()).total_cmp(&best.best.score.value());
             let tie = configurations[own].compare_strength(&configurations[best.configuration]);
             best.configuration == own || order.reverse().then(tie).is_lt()
         });
@@ -287,7 +268,7 @@ impl SearchRun<'_> {
             configuration,
             fold,
         };
-        let stored = match self.take(job)? {
+        let stored = match self.take(job) {
             Some(stored) => stored,
             None if self.search.is_interrupted() => return Ok(()),
             None => {
@@ -323,6 +304,19 @@ impl SearchRun<'_> {
             histories,
             self.data.has_folds(),
         )
+    }
+}
+
+impl StoredSegment {
+    /// Makes its best weights, if they are kept, those of the best trial.
+    fn set_best(&self, configuration: usize, best: &mut Option<BestTrial>) {
+        if let (Some(new), Some(weights)) = (&self.end.best, self.best) {
+            *best = Some(BestTrial {
+                configuration,
+                best: new.clone(),
+                weights,
+            });
+        }
     }
 }
 

@@ -337,11 +337,11 @@ fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
     let start = set.start();
     let penalty = set.penalty(1.0);
     let space = set.space();
-    let id = |name: &str| set.labels.set.id(name).unwrap().index();
-    assert_eq!(set.labels.set.names()[..3], ["O", "B-PER", "B-LOC"]);
+    let id = |name: &str| set.labels().id(name).unwrap().index();
+    assert_eq!(set.labels().names()[..3], ["O", "B-PER", "B-LOC"]);
     let mut found = BTreeMap::new();
     for (column, name) in ["Ada", "Oslo", "London"].into_iter().enumerate() {
-        let class = set.node_classes.class(column as u32) as usize;
+        let class = set.node_classes().class(column as u32) as usize;
         space.nodes.targets.for_each(class, |label, i| {
             found.insert((name, label), (start[i], penalty.center(i)));
         });
@@ -475,7 +475,7 @@ fn in_a_fold_all_of_the_model_is_kept() {
     let start = fold.start();
     let mut kept = 0;
     for id in 0..nodes as u32 {
-        let class = fold.node_classes.class(id) as usize;
+        let class = fold.node_classes().class(id) as usize;
         let range = fold.space().nodes.targets.range(class);
         kept += usize::from(start[range].iter().any(|&w| w != 0.0));
     }

@@ -339,12 +339,12 @@ fn a_recall_bias_counts_for_label_pairs_without_weights() {
     .unwrap();
     let corpora = TrainingCorpora::new(names.clone()).dev(names);
     let set = TrainingSet::new(corpora, template("word"), &settings).unwrap();
-    let (space, development) = (set.space(), set.development.as_ref().unwrap());
+    let (space, development) = (set.space(), set.corpora.development.as_ref().unwrap());
     let theta = Lcg(5).vector(space.dimension());
     for bias in [0.0, 1.5] {
         let mut weights = LabelWeights::default();
         space.label_weights(&theta, &mut weights);
-        set.labels.add_recall_bias(bias, &mut weights);
+        set.corpora.labels.add_recall_bias(bias, &mut weights);
         let transitions = development.transitions(space, &theta, bias);
         assert!(transitions.pairs().is_some());
         let k = space.labels();

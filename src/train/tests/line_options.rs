@@ -42,9 +42,9 @@ fn every_attribute_has_the_strengths_of_its_line() {
             (penalty.strength(i), l1[i] / block.scale[class])
         };
         // The attributes of the first token come first: bias, word[-1].
-        assert_eq!(strengths(&set.node_classes, 0, 0), (7.0, 0.5));
-        assert_eq!(strengths(&set.node_classes, 0, 1), (0.5, 0.25));
-        assert_eq!(strengths(&set.edge_classes, 1, 0), (2.0, 0.0));
+        assert_eq!(strengths(set.node_classes(), 0, 0), (7.0, 0.5));
+        assert_eq!(strengths(set.node_classes(), 0, 1), (0.5, 0.25));
+        assert_eq!(strengths(&set.classes[1], 1, 0), (2.0, 0.0));
         let transition = space.dimension() - 1;
         assert_eq!((penalty.strength(transition), l1[transition]), (0.5, 0.25));
     }
@@ -53,7 +53,7 @@ fn every_attribute_has_the_strengths_of_its_line() {
 #[test]
 fn only_attributes_of_the_same_group_are_trained_as_one() {
     let settings = settings(|_| {});
-    let classes = |source: &str| set(source, &settings).node_classes.len();
+    let classes = |source: &str| set(source, &settings).node_classes().len();
     let words = classes("word\n");
     assert_eq!(classes("word\nword if word exists\n"), words);
     assert_eq!(classes("word l2=2\nword if word exists l2=2\n"), words);

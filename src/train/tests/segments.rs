@@ -21,7 +21,9 @@ fn segment(set: &TrainingSet, limit: Option<usize>) -> Segment<'static> {
 }
 
 fn run(set: &TrainingSet, settings: &TrainSettings) -> SegmentEnd {
-    set.run(settings, segment(set, Some(25))).unwrap()
+    ObjectiveTrainer
+        .run(set, settings, segment(set, Some(25)))
+        .unwrap()
 }
 
 #[test]
@@ -95,10 +97,12 @@ fn resumed_segments_reach_the_same_minimum_as_a_single_one() {
             limit: None,
             ..segment
         };
-        set.run(&settings, segment).unwrap()
+        ObjectiveTrainer.run(&set, &settings, segment).unwrap()
     };
     let once = to_the_end(segment(&set, None));
-    let first = set.run(&settings, segment(&set, Some(6))).unwrap();
+    let first = ObjectiveTrainer
+        .run(&set, &settings, segment(&set, Some(6)))
+        .unwrap();
     assert_eq!((first.done, first.scores.len(), first.reason), (6, 6, None));
     assert_eq!(first.scores, once.scores[..6]);
     let best = first.best.as_ref().map(|best| BestScore {

@@ -133,7 +133,7 @@ fn a_restored_state_continues_with_the_same_bits() {
                 first.run_epoch();
             }
             let mut second = learner(data, space, &settings);
-            second.restore(first.state()).unwrap();
+            second.restore(&first.state()).unwrap();
             assert_eq!(bits(second.theta()), bits(whole.theta()), "case {i}");
             for _ in 0..2 {
                 assert_eq!(whole.run_epoch(), second.run_epoch());

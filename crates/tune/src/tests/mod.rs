@@ -131,7 +131,7 @@ fn one_configuration_with_noise_is_trained_as_train_does_it() {
     let result = run(&search, &Validation::Dev);
     let settings = search.configurations[0].settings(&search.settings).unwrap();
     let mut scores = Scores::default();
-    let trainer = Trainer::new(settings.options().clone()).unwrap();
+    let trainer = Trainer::new(settings.all_options()).unwrap();
     let corpora = TrainingCorpora::new(sample("train")).dev(sample("dev"));
     let trained = trainer.train(corpora, template(), &mut scores);
     let iterations = trained.unwrap().end.iterations;

@@ -224,7 +224,7 @@ fn a_checkpoint_of_another_search_names_the_difference() {
         error.strip_prefix(&name).unwrap().to_owned()
     };
     let with = |change: fn(&mut AnyOptions), search: &mut Search<'_>| {
-        let mut options = search.settings.options().clone();
+        let mut options = search.settings.all_options();
         change(&mut options);
         search.settings = TrainSettings::new(options).unwrap();
     };

@@ -1,0 +1,32 @@
+//! The defaults of training.
+
+/// The defaults of [`TrainOptions`](super::TrainOptions), for help texts.
+pub struct Defaults;
+
+impl Defaults {
+    /// Strength of the L2 penalty without noise.
+    pub const L2: f64 = 0.3;
+    /// Strength of the L2 penalty with noise.
+    pub const L2_WITH_NOISE: f64 = 0.1;
+    /// Dropout rate.
+    pub const DROPOUT: f64 = 0.3;
+    /// Upper limit of the default dropout rate of edges.
+    pub const MAX_EDGE_DROPOUT: f64 = 0.9;
+    /// Weight of an unlabeled sentence.
+    pub const UNLABELED_WEIGHT: f64 = 0.2;
+    /// With more labels, only observed pairs of attribute and label get a weight.
+    pub const MANY_LABELS: usize = 256;
+    /// Warm-up iterations.
+    pub const WARM_UP: usize = 20;
+    /// Monte-Carlo samples per sentence.
+    pub const SAMPLES: u32 = 4;
+    /// Random seed.
+    pub const SEED: u64 = 1;
+    /// Iterations without a better score before training stops.
+    pub const PATIENCE: usize = 40;
+}
+
+/// Whether it is the default, which logs and models do not mention.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
