@@ -296,11 +296,7 @@ fn target(
 
 /// Files that are on a circle of imports today. A circle that is dissolved leaves this list, and no
 /// file may join it.
-const CIRCLES: [&str; 18] = [
-    "crates/serve/src/metrics",
-    "crates/serve/src/models",
-    "crates/serve/src/routes",
-    "crates/serve/src/server",
+const CIRCLES: [&str; 14] = [
     "src/corpus/conll",
     "src/corpus/conllu",
     "src/corpus/crfsuite",

@@ -1,7 +1,5 @@
 //! Training data with ready-made features, in the compact form of the library.
 
-use std::sync::Arc;
-
 use dropchain::corpus::TokenLabel;
 use dropchain::train::AttributeCorpus;
 use pyo3::exceptions::PyValueError;
@@ -11,13 +9,14 @@ use pyo3::types::PyString;
 use crate::corpus::{PyCorpus, each};
 use crate::documents;
 use crate::error::{at, exception};
-use crate::inputs::{self, FeatureSink, Tokens};
+use crate::inputs;
 use crate::items::{ItemReader, found};
 use crate::sentence::{PySentence, with_labels};
+use crate::tokens::{FeatureSink, Place, Tokens};
 
 /// Sentences with ready-made features.
 #[pyclass(name = "AttributeCorpus", module = "dropchain._dropchain", frozen)]
-pub struct PyAttributeCorpus(pub Arc<AttributeCorpus>);
+pub struct PyAttributeCorpus(pub AttributeCorpus);
 
 #[pymethods]
 impl PyAttributeCorpus {
@@ -44,14 +43,14 @@ impl PyAttributeCorpus {
                 sentences.len()
             )));
         }
-        let mut builder = Builder::default();
+        let (mut corpus, mut items) = (AttributeCorpus::new(), ItemReader::default());
         for (i, sentence) in sentences.iter().enumerate() {
             let labels = labels.as_ref().map(|labels| &labels[i]);
             let weight = weights.as_ref().map_or(1.0, |weights| weights[i]);
-            builder.add(i, sentence, labels, weight)?;
+            add(&mut corpus, &mut items, i, sentence, labels, weight)?;
         }
-        builder.corpus.shrink_to_fit();
-        Ok(Self(Arc::new(builder.corpus)))
+        corpus.shrink_to_fit();
+        Ok(Self(corpus))
     }
 
     /// Copies a corpus whose sentences have features.
@@ -62,7 +61,7 @@ impl PyAttributeCorpus {
             attributes.push(sentence).map_err(exception)?;
         }
         attributes.shrink_to_fit();
-        Ok(Self(Arc::new(attributes)))
+        Ok(Self(attributes))
     }
 
     /// Reads documents: each row of `matrix` is a sentence of one token, whose features are the
@@ -73,7 +72,7 @@ impl PyAttributeCorpus {
         labels: Vec<Option<String>>,
         weights: Vec<f64>,
     ) -> PyResult<Self> {
-        documents::read(matrix, &labels, &weights).map(|corpus| Self(Arc::new(corpus)))
+        documents::read(matrix, &labels, &weights).map(Self)
     }
 
     fn __len__(&self) -> usize {
@@ -81,18 +80,65 @@ impl PyAttributeCorpus {
     }
 }
 
-/// Fills a corpus.
-#[derive(Default)]
-struct Builder {
-    corpus: AttributeCorpus,
-    items: ItemReader,
+/// Adds the sentence `X[i]`. Without labels it is unlabeled.
+fn add(
+    corpus: &mut AttributeCorpus,
+    items: &mut ItemReader,
+    i: usize,
+    sentence: &Bound<'_, PyAny>,
+    labels: Option<&Bound<'_, PyAny>>,
+    weight: f64,
+) -> PyResult<()> {
+    let py = sentence.py();
+    let [place, label_place]: [Place<'_>; 2] = [&|| format!("X[{i}]"), &|| format!("y[{i}]")];
+    let labels_of = |count| labels.map(|labels| inputs::labels(labels, count, label_place));
+    if let Ok(sentence) = sentence.cast::<PySentence>() {
+        let sentence = &sentence.get().0;
+        let labels = labels_of(sentence.len()).transpose();
+        let added = labels.and_then(|labels| match labels {
+            None => corpus.push(sentence).map_err(exception),
+            Some(labels) => with_labels((**sentence).clone(), labels)
+                .and_then(|labeled| corpus.push(&labeled))
+                .map_err(exception),
+        });
+        return added.map_err(|e| at(py, place, e));
+    }
+    let weighed = corpus.weight(weight).map_err(exception);
+    weighed.map_err(|e| at(py, || format!("weights[{i}]"), e))?;
+    let tokens = Tokens::of(sentence).map_err(|e| at(py, place, e))?;
+    let count = tokens.len()?;
+    let labels = labels_of(count).unwrap_or_else(|| Ok(vec![TokenLabel::Unknown; count]))?;
+    push(corpus, items, &tokens, &labels, [place, label_place])
 }
 
-/// Receives the features of the sentence `X[number]`.
+/// Adds the features of a sentence with what is known about its labels, `[T]`. The places are
+/// those of the sentence and of the labels in messages.
+///
+/// # Errors
+///
+/// `ValueError` that begins with a place; the corpus then is as before.
+pub fn push(
+    corpus: &mut AttributeCorpus,
+    items: &mut ItemReader,
+    tokens: &Tokens<'_>,
+    labels: &[TokenLabel],
+    [place, label_place]: [Place<'_>; 2],
+) -> PyResult<()> {
+    let mut sink = SentenceSink {
+        corpus,
+        labels,
+        place: label_place,
+    };
+    let read = tokens.read(items, &mut sink, place);
+    let read = read.and_then(|()| corpus.end_sentence().map_err(exception));
+    read.inspect_err(|_| corpus.discard_sentence())
+}
+
+/// Receives the features of a sentence.
 struct SentenceSink<'a> {
     corpus: &'a mut AttributeCorpus,
-    labels: Vec<TokenLabel>, // [T]
-    number: usize,
+    labels: &'a [TokenLabel], // [T]
+    place: Place<'a>,
 }
 
 impl FeatureSink for SentenceSink<'_> {
@@ -101,62 +147,14 @@ impl FeatureSink for SentenceSink<'_> {
     }
 
     fn end_token(&mut self, t: usize) -> PyResult<()> {
-        let ended = match self.labels.get(t) {
-            Some(TokenLabel::Known(label)) => self.corpus.end_token(Some(label)),
-            Some(TokenLabel::OneOf(labels)) => {
+        let ended = match &self.labels[t] {
+            TokenLabel::Known(label) => self.corpus.end_token(Some(label)),
+            TokenLabel::OneOf(labels) => {
                 let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
                 self.corpus.end_token_one_of(&labels)
             }
-            Some(TokenLabel::Unknown) | None => self.corpus.end_token(None),
+            TokenLabel::Unknown => self.corpus.end_token(None),
         };
-        let error = |e| PyValueError::new_err(format!("y[{}][{t}]: {e}", self.number));
-        ended.map_err(error)
-    }
-}
-
-impl Builder {
-    /// Adds the sentence `X[i]`. Without labels it is unlabeled.
-    fn add(
-        &mut self,
-        i: usize,
-        sentence: &Bound<'_, PyAny>,
-        labels: Option<&Bound<'_, PyAny>>,
-        weight: f64,
-    ) -> PyResult<()> {
-        let py = sentence.py();
-        let place = || format!("X[{i}]");
-        if let Ok(sentence) = sentence.cast::<PySentence>() {
-            let added = self.add_sentence(&sentence.get().0, labels, i);
-            return added.map_err(|e| at(py, place, e));
-        }
-        let weighed = self.corpus.weight(weight).map_err(exception);
-        weighed.map_err(|e| at(py, || format!("weights[{i}]"), e))?;
-        let tokens = Tokens::of(sentence).map_err(|e| at(py, place, e))?;
-        let count = tokens.len()?;
-        let mut sink = SentenceSink {
-            labels: match labels {
-                None => vec![TokenLabel::Unknown; count],
-                Some(labels) => inputs::labels(labels, count, &|| format!("y[{i}]"))?,
-            },
-            corpus: &mut self.corpus,
-            number: i,
-        };
-        tokens.read(&mut self.items, &mut sink, &place)?;
-        self.corpus.end_sentence().map_err(exception)
-    }
-
-    /// Adds a sentence of the class, with other labels if they are given.
-    fn add_sentence(
-        &mut self,
-        sentence: &dropchain::Sentence,
-        labels: Option<&Bound<'_, PyAny>>,
-        i: usize,
-    ) -> PyResult<()> {
-        let Some(labels) = labels else {
-            return self.corpus.push(sentence).map_err(exception);
-        };
-        let labels = inputs::labels(labels, sentence.len(), &|| format!("y[{i}]"))?;
-        let labeled = with_labels(sentence.clone(), labels).map_err(exception)?;
-        self.corpus.push(&labeled).map_err(exception)
+        ended.map_err(|e| PyValueError::new_err(format!("{}[{t}]: {e}", (self.place)())))
     }
 }

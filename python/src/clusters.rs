@@ -9,108 +9,14 @@ use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::{Error, Sentence};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
-use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::corpus::PyCorpus;
 use crate::error::exception;
 use crate::inputs;
 use crate::job::{self, Job};
+use crate::tagging::Class;
 use crate::training::flow;
-
-/// Words with the clusters that :func:`dropchain.cluster` found for them.
-///
-/// The path of a cluster is a string of bits; its prefixes are larger clusters.
-#[pyclass(name = "Clusters", module = "dropchain", frozen, mapping)]
-pub struct PyClusters {
-    clusters: Clusters,
-    paths: std::collections::HashMap<String, usize>,
-}
-
-#[pymethods]
-impl PyClusters {
-    /// The number of clusters.
-    #[getter]
-    fn count(&self) -> usize {
-        self.clusters.count()
-    }
-
-    /// The average mutual information of adjacent clusters, in bits.
-    #[getter]
-    fn mutual_information(&self) -> f64 {
-        self.clusters.mutual_information()
-    }
-
-    /// All words: path, word, number of occurrences; those of a cluster together.
-    #[getter]
-    fn words(&self) -> Vec<(&str, &str, u64)> {
-        let words = self.clusters.words().iter();
-        words
-            .map(|word| (&*word.path, &*word.word, word.count))
-            .collect()
-    }
-
-    /// Return the path of each word.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for word in self.clusters.words() {
-            dict.set_item(&word.word, &word.path)?;
-        }
-        Ok(dict)
-    }
-
-    /// The lines of a cluster file, for ``Template(text, files={"paths.txt": clusters.text})``.
-    #[getter]
-    fn text(&self) -> PyResult<String> {
-        String::from_utf8(self.bytes()?).map_err(|e| exception(Error::parameter(e.to_string())))
-    }
-
-    /// Writes the file.
-    fn _save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let bytes = self.bytes()?;
-        py.detach(|| atomic_file::write(path, &bytes))
-            .map_err(exception)
-    }
-
-    /// Write a file that ``cluster("…")`` in a template reads.
-    ///
-    /// A file that has no clusters is replaced only with `force`.
-    #[pyo3(signature = (path, *, force=false))]
-    fn save(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>, force: bool) -> PyResult<()> {
-        let files = slf.py().import("dropchain._files")?;
-        files.call_method1("save", (slf, path, force)).map(drop)
-    }
-
-    fn __getitem__(&self, word: &str) -> PyResult<&str> {
-        let found = self
-            .paths
-            .get(word)
-            .map(|&i| &*self.clusters.words()[i].path);
-        found.ok_or_else(|| PyKeyError::new_err(word.to_owned()))
-    }
-
-    fn __contains__(&self, word: &str) -> bool {
-        self.paths.contains_key(word)
-    }
-
-    fn __len__(&self) -> usize {
-        self.paths.len()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<Clusters of {} words: {}>", self.paths.len(), self.count())
-    }
-}
-
-impl PyClusters {
-    fn bytes(&self) -> PyResult<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let written = self.clusters.write(&mut bytes);
-        written.map_err(|e| exception(Error::io("clusters", e)))?;
-        Ok(bytes)
-    }
-}
 
 /// The arguments of clustering.
 #[derive(FromPyObject)]
@@ -130,7 +36,7 @@ pub struct Arguments<'py> {
 
 /// Clusters the words of sentences in memory and of files.
 #[pyfunction]
-pub fn cluster(py: Python<'_>, arguments: Arguments<'_>) -> PyResult<PyClusters> {
+pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyAny>> {
     let count = inputs::count("clusters", Some(arguments.clusters), 2)?.unwrap_or(2);
     let min_count = inputs::count("min_count", Some(arguments.min_count), 1)?.unwrap_or(1) as u64;
     let memory = inputs::memory_limit(arguments.memory)?;
@@ -192,11 +98,26 @@ pub fn cluster(py: Python<'_>, arguments: Arguments<'_>) -> PyResult<PyClusters>
     };
     let threads = inputs::count("threads", arguments.threads, 1)?;
     let clusters = job::run(py, threads, work, handle)?.or_raise()?;
-    let words = clusters.words().iter().enumerate();
-    Ok(PyClusters {
-        paths: words.map(|(i, word)| (word.word.clone(), i)).collect(),
-        clusters,
-    })
+    let mut text = Vec::new();
+    let written = clusters.write(&mut text);
+    written.map_err(|e| exception(Error::io("clusters", e)))?;
+    let words = clusters.words().iter();
+    let words: Vec<_> = words
+        .map(|word| (&*word.path, &*word.word, word.count))
+        .collect();
+    Class::of(py, "Clusters")?.make((
+        clusters.count(),
+        clusters.mutual_information(),
+        words,
+        String::from_utf8(text)?,
+    ))
+}
+
+/// Writes a file, atomically.
+#[pyfunction]
+pub fn write_file(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
+    py.detach(|| atomic_file::write(path, text.as_bytes()))
+        .map_err(exception)
 }
 
 fn add(sentence: &Sentence, text: &mut InternedText) -> dropchain::Result<()> {

@@ -3,226 +3,32 @@
 use std::fmt::Display;
 
 use dropchain::corpus::JoinedColumns;
-use dropchain::eval::{BootstrapReport, Counts, Difference, Evaluation, PairedBootstrap};
+use dropchain::eval::{Counts, Evaluation};
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
+use dropchain_analysis::{Difference, PairedBootstrap};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::IntoPyDict;
 
 use crate::corpus::{PyCorpus, each};
 use crate::error::{at, exception};
-use crate::fields::fields;
 use crate::inputs;
 use crate::items::{found, strings};
-use crate::tagger::token_spans;
+use crate::tagging::{Class, token_spans};
 use crate::threads;
 
 /// The labels of a sentence; `None` at a document boundary.
 type Labels = Option<Vec<String>>;
 
-/// Precision, recall and F1 of spans of a type, or of tokens with a label.
-#[pyclass(name = "Score", module = "dropchain", frozen, get_all, eq)]
-#[derive(PartialEq)]
-pub struct PyScore {
-    /// correct / predicted.
-    precision: f64,
-    /// correct / gold.
-    recall: f64,
-    /// The harmonic mean of the two.
-    f1: f64,
-    /// How many are right.
-    correct: u64,
-    /// How many there are in the gold labels.
-    gold: u64,
-    /// How many were predicted.
-    predicted: u64,
-}
-
-impl From<Counts> for PyScore {
-    fn from(counts: Counts) -> Self {
-        let metrics = counts.metrics();
-        Self {
-            precision: metrics.precision,
-            recall: metrics.recall,
-            f1: metrics.f1,
-            correct: counts.correct,
-            gold: counts.gold,
-            predicted: counts.predicted,
-        }
-    }
-}
-
-#[pymethods]
-impl PyScore {
-    /// Return the numbers by name.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        fields!(
-            dict,
-            self,
-            [precision, recall, f1, correct, gold, predicted]
-        );
-        Ok(dict)
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "Score(precision={:.4}, recall={:.4}, f1={:.4}, gold={})",
-            self.precision, self.recall, self.f1, self.gold
-        )
-    }
-}
-
-/// The scores of predicted labels, as fractions. ``str(…)`` is the report of conlleval.
-#[pyclass(name = "Evaluation", module = "dropchain", frozen)]
-pub struct PyEvaluation(Evaluation);
-
-#[pymethods]
-impl PyEvaluation {
-    /// The number of sentences.
-    #[getter]
-    fn sentences(&self) -> u64 {
-        self.0.sentences()
-    }
-
-    /// The number of tokens, document boundaries included.
-    #[getter]
-    fn tokens(&self) -> u64 {
-        self.0.tokens()
-    }
-
-    /// Whether the gold labels encode spans. If not, only the accuracy is of interest.
-    #[getter]
-    fn has_spans(&self) -> bool {
-        self.0.has_spans()
-    }
-
-    /// The fraction of tokens with the right label.
-    #[getter]
-    fn accuracy(&self) -> f64 {
-        self.0.accuracy()
-    }
-
-    /// The fraction of predicted spans that are right.
-    #[getter]
-    fn precision(&self) -> f64 {
-        self.0.precision()
-    }
-
-    /// The fraction of gold spans that were predicted.
-    #[getter]
-    fn recall(&self) -> f64 {
-        self.0.recall()
-    }
-
-    /// The harmonic mean of precision and recall, over all types.
-    #[getter]
-    fn f1(&self) -> f64 {
-        self.0.f1()
-    }
-
-    /// The scores of the spans of each type.
-    #[getter]
-    fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        by_name(py, self.0.types())
-    }
-
-    /// The scores of the tokens with each label.
-    #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        by_name(py, self.0.labels().into_iter())
-    }
-
-    /// The accuracy of each of the columns that the labels join; empty if they are of one.
-    #[getter]
-    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for column in self.0.report().columns.into_iter().flatten() {
-            dict.set_item(column.column, column.accuracy)?;
-        }
-        Ok(dict)
-    }
-
-    /// Return the most frequent confusions: gold label, predicted label, number of tokens.
-    #[pyo3(signature = (limit=30))]
-    fn confusions(&self, limit: usize) -> Vec<(&str, &str, u64)> {
-        let confusions = self.0.confusions(limit).into_iter();
-        confusions.map(|c| (c.gold, c.predicted, c.count)).collect()
-    }
-
-    /// Return the report of conlleval.
-    fn conlleval(&self) -> String {
-        self.0.conlleval()
-    }
-
-    /// Return a table of the scores of each label, in percent.
-    fn label_table(&self) -> String {
-        self.0.label_table()
-    }
-
-    /// Return all scores by name.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("tokens", self.tokens())?;
-        dict.set_item("sentences", self.sentences())?;
-        dict.set_item("accuracy", self.accuracy())?;
-        if self.has_spans() {
-            dict.set_item("precision", self.precision())?;
-            dict.set_item("recall", self.recall())?;
-            dict.set_item("f1", self.f1())?;
-            dict.set_item("types", dicts(py, self.0.types())?)?;
-        }
-        let columns = self.columns(py)?;
-        if !columns.is_empty() {
-            dict.set_item("columns", columns)?;
-        }
-        dict.set_item("labels", dicts(py, self.0.labels().into_iter())?)?;
-        Ok(dict)
-    }
-
-    fn __str__(&self) -> String {
-        self.0.to_string()
-    }
-
-    fn __repr__(&self) -> String {
-        let accuracy = self.accuracy();
-        match self.has_spans() {
-            true => format!("<Evaluation F1 {:.4}, accuracy {accuracy:.4}>", self.f1()),
-            false => format!("<Evaluation accuracy {accuracy:.4}>"),
-        }
-    }
-}
-
-fn by_name<'a, 'py>(
-    py: Python<'py>,
-    counts: impl Iterator<Item = (&'a str, Counts)>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, counts) in counts {
-        dict.set_item(name, PyScore::from(counts))?;
-    }
-    Ok(dict)
-}
-
-fn dicts<'a, 'py>(
-    py: Python<'py>,
-    counts: impl Iterator<Item = (&'a str, Counts)>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, counts) in counts {
-        dict.set_item(name, PyScore::from(counts).to_dict(py)?)?;
-    }
-    Ok(dict)
-}
-
 /// Scores predicted labels: a corpus, or the labels of each sentence.
 #[pyfunction]
 #[pyo3(signature = (gold, predicted, plain_labels="auto"))]
-pub fn evaluate(
-    gold: &Bound<'_, PyAny>,
-    predicted: &Bound<'_, PyAny>,
+pub fn evaluate<'py>(
+    gold: &Bound<'py, PyAny>,
+    predicted: &Bound<'py, PyAny>,
     plain_labels: &str,
-) -> PyResult<PyEvaluation> {
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = gold.py();
     let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
     let joined = joined(gold);
     let gold = gold_labels(gold)?;
@@ -241,7 +47,46 @@ pub fn evaluate(
             _ => evaluation.add_document_start(),
         }
     }
-    Ok(PyEvaluation(evaluation))
+    let score = Class::of(py, "Score")?;
+    let scores = |(name, counts): (&str, Counts)| {
+        let metrics = counts.metrics();
+        let Counts {
+            correct,
+            gold,
+            predicted,
+        } = counts;
+        let (precision, recall, f1) = (metrics.precision, metrics.recall, metrics.f1);
+        let made = score.make((precision, recall, f1, correct, gold, predicted))?;
+        Ok((name.to_owned(), made))
+    };
+    let by_name = |counts: Vec<(&str, Counts)>| {
+        let scores = counts.into_iter().map(scores).collect::<PyResult<Vec<_>>>();
+        scores?.into_py_dict(py)
+    };
+    let columns = evaluation.report().columns.into_iter().flatten();
+    let columns: Vec<_> = columns
+        .map(|column| (column.column, column.accuracy))
+        .collect();
+    let confusions = evaluation.confusions(usize::MAX).into_iter();
+    let confusions: Vec<_> = confusions.map(|c| (c.gold, c.predicted, c.count)).collect();
+    Class::of(py, "Evaluation")?.make((
+        evaluation.sentences(),
+        evaluation.tokens(),
+        evaluation.has_spans(),
+        evaluation.accuracy(),
+        evaluation.precision(),
+        evaluation.recall(),
+        evaluation.f1(),
+        by_name(evaluation.types().collect())?,
+        by_name(evaluation.labels())?,
+        columns.into_py_dict(py)?,
+        confusions,
+        (
+            evaluation.to_string(),
+            evaluation.conlleval(),
+            evaluation.label_table(),
+        ),
+    ))
 }
 
 /// Detects the scheme of labels.
@@ -253,117 +98,6 @@ fn scheme_of(labels: &[Labels], plain: PlainLabels) -> Scheme {
     detector.prevailing().0
 }
 
-/// The comparison of two taggers, A and B, by paired bootstrap: ``str(…)`` is a table.
-#[pyclass(name = "Comparison", module = "dropchain", frozen)]
-pub struct PyComparison(BootstrapReport);
-
-/// A score of two taggers, A and B, and whether its difference is significant.
-#[pyclass(name = "Difference", module = "dropchain", frozen, get_all)]
-pub struct PyDifference {
-    /// The score of A.
-    a: f64,
-    /// The score of B.
-    b: f64,
-    /// B − A.
-    difference: f64,
-    /// The interval of the difference: the central 95 % of the samples.
-    interval: (f64, f64),
-    /// The two-sided p-value.
-    p_value: f64,
-}
-
-impl From<Difference> for PyDifference {
-    fn from(difference: Difference) -> Self {
-        Self {
-            a: difference.a,
-            b: difference.b,
-            difference: difference.difference,
-            interval: (difference.interval[0], difference.interval[1]),
-            p_value: difference.p_value,
-        }
-    }
-}
-
-#[pymethods]
-impl PyDifference {
-    /// Return the numbers by name.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        fields!(dict, self, [a, b, difference, interval, p_value]);
-        Ok(dict)
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "Difference(a={:.4}, b={:.4}, difference={:.4}, p_value={:.4})",
-            self.a, self.b, self.difference, self.p_value
-        )
-    }
-}
-
-#[pymethods]
-impl PyComparison {
-    /// The F1 of spans; None if the gold labels encode no spans.
-    #[getter]
-    fn f1(&self) -> Option<PyDifference> {
-        self.0.f1.map(PyDifference::from)
-    }
-
-    /// The fraction of tokens with the right label.
-    #[getter]
-    fn accuracy(&self) -> PyDifference {
-        self.0.accuracy.into()
-    }
-
-    /// The number of sentences.
-    #[getter]
-    fn sentences(&self) -> u64 {
-        self.0.sentences
-    }
-
-    /// The number of tokens.
-    #[getter]
-    fn tokens(&self) -> u64 {
-        self.0.tokens
-    }
-
-    /// The number of samples.
-    #[getter]
-    fn samples(&self) -> u32 {
-        self.0.samples
-    }
-
-    /// The seed of the samples.
-    #[getter]
-    fn seed(&self) -> u64 {
-        self.0.seed
-    }
-
-    /// Return all numbers by name.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        fields!(dict, self.0, [tokens, sentences, samples, seed]);
-        if let Some(f1) = self.f1() {
-            dict.set_item("f1", f1.to_dict(py)?)?;
-        }
-        dict.set_item("accuracy", self.accuracy().to_dict(py)?)?;
-        Ok(dict)
-    }
-
-    fn __str__(&self) -> String {
-        self.0.to_string()
-    }
-
-    fn __repr__(&self) -> String {
-        let (name, score) = match self.0.f1 {
-            Some(f1) => ("F1", f1),
-            None => ("accuracy", self.0.accuracy),
-        };
-        let (difference, p) = (score.difference, score.p_value);
-        format!("<Comparison {name} difference {difference:.4}, p-value {p:.4}>")
-    }
-}
-
 /// Compares two lists of predictions for the same gold labels.
 #[pyfunction]
 #[pyo3(signature = (gold, a, b, samples, seed, threads, plain_labels="auto"))]
@@ -371,16 +105,16 @@ impl PyComparison {
     clippy::too_many_arguments,
     reason = "they are those of the Python function"
 )]
-pub fn compare(
-    py: Python<'_>,
-    gold: &Bound<'_, PyAny>,
-    a: &Bound<'_, PyAny>,
-    b: &Bound<'_, PyAny>,
+pub fn compare<'py>(
+    py: Python<'py>,
+    gold: &Bound<'py, PyAny>,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
     samples: i64,
     seed: u64,
     threads: Option<i64>,
     plain_labels: &str,
-) -> PyResult<PyComparison> {
+) -> PyResult<Bound<'py, PyAny>> {
     let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
     let samples = inputs::count("samples", Some(samples), 1)?.unwrap_or(1);
     let samples = u32::try_from(samples).ok().filter(|&n| n <= 10_000_000);
@@ -406,7 +140,27 @@ pub fn compare(
     }
     let pool = threads::pool(inputs::count("threads", threads, 1)?).map_err(exception)?;
     let report = py.detach(|| pool.install(|| bootstrap.run(samples, seed)));
-    report.map(PyComparison).map_err(exception)
+    let report = report.map_err(exception)?;
+    let class = Class::of(py, "Difference")?;
+    let difference = |found: Difference| {
+        let Difference {
+            a,
+            b,
+            difference,
+            interval,
+            p_value,
+        } = found;
+        class.make((a, b, difference, (interval[0], interval[1]), p_value))
+    };
+    Class::of(py, "Comparison")?.make((
+        report.tokens,
+        report.sentences,
+        report.samples,
+        report.seed,
+        report.f1.map(difference).transpose()?,
+        difference(report.accuracy)?,
+        report.to_string(),
+    ))
 }
 
 /// Return the spans that labels encode, as conlleval reads them.
@@ -417,7 +171,7 @@ pub fn compare(
 /// >>> dropchain.spans(["B-PER", "I-PER", "O", "B-LOC"])
 /// [Span(start=0, end=2, type='PER'), Span(start=3, end=4, type='LOC')]
 #[pyfunction]
-pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     token_spans(labels.py(), &strings(labels, "labels")?, Scheme::Raw)
 }
 

@@ -9,99 +9,11 @@ use dropchain::corpus::{Attributes, Schema, TokenLabel};
 use dropchain::{MemoryLimit, Sentence};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyFrozenSet, PyList, PySet, PyString, PyTuple};
 
 use crate::error::{IN_MEMORY, at, exception};
 use crate::items::{ItemReader, found, strings};
-use crate::matrices::Matrix;
-
-/// Says where in its arguments a sentence or its labels are, such as `X[3]`.
-pub type Place<'a> = &'a dyn Fn() -> String;
-
-/// Receives the features of tokens.
-pub trait FeatureSink {
-    /// Adds a feature to the current token.
-    fn feature(&mut self, name: &str, value: f64) -> PyResult<()>;
-    /// Ends the token with this index.
-    fn end_token(&mut self, t: usize) -> PyResult<()>;
-}
-
-/// The tokens of a sentence.
-pub enum Tokens<'py> {
-    /// A list or a tuple.
-    List(Bound<'py, PyAny>),
-    /// A row for each token.
-    Matrix(Matrix<'py>),
-}
-
-impl<'py> Tokens<'py> {
-    /// Finds the tokens of a sentence.
-    ///
-    /// # Errors
-    ///
-    /// `ValueError` if `value` is a string or no sequence at all, or a matrix of something else
-    /// than numbers.
-    pub fn of(value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-            return Ok(Self::List(value.clone()));
-        }
-        if let Some(matrix) = Matrix::of(value)? {
-            return Ok(Self::Matrix(matrix));
-        }
-        let is_sentence = !value.is_instance_of::<PyString>()
-            && !value.is_instance_of::<PyBytes>()
-            && !value.is_instance_of::<PyDict>();
-        let tokens = value.try_iter().ok().filter(|_| is_sentence);
-        let tokens = tokens.ok_or_else(|| found(value, "a sentence", "a list of tokens"))?;
-        let tokens: Vec<_> = tokens.collect::<PyResult<_>>()?;
-        Ok(Self::List(PyList::new(value.py(), tokens)?.into_any()))
-    }
-
-    /// Returns the number of tokens.
-    ///
-    /// # Errors
-    ///
-    /// None of a list or tuple.
-    pub fn len(&self) -> PyResult<usize> {
-        match self {
-            Self::List(tokens) => tokens.len(),
-            Self::Matrix(matrix) => Ok(matrix.rows()),
-        }
-    }
-
-    /// Hands over the features of all tokens.
-    ///
-    /// # Errors
-    ///
-    /// Those of `sink`, and `ValueError` if tokens have no features; the message begins with
-    /// `place` and the index of the token.
-    pub fn read(
-        &self,
-        items: &mut ItemReader,
-        sink: &mut impl FeatureSink,
-        place: Place<'_>,
-    ) -> PyResult<()> {
-        let token_place = |t: usize| move || format!("{}[{t}]", place());
-        match self {
-            Self::List(tokens) => {
-                for (t, token) in tokens.try_iter()?.enumerate() {
-                    let token = token?;
-                    let read = items.read(&token, &mut |name, value| sink.feature(name, value));
-                    read.map_err(|e| at(token.py(), token_place(t), e))?;
-                    sink.end_token(t)?;
-                }
-            }
-            Self::Matrix(matrix) => {
-                for t in 0..matrix.rows() {
-                    let read = matrix.row(t, &mut |name, value| sink.feature(name, value));
-                    read.map_err(|e| at(matrix.py(), token_place(t), e))?;
-                    sink.end_token(t)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
+use crate::tokens::{FeatureSink, Place, Tokens};
 
 static WORDS: LazyLock<Arc<Schema>> = LazyLock::new(|| Arc::new(Schema::words()));
 static FEATURES: LazyLock<Arc<Schema>> =
@@ -157,7 +69,7 @@ impl SentenceReader {
                     (false, None) => self.read_features(&tokens, number, place),
                 }
             }
-            Tokens::Matrix(_) => self.read_features(&tokens, number, place),
+            Tokens::Items(_) | Tokens::Matrix(_) => self.read_features(&tokens, number, place),
         }
     }
 

@@ -21,6 +21,7 @@ mod tagger;
 mod tagging;
 mod template;
 mod threads;
+mod tokens;
 mod training;
 mod tuning;
 
@@ -36,29 +37,27 @@ mod _dropchain {
     #[pymodule_export]
     use super::attributes::PyAttributeCorpus;
     #[pymodule_export]
-    use super::clusters::{PyClusters, cluster};
+    use super::clusters::{cluster, write_file};
     #[pymodule_export]
-    use super::corpus::PyCorpus;
+    use super::corpus::{PyCorpus, sample_text};
     #[pymodule_export]
-    use super::crfsuite::{PyCrfModel, PyCrfTagger, PyCrfTrainer, PyItemSequence};
+    use super::crfsuite::PyCrfTrainer;
     #[pymodule_export]
     use super::documents::coefficients;
     #[pymodule_export]
     use super::error::{Interrupted, ModelError};
     #[pymodule_export]
-    use super::evaluation::{
-        PyComparison, PyDifference, PyEvaluation, PyScore, compare, evaluate, spans,
-    };
+    use super::evaluation::{compare, evaluate, spans};
     #[pymodule_export]
     use super::options::option_names;
     #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]
-    use super::tagger::PyTagger;
-    #[pymodule_export]
-    use super::tagging::{PyPath, PySpan, PyTaggedSentence, PyTagging, PyTextSpan, PyTextToken};
+    use super::tagger::{PyPreparedSentence, PyTagger};
     #[pymodule_export]
     use super::template::PyTemplate;
+    #[pymodule_export]
+    use super::tokens::PyItemSequence;
     #[pymodule_export]
     use super::training::train;
     #[pymodule_export]

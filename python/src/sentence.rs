@@ -9,8 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
 use crate::error::{IN_MEMORY, exception};
-use crate::inputs::{self, Place, SentenceReader};
+use crate::inputs::{self, SentenceReader};
 use crate::items::strings;
+use crate::tokens::Place;
 
 /// A sentence: its tokens in named columns (or with ready-made features), and what is known about
 /// their labels.

@@ -1,239 +1,81 @@
-//! What tagging returns.
+//! What tagging and evaluation return: objects of the classes of `dropchain._values`, which are
+//! made of their fields in order.
 
-use std::ops::Range;
-
+use dropchain::label::Scheme;
 use dropchain::tag::{Offsets, TaggedSentence};
-use numpy::PyArray2;
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
 
-/// A span of tokens, such as a name.
-#[pyclass(name = "Span", module = "dropchain", frozen, eq, hash)]
-#[derive(PartialEq, Eq, Hash)]
-pub struct PySpan {
-    /// The first token.
-    #[pyo3(get)]
-    pub start: usize,
-    /// One past the last token.
-    #[pyo3(get)]
-    pub end: usize,
-    /// The type, such as ``PER``.
-    #[pyo3(get, name = "type")]
-    pub kind: String,
-}
+/// A class of `dropchain._values`.
+pub struct Class<'py>(Bound<'py, PyAny>);
 
-#[pymethods]
-impl PySpan {
-    #[new]
-    fn new(start: usize, end: usize, r#type: String) -> Self {
-        Self {
-            start,
-            end,
-            kind: r#type,
-        }
+impl<'py> Class<'py> {
+    /// Returns the class of this name.
+    ///
+    /// # Errors
+    ///
+    /// None of the classes there are.
+    pub fn of(py: Python<'py>, name: &str) -> PyResult<Self> {
+        py.import("dropchain._values")?.getattr(name).map(Self)
     }
 
-    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let parts = (self.start, self.end, &self.kind).into_pyobject(py)?;
-        parts.as_any().try_iter().map(Bound::into_any)
-    }
-
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> (Bound<'py, pyo3::types::PyType>, (usize, usize, String)) {
-        let span = slf.get();
-        (slf.get_type(), (span.start, span.end, span.kind.clone()))
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let kind = PyString::new(py, &self.kind).repr()?;
-        Ok(format!(
-            "Span(start={}, end={}, type={kind})",
-            self.start, self.end
-        ))
+    /// Makes an object.
+    ///
+    /// # Errors
+    ///
+    /// Those of the conversion of its fields.
+    pub fn make(&self, fields: impl PyCallArgs<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.call1(fields)
     }
 }
 
-/// A label sequence with its probability.
-#[pyclass(name = "Path", module = "dropchain", frozen, get_all)]
-pub struct PyPath {
-    /// The label of each token.
-    pub labels: Py<PyList>,
-    /// The sum of the weights along the sequence.
-    pub score: f64,
-    /// Its probability.
-    pub probability: f64,
+/// Returns the spans that labels encode.
+///
+/// # Errors
+///
+/// None of labels.
+pub fn token_spans<'py>(
+    py: Python<'py>,
+    labels: &[String],
+    scheme: Scheme,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let class = Class::of(py, "Span")?;
+    let spans = scheme.spans(labels).into_iter();
+    spans
+        .map(|span| class.make((span.start, span.end, span.kind)))
+        .collect()
 }
 
-#[pymethods]
-impl PyPath {
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let labels = self.labels.bind(py).repr()?;
-        Ok(format!("Path({labels}, probability={})", self.probability))
-    }
-}
-
-/// What :meth:`Tagger.analyze` returns.
-#[pyclass(name = "Tagging", module = "dropchain", frozen, get_all)]
-pub struct PyTagging {
-    /// The best label of each token.
-    pub labels: Py<PyList>,
-    /// The spans that these labels encode.
-    pub spans: Py<PyList>,
-    /// The probability of these labels, if it was asked for.
-    pub probability: Option<f64>,
-    /// The probability of each label, ``[tokens, labels]``, if it was asked for: a numpy array.
-    pub marginals: Option<Py<PyArray2<f64>>>,
-    /// The best label sequences, best first, if more than one was asked for.
-    pub nbest: Py<PyList>,
-}
-
-#[pymethods]
-impl PyTagging {
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<Tagging {}>", self.labels.bind(py).repr()?))
-    }
-}
-
-/// A tagged sentence of a text. Offsets count the characters of the text.
-#[pyclass(name = "TaggedSentence", module = "dropchain", frozen, get_all)]
-pub struct PyTaggedSentence {
-    /// Where the first token begins.
-    start: usize,
-    /// Where the last token ends.
-    end: usize,
-    /// The tokens.
-    tokens: Py<PyList>,
-    /// The spans that the labels encode.
-    spans: Py<PyList>,
-}
-
-/// A token of a text, with its label.
-#[pyclass(name = "TextToken", module = "dropchain", frozen, get_all)]
-pub struct PyTextToken {
-    /// Where it begins, in characters of the text.
-    start: usize,
-    /// Where it ends.
-    end: usize,
-    /// Its text.
-    text: String,
-    /// Its label.
-    label: String,
-}
-
-/// A span of a text, such as a name.
-#[pyclass(name = "TextSpan", module = "dropchain", frozen)]
-pub struct PyTextSpan {
-    /// Where it begins, in characters of the text.
-    #[pyo3(get)]
-    start: usize,
-    /// Where it ends.
-    #[pyo3(get)]
-    end: usize,
-    /// The type, such as ``PER``.
-    #[pyo3(get, name = "type")]
-    kind: String,
-    /// Its text.
-    #[pyo3(get)]
-    text: String,
-    tokens: Range<usize>,
-}
-
-impl PyTaggedSentence {
-    /// Converts a sentence of `text`.
-    pub fn new<'py>(
-        py: Python<'py>,
-        text: &str,
-        sentence: &TaggedSentence,
-    ) -> PyResult<Bound<'py, Self>> {
-        let part = |offsets: &Offsets| text[offsets.bytes.clone()].to_owned();
+/// Converts the sentences of `text`.
+///
+/// # Errors
+///
+/// None of tagged text.
+pub fn sentences<'py>(
+    py: Python<'py>,
+    text: &str,
+    tagged: &[TaggedSentence],
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let [class, token, span] =
+        ["TaggedSentence", "TextToken", "TextSpan"].map(|n| Class::of(py, n));
+    let (class, token_class, span_class) = (class?, token?, span?);
+    let part = |offsets: &Offsets| &text[offsets.bytes.clone()];
+    let sentence = |sentence: &TaggedSentence| {
         let tokens = sentence.tokens.iter().map(|token| {
-            let new = PyTextToken {
-                start: token.offsets.chars.start,
-                end: token.offsets.chars.end,
-                text: part(&token.offsets),
-                label: token.label.clone(),
-            };
-            Bound::new(py, new)
+            let chars = &token.offsets.chars;
+            token_class.make((chars.start, chars.end, part(&token.offsets), &token.label))
         });
         let spans = sentence.spans.iter().map(|span| {
-            let new = PyTextSpan {
-                start: span.offsets.chars.start,
-                end: span.offsets.chars.end,
-                kind: span.kind.clone(),
-                text: part(&span.offsets),
-                tokens: span.tokens.clone(),
-            };
-            Bound::new(py, new)
+            let (chars, tokens) = (&span.offsets.chars, (span.tokens.start, span.tokens.end));
+            let text = part(&span.offsets);
+            span_class.make((chars.start, chars.end, &span.kind, text, tokens))
         });
-        let new = Self {
-            start: sentence.offsets.chars.start,
-            end: sentence.offsets.chars.end,
-            tokens: PyList::new(py, tokens.collect::<PyResult<Vec<_>>>()?)?.unbind(),
-            spans: PyList::new(py, spans.collect::<PyResult<Vec<_>>>()?)?.unbind(),
-        };
-        Bound::new(py, new)
-    }
-}
-
-#[pymethods]
-impl PyTaggedSentence {
-    /// The words of the tokens.
-    #[getter]
-    fn words<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let tokens = self.tokens.bind(py).iter();
-        tokens.map(|token| token.getattr("text")).collect()
-    }
-
-    /// The labels of the tokens.
-    #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let tokens = self.tokens.bind(py).iter();
-        tokens.map(|token| token.getattr("label")).collect()
-    }
-
-    fn __len__(&self, py: Python<'_>) -> usize {
-        self.tokens.bind(py).len()
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> String {
-        let tokens = self.tokens.bind(py).len();
-        let spans = self.spans.bind(py).len();
-        let Self { start, end, .. } = self;
-        format!("<TaggedSentence {start}:{end}, {tokens} tokens, {spans} spans>")
-    }
-}
-
-#[pymethods]
-impl PyTextToken {
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let [text, label] = [&self.text, &self.label].map(|text| PyString::new(py, text));
-        Ok(format!(
-            "TextToken(start={}, end={}, text={}, label={})",
-            self.start,
-            self.end,
-            text.repr()?,
-            label.repr()?
-        ))
-    }
-}
-
-#[pymethods]
-impl PyTextSpan {
-    /// Its tokens in the sentence: the first, and one past the last.
-    #[getter]
-    fn tokens(&self) -> (usize, usize) {
-        (self.tokens.start, self.tokens.end)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let [kind, text] = [&self.kind, &self.text].map(|text| PyString::new(py, text));
-        Ok(format!(
-            "TextSpan(start={}, end={}, type={}, text={})",
-            self.start,
-            self.end,
-            kind.repr()?,
-            text.repr()?
-        ))
-    }
+        let chars = &sentence.offsets.chars;
+        let (tokens, spans) = (
+            tokens.collect::<PyResult<Vec<_>>>()?,
+            spans.collect::<PyResult<Vec<_>>>()?,
+        );
+        class.make((chars.start, chars.end, tokens, spans))
+    };
+    tagged.iter().map(sentence).collect()
 }

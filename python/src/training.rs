@@ -1,5 +1,6 @@
 //! Training.
 
+use std::any::Any;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,10 +9,11 @@ use std::time::Duration;
 use dropchain::optim::StopReason;
 use dropchain::train::{
     AnyOptions, AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End,
-    EndReason, Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
+    EndReason, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
     TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
-use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
+use dropchain::{Corpus, Error, Tagger, Template};
+use dropchain_online::{Calibration, Sgd};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,8 +27,6 @@ use crate::job::{self, Finished, Job};
 use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
-use dropchain::train::Lbfgs;
-use dropchain_online::Sgd;
 
 /// Sentences in either form.
 #[derive(FromPyObject)]
@@ -94,27 +94,32 @@ impl Bases {
 }
 
 /// The sentences of a training run.
-pub enum Corpora {
-    /// With words.
-    Text(TrainingCorpora),
+pub enum Corpora<'a> {
+    /// With words, and the template.
+    Text(Box<TrainingCorpora>, Option<Template>),
     /// With features; and the development data.
-    Attributes(Arc<AttributeCorpus>, Option<Arc<AttributeCorpus>>),
+    Attributes(&'a AttributeCorpus, Option<&'a AttributeCorpus>),
 }
 
 /// What happens in training.
 pub enum Event {
-    /// It starts, with these numbers.
-    Start(Vec<(&'static str, f64)>),
+    /// It starts.
+    Start(Box<Start>),
+    /// The learning rates that were tried.
+    Calibration(Calibration),
     /// An iteration has ended.
-    Iteration(Iteration),
+    Iteration(Box<Iteration>),
+    /// The iterations have ended.
+    End(EndReason),
     /// Something else.
     Message(String),
 }
 
 /// Keeps what happens, and sends it on if somebody follows training.
-struct Recorder<'a, 'j> {
+pub struct Recorder<'a, 'j> {
     job: &'a Job<'j, Event>,
     is_followed: bool,
+    flow: ControlFlow<()>,
     record: Record,
 }
 
@@ -131,15 +136,48 @@ pub struct Record {
 /// The sizes of the data and the iterations of a model.
 #[derive(Default)]
 struct Course {
-    start: Vec<(&'static str, f64)>,
+    start: Option<Start>,
     history: Vec<Iteration>,
 }
 
-impl Recorder<'_, '_> {
-    fn message(&mut self, message: String) {
-        if self.is_followed {
-            let _ = self.job.send(Event::Message(message.clone()));
+impl<'a, 'j> Recorder<'a, 'j> {
+    /// Records a training run, which somebody follows or not.
+    pub fn new(job: &'a Job<'j, Event>, is_followed: bool) -> Self {
+        Self {
+            job,
+            is_followed,
+            flow: ControlFlow::Continue(()),
+            record: Record::default(),
         }
+    }
+
+    /// Trains a model.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::train`].
+    pub fn train(
+        mut self,
+        trainer: Trainer<'_>,
+        corpora: Corpora<'_>,
+    ) -> dropchain::Result<(Trained, Record)> {
+        let trainer = trainer.interrupt(self.job.interrupt);
+        let trained = match corpora {
+            Corpora::Text(corpora, template) => trainer.train(*corpora, template, &mut self)?,
+            Corpora::Attributes(corpus, dev) => trainer.train_attributes(corpus, dev, &mut self)?,
+        };
+        Ok((trained, self.record))
+    }
+
+    /// Sends an event, unless the follower has ended training.
+    fn send(&mut self, event: impl FnOnce() -> Event) {
+        if self.is_followed && self.flow.is_continue() {
+            self.flow = self.job.send(event());
+        }
+    }
+
+    fn message(&mut self, message: String) {
+        self.send(|| Event::Message(message.clone()));
         self.record.messages.push(message);
     }
 }
@@ -158,12 +196,18 @@ impl Observer for Recorder<'_, '_> {
     }
 
     fn start(&mut self, start: &Start) {
-        self.record.course.start = start_fields(start);
-        if self.is_followed {
-            let _ = self
-                .job
-                .send(Event::Start(self.record.course.start.clone()));
+        self.record.course.start = Some(start.clone());
+        self.send(|| Event::Start(Box::new(start.clone())));
+    }
+
+    fn prepared(&mut self, found: &dyn Any) {
+        if let Some(calibration) = found.downcast_ref::<Calibration>() {
+            self.send(|| Event::Calibration(calibration.clone()));
         }
+    }
+
+    fn end(&mut self, end: &End) {
+        self.send(|| Event::End(end.reason));
     }
 
     fn matched(&mut self, found: &ModelMatch) {
@@ -191,10 +235,8 @@ impl Observer for Recorder<'_, '_> {
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         self.record.course.history.push(iteration.clone());
-        Ok(match self.is_followed {
-            true => self.job.send(Event::Iteration(iteration.clone())),
-            false => ControlFlow::Continue(()),
-        })
+        self.send(|| Event::Iteration(Box::new(iteration.clone())));
+        Ok(self.flow)
     }
 
     fn pruned(&mut self, pruned: &Pruned) {
@@ -217,22 +259,24 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     if let Some(unlabeled) = unlabeled {
         check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
     }
-    let template: Option<Template> = (arguments.template.as_ref()).map(|t| t.get().inner.clone());
-    let corpora = corpora(&arguments)?;
-    let run = Run {
-        bases: &bases,
-        options,
-        memory: inputs::memory_limit(arguments.memory)?,
-        checkpoints: checkpoints(&arguments)?,
-        template,
-        is_followed: arguments.observer.is_some(),
-    };
+    let mut extended = AttributeCorpus::new();
+    let corpora = corpora(&arguments, &mut extended)?;
+    let memory = inputs::memory_limit(arguments.memory)?;
+    let models = bases.models();
+    let mut trainer = Trainer::with_settings(settings.clone()).memory(memory);
+    trainer = models.init.into_iter().fold(trainer, Trainer::init);
+    trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
+    trainer = checkpoints(&arguments)?
+        .into_iter()
+        .fold(trainer, Trainer::checkpoints);
+    let is_followed = arguments.observer.is_some();
+    let work = |job: &Job<'_, Event>| Recorder::new(job, is_followed).train(trainer, corpora);
     let threads = inputs::count("threads", arguments.threads, 1)?;
     let handle = |event| match &arguments.observer {
         Some(observer) => observe(observer, event),
         None => Ok(ControlFlow::Continue(())),
     };
-    let finished = job::run(py, threads, |job| run.train(corpora, job), handle)?;
+    let finished = job::run(py, threads, work, handle)?;
     outcome(py, finished, &settings)
 }
 
@@ -265,80 +309,26 @@ pub fn outcome<'py>(
     Ok(result)
 }
 
-/// A training run.
-pub struct Run<'a> {
-    /// The models that it continues.
-    pub bases: &'a Bases,
-    /// The options.
-    pub options: AnyOptions,
-    /// The limit on memory.
-    pub memory: MemoryLimit,
-    /// The checkpoints, if there are any.
-    pub checkpoints: Option<Checkpoints>,
-    /// The template, unless the sentences have features.
-    pub template: Option<Template>,
-    /// Whether somebody gets the events.
-    pub is_followed: bool,
-}
-
-impl Run<'_> {
-    /// Trains a model.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Trainer::train`].
-    pub fn train(
-        &self,
-        corpora: Corpora,
-        job: &Job<'_, Event>,
-    ) -> dropchain::Result<(Trained, Record)> {
-        let mut trainer = Trainer::new(self.options.clone())?
-            .interrupt(job.interrupt)
-            .memory(self.memory);
-        let models = self.bases.models();
-        if let Some(model) = models.init {
-            trainer = trainer.init(model);
-        }
-        if let Some(model) = models.towards {
-            trainer = trainer.towards(model);
-        }
-        if let Some(checkpoints) = &self.checkpoints {
-            trainer = trainer.checkpoints(checkpoints.clone());
-        }
-        let mut recorder = Recorder {
-            job,
-            is_followed: self.is_followed,
-            record: Record::default(),
-        };
-        let trained = match corpora {
-            Corpora::Text(corpora) => {
-                trainer.train(corpora, self.template.clone(), &mut recorder)?
-            }
-            Corpora::Attributes(corpus, dev) => {
-                trainer.train_attributes(&corpus, dev.as_deref(), &mut recorder)?
-            }
-        };
-        Ok((trained, recorder.record))
-    }
-}
-
-/// Copies or shares the sentences.
-fn corpora(arguments: &Arguments<'_>) -> PyResult<Corpora> {
+/// Copies the sentences, or shares their features, with those of unlabeled text in `extended`.
+fn corpora<'a>(
+    arguments: &'a Arguments<'_>,
+    extended: &'a mut AttributeCorpus,
+) -> PyResult<Corpora<'a>> {
     let unlabeled = arguments.unlabeled.as_ref();
     match (&arguments.labeled, &arguments.dev) {
         (Data::Attributes(corpus), dev) => {
-            let attributes = |corpus: &Bound<'_, PyAttributeCorpus>| Arc::clone(&corpus.get().0);
             let dev = match dev {
                 None => None,
-                Some(Data::Attributes(dev)) => Some(attributes(dev)),
+                Some(Data::Attributes(dev)) => Some(&dev.get().0),
                 Some(Data::Corpus(_)) => return Err(mixed()),
             };
-            let mut corpus = attributes(corpus);
+            let mut corpus = &corpus.get().0;
             if let Some(unlabeled) = unlabeled {
-                let corpus = Arc::make_mut(&mut corpus);
+                *extended = corpus.clone();
                 for sentence in &unlabeled.get().0 {
-                    push_unlabeled(corpus, sentence).map_err(exception)?;
+                    push_unlabeled(extended, sentence).map_err(exception)?;
                 }
+                corpus = extended;
             }
             Ok(Corpora::Attributes(corpus, dev))
         }
@@ -349,11 +339,13 @@ fn corpora(arguments: &Arguments<'_>) -> PyResult<Corpora> {
                 Some(Data::Corpus(dev)) => Some(copy(dev)),
                 Some(Data::Attributes(_)) => return Err(mixed()),
             };
-            Ok(Corpora::Text(TrainingCorpora {
+            let corpora = TrainingCorpora {
                 labeled: copy(labeled),
                 dev,
                 unlabeled: unlabeled.map_or_else(Corpus::new, copy),
-            }))
+            };
+            let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
+            Ok(Corpora::Text(Box::new(corpora), template))
         }
     }
 }
@@ -421,17 +413,31 @@ fn checkpoints(arguments: &Arguments<'_>) -> PyResult<Option<Checkpoints>> {
 }
 
 /// Calls the observer with the kind of an event and its content. It returns False to end training.
-fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()>> {
+pub fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()>> {
     let py = observer.py();
     let reply = match event {
-        Event::Start(fields) => {
-            let dict = PyDict::new(py);
-            fill(&dict, &fields)?;
+        Event::Start(start) => {
+            let dict = start_fields(py, &start)?;
+            dict.set_item("weights", start.weights)?;
             observer.call1(("start", dict))?
         }
-        Event::Iteration(iteration) => {
-            observer.call1(("iteration", iteration_fields(py, &iteration)?))?
+        Event::Calibration(calibration) => {
+            let dict = PyDict::new(py);
+            fields!(dict, calibration, [sentences, initial, trials, rate]);
+            observer.call1(("calibration", dict))?
         }
+        Event::Iteration(iteration) => {
+            let dict = iteration_fields(py, &iteration)?;
+            fields!(dict, iteration, [weight_norm, step, nonzero_weights]);
+            if let Some(scores) = &iteration.label_scores {
+                let labels = scores.labels.iter();
+                let labels = labels.map(|(name, c)| (name, c.correct, c.predicted, c.gold));
+                dict.set_item("label_scores", labels.collect::<Vec<_>>())?;
+                dict.set_item("sentences", (scores.correct_sentences, scores.sentences))?;
+            }
+            observer.call1(("iteration", dict))?
+        }
+        Event::End(reason) => observer.call1(("end", reason.name()))?,
         Event::Message(message) => observer.call1(("message", message))?,
     };
     Ok(flow(&reply))
@@ -445,49 +451,25 @@ pub fn flow(reply: &Bound<'_, PyAny>) -> ControlFlow<()> {
     }
 }
 
-fn fill(dict: &Bound<'_, PyDict>, fields: &[(&str, f64)]) -> PyResult<()> {
-    for &(name, value) in fields {
-        match name {
-            "active_per_token" | "total_weight" => dict.set_item(name, value)?,
-            _ => dict.set_item(name, value as u64)?,
-        }
+fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    fields!(dict, start, [sentences, tokens, partial_tokens]);
+    fields!(dict, start, [unlabeled_sentences, dev_sentences, labels]);
+    fields!(
+        dict,
+        start,
+        [attributes, parameters, estimated_memory, active_per_token]
+    );
+    if let Some(weight) = start.total_weight {
+        dict.set_item("total_weight", weight)?;
     }
-    Ok(())
-}
-
-fn start_fields(start: &Start) -> Vec<(&'static str, f64)> {
-    let counts = [
-        ("sentences", start.sentences),
-        ("tokens", start.tokens),
-        ("partial_tokens", start.partial_tokens),
-        ("unlabeled_sentences", start.unlabeled_sentences),
-        ("dev_sentences", start.dev_sentences),
-        ("labels", start.labels),
-        ("attributes", start.attributes),
-        ("parameters", start.parameters),
-        ("estimated_memory", start.estimated_memory),
-    ];
-    let mut fields: Vec<_> = counts.map(|(name, count)| (name, count as f64)).into();
-    fields.push(("active_per_token", start.active_per_token));
-    fields.extend(start.total_weight.map(|weight| ("total_weight", weight)));
-    fields
+    Ok(dict)
 }
 
 fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields!(
-        fields,
-        iteration,
-        [
-            number,
-            objective,
-            log_likelihood,
-            noise,
-            l2,
-            l1,
-            gradient_norm
-        ]
-    );
+    fields!(fields, iteration, [number, objective, log_likelihood]);
+    fields!(fields, iteration, [noise, l2, l1, gradient_norm]);
     fields!(
         fields,
         iteration,
@@ -532,9 +514,9 @@ impl Record {
         let py = result.py();
         let first = self.first_pass.as_ref().filter(|_| is_first_pass);
         let course = first.unwrap_or(&self.course);
-        let start = PyDict::new(py);
-        fill(&start, &course.start)?;
-        result.set_item("start", start)?;
+        let start = course.start.as_ref();
+        let start = start.map_or_else(|| Ok(PyDict::new(py)), |start| start_fields(py, start));
+        result.set_item("start", start?)?;
         let history = course.history.iter();
         let history = history.map(|iteration| iteration_fields(py, iteration));
         result.set_item("history", history.collect::<PyResult<Vec<_>>>()?)?;

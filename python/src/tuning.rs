@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use dropchain::train::{
     DevScore, EndReason, Engine, Lbfgs, ObjectiveTrainer, TrainSettings, TrainingCorpora,
 };
-use dropchain::{Corpus, Error, MemoryLimit, Template};
+use dropchain::{Corpus, Error};
 use dropchain_online::Sgd;
 use dropchain_tune::{
     Axis, Checkpoint, Configuration, Folds, NoiseGain, Phase, ResourcePlan, Resumed, Rung,
@@ -100,62 +100,6 @@ impl TuneObserver for Follower<'_, '_> {
     }
 }
 
-/// A search with all it needs.
-struct Run<'a> {
-    bases: &'a Bases,
-    settings: TrainSettings,
-    configurations: Vec<Configuration>,
-    schedule: Schedule,
-    templates: Vec<Option<Template>>,
-    folds: Option<usize>,
-    seed: u64,
-    warm_start: bool,
-    threads: usize,
-    memory: MemoryLimit,
-    checkpoint: Option<Checkpoint>,
-    is_followed: bool,
-}
-
-impl Run<'_> {
-    fn search(
-        &self,
-        corpora: &TrainingCorpora,
-        job: &Job<'_, Event>,
-    ) -> dropchain::Result<TuneResult> {
-        let validation = match self.folds {
-            None => Validation::Dev,
-            Some(count) => {
-                let sentences = corpora.labeled.sentences();
-                Validation::Folds(Folds::new(sentences, count, self.seed)?)
-            }
-        };
-        let models = self.bases.models();
-        let settings = match models.is_empty() {
-            true => self.settings.clone(),
-            false => self.settings.clone().continuing(),
-        };
-        let templates = self.templates.clone();
-        let data = TuningData::from_models(corpora, templates, validation, &settings, &models)?;
-        let search = Search {
-            settings: self.settings.clone(),
-            trainer: &ObjectiveTrainer,
-            options: Vec::new(),
-            configurations: self.configurations.clone(),
-            schedule: self.schedule,
-            warm_start: self.warm_start,
-            threads: self.threads,
-            memory: self.memory,
-            checkpoint: self.checkpoint.as_ref(),
-            interrupt: Some(job.interrupt),
-        };
-        let follower = Follower {
-            job,
-            is_followed: self.is_followed,
-        };
-        search.run(data, &follower)
-    }
-}
-
 /// Searches hyperparameters. Returns a dict: the tagger, the results of all configurations, and
 /// the exception that ended the search early, if any. Without a model, raises the exception.
 #[pyfunction]
@@ -164,22 +108,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     let mut options = bases.options(&arguments.options)?;
     options.seed = arguments.seed;
     let settings = TrainSettings::new(options).map_err(exception)?;
-    let space = space(&arguments, &settings)?;
-    let trials = inputs::count("trials", arguments.trials, 1)?;
-    let configurations = match trials {
-        None => space.grid(&settings),
-        Some(count) => space.random(count, arguments.seed, &settings),
-    };
-    let configurations = configurations.map_err(exception)?;
-    if let Some(unlabeled) = &arguments.unlabeled {
-        let has_noise = configurations.iter().any(Configuration::has_noise);
-        let mut regularization = settings.regularization().clone();
-        regularization.noise.dropout = if has_noise { 0.5 } else { 0.0 };
-        let settings = settings
-            .with_regularization(regularization)
-            .map_err(exception)?;
-        check_unlabeled(&settings.all_options(), !unlabeled.get().0.is_empty())?;
-    }
+    let configurations = configurations(&arguments, &settings)?;
     let halving = inputs::count("halving", arguments.halving, 2)?;
     let first_rung = inputs::count("first_rung", Some(arguments.first_rung), 1)?.unwrap_or(1);
     let checkpoint = arguments.checkpoint.as_ref();
@@ -187,22 +116,24 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     let threads = inputs::count("threads", arguments.threads, 1)?;
     let pool = threads::pool(threads).map_err(exception)?;
     let templates = arguments.templates.iter();
-    let run = Run {
-        bases: &bases,
+    let templates = match arguments.templates.is_empty() {
+        true => vec![bases.models().template().cloned()],
+        false => templates.map(|t| Some(t.get().inner.clone())).collect(),
+    };
+    let folds = inputs::count("folds", arguments.folds, 2)?;
+    let checkpoint = checkpoint.transpose().map_err(exception)?;
+    let (seed, is_followed) = (arguments.seed, arguments.observer.is_some());
+    let search = Search {
         settings,
+        trainer: &ObjectiveTrainer,
+        options: Vec::new(),
         configurations,
         schedule: Schedule::new(halving, first_rung).map_err(exception)?,
-        templates: match arguments.templates.is_empty() {
-            true => vec![bases.models().template().cloned()],
-            false => templates.map(|t| Some(t.get().inner.clone())).collect(),
-        },
-        folds: inputs::count("folds", arguments.folds, 2)?,
-        seed: arguments.seed,
         warm_start: arguments.warm_start,
         threads: pool.current_num_threads(),
         memory: inputs::memory_limit(arguments.memory)?,
-        checkpoint: checkpoint.transpose().map_err(exception)?,
-        is_followed: arguments.observer.is_some(),
+        checkpoint: checkpoint.as_ref(),
+        interrupt: None,
     };
     let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
     let corpora = TrainingCorpora {
@@ -214,19 +145,63 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         Some(observer) => observe(observer, event),
         None => Ok(ControlFlow::Continue(())),
     };
-    let finished = job::run(py, threads, |job| run.search(&corpora, job), handle)?;
+    let work = |job: &Job<'_, Event>| {
+        let validation = match folds {
+            None => Validation::Dev,
+            Some(count) => {
+                let sentences = corpora.labeled.sentences();
+                Validation::Folds(Folds::new(sentences, count, seed)?)
+            }
+        };
+        let models = bases.models();
+        let settings = match models.is_empty() {
+            true => search.settings.clone(),
+            false => search.settings.clone().continuing(),
+        };
+        let data = TuningData::from_models(&corpora, templates, validation, &settings, &models)?;
+        let search = Search {
+            interrupt: Some(job.interrupt),
+            ..search
+        };
+        search.run(data, &Follower { job, is_followed })
+    };
+    let finished = job::run(py, threads, work, handle)?;
     let result = match finished.result {
         Ok(result) => result,
         Err(error) => return Err(finished.exception.unwrap_or_else(|| exception(error))),
     };
     let exception = finished.exception;
     let is_complete = !result.interrupted && exception.is_none();
-    if let Some(checkpoint) = run.checkpoint.filter(|_| is_complete) {
+    if let Some(checkpoint) = checkpoint.filter(|_| is_complete) {
         checkpoint.remove().map_err(crate::error::exception)?;
     }
     let fields = result_fields(py, result)?;
     fields.set_item("exception", exception)?;
     Ok(fields)
+}
+
+/// Returns the configurations to try.
+fn configurations(
+    arguments: &Arguments<'_>,
+    settings: &TrainSettings,
+) -> PyResult<Vec<Configuration>> {
+    let space = space(arguments, settings)?;
+    let trials = inputs::count("trials", arguments.trials, 1)?;
+    let configurations = match trials {
+        None => space.grid(settings),
+        Some(count) => space.random(count, arguments.seed, settings),
+    };
+    let configurations = configurations.map_err(exception)?;
+    if let Some(unlabeled) = &arguments.unlabeled {
+        let has_noise = configurations.iter().any(Configuration::has_noise);
+        let mut regularization = settings.regularization().clone();
+        regularization.noise.dropout = if has_noise { 0.5 } else { 0.0 };
+        let settings = (settings.clone())
+            .with_regularization(regularization)
+            .map_err(exception)?;
+        check_unlabeled(&settings.all_options(), !unlabeled.get().0.is_empty())?;
+    }
+    Ok(configurations)
 }
 
 /// Reads the values to search.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::ColumnCounts;
-use super::confusion::{Confusion, ConfusionMatrix};
-use super::metrics::{Counts, ratio};
+use super::counts::{ColumnCounts, Confusion, ConfusionMatrix, Counts, ratio};
 use crate::error::{Error, Result};
 use crate::label::{ChunkLabel, Scheme, SpanEvidence};
 
@@ -235,11 +233,6 @@ impl Evaluation {
     /// The correct values of the columns that the labels join.
     pub(super) fn columns(&self) -> &ColumnCounts {
         &self.columns
-    }
-
-    /// The evidence behind [`Evaluation::has_spans`].
-    pub(super) fn span_evidence(&self) -> SpanEvidence {
-        self.gold_labels
     }
 
     /// Fraction of tokens with the correct label.

@@ -1,13 +1,14 @@
-//! The JSON report of `eval --json`.
+//! Reports: that of `eval --json`, that of conlleval, byte for byte, and tables.
+//!
+//! Writing to a `String` cannot fail, so the results of `writeln!` are ignored.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-use super::columns::ColumnReport;
-use super::confusion::Confusion;
+use super::counts::{ColumnReport, Confusion, Counts, ratio};
 use super::evaluation::Evaluation;
-use super::metrics::Counts;
 
 /// All scores of an evaluation, as fractions in 0..=1; 0 if the denominator is 0.
 ///
@@ -106,4 +107,125 @@ impl Evaluation {
             ..self.report()
         }
     }
+}
+
+/// Width to which conlleval right-aligns types: in bytes, as Perl counts.
+const TYPE_WIDTH: usize = 17;
+
+/// Writes conlleval's report if the gold labels encode spans, else only the accuracy, and that of
+/// each column that the labels join; ends with a newline.
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.has_spans() {
+            f.write_str(&self.conlleval())
+        } else {
+            writeln!(
+                f,
+                "accuracy: {:6.2}%  ({} of {} tokens)",
+                self.accuracy_percentage(),
+                self.correct_tokens(),
+                self.tokens()
+            )?;
+            self.columns().iter().try_for_each(|(name, correct)| {
+                let accuracy = ratio(100.0, correct, self.tokens());
+                writeln!(
+                    f,
+                    "{name:>8}: {accuracy:6.2}%  ({correct} of {} tokens)",
+                    self.tokens()
+                )
+            })
+        }
+    }
+}
+
+impl Evaluation {
+    /// The report of conlleval.pl (version 2004-01-26), byte for byte, for labels of any scheme or
+    /// none, well-formed or not. ([`Evaluation`] describes the two spellings it reads differently.)
+    ///
+    /// That includes a quirk: the line of the empty type is printed twice if both gold and
+    /// predicted labels have such spans.
+    #[must_use]
+    pub fn conlleval(&self) -> String {
+        let spans = self.spans();
+        let mut text = format!(
+            "processed {} tokens with {} phrases; found: {} phrases; correct: {}.\n",
+            self.tokens(),
+            spans.gold,
+            spans.predicted,
+            spans.correct
+        );
+        if self.tokens() > 0 {
+            let accuracy = self.accuracy_percentage();
+            let _ = writeln!(text, "accuracy: {accuracy:6.2}%; {}", percentages(spans));
+        }
+        for (kind, counts) in self.types() {
+            let twice = kind.is_empty() && counts.gold > 0 && counts.predicted > 0;
+            for _ in 0..1 + usize::from(twice) {
+                let _ = writeln!(
+                    text,
+                    "{:indent$}{kind}: {}  {}",
+                    "",
+                    percentages(counts),
+                    counts.predicted,
+                    indent = TYPE_WIDTH.saturating_sub(kind.len())
+                );
+            }
+        }
+        text
+    }
+
+    /// A table of token-level scores per label, in percent; needs
+    /// [`Evaluation::with_confusions`].
+    #[must_use]
+    pub fn label_table(&self) -> String {
+        let labels = self.labels();
+        let width = column_width("label", labels.iter().map(|&(label, _)| label));
+        let mut text = format!("{:width$}  precision  recall      f1  support\n", "label");
+        for (label, counts) in labels {
+            let metrics = counts.percentages();
+            let _ = writeln!(
+                text,
+                "{label:width$}  {:9.2}  {:6.2}  {:6.2}  {:7}",
+                metrics.precision, metrics.recall, metrics.f1, counts.gold
+            );
+        }
+        text
+    }
+
+    /// A table of the `limit` most frequent confusions; needs [`Evaluation::with_confusions`].
+    #[must_use]
+    pub fn confusion_table(&self, limit: usize) -> String {
+        let confusions = self.confusions(limit);
+        let gold = column_width("gold", confusions.iter().map(|c| c.gold));
+        let predicted = column_width("predicted", confusions.iter().map(|c| c.predicted));
+        let mut text = format!("{:gold$}  {:predicted$}    count\n", "gold", "predicted");
+        for c in confusions {
+            let _ = writeln!(
+                text,
+                "{:gold$}  {:predicted$}  {:7}",
+                c.gold, c.predicted, c.count
+            );
+        }
+        text
+    }
+
+    /// Accuracy in conlleval's arithmetic, so that it is rounded identically.
+    fn accuracy_percentage(&self) -> f64 {
+        ratio(100.0, self.correct_tokens(), self.tokens())
+    }
+}
+
+fn percentages(counts: Counts) -> String {
+    let metrics = counts.percentages();
+    format!(
+        "precision: {:6.2}%; recall: {:6.2}%; FB1: {:6.2}",
+        metrics.precision, metrics.recall, metrics.f1
+    )
+}
+
+/// Width in characters of a column with this header and these cells.
+fn column_width<'a>(header: &str, cells: impl Iterator<Item = &'a str>) -> usize {
+    cells
+        .map(|cell| cell.chars().count())
+        .fold(header.len(), usize::max)
 }

@@ -86,12 +86,6 @@ impl SpanEvidence {
         self.other |= !chunk.is_inside() && label != "O";
     }
 
-    /// Adds the evidence of `other`.
-    pub fn merge(&mut self, other: Self) {
-        self.typed_tag |= other.typed_tag;
-        self.other |= other.other;
-    }
-
     /// Whether some label is a chunk tag (`B`, `I`, `E` or `S`) with a type, or all of them are `O`
     /// or bare chunk tags.
     pub fn encodes_spans(self) -> bool {
@@ -122,21 +116,5 @@ mod tests {
         assert!(evidence("B I O").encodes_spans());
         assert!(!evidence("B I . O").encodes_spans());
         assert!(!evidence("NN-X O").encodes_spans());
-    }
-
-    #[test]
-    fn merged_evidence_is_that_of_all_labels() {
-        for (a, b) in [
-            ("B-X", "NN"),
-            ("NN", "B-X"),
-            ("B", "NN"),
-            ("NN", "O"),
-            ("B", "O"),
-        ] {
-            let mut merged = evidence(a);
-            merged.merge(evidence(b));
-            let all = evidence(&format!("{a} {b}"));
-            assert_eq!(merged.encodes_spans(), all.encodes_spans(), "{a} {b}");
-        }
     }
 }

@@ -1,10 +1,12 @@
 //! The sizes of the parts of a model.
 
+use serde::Serialize;
+
 use super::file::Model;
 use super::format::{FIRST_PASS, PREAMBLE};
 
 /// The sizes of the parts of a model file in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelSizes {
     /// Preamble and header: labels, label weights, template with its files, provenance.
     pub header: usize,
@@ -19,7 +21,7 @@ pub struct ModelSizes {
 }
 
 /// The sizes of the parts of a table in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TableSizes {
     /// The hash table, where attributes are looked up.
     pub slots: usize,

@@ -15,15 +15,11 @@
 //! *Elsewhere* is at most a window of tokens away, in the same document. Empty cells mean that
 //! there is no such place. All votes are sums of integers, so that a document may be read in parts.
 
-mod label_types;
-mod parts;
-mod phrases;
+mod elsewhere;
 mod prediction;
 mod predictions;
 #[cfg(test)]
 mod tests;
-mod word_votes;
 
-pub use label_types::LabelTypes;
-pub use prediction::Prediction;
+pub use prediction::{LabelTypes, Prediction};
 pub use predictions::PredictedDocument;

@@ -1,10 +1,130 @@
-//! The prediction of the first pass for a sentence.
+//! The prediction of the first pass for a sentence, and the types of its labels: what is left
+//! without the position in a span.
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-use super::label_types::LabelTypes;
+use crate::error::{Error, Result};
 use crate::ids::LabelId;
+use crate::label::{ChunkLabel, LabelSet, Scheme};
+
+/// The labels of a model that makes a first pass, and their types, such as `PER` for `B-PER` and
+/// `I-PER`. Labels that encode no spans are their own types.
+#[derive(Clone, Debug)]
+pub struct LabelTypes {
+    types: Vec<String>,
+    labels: Vec<TypedLabel>, // [K]
+    scheme: Scheme,
+}
+
+#[derive(Clone, Debug)]
+struct TypedLabel {
+    name: String,
+    kind: usize,
+    id: LabelId, // of the first model
+}
+
+impl LabelTypes {
+    /// Returns the types of `labels` in `scheme`.
+    pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
+        let has_spans = scheme != Scheme::Raw;
+        let mut types: Vec<String> = Vec::new();
+        let labels = labels.names().iter().zip(0..).map(|(label, id)| {
+            let name = match ChunkLabel::of(label, scheme) {
+                chunk if has_spans && chunk.is_inside() => chunk.kind,
+                _ => label,
+            };
+            let known = types.iter().position(|known| known == name);
+            let kind = known.unwrap_or_else(|| {
+                types.push(name.to_owned());
+                types.len() - 1
+            });
+            TypedLabel {
+                name: label.clone(),
+                kind,
+                id: LabelId(id),
+            }
+        });
+        Self {
+            labels: labels.collect(),
+            types,
+            scheme,
+        }
+    }
+
+    /// Returns the same types for the labels of another model, which was trained on a part of the
+    /// data: it has no other labels, but perhaps not all of them, and in another order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it has other labels.
+    pub fn of_labels(&self, labels: &LabelSet) -> Result<Self> {
+        let find = |name: &String| {
+            self.labels
+                .iter()
+                .find(|known| known.name == *name)
+                .cloned()
+        };
+        let labels: Option<_> = labels.names().iter().map(find).collect();
+        let labels =
+            labels.ok_or_else(|| Error::parameter("the two passes have different labels"))?;
+        Ok(Self {
+            labels,
+            ..self.clone()
+        })
+    }
+
+    /// Returns the number of types.
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Returns whether there are no types.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of labels.
+    pub fn number_of_labels(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Returns the name of a type.
+    pub fn name(&self, kind: usize) -> &str {
+        &self.types[kind]
+    }
+
+    /// Returns the type with this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.types.iter().position(|known| known == name)
+    }
+
+    /// Returns the type of a label.
+    pub fn of(&self, label: LabelId) -> usize {
+        self.labels[label.index()].kind
+    }
+
+    /// Returns the id that a label has in the first model.
+    pub fn id(&self, label: LabelId) -> LabelId {
+        self.labels[label.index()].id
+    }
+
+    /// Returns the name of a label.
+    pub fn label(&self, label: LabelId) -> &str {
+        &self.labels[label.index()].name
+    }
+
+    /// Returns whether the labels encode spans.
+    pub fn has_spans(&self) -> bool {
+        self.scheme != Scheme::Raw
+    }
+
+    /// Returns the scheme of the labels.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+}
 
 /// The probability 1 as an integer. Sums of integers do not depend on their order.
 const ONE: f64 = 65536.0;

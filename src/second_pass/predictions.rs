@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use super::label_types::LabelTypes;
-use super::parts::Parts;
-use super::phrases::Phrases;
-use super::prediction::{PredictedSpan, Prediction};
-use super::word_votes::{Occurrence, WordVote, WordVotes};
+use super::elsewhere::{Occurrence, POSITIONS, Parts, Phrases, WordVote, WordVotes};
+use super::prediction::{LabelTypes, PredictedSpan, Prediction};
 use crate::error::{Error, Result};
 use crate::sentence::{PREDICTIONS, Schema, Sentence};
 
@@ -116,8 +113,9 @@ impl<'a> PredictedDocument<'a> {
                 format!("{position}-{}", self.types.name(span.kind))
             });
             let part = self.parts.find(words, (*start, t), own.at(t), self.window);
-            let part = part
-                .map(|(position, kind)| format!("{}-{}", position.letter(), self.types.name(kind)));
+            let part = part.map(|(position, kind)| {
+                format!("{}-{}", POSITIONS[position], self.types.name(kind))
+            });
             [
                 self.types.label(prediction.labels[t]).to_owned(),
                 vote.unwrap_or_default(),

@@ -1,16 +1,68 @@
-//! The distribution over the label sequences of a sentence.
+//! The scores of the labels of a sentence, and the distribution over its label sequences.
 
 use ndarray::Array2;
 
 use super::condition::Condition;
 use super::input::TagInput;
-use super::sentence_scores::SentenceScores;
-use super::tagger::{Tagger, overflow};
+use super::tagger::Tagger;
 use super::tagging::TagOptions;
-use crate::chain::{Lattice, Order, score};
+use crate::chain::{LabelMask, Lattice, Order, Scores, score};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, Span};
+
+/// The scores of a sentence: sums of the weights of its attributes, times their values. Those of
+/// label pairs, first and last labels are in [`Tagger::transitions`].
+#[derive(Debug)]
+pub struct SentenceScores {
+    /// Scores of labels, `[T][stride]`.
+    pub nodes: Vec<f64>,
+    /// Scores of label pairs, `[T][K][stride]`, if there are any; −∞ for pairs that a condition
+    /// forbids.
+    pub edges: Option<Vec<f64>>,
+    /// The labels that a condition allows, if there is one.
+    pub mask: Option<LabelMask>,
+}
+
+impl SentenceScores {
+    /// Returns the scores for inference.
+    #[must_use]
+    pub fn scores(&self) -> Scores<'_> {
+        Scores {
+            node: &self.nodes,
+            edge: self.edges.as_deref(),
+        }
+    }
+}
+
+impl Tagger {
+    /// Computes the scores of a sentence of which some labels or spans are known.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_given`], whose memory these options determine; but a condition that no
+    /// sequence fulfills is not noticed.
+    pub fn scores_given<'s>(
+        &self,
+        sentence: impl Into<TagInput<'s>>,
+        condition: &Condition,
+        options: TagOptions,
+    ) -> Result<SentenceScores> {
+        let sentence = sentence.into();
+        let restriction = self.restriction(condition, sentence)?;
+        let restriction = restriction.as_ref();
+        self.check_memory(sentence, options, restriction)?;
+        self.with_workspace(|workspace| {
+            let has_edges = self.score_within(sentence, restriction, workspace)?;
+            let [nodes, edges] = [&mut workspace.nodes, &mut workspace.edges].map(std::mem::take);
+            Ok(SentenceScores {
+                nodes,
+                edges: has_edges.then_some(edges),
+                mask: restriction.map(|restriction| restriction.mask.clone()),
+            })
+        })
+    }
+}
 
 /// The distribution p(y | x) over the label sequences of a sentence: probabilities of any labels,
 /// not only of the predicted ones.
@@ -64,21 +116,10 @@ impl Tagger {
         condition: &Condition,
     ) -> Result<Distribution<'_>> {
         let sentence = sentence.into();
-        let options = TagOptions {
-            marginals: true,
-            ..TagOptions::default()
-        };
-        let scores = self.scores_given(sentence, condition, options)?;
+        let scores = self.scores_given(sentence, condition, TagOptions::with_marginals())?;
         let mut lattice = Lattice::default();
-        let log_partition = match &scores.mask {
-            None => lattice.forward_backward(self.transitions(), scores.scores()),
-            Some(mask) => {
-                lattice.forward_backward_within(self.transitions(), scores.scores(), mask)
-            }
-        };
-        if !log_partition.is_finite() {
-            return Err(overflow(sentence, 0));
-        }
+        let mask = scores.mask.as_ref();
+        let log_partition = self.forward_backward(sentence, scores.scores(), mask, &mut lattice)?;
         Ok(Distribution {
             tagger: self,
             tokens: sentence.len(),

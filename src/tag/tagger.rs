@@ -12,8 +12,7 @@ use super::input::TagInput;
 use super::keyed_sentence::KeyedSentence;
 use super::restriction::Restriction;
 use super::scorer::{Scorer, ScoringBuffers};
-use super::sentence_memory::{SMALL, SentenceMemory};
-use super::tagging::{LabelPath, TagOptions, Tagging};
+use super::tagging::{LabelPath, SMALL, SentenceMemory, TagOptions, Tagging};
 use super::workspace::{BoundTemplate, Workspace, WorkspacePool};
 use crate::chain::{Constraint, LabelMask, Lattice, Order, ScoredPath, Scores, Transitions};
 use crate::error::{Error, Result};
@@ -209,19 +208,11 @@ impl Tagger {
         i: usize,
         types: &LabelTypes,
     ) -> Result<Prediction> {
-        let options = TagOptions {
-            marginals: true,
-            ..TagOptions::default()
-        };
-        let tag = |workspace: &mut _| self.tag_with((document, i), options, workspace);
-        let Tagging {
-            labels, marginals, ..
-        } = self.pool.with(tag)?;
-        Ok(Prediction::new(
-            &labels,
-            &marginals.unwrap_or_default(),
-            types,
-        ))
+        let input = (document, i);
+        let tag = |workspace: &mut _| self.tag_with(input, TagOptions::with_marginals(), workspace);
+        let tagging = self.pool.with(tag)?;
+        let marginals = tagging.marginals.unwrap_or_default();
+        Ok(Prediction::new(&tagging.labels, &marginals, types))
     }
 
     /// Calls `f` with a workspace of the pool ([`Tagger::tag`]).
@@ -325,12 +316,9 @@ impl Tagger {
     ///
     /// Same as [`Tagger::tag_with`].
     pub fn marginals<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Array2<f64>> {
-        let options = TagOptions {
-            marginals: true,
-            ..TagOptions::default()
-        };
-        let tagging = (self.pool).with(|workspace| self.tag_with(sentence, options, workspace))?;
-        Ok(tagging.marginals.unwrap_or_default())
+        let tag =
+            |workspace: &mut _| self.tag_with(sentence, TagOptions::with_marginals(), workspace);
+        Ok(self.pool.with(tag)?.marginals.unwrap_or_default())
     }
 
     /// Finds the `n` best label sequences that are legal in the label scheme, best first; fewer if
@@ -607,13 +595,7 @@ impl Tagger {
             return Err(overflow(sentence, 0));
         }
         if options.marginals || options.probability || options.nbest > 1 {
-            let log_partition = match mask {
-                None => lattice.forward_backward(&self.transitions, scores),
-                Some(mask) => lattice.forward_backward_within(&self.transitions, scores, mask),
-            };
-            if !log_partition.is_finite() {
-                return Err(overflow(sentence, 0));
-            }
+            let log_partition = self.forward_backward(sentence, scores, mask, lattice)?;
             let probability = |score: f64| (score - log_partition).exp().min(1.0);
             tagging.probability = options.probability.then(|| probability(best));
             if options.marginals {
@@ -631,6 +613,24 @@ impl Tagger {
             }
         }
         Ok(tagging)
+    }
+
+    /// Fills the lattice of a sentence. Returns the logarithm of the partition function.
+    pub(super) fn forward_backward(
+        &self,
+        sentence: TagInput<'_>,
+        scores: Scores<'_>,
+        mask: Option<&LabelMask>,
+        lattice: &mut Lattice,
+    ) -> Result<f64> {
+        let log_partition = match mask {
+            None => lattice.forward_backward(&self.transitions, scores),
+            Some(mask) => lattice.forward_backward_within(&self.transitions, scores, mask),
+        };
+        match log_partition.is_finite() {
+            true => Ok(log_partition),
+            false => Err(overflow(sentence, 0)),
+        }
     }
 
     /// Computes the scores of a sentence in the workspace, −∞ for label pairs that a restriction
@@ -867,7 +867,7 @@ fn no_sequence(
     )
 }
 
-pub(super) fn overflow(sentence: TagInput<'_>, t: usize) -> Error {
+fn overflow(sentence: TagInput<'_>, t: usize) -> Error {
     Error::input(
         sentence.place(t),
         "the scores of the labels are not finite; expected smaller attribute values, or a model \

@@ -1,7 +1,8 @@
-//! The options and the result of tagging a sentence.
+//! The options and the result of tagging a sentence, and the memory that it takes.
 
 use ndarray::Array2;
 
+use crate::chain::padded;
 use crate::ids::LabelId;
 
 /// What to compute for a sentence besides its best label sequence.
@@ -16,6 +17,16 @@ pub struct TagOptions {
     pub nbest: usize,
     /// Whether to compute the probability of the predicted sequence.
     pub probability: bool,
+}
+
+impl TagOptions {
+    /// Returns the default options with marginals.
+    pub(super) fn with_marginals() -> Self {
+        Self {
+            marginals: true,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for TagOptions {
@@ -53,4 +64,106 @@ pub struct Tagging {
     pub probability: Option<f64>,
     /// The n best sequences, best first, if more than one was requested.
     pub nbest: Vec<LabelPath>,
+}
+
+/// Size in bytes up to which a sentence is tagged without looking at the available memory.
+pub(super) const SMALL: u64 = 256 << 20;
+
+/// What determines the sizes of the arrays.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SentenceMemory {
+    /// Number of tokens T.
+    pub tokens: usize,
+    /// Number of labels K.
+    pub labels: usize,
+    /// Whether label pairs have scores of their own at each token.
+    pub has_edges: bool,
+}
+
+impl SentenceMemory {
+    /// Returns the size in bytes of all arrays, and of the result.
+    pub fn bytes(self, options: TagOptions) -> u64 {
+        let [tokens, labels] = [self.tokens, self.labels].map(|n| n as u64);
+        let row = padded(self.labels) as u64;
+        let edges = if self.has_edges {
+            labels.saturating_mul(row)
+        } else {
+            0
+        };
+        let has_lattice = options.marginals || options.probability || options.nbest > 1;
+        // Node scores and Viterbi scores; in the lattice, potentials, messages and marginals.
+        let mut numbers = edges + 2 * row;
+        if has_lattice {
+            numbers += edges + 5 * row + 2;
+        }
+        if options.marginals {
+            numbers += labels;
+        }
+        let arrays = numbers.saturating_mul(8).saturating_mul(tokens);
+        arrays.saturating_add(self.paths(options.nbest as u64))
+    }
+
+    /// Returns the size in bytes of the n best paths and of the search for them, at most.
+    fn paths(self, nbest: u64) -> u64 {
+        if nbest < 2 {
+            return 0;
+        }
+        let tokens = self.tokens as u64;
+        // Short sentences have fewer paths: K to the power T.
+        let exponent = u32::try_from(self.tokens).unwrap_or(u32::MAX);
+        let paths = nbest.min((self.labels as u64).saturating_pow(exponent));
+        // A queued partial path; for each token, an expanded one and the label of two results.
+        let path = tokens.saturating_mul(24 + 4).saturating_add(64);
+        paths.saturating_mul(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(tokens: usize, labels: usize, has_edges: bool, options: TagOptions) -> u64 {
+        let memory = SentenceMemory {
+            tokens,
+            labels,
+            has_edges,
+        };
+        memory.bytes(options)
+    }
+
+    #[test]
+    fn edge_scores_take_most_of_the_memory() {
+        let options = TagOptions::default();
+        let square = 4096_u64 * 4096 * 8;
+        assert_eq!(bytes(10, 4096, true, options), 10 * (square + 2 * 4096 * 8));
+        assert_eq!(bytes(10, 4096, false, options), 10 * 2 * 4096 * 8);
+        let marginals = TagOptions {
+            marginals: true,
+            ..options
+        };
+        assert!(bytes(10, 4096, true, marginals) > 20 * square);
+    }
+
+    #[test]
+    fn paths_are_counted_up_to_their_number() {
+        let options = |nbest| TagOptions {
+            nbest,
+            ..TagOptions::default()
+        };
+        let paths = |tokens, nbest| {
+            bytes(tokens, 3, false, options(nbest)) - bytes(tokens, 3, false, options(2))
+        };
+        assert_eq!(paths(1, 100_000), paths(1, 3));
+        assert!(paths(1000, 100_000) > 2_000_000_000);
+    }
+
+    #[test]
+    fn sizes_beyond_64_bits_do_not_wrap() {
+        let options = TagOptions {
+            marginals: true,
+            nbest: usize::MAX,
+            ..TagOptions::default()
+        };
+        assert_eq!(bytes(usize::MAX, 4096, true, options), u64::MAX);
+    }
 }

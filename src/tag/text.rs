@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::documents::TagDocuments;
-use super::input::TagInput;
+use super::input::{TagDocuments, TagInput};
 use super::tagger::Tagger;
 use crate::corpus::TextSplitter;
 use crate::error::Result;

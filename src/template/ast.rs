@@ -1,126 +1,9 @@
-//! The parsed form of a template line, common to all dialects, and its canonical text.
+//! The lines of a template as parsed, common to all dialects, and their options: penalties and
+//! noise of their attributes.
 
-use std::fmt;
-
-use super::line_options::LineOptions;
-use super::source_regex::SourceRegex;
-use super::syntax::quote;
-use super::template_function::TemplateFunction;
-
-/// The position that a term refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Position {
-    /// An offset from the current token.
-    Relative(i32),
-    /// An offset from the first token.
-    FromStart(i32),
-    /// An offset from the end, one past the last token.
-    FromEnd(i32),
-}
-
-impl Position {
-    /// Resolves the position at token `t` of `length`. The result may lie outside the sentence.
-    pub(super) fn resolve(self, t: usize, length: usize) -> i64 {
-        match self {
-            Self::Relative(offset) => t as i64 + i64::from(offset),
-            Self::FromStart(offset) => i64::from(offset),
-            Self::FromEnd(offset) => length as i64 + i64::from(offset),
-        }
-    }
-}
-
-/// A function at a position.
-#[derive(Clone, Debug)]
-pub(super) struct Term {
-    pub function: TemplateFunction,
-    pub position: Position,
-    /// Column of the term in the template line.
-    pub column: u64,
-}
-
-impl fmt::Display for Term {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.function)?;
-        match self.position {
-            _ if !self.function.takes_offset() => Ok(()),
-            Position::Relative(0) => f.write_str("[0]"),
-            Position::Relative(offset) => write!(f, "[{offset:+}]"),
-            Position::FromStart(offset) | Position::FromEnd(offset) => write!(f, "[@{offset}]"),
-        }
-    }
-}
-
-/// A comparison operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ComparisonOperator {
-    AtMost,
-    AtLeast,
-    Less,
-    Greater,
-    Equal,
-    NotEqual,
-}
-
-impl ComparisonOperator {
-    const ALL: [(&'static str, Self); 6] = [
-        ("<=", Self::AtMost),
-        (">=", Self::AtLeast),
-        ("<", Self::Less),
-        (">", Self::Greater),
-        ("==", Self::Equal),
-        ("!=", Self::NotEqual),
-    ];
-
-    /// Parses an operator.
-    pub(super) fn from_symbol(symbol: &str) -> Option<Self> {
-        let found = Self::ALL.iter().find(|(written, _)| *written == symbol);
-        found.map(|(_, operator)| *operator)
-    }
-
-    fn symbol(self) -> &'static str {
-        let found = Self::ALL.iter().find(|(_, operator)| *operator == self);
-        found.map_or("", |(written, _)| written)
-    }
-
-    /// Evaluates the comparison.
-    pub(super) fn holds(self, left: usize, right: usize) -> bool {
-        match self {
-            Self::AtMost => left <= right,
-            Self::AtLeast => left >= right,
-            Self::Less => left < right,
-            Self::Greater => left > right,
-            Self::Equal => left == right,
-            Self::NotEqual => left != right,
-        }
-    }
-}
-
-/// A test of the values of a term.
-#[derive(Clone, Debug)]
-pub(super) enum ConditionTest {
-    /// Compares the length of the text.
-    Length(ComparisonOperator, usize),
-    /// Some value equals the string.
-    Equal(String),
-    /// No value equals the string.
-    NotEqual(String),
-    /// Some value matches.
-    Matches(SourceRegex),
-    /// The position lies inside the sentence and the term has a value there.
-    Exists,
-}
-
-impl fmt::Display for ConditionTest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length(operator, number) => write!(f, "{} {number}", operator.symbol()),
-            Self::Equal(text) => write!(f, "== {}", quote(text)),
-            Self::NotEqual(text) => write!(f, "!= {}", quote(text)),
-            Self::Matches(expression) => write!(f, "matches \"{}\"", expression.source),
-            Self::Exists => f.write_str("exists"),
-        }
-    }
-}
+use super::function::{ConditionTest, Operation, TemplateFunction, Term};
+use super::syntax::LineLocation;
+use crate::error::Place;
 
 /// A condition of a template line.
 #[derive(Clone, Debug)]
@@ -128,13 +11,8 @@ pub(super) struct Condition {
     pub negated: bool,
     pub term: Term,
     pub test: ConditionTest,
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not = if self.negated { "not " } else { "" };
-        write!(f, "{not}{} {}", self.term, self.test)
-    }
+    /// The canonical text of the test.
+    pub text: String,
 }
 
 /// A part of an attribute name: the value of a term and the literal text after it.
@@ -169,11 +47,88 @@ impl TemplateLine {
         let values = self.parts.iter().map(|part| &part.term.function);
         let all = values.chain(self.conditions.iter().map(|c| &c.term.function));
         all.flat_map(|function| {
-            let gathered = match function {
-                TemplateFunction::Others(call) => Some(&call.function),
+            let gathered = match &function.operation {
+                Operation::Others(call) => Some(&call.term.function),
                 _ => None,
             };
             [Some(function), gathered].into_iter().flatten()
         })
+    }
+}
+
+/// The names of the options.
+pub(super) const OPTIONS: [&str; 3] = ["l1", "l2", "dropout"];
+
+/// An amount that a template line sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LineAmount {
+    /// This value, whatever that of other lines (`l2=0.1`).
+    Value(f64),
+    /// This many times the value of other lines (`l2*=0.1`).
+    Factor(f64),
+}
+
+impl LineAmount {
+    /// Returns the amount, given that of other lines.
+    #[must_use]
+    pub fn of(self, others: f64) -> f64 {
+        match self {
+            Self::Value(value) => value,
+            Self::Factor(factor) => factor * others,
+        }
+    }
+}
+
+/// The options of a template line.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LineOptions {
+    /// Strength of the L1 penalty.
+    pub l1: Option<LineAmount>,
+    /// Strength of the L2 penalty.
+    pub l2: Option<LineAmount>,
+    /// Amount of noise.
+    pub dropout: Option<LineAmount>,
+}
+
+impl LineOptions {
+    /// Returns the option of this name.
+    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Option<LineAmount>> {
+        match name {
+            "l1" => Some(&mut self.l1),
+            "l2" => Some(&mut self.l2),
+            "dropout" => Some(&mut self.dropout),
+            _ => None,
+        }
+    }
+
+    /// Returns whether any option is set.
+    #[must_use]
+    pub fn are_set(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// The attributes of the template lines with the same options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineGroup {
+    /// The options.
+    pub options: LineOptions,
+    /// Whether some of the lines have node attributes.
+    pub has_nodes: bool,
+    /// Whether some of the lines have edge attributes.
+    pub has_edges: bool,
+    /// The first of the lines.
+    pub place: Place,
+}
+
+impl LineGroup {
+    /// Creates a group without lines.
+    pub(super) fn new(options: LineOptions, location: LineLocation<'_>) -> Self {
+        Self {
+            options,
+            has_nodes: false,
+            has_edges: false,
+            place: Place::line(location.file, location.line),
+        }
     }
 }

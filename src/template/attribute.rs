@@ -1,11 +1,51 @@
-//! Attributes of a token, represented by the parts of their names.
+//! Attributes of a token: the combinations of the values of the terms of compiled template lines,
+//! represented by the parts of their names.
 
 use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Arc;
 
-use super::compiled::CompiledTemplate;
+use super::function::Position;
 use super::syntax::escape_value;
 use super::workspace::Workspace;
-use crate::fingerprint::{self, Fingerprinter, append};
+use crate::fingerprint::{self, Fingerprinter, Fragment, append};
+
+/// A template line whose terms refer to bound functions.
+#[derive(Clone, Debug)]
+pub(super) struct CompiledTemplate {
+    pub node: bool,
+    pub edge: bool,
+    pub head: Arc<[u8]>,
+    /// Fingerprint of `head`.
+    pub head_fingerprint: u64,
+    pub terms: Vec<CompiledTerm>,
+    /// Whether `|` and `\` are escaped in values.
+    pub escape: bool,
+    pub conditions: Vec<CompiledCondition>,
+    /// The group of lines with the same options.
+    pub group: u32,
+    /// Which of its value's memos belongs to this template, if any.
+    pub memo: Option<u32>,
+}
+
+/// A term and the literal text after its value in the attribute name.
+#[derive(Clone, Debug)]
+pub(super) struct CompiledTerm {
+    /// Index of the bound function.
+    pub function: usize,
+    pub position: Position,
+    pub literal: Arc<[u8]>,
+    pub literal_fragment: Fragment,
+}
+
+/// A condition: whether a bound flag is set at a position.
+#[derive(Clone, Debug)]
+pub(super) struct CompiledCondition {
+    /// Index of the bound function.
+    pub function: usize,
+    pub position: Position,
+    pub negated: bool,
+}
 
 /// An attribute of a token. Its name is assembled on request only.
 #[derive(Clone, Copy, Debug)]
@@ -129,5 +169,122 @@ impl<'a> Attribute<'a> {
                     })
             }
         }
+    }
+}
+
+/// Receives the attributes of a token, in the order of the template lines.
+///
+/// A line in dropchain's own language produces an attribute at most once per token, and no other
+/// line produces the same one. Lines of CRF++ and Wapiti files may produce the same attribute
+/// repeatedly; its values then add up.
+pub trait AttributeSink {
+    /// Receives an attribute that is crossed with the label.
+    fn node(&mut self, attribute: &Attribute<'_>, value: f64);
+    /// Receives an attribute that is crossed with the label pair. The first token has none.
+    fn edge(&mut self, attribute: &Attribute<'_>, value: f64);
+}
+
+impl CompiledTerm {
+    /// Returns the indices of the values at token `t`.
+    #[inline(always)]
+    fn values(&self, t: usize, ws: &Workspace) -> Range<u32> {
+        ws.cell_value_range(ws.cell_index(self.function, self.position.resolve(t, ws.tokens)))
+    }
+}
+
+impl CompiledTemplate {
+    /// Passes the attributes of token `t` to `sink`.
+    #[inline(always)]
+    pub(super) fn extract(
+        &self,
+        t: usize,
+        ws: &Workspace,
+        combination: &mut Vec<u32>,
+        sink: &mut impl AttributeSink,
+    ) {
+        let edge = self.edge && t > 0;
+        if !(self.node || edge) || !(self.conditions.is_empty() || self.applies(t, ws)) {
+            return;
+        }
+        let mut emit = |attribute: &Attribute<'_>, value: f64| {
+            if self.node {
+                sink.node(attribute, value);
+            }
+            if edge {
+                sink.edge(attribute, value);
+            }
+        };
+        let mut emit = |values: &[u32], weight: f64| {
+            emit(&Attribute::from_template(self, values, ws), weight);
+        };
+        for_each_combination(&self.terms, t, ws, combination, &mut emit);
+    }
+
+    /// Returns whether all conditions hold at token `t`.
+    fn applies(&self, t: usize, ws: &Workspace) -> bool {
+        self.conditions.iter().all(|condition| {
+            let position = condition.position.resolve(t, ws.tokens);
+            ws.values_at(condition.function, position).is_empty() == condition.negated
+        })
+    }
+}
+
+/// Passes every combination of values of `terms` at token `t`, with the product of their weights,
+/// to `emit`. `scratch` is empty before and after.
+#[inline(always)]
+fn for_each_combination(
+    terms: &[CompiledTerm],
+    t: usize,
+    ws: &Workspace,
+    scratch: &mut Vec<u32>,
+    emit: &mut impl FnMut(&[u32], f64),
+) {
+    match terms {
+        [term] => {
+            for value in term.values(t, ws) {
+                emit(&[value], ws.value(value).weight);
+            }
+        }
+        [first, second] => {
+            let seconds = second.values(t, ws);
+            for a in first.values(t, ws) {
+                for b in seconds.clone() {
+                    emit(&[a, b], ws.value(a).weight * ws.value(b).weight);
+                }
+            }
+        }
+        [first, second, third] => {
+            let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
+            for a in first.values(t, ws) {
+                for b in seconds.clone() {
+                    let weight = ws.value(a).weight * ws.value(b).weight;
+                    for c in thirds.clone() {
+                        emit(&[a, b, c], weight * ws.value(c).weight);
+                    }
+                }
+            }
+        }
+        terms => expand(terms, t, ws, (scratch, 1.0), emit),
+    }
+}
+
+/// Emits all combinations for the remaining `terms`, given the values of those so far and the
+/// product of their weights.
+fn expand(
+    terms: &[CompiledTerm],
+    t: usize,
+    ws: &Workspace,
+    (values, weight): (&mut Vec<u32>, f64),
+    emit: &mut impl FnMut(&[u32], f64),
+) {
+    let Some((term, rest)) = terms.split_first() else {
+        emit(values, weight);
+        return;
+    };
+    for value in term.values(t, ws) {
+        values.push(value);
+        let weight = weight * ws.value(value).weight;
+        expand(rest, t, ws, (&mut *values, weight), emit);
+        values.pop();
     }
 }

@@ -5,19 +5,16 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::ast::{Condition, ConditionTest, Position, TemplateLine, Term};
-use super::bound_function::BoundFunction;
-use super::compiled::{CompiledCondition, CompiledTemplate, CompiledTerm};
-use super::document_state::{DocumentPlan, OccurrenceGroup};
+use super::ast::{Condition, LineGroup, LineOptions, TemplateLine};
+use super::attribute::{CompiledCondition, CompiledTemplate, CompiledTerm};
+use super::document::{DocumentPlan, MentionKind, OccurrenceGroup};
 use super::extractor::Extractor;
-use super::input::{ColumnRef, TextInput};
-use super::lexer::LineLocation;
-use super::line_options::{LineGroup, LineOptions};
-use super::mention::MentionKind;
+use super::function::{
+    BoundFunction, ColumnRef, ConditionTest, Operation, OthersCall, Position, Term, TextInput,
+};
 use super::mined::MinedNames;
 use super::shape::{FirstRead, KnownWords, SHAPES};
-use super::syntax::{function_example, function_names, is_function};
-use super::template_function::{OthersCall, TemplateFunction, TextFunction};
+use super::syntax::{LineLocation, function_example, function_names, is_function};
 use super::text::did_you_mean;
 use crate::error::Result;
 use crate::fingerprint::{EMPTY, Fingerprinter};
@@ -48,6 +45,7 @@ pub(super) fn bind(
     let mut binder = Binder {
         schema,
         learned,
+        location: LineLocation { file, line: 0 },
         word: ColumnRef::Word.index(schema),
         columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
         functions: Vec::new(),
@@ -58,15 +56,9 @@ pub(super) fn bind(
         },
     };
     let numbers = number_groups(lines, file).0;
-    let mut templates = Vec::with_capacity(lines.len());
-    for (line, group) in lines.iter().zip(numbers) {
-        let location = LineLocation {
-            file,
-            line: line.number,
-        };
-        let template = binder.line(line, location)?;
-        templates.push(CompiledTemplate { group, ..template });
-    }
+    let templates = lines.iter().zip(numbers);
+    let templates = templates.map(|(line, group)| binder.line(line, group));
+    let templates = templates.collect::<Result<_>>()?;
     let Binder {
         functions,
         document,
@@ -98,6 +90,7 @@ pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Ve
 struct Binder<'a> {
     schema: &'a Schema,
     learned: Learned<'a>,
+    location: LineLocation<'a>,       // of the line that is bound
     word: Option<usize>,              // the column of the words
     columns: HashMap<&'a str, usize>, // by name
     functions: Vec<BoundFunction>,
@@ -106,15 +99,12 @@ struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    fn line(
-        &mut self,
-        line: &TemplateLine,
-        location: LineLocation<'_>,
-    ) -> Result<CompiledTemplate> {
+    fn line(&mut self, line: &TemplateLine, group: u32) -> Result<CompiledTemplate> {
+        self.location.line = line.number;
         let mut terms = Vec::with_capacity(line.parts.len());
         for part in &line.parts {
             terms.push(CompiledTerm {
-                function: self.function(&part.term, location)?,
+                function: self.function(&part.term)?,
                 position: part.term.position,
                 literal: part.literal.as_bytes().into(),
                 literal_fragment: Fingerprinter::default().fragment(b""),
@@ -123,7 +113,7 @@ impl Binder<'_> {
         let mut conditions = Vec::with_capacity(line.conditions.len());
         for condition in &line.conditions {
             conditions.push(CompiledCondition {
-                function: self.condition(condition, location)?,
+                function: self.condition(condition)?,
                 position: condition.term.position,
                 negated: condition.negated,
             });
@@ -136,22 +126,22 @@ impl Binder<'_> {
             terms,
             escape: line.escape,
             conditions,
-            group: 0,
+            group,
             memo: None,
         })
     }
 
     /// Returns the index of the function with the canonical text `key`, adding it if necessary.
-    fn intern(&mut self, key: String, function: BoundFunction) -> usize {
+    fn intern(&mut self, key: String, operation: Operation, source: usize) -> usize {
         let functions = &mut self.functions;
         *self.indices.entry(key).or_insert_with(|| {
-            functions.push(function);
+            functions.push(BoundFunction { operation, source });
             functions.len() - 1
         })
     }
 
     /// Returns the index of a column, which a term at column `at` of the line reads.
-    fn column(&self, column: &ColumnRef, at: u64, location: LineLocation<'_>) -> Result<usize> {
+    fn column(&self, column: &ColumnRef, at: u64) -> Result<usize> {
         let names = self.schema.names();
         let index = match column {
             ColumnRef::Word => self.word,
@@ -181,164 +171,126 @@ impl Binder<'_> {
                     names.len()
                 ),
             };
-            return Err(location.error(at, message));
+            return Err(self.location.error(at, message));
         };
         if self.schema.is_label(index) {
             let name = &names[index];
             let message = format!("the template reads the label column '{name}'");
-            return Err(location.error(at, message));
+            return Err(self.location.error(at, message));
         }
         Ok(index)
     }
 
-    fn input(&mut self, input: &TextInput, at: u64, location: LineLocation<'_>) -> Result<usize> {
-        let column = self.column(&input.column, at, location)?;
-        let source = self.intern(format!("={column}"), BoundFunction::Column(column));
+    fn input(&mut self, input: &TextInput, at: u64) -> Result<usize> {
+        let column = self.column(&input.column, at)?;
+        let source = self.intern(format!("={column}"), Operation::Text, column);
         if !input.lower {
             return Ok(source);
         }
-        Ok(self.intern(format!("lower({column})"), BoundFunction::Lower(source)))
+        Ok(self.intern(format!("lower({column})"), Operation::Lower, source))
     }
 
-    fn others(&mut self, call: &OthersCall, location: LineLocation<'_>) -> Result<BoundFunction> {
-        let window = self.document.window;
+    /// Returns the operation and the source of a call of `others` for occurrences of `same`.
+    fn others(&mut self, call: &OthersCall, same: &TextInput) -> Result<(Operation, usize)> {
+        let (term, at, window) = (&call.term, call.term.column, self.document.window);
         let group = OccurrenceGroup {
-            index: self.index(&call.same, call.column, location)?,
+            index: self.index(same, at)?,
             nearest: call.nearest,
             window: call.within.map_or(window, |within| within.min(window)),
         };
-        let groups = &mut self.document.groups;
-        let found = groups.iter().position(|other| *other == group);
-        let group = found.unwrap_or_else(|| {
-            groups.push(group);
-            groups.len() - 1
-        });
-        let (source, offsets) = match &call.function {
-            TemplateFunction::Run(kind, input) => {
-                return Ok(BoundFunction::OthersRun {
-                    kind: *kind,
-                    column: self.column(&input.column, call.column, location)?,
-                    offset: call.offset,
-                    group,
-                });
-            }
-            TemplateFunction::Bag(range, input) => {
-                (self.input(input, call.column, location)?, range.clone())
-            }
-            _ => {
-                let term = Term {
-                    function: call.function.clone(),
-                    position: Position::Relative(call.offset),
-                    column: call.column,
-                };
-                (self.function(&term, location)?, call.offset..=call.offset)
-            }
+        let group = position_or_push(&mut self.document.groups, group);
+        let Position::Relative(offset) = term.position else {
+            return Err(self.location.error(at, "'others' takes relative positions"));
         };
+        let (source, offsets) = match (&term.function.operation, &term.function.input) {
+            (Operation::Run(kind), Some(input)) => {
+                let (kind, column) = (*kind, self.column(&input.column, at)?);
+                let operation = Operation::GatheredRuns {
+                    kind,
+                    offset,
+                    group,
+                };
+                return Ok((operation, column));
+            }
+            (Operation::Bag(range), Some(input)) => (self.input(input, at)?, range.clone()),
+            _ => (self.function(term)?, offset..=offset),
+        };
+        let number = self.document.others;
         self.document.others += 1;
-        Ok(BoundFunction::Others {
-            source,
+        let operation = Operation::Gathered {
             offsets,
             group,
-            number: self.document.others - 1,
-        })
+            number,
+        };
+        Ok((operation, source))
     }
 
     /// Returns the number of the index of a text in documents.
-    fn index(&mut self, input: &TextInput, at: u64, location: LineLocation<'_>) -> Result<usize> {
-        let key = (self.column(&input.column, at, location)?, input.lower);
-        let indices = &mut self.document.indices;
-        Ok(indices
-            .iter()
-            .position(|other| *other == key)
-            .unwrap_or_else(|| {
-                indices.push(key);
-                indices.len() - 1
-            }))
+    fn index(&mut self, input: &TextInput, at: u64) -> Result<usize> {
+        let key = (self.column(&input.column, at)?, input.lower);
+        Ok(position_or_push(&mut self.document.indices, key))
     }
 
-    fn function(&mut self, term: &Term, location: LineLocation<'_>) -> Result<usize> {
-        let at = term.column;
-        let source = match term.function.input() {
-            Some(input) => self.input(input, at, location)?,
-            None => 0,
+    fn function(&mut self, term: &Term) -> Result<usize> {
+        let (function, at) = (&term.function, term.column);
+        let mut operation = function.operation.clone();
+        let Some(input) = &function.input else {
+            return Ok(self.intern(function.text.clone(), operation, 0));
         };
-        let key = term.function.to_string();
-        if let Some(&known) = self.indices.get(&key) {
+        let mut source = match operation {
+            Operation::Macro(_) => self.column(&input.column, at)?,
+            _ => self.input(input, at)?,
+        };
+        if let Some(&known) = self.indices.get(&function.text) {
             return Ok(known);
         }
-        let function = match &term.function {
-            TemplateFunction::Text(TextFunction::Identity, _) => return Ok(source),
-            TemplateFunction::Bias => BoundFunction::Bias,
-            TemplateFunction::Start => BoundFunction::Start,
-            TemplateFunction::End => BoundFunction::End,
-            TemplateFunction::Text(TextFunction::ShapeWhileReading(shape), _) => {
-                let (known, first_read) =
-                    (self.learned.known.clone(), self.learned.first_read.clone());
-                BoundFunction::ShapeWhileReading(*shape, known, first_read, source)
+        match &mut operation {
+            Operation::Text => return Ok(source),
+            Operation::Shape(_, known) => known.clone_from(self.learned.known),
+            Operation::ShapeWhileReading(_, known, first_read) => {
+                known.clone_from(self.learned.known);
+                first_read.clone_from(self.learned.first_read);
             }
-            TemplateFunction::Text(function, _) => {
-                BoundFunction::Text(*function, Arc::clone(self.learned.known), source)
+            Operation::MinedNames(names) => {
+                let found = self.learned.mined.get(&input.to_string());
+                *names = found.cloned().unwrap_or_default();
             }
-            TemplateFunction::Substrings(kind, range, _) => {
-                let range = *range.start() as usize..=*range.end() as usize;
-                BoundFunction::Substrings(*kind, range, source)
-            }
-            TemplateFunction::Regex(expression, _) => {
-                BoundFunction::Regex(expression.regex.clone(), source)
-            }
-            TemplateFunction::Bag(range, _) => BoundFunction::Bag(range.clone(), source),
-            TemplateFunction::Title(_) => BoundFunction::Title(source),
-            TemplateFunction::Occurrence(_) => BoundFunction::Occurrence(source),
-            TemplateFunction::Lexicon(_, lexicon, _) => {
-                BoundFunction::Lexicon(Arc::clone(lexicon), source)
-            }
-            TemplateFunction::MinedNames(input) => {
-                let names = self.learned.mined.get(&input.to_string());
-                BoundFunction::MinedNames(names.cloned().unwrap_or_default(), source)
-            }
-            TemplateFunction::Cluster(_, clusters, lengths, _) => {
-                let lengths = lengths.iter().map(|&length| length as usize).collect();
-                BoundFunction::Cluster(Arc::clone(clusters), lengths, source)
-            }
-            TemplateFunction::Vector(lookup, _) => {
-                let scale = lookup.scale.unwrap_or(1.0);
-                BoundFunction::Vector(Arc::clone(&lookup.vectors), scale, source)
-            }
-            TemplateFunction::LengthValue(_) => BoundFunction::LengthValue(source),
-            TemplateFunction::Value(input) => {
-                BoundFunction::Value(self.column(&input.column, at, location)?)
-            }
-            TemplateFunction::Mention(kind, input) => {
+            Operation::Value | Operation::Run(_) => source = self.column(&input.column, at)?,
+            Operation::Mention(kind) => {
                 let lower = TextInput {
                     lower: input.lower || *kind == MentionKind::Forms,
                     ..input.clone()
                 };
-                let index = self.index(&lower, at, location)?;
-                if *kind == MentionKind::Forms && !self.document.forms.contains(&index) {
-                    self.document.forms.push(index);
+                source = self.index(&lower, at)?;
+                if *kind == MentionKind::Forms {
+                    position_or_push(&mut self.document.forms, source);
                 }
-                BoundFunction::Mention(*kind, index)
             }
-            TemplateFunction::Others(call) => self.others(call, location)?,
-            TemplateFunction::Run(kind, input) => {
-                BoundFunction::Run(*kind, self.column(&input.column, at, location)?)
+            Operation::Others(call) => {
+                let call = call.clone();
+                (operation, source) = self.others(&call, input)?;
             }
-            TemplateFunction::Macro(pattern_macro) => {
-                self.column(&ColumnRef::Number(pattern_macro.column), at, location)?;
-                BoundFunction::Macro(pattern_macro.clone())
-            }
-        };
-        Ok(self.intern(key, function))
+            _ => {}
+        }
+        Ok(self.intern(function.text.clone(), operation, source))
     }
 
-    fn condition(&mut self, condition: &Condition, location: LineLocation<'_>) -> Result<usize> {
-        let source = match (&condition.test, condition.term.function.input()) {
-            (ConditionTest::Length(..), Some(input)) => {
-                self.input(input, condition.term.column, location)?
-            }
-            _ => self.function(&condition.term, location)?,
+    fn condition(&mut self, condition: &Condition) -> Result<usize> {
+        let term = &condition.term;
+        let source = match (&condition.test, &term.function.input) {
+            (ConditionTest::Length(..), Some(input)) => self.input(input, term.column)?,
+            _ => self.function(term)?,
         };
-        let key = format!("{} {}", condition.term.function, condition.test);
-        Ok(self.intern(key, BoundFunction::Test(condition.test.clone(), source)))
+        let key = format!("{} {}", term.function.text, condition.text);
+        Ok(self.intern(key, Operation::Test(condition.test.clone()), source))
     }
+}
+
+/// Returns the index of an item, which is appended if it is new.
+fn position_or_push<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
+    let found = items.iter().position(|other| *other == item);
+    found.unwrap_or_else(|| {
+        items.push(item);
+        items.len() - 1
+    })
 }

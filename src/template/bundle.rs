@@ -10,11 +10,10 @@ use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
-use super::ast::Position;
-use super::bundle_key::{BundleKey, MAX_CELLS};
-use super::compiled::{CompiledTemplate, CompiledTerm};
+use super::attribute::{CompiledTemplate, CompiledTerm};
 use super::evaluation_plan::{EvaluationPlan, Placement};
-use super::workspace::Workspace;
+use super::function::Position;
+use super::workspace::{BundleKey, MAX_CELLS, Workspace};
 
 /// Maximum number of bundles. It bounds the memory for the sums of a sentence.
 const MAX_BUNDLES: usize = 16;

@@ -2,24 +2,18 @@
 
 use std::fmt::Write;
 use std::ops::{Range, RangeInclusive};
-use std::sync::Arc;
 
 use regex::Regex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::ast::ConditionTest;
-use super::bound_function::BoundFunction;
 use super::clusters::Clusters;
-use super::lexicon::Lexicon;
-use super::mention::{MentionKind, VisibleOccurrences};
-use super::mined::MinedNames;
-use super::name_context::{is_title, occurrence};
-use super::pattern::{OutsidePosition, PatternMacro};
-use super::run::{RunKind, write_run};
-use super::shape::{KnownWords, capitalization, character_classes};
-use super::template_function::{
-    NGRAM_WINDOW, OPEN_BYTES, OPEN_LENGTH, SubstringKind, TextFunction,
+use super::document::{RunKind, write_run};
+use super::function::{
+    BoundFunction, ConditionTest, NGRAM_WINDOW, OPEN_BYTES, OPEN_LENGTH, Operation, SubstringKind,
 };
+use super::mined::MinedNames;
+use super::pattern::{OutsidePosition, PatternMacro};
+use super::shape::{capitalization, character_classes, is_title, occurrence};
 use super::text::{graphemes, push_lower};
 use super::vectors::Vectors;
 use super::workspace::{FunctionValue, Workspace};
@@ -49,23 +43,39 @@ impl BoundFunction {
         ws: &mut Workspace,
     ) {
         let inside = input.outside.is_none();
-        let source_cell = self
+        let cell = self
             .source()
             .map_or(0, |source| input.first_cell + offset(source));
-        let source = |ws: &Workspace| ws.cell_text(source_cell);
-        match self {
-            Self::Column(_) => ws.push_range(input.text.clone()),
-            Self::Lower(_) => ws.push_derived(source(ws), |text, _, out| push_lower(text, out)),
-            Self::Text(function, known, _) => push_text_function(*function, source(ws), known, ws),
-            Self::Test(test, _) => push_test(test, source_cell, inside, ws),
-            Self::Macro(pattern_macro) => push_macro(pattern_macro, input, ws),
+        let source = |ws: &Workspace| ws.cell_text(cell);
+        match &self.operation {
+            Operation::Text => ws.push_range(input.text.clone()),
+            Operation::Lower => {
+                ws.push_derived(source(ws), |text, _, out| push_lower(text, out));
+            }
+            Operation::Shape(shape, known) => {
+                ws.push_derived(source(ws), |text, scratch, out| {
+                    shape.write(text, known, |_| true, scratch, out);
+                });
+            }
+            Operation::Length => ws.push_derived(source(ws), |text, _, out| {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "{}", graphemes(text).count());
+            }),
+            Operation::Capitalization => ws.push_text(capitalization(&ws.arena[source(ws)])),
+            Operation::Class => ws.push_text(character_classes(&ws.arena[source(ws)])),
+            Operation::Test(test) => push_test(test, cell, inside, ws),
+            Operation::Macro(pattern_macro) => push_macro(pattern_macro, input, ws),
             _ if !inside => {}
-            Self::Substrings(kind, lengths, _) => push_substrings(*kind, lengths, source(ws), ws),
-            Self::Regex(regex, _) => push_group(regex, source(ws), ws),
-            Self::Title(_) => push_flag(is_title(&ws.arena[source(ws)]), ws),
-            Self::Cluster(clusters, lengths, _) => push_paths(clusters, lengths, source(ws), ws),
-            Self::Vector(vectors, scale, _) => push_vector(vectors, *scale, source(ws), ws),
-            Self::LengthValue(_) => {
+            Operation::Substrings(kind, lengths) => {
+                push_substrings(*kind, lengths, source(ws), ws);
+            }
+            Operation::Regex(regex) => push_group(regex, source(ws), ws),
+            Operation::Title => push_flag(is_title(&ws.arena[source(ws)]), ws),
+            Operation::Cluster(clusters, lengths) => {
+                push_paths(clusters, lengths, source(ws), ws);
+            }
+            Operation::Vector(vectors, scale) => push_vector(vectors, *scale, source(ws), ws),
+            Operation::LengthValue => {
                 let length = graphemes(&ws.arena[source(ws)]).count();
                 push_number(length as f64, ws);
             }
@@ -85,40 +95,25 @@ impl BoundFunction {
         window: u32,
         ws: &mut Workspace,
     ) -> Result<()> {
-        let sentence = context.sentence();
-        if let Self::Lexicon(lexicon, source) = self {
-            tag_phrases(lexicon, *source, ws);
+        let mut tags = std::mem::take(&mut ws.phrase_tags);
+        let word = |t: usize| &ws.arena[ws.text_at(self.source, t as i64)];
+        match &self.operation {
+            Operation::Lexicon(lexicon) => lexicon.tag(ws.tokens, word, &mut tags),
+            Operation::MinedNames(names) => {
+                names.tag(ws.tokens, word, ws.training_sentence, &mut tags);
+            }
+            _ => {}
         }
-        if let Self::MinedNames(names, source) = self {
-            tag_names(names, *source, ws);
-        }
+        ws.phrase_tags = tags;
         let length = ws.tokens as i64;
         for p in -1..=length {
-            match self {
-                Self::Bias => ws.push_range(0..0),
-                Self::Test(test, source) => {
-                    let cell = ws.cell_index(*source, p);
-                    push_test(test, cell, (0..length).contains(&p), ws);
-                }
-                Self::ShapeWhileReading(..) if !(0..length).contains(&p) => ws.push_text(""),
-                _ if !(0..length).contains(&p) => {}
-                Self::Mention(kind, index) => push_mention(*kind, *index, p as usize, window, ws),
-                Self::Others { number, .. } => push_gathered(*number, p as usize, ws),
-                Self::OthersRun {
-                    kind,
-                    column,
-                    offset,
-                    group,
-                } => {
-                    if let Some((document, _)) = context.document() {
-                        let run = (*kind, *column, *offset);
-                        push_other_runs(run, document, *group, p as usize, ws);
-                    }
-                }
-                Self::Run(kind, column) => {
-                    push_run(*kind, sentence, *column, p, ws);
-                }
-                _ => self.fill_token(sentence, p as usize, ws)?,
+            let inside = (0..length).contains(&p);
+            match &self.operation {
+                Operation::Bias => ws.push_range(0..0),
+                Operation::Test(test) => push_test(test, ws.cell_index(self.source, p), inside, ws),
+                Operation::ShapeWhileReading(..) if !inside => ws.push_text(""),
+                _ if !inside => {}
+                _ => self.fill_token(context, p as usize, window, ws)?,
             }
             ws.finish_cell();
         }
@@ -126,38 +121,58 @@ impl BoundFunction {
     }
 
     /// Evaluates a function that depends on its context at token `t`.
-    fn fill_token(&self, sentence: &Sentence, t: usize, ws: &mut Workspace) -> Result<()> {
-        match self {
-            Self::Start => push_flag(t == 0, ws),
-            Self::ShapeWhileReading(shape, known, first_read, source) => {
-                let here = ws.training_sentence().map(|number| (number, t as u32));
+    fn fill_token(
+        &self,
+        context: SentenceRef<'_>,
+        t: usize,
+        window: u32,
+        ws: &mut Workspace,
+    ) -> Result<()> {
+        let (sentence, source) = (context.sentence(), self.source);
+        match &self.operation {
+            Operation::Start => push_flag(t == 0, ws),
+            Operation::End => push_flag(t + 1 == ws.tokens, ws),
+            Operation::ShapeWhileReading(shape, known, first_read) => {
+                let here = ws.training_sentence.map(|number| (number, t as u32));
                 let is_read = |word: &str| {
                     here.is_none_or(|here| first_read.get(word).is_none_or(|first| *first <= here))
                 };
-                let text = ws.text_at(*source, t as i64);
+                let text = ws.text_at(source, t as i64);
                 ws.push_derived(text, |text, scratch, out| {
-                    shape.write_if(text, known, is_read, scratch, out);
+                    shape.write(text, known, is_read, scratch, out);
                 });
             }
-            Self::End => push_flag(t + 1 == ws.tokens, ws),
-            Self::Bag(window, source) => push_bag(window, *source, t as i64, ws),
-            Self::Occurrence(source) => {
-                let word = |u: usize| &ws.arena[ws.text_at(*source, u as i64)];
+            Operation::Bag(window) => push_bag(window, source, t as i64, ws),
+            Operation::Occurrence => {
+                let word = |u: usize| &ws.arena[ws.text_at(source, u as i64)];
                 if let Some(value) = occurrence(ws.tokens, word, t) {
                     ws.push_text(value);
                 }
             }
-            Self::Lexicon(..) => match ws.lexicon_tags.get(t) {
-                Some(b' ') | None => {}
-                Some(&tag) => ws.push_text(char::from(tag).encode_utf8(&mut [0; 4])),
+            Operation::Lexicon(_) => match ws.phrase_tags.get(t) {
+                Some(&(tag, _)) if tag != b' ' => {
+                    ws.push_text(char::from(tag).encode_utf8(&mut [0; 4]));
+                }
+                _ => {}
             },
-            Self::MinedNames(names, _) => push_types(names, t, ws),
-            Self::Value(column) => {
-                let number = parse_number(sentence.cell(t, *column));
-                push_number(
-                    number.ok_or_else(|| not_a_number(sentence, t, *column))?,
-                    ws,
-                );
+            Operation::MinedNames(names) => push_types(names, t, ws),
+            Operation::Value => {
+                let number = parse_number(sentence.cell(t, source));
+                push_number(number.ok_or_else(|| not_a_number(sentence, t, source))?, ws);
+            }
+            Operation::Mention(kind) => push_written(ws, |ws, text| {
+                ws.document.write_mention(*kind, source, t, window, text)
+            }),
+            Operation::Run(kind) => push_run(*kind, sentence, source, t as i64, ws),
+            Operation::Gathered { number, .. } => push_gathered(*number, t, ws),
+            Operation::GatheredRuns {
+                kind,
+                offset,
+                group,
+            } => {
+                if let Some((document, _)) = context.document() {
+                    push_other_runs((*kind, source, *offset), document, *group, t, ws);
+                }
             }
             _ => {} // memoized per word
         }
@@ -165,20 +180,11 @@ impl BoundFunction {
     }
 }
 
-/// Pushes what the document says about the word of token `t` of the sentence.
-fn push_mention(kind: MentionKind, number: usize, t: usize, window: u32, ws: &mut Workspace) {
-    let token = ws.document.start + t;
-    let index = Arc::clone(ws.document.index(number));
+/// Pushes the text that `write` writes, if that returns that there is one.
+fn push_written(ws: &mut Workspace, write: impl FnOnce(&Workspace, &mut String) -> bool) {
     let mut text = std::mem::take(&mut ws.boundary_token);
     text.clear();
-    let has_value = match kind {
-        MentionKind::Forms => {
-            ws.document.write_forms(number, t, window, &mut text);
-            true
-        }
-        _ => VisibleOccurrences::new(&index, token, window).write(kind, &mut text),
-    };
-    if has_value {
+    if write(ws, &mut text) {
         ws.push_text(&text);
     }
     ws.boundary_token = text;
@@ -186,7 +192,7 @@ fn push_mention(kind: MentionKind, number: usize, t: usize, window: u32, ws: &mu
 
 /// Pushes the set of values that a function has gathered for token `t` of the sentence.
 fn push_gathered(number: usize, t: usize, ws: &mut Workspace) {
-    let first = ws.next_value();
+    let first = ws.values.len();
     for i in ws.document.gathered(number, ws.tokens, t) {
         let cell = ws.document.gathered[i] as usize;
         for j in ws.cell_value_range(cell) {
@@ -204,20 +210,20 @@ fn push_other_runs(
     t: usize,
     ws: &mut Workspace,
 ) {
-    let first = ws.next_value();
+    let first = ws.values.len();
     for i in ws.document.others(group, ws.tokens, t) {
         let other = ws.document.occurrence(i);
         let Some(sentence) = document.sentence(other.sentence as usize) else {
             continue; // there is one
         };
         let position = i64::from(other.t) + i64::from(offset);
-        let next = ws.next_value();
+        let next = ws.values.len();
         push_run(kind, sentence, column, position, ws);
-        if ws.next_value() > next {
+        if ws.values.len() > next {
             let pushed = *ws.value(next as u32);
             let same = |value: &FunctionValue| is_same(*value, pushed, ws);
-            if ws.values_from(first)[..next - first].iter().any(same) {
-                ws.pop_value();
+            if ws.values[first..next].iter().any(same) {
+                ws.values.pop();
             }
         }
     }
@@ -229,18 +235,15 @@ fn push_run(kind: RunKind, sentence: &Sentence, column: usize, position: i64, ws
     let Some(t) = usize::try_from(position).ok().filter(|&t| t < length) else {
         return;
     };
-    let mut text = std::mem::take(&mut ws.boundary_token);
-    text.clear();
-    if write_run(kind, length, |u| sentence.cell(u, column), t, &mut text) {
-        ws.push_text(&text);
-    }
-    ws.boundary_token = text;
+    push_written(ws, |_, text| {
+        write_run(kind, length, |u| sentence.cell(u, column), t, text)
+    });
 }
 
 /// Pushes a copy of a value, unless it is among those from `first` on.
 fn push_distinct(value: FunctionValue, first: usize, ws: &mut Workspace) {
     let same = |other: &FunctionValue| is_same(*other, value, ws);
-    if !ws.values_from(first).iter().any(same) {
+    if !ws.values[first..].iter().any(same) {
         ws.push_copy(value);
     }
 }
@@ -274,28 +277,6 @@ fn not_a_number(sentence: &Sentence, t: usize, column: usize) -> Error {
     Error::input(sentence.place(t), message)
 }
 
-fn push_text_function(
-    function: TextFunction,
-    source: Range<usize>,
-    known: &KnownWords,
-    ws: &mut Workspace,
-) {
-    match function {
-        TextFunction::Identity => ws.push_range(source),
-        TextFunction::Shape(shape) | TextFunction::ShapeWhileReading(shape) => {
-            ws.push_derived(source, |text, scratch, out| {
-                shape.write(text, known, scratch, out);
-            });
-        }
-        TextFunction::Length => ws.push_derived(source, |text, _, out| {
-            // Writing to a String cannot fail.
-            let _ = write!(out, "{}", graphemes(text).count());
-        }),
-        TextFunction::Capitalization => ws.push_text(capitalization(&ws.arena[source])),
-        TextFunction::Class => ws.push_text(character_classes(&ws.arena[source])),
-    }
-}
-
 fn push_substrings(
     kind: SubstringKind,
     lengths: &RangeInclusive<usize>,
@@ -304,10 +285,10 @@ fn push_substrings(
 ) {
     match kind {
         SubstringKind::Prefix => push_prefixes(lengths, word, ws),
-        SubstringKind::Suffix => push_suffixes(lengths, word, ws.next_value(), ws),
+        SubstringKind::Suffix => push_suffixes(lengths, word, ws.values.len(), ws),
         SubstringKind::Affixes => {
             let bracketed = push_bracketed(word, ws);
-            let first = ws.next_value();
+            let first = ws.values.len();
             push_prefixes(lengths, bracketed.clone(), ws);
             push_suffixes(lengths, bracketed, first, ws);
         }
@@ -320,7 +301,7 @@ fn push_substrings(
 
 /// Returns the length of the longest prefix or suffix in bytes, which open ranges limit.
 fn longest_affix(lengths: &RangeInclusive<usize>) -> usize {
-    if *lengths.end() == OPEN_LENGTH as usize {
+    if *lengths.end() == OPEN_LENGTH {
         OPEN_BYTES
     } else {
         usize::MAX
@@ -375,7 +356,7 @@ fn push_suffixes(
         let range = ws.boundaries[i]..word.end;
         let text = &ws.arena[range.clone()];
         let same = |value: &FunctionValue| ws.text(*value) == text;
-        if !ws.values_from(first).iter().any(same) {
+        if !ws.values[first..].iter().any(same) {
             ws.push_range(range);
         }
     }
@@ -425,7 +406,7 @@ fn push_group(regex: &Regex, word: Range<usize>, ws: &mut Workspace) {
 /// Pushes the set of texts in the window around position `p`, with the empty text outside the
 /// sentence.
 fn push_bag(window: &RangeInclusive<i32>, source: usize, p: i64, ws: &mut Workspace) {
-    let first = ws.next_value();
+    let first = ws.values.len();
     for offset in window.clone().map(i64::from) {
         if let Some(&value) = ws.values_at(source, p + offset).first() {
             push_distinct(value, first, ws);
@@ -433,26 +414,12 @@ fn push_bag(window: &RangeInclusive<i32>, source: usize, p: i64, ws: &mut Worksp
     }
 }
 
-fn tag_phrases(lexicon: &Lexicon, source: usize, ws: &mut Workspace) {
-    let mut tags = std::mem::take(&mut ws.lexicon_tags);
-    let word = |t: usize| &ws.arena[ws.text_at(source, t as i64)];
-    lexicon.tag(ws.tokens, word, &mut tags);
-    ws.lexicon_tags = tags;
-}
-
-fn tag_names(names: &MinedNames, source: usize, ws: &mut Workspace) {
-    let mut tags = std::mem::take(&mut ws.name_tags);
-    let word = |t: usize| &ws.arena[ws.text_at(source, t as i64)];
-    names.tag(ws.tokens, word, ws.training_sentence(), &mut tags);
-    ws.name_tags = tags;
-}
-
 /// Pushes each type of the name that token `t` belongs to, with its position in the name.
 fn push_types(names: &MinedNames, t: usize, ws: &mut Workspace) {
-    let Some(&(tag, node)) = ws.name_tags.get(t).filter(|(tag, _)| *tag != b' ') else {
+    let Some(&(tag, node)) = ws.phrase_tags.get(t).filter(|(tag, _)| *tag != b' ') else {
         return;
     };
-    names.for_each_type(node, ws.training_sentence(), |kind| {
+    names.for_each_type(node, ws.training_sentence, |kind| {
         let start = ws.arena.len();
         ws.arena.push_str(kind);
         ws.arena.push('-');
@@ -497,13 +464,13 @@ fn push_vector(vectors: &Vectors, scale: f64, word: Range<usize>, ws: &mut Works
 fn push_test(test: &ConditionTest, cell: usize, inside: bool, ws: &mut Workspace) {
     let mut texts = ws.cell_values(cell).iter().map(|value| ws.text(*value));
     let holds = match test {
-        ConditionTest::Length(operator, number) => {
+        ConditionTest::Length(compare, number) => {
             let length = texts.next().map_or(0, |text| graphemes(text).count());
-            operator.holds(length, *number)
+            compare(&length, number)
         }
         ConditionTest::Equal(expected) => texts.any(|text| text == expected),
         ConditionTest::NotEqual(expected) => !texts.any(|text| text == expected),
-        ConditionTest::Matches(expression) => texts.any(|text| expression.regex.is_match(text)),
+        ConditionTest::Matches(expression) => texts.any(|text| expression.is_match(text)),
         ConditionTest::Exists => inside && texts.next().is_some(),
     };
     push_flag(holds, ws);

@@ -2,8 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::bound_function::BoundFunction;
-use super::pattern::PatternMacro;
+use super::function::{BoundFunction, Operation};
 
 /// How each bound function is evaluated, and where its values are.
 #[derive(Clone, Debug)]
@@ -40,19 +39,20 @@ impl EvaluationPlan {
         let mut indices = HashMap::new(); // column → index in `columns`
         let mut placements: Vec<Placement> = Vec::with_capacity(functions.len());
         for (number, function) in functions.iter().enumerate() {
-            let column = match function {
-                BoundFunction::Column(column)
-                | BoundFunction::Macro(PatternMacro { column, .. }) => Some(
-                    *indices
-                        .entry(*column)
-                        .or_insert_with(|| add(*column, &mut columns)),
-                ),
-                function => function
-                    .source()
-                    .and_then(|source| match placements[source] {
-                        Placement::PerWord { column, .. } => Some(column),
-                        Placement::PerSentence => None,
-                    }),
+            let column = match (&function.operation, function.source()) {
+                (Operation::Text | Operation::Macro(_), _) => {
+                    let column = function.source;
+                    Some(*indices.entry(column).or_insert_with(|| {
+                        let functions = Vec::new();
+                        columns.push(MemoizedColumn { column, functions });
+                        columns.len() - 1
+                    }))
+                }
+                (_, Some(source)) => match placements[source] {
+                    Placement::PerWord { column, .. } => Some(column),
+                    Placement::PerSentence => None,
+                },
+                _ => None,
             };
             placements.push(match column {
                 None => Placement::PerSentence,
@@ -79,11 +79,4 @@ impl EvaluationPlan {
             Placement::PerSentence => 0,
         }
     }
-}
-
-/// Adds a column and returns its index.
-fn add(column: usize, columns: &mut Vec<MemoizedColumn>) -> usize {
-    let functions = Vec::new();
-    columns.push(MemoizedColumn { column, functions });
-    columns.len() - 1
 }

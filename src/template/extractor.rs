@@ -3,32 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::attribute::Attribute;
-use super::bound_function::BoundFunction;
+use super::attribute::{AttributeSink, CompiledTemplate};
 use super::bundle::BundledLines;
-use super::bundle_key::BundleKey;
-use super::compiled::CompiledTemplate;
-use super::document_state::{DocumentPlan, Occurrence, UNKNOWN};
+use super::document::{DocumentPlan, Occurrence, UNKNOWN};
 use super::evaluate::InputCell;
 use super::evaluation_plan::{EvaluationPlan, Placement};
-use super::input::ColumnRef;
+use super::function::{BoundFunction, ColumnRef, Operation};
 use super::pattern::OutsidePosition;
-use super::workspace::{FunctionCells, Workspace};
+use super::workspace::{BundleKey, FunctionCells, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Document, Schema, Sentence, SentenceRef};
-
-/// Receives the attributes of a token, in the order of the template lines.
-///
-/// A line in dropchain's own language produces an attribute at most once per token, and no other
-/// line produces the same one. Lines of CRF++ and Wapiti files may produce the same attribute
-/// repeatedly; its values then add up.
-pub trait AttributeSink {
-    /// Receives an attribute that is crossed with the label.
-    fn node(&mut self, attribute: &Attribute<'_>, value: f64);
-    /// Receives an attribute that is crossed with the label pair. The first token has none.
-    fn edge(&mut self, attribute: &Attribute<'_>, value: f64);
-}
 
 /// An [`AttributeSink`] that memoizes what bundles of attributes amount to.
 pub trait BundleSink: AttributeSink {
@@ -66,17 +51,11 @@ impl Extractor {
         document: DocumentPlan,
         schema: &Schema,
     ) -> Self {
-        let mut columns: Vec<(usize, String)> = Vec::new();
         let indexed = document.indices.iter().map(|(column, _)| *column);
-        for column in functions
-            .iter()
-            .filter_map(BoundFunction::column)
-            .chain(indexed)
-        {
-            if let Some(name) = schema.names().get(column) {
-                columns.push((column, name.clone()));
-            }
-        }
+        let columns = functions.iter().filter_map(BoundFunction::column);
+        let columns = columns.chain(indexed);
+        let columns = columns.filter_map(|i| Some((i, schema.names().get(i)?.clone())));
+        let columns = columns.collect();
         let plan = EvaluationPlan::new(&functions);
         let words = ColumnRef::Word.index(schema);
         let mut extractor = Self {
@@ -127,8 +106,9 @@ impl Extractor {
             let [term] = &template.terms[..] else {
                 continue;
             };
-            let function = match &self.functions[term.function] {
-                BoundFunction::Bag(_, source) | BoundFunction::Others { source, .. } => *source,
+            let bound = &self.functions[term.function];
+            let function = match bound.operation {
+                Operation::Bag(_) | Operation::Gathered { .. } => bound.source,
                 _ => term.function,
             };
             let per_word = matches!(self.plan.placements[function], Placement::PerWord { .. });
@@ -194,16 +174,12 @@ impl Extractor {
             self.prepare_document(document, number, ws)?;
         }
         for (number, memoized) in self.plan.columns.iter().enumerate() {
-            ws.start_row(number);
+            ws.push_outside(number, true);
             for t in 0..sentence.len() {
-                let text = sentence.cell(t, memoized.column);
-                let first = match ws.memo_entry(number, text) {
-                    Some(first) => first,
-                    None => self.memoize(number, text, ws),
-                };
-                ws.push_token(first);
+                let first = self.entry(number, sentence.cell(t, memoized.column), ws);
+                ws.rows.push(first);
             }
-            ws.finish_row(number);
+            ws.push_outside(number, false);
             check_overflow(sentence, ws)?;
         }
         if let Some((document, _)) = context.document() {
@@ -214,14 +190,14 @@ impl Extractor {
             match *placement {
                 Placement::PerWord { column, offset } => {
                     let row = column * (sentence.len() + 2 * self.plan.padding);
-                    ws.push_function(FunctionCells { row, offset });
+                    ws.functions.push(FunctionCells { row, offset });
                 }
                 Placement::PerSentence => {
                     let first = ws.next_cell();
-                    ws.set_memos_per_value(0);
+                    ws.memos_per_value = 0;
                     function.fill_sentence(context, self.document.window, ws)?;
                     let row = ws.push_row(first);
-                    ws.push_function(FunctionCells { row, offset: 0 });
+                    ws.functions.push(FunctionCells { row, offset: 0 });
                     check_overflow(sentence, ws)?;
                 }
             }
@@ -252,19 +228,13 @@ impl Extractor {
         ws.document.gathered.clear();
         ws.document.gathered_ends.clear();
         for function in &self.functions {
-            let BoundFunction::Others {
-                source,
-                offsets,
-                group,
-                ..
-            } = function
-            else {
+            let Operation::Gathered { offsets, group, .. } = &function.operation else {
                 continue;
             };
             for t in 0..length {
                 let others = ws.document.others(*group, length, t);
-                // Only functions of a single word are gathered (`OthersCall::takes`).
-                let placement = self.plan.placements[*source];
+                // Only functions of a single word are gathered (`can_be_gathered`).
+                let placement = self.plan.placements[function.source];
                 for i in others {
                     let Placement::PerWord { column, offset } = placement else {
                         break;
@@ -309,10 +279,7 @@ impl Extractor {
             return known;
         }
         let text = sentence.cell(t as usize, self.plan.columns[number].column);
-        let first = match ws.memo_entry(number, text) {
-            Some(first) => first,
-            None => self.memoize(number, text, ws),
-        };
+        let first = self.entry(number, text, ws);
         ws.document.cells[number][token] = first;
         first
     }
@@ -331,8 +298,11 @@ impl Extractor {
         Ok(())
     }
 
-    /// Creates the memo entry of a text in a column and returns its first cell.
-    fn memoize(&self, number: usize, text: &str, ws: &mut Workspace) -> u32 {
+    /// Returns the first cell of the memo entry of a text in a column, which is created if needed.
+    fn entry(&self, number: usize, text: &str, ws: &mut Workspace) -> u32 {
+        if let Some(first) = ws.memo_entry(number, text) {
+            return first;
+        }
         let start = ws.arena.len();
         ws.arena.push_str(text);
         let range = start..ws.arena.len();
@@ -369,7 +339,7 @@ impl Extractor {
             first_cell,
         };
         for &function in &self.plan.columns[number].functions {
-            ws.set_memos_per_value(self.memos_per_value[function]);
+            ws.memos_per_value = self.memos_per_value[function];
             self.functions[function].fill_cell(&input, |other| self.plan.offset(other), ws);
         }
         first_cell
@@ -432,7 +402,7 @@ impl Extractor {
 }
 
 fn check_overflow(sentence: &Sentence, ws: &Workspace) -> Result<()> {
-    if !ws.overflowed() {
+    if !ws.overflow {
         return Ok(());
     }
     let message = "the sentence is too long for its templates (4 GiB of text)";

@@ -6,16 +6,106 @@ use super::text::{nonblank_lines, push_lower};
 use crate::error::{Error, Place, Result};
 
 /// Maximum length of a phrase, in tokens. Bounds the matching time per token for any file.
-const MAX_PHRASE: usize = 64;
+pub(super) const MAX_PHRASE: usize = 64;
 
-/// A set of phrases, stored as a trie over word ids.
-///
-/// Matching a sentence of T tokens takes at most T·(length of the longest phrase) steps.
+/// A token of a phrase that was found: its position in the phrase, `B`egin, `I`nside, `E`nd or
+/// `S`ingle, or a blank for none; and the number of the phrase.
+pub(super) type PhraseTag = (u8, u32);
+
+/// Numbered phrases, stored as a trie over word ids.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Phrases {
+    words: HashMap<String, u32>,
+    children: HashMap<(u32, u32), u32>, // (node, word) → node; node 0 is the root
+}
+
+impl Phrases {
+    /// Returns the number of a phrase, which is at most the number of nodes so far; 0 is the empty
+    /// phrase.
+    pub(super) fn insert<'a>(&mut self, phrase: impl Iterator<Item = &'a str>) -> usize {
+        let mut node = 0;
+        for word in phrase {
+            let next = self.words.len() as u32;
+            let word = *self.words.entry_ref(word).or_insert(next);
+            let next = self.children.len() as u32 + 1;
+            node = *self.children.entry((node, word)).or_insert(next);
+        }
+        node as usize
+    }
+
+    /// Returns the number of nodes: of the phrases and their prefixes.
+    pub(super) fn len(&self) -> usize {
+        self.children.len() + 1
+    }
+
+    /// Returns the node after `node` for a word.
+    pub(super) fn step(&self, node: u32, word: &str) -> Option<u32> {
+        self.children.get(&(node, *self.words.get(word)?)).copied()
+    }
+
+    /// Returns the words of every node.
+    pub(super) fn to_vec(&self) -> Vec<Vec<&str>> {
+        let mut words = vec![""; self.words.len()];
+        for (word, &id) in &self.words {
+            words[id as usize] = word;
+        }
+        let mut parents = vec![(0, 0); self.len()];
+        for (&(parent, word), &node) in &self.children {
+            parents[node as usize] = (parent, word);
+        }
+        // Parents have lower numbers than their children.
+        let mut phrases: Vec<Vec<&str>> = vec![Vec::new()];
+        for (parent, word) in parents.into_iter().skip(1) {
+            let mut phrase = phrases[parent as usize].clone();
+            phrase.push(words[word as usize]);
+            phrases.push(phrase);
+        }
+        phrases
+    }
+
+    /// Tags each of `length` tokens with its position in a phrase whose number `counts`. Matching
+    /// is leftmost-longest, in at most `length` times the length of the longest phrase steps.
+    pub(super) fn tag<'a>(
+        &self,
+        length: usize,
+        word: impl Fn(usize) -> &'a str,
+        counts: impl Fn(usize) -> bool,
+        tags: &mut Vec<PhraseTag>,
+    ) {
+        tags.clear();
+        tags.resize(length, (b' ', 0));
+        let mut t = 0;
+        while t < length {
+            let (mut node, mut found) = (0, (t, 0));
+            for u in t..length {
+                let Some(next) = self.step(node, word(u)) else {
+                    break;
+                };
+                node = next;
+                if counts(node as usize) {
+                    found = (u + 1, node);
+                }
+            }
+            let (end, node) = found;
+            match end - t {
+                0 => t += 1,
+                1 => tags[t] = (b'S', node),
+                _ => {
+                    tags[t..end].fill((b'I', node));
+                    tags[t].0 = b'B';
+                    tags[end - 1].0 = b'E';
+                }
+            }
+            t = t.max(end);
+        }
+    }
+}
+
+/// A set of phrases.
 #[derive(Clone, Debug)]
 pub(super) struct Lexicon {
-    words: HashMap<String, u32>,
-    children: HashMap<(u32, u32), u32>, // (node, word) → node
-    complete: Vec<bool>,                // [node] a phrase ends here; node 0 is the root
+    phrases: Phrases,
+    complete: Vec<bool>, // [node] a phrase ends here
 }
 
 impl Lexicon {
@@ -26,11 +116,7 @@ impl Lexicon {
     ///
     /// [`Error::Input`] if a phrase is longer than 64 tokens, or if there are no phrases.
     pub(super) fn parse(contents: &str, file: &str, lower: bool) -> Result<Self> {
-        let mut lexicon = Self {
-            words: HashMap::new(),
-            children: HashMap::new(),
-            complete: vec![false],
-        };
+        let (mut phrases, mut complete) = (Phrases::default(), Vec::new());
         let folded = fold(contents, lower);
         for (i, line) in nonblank_lines(&folded) {
             let length = line.split_whitespace().count();
@@ -40,70 +126,25 @@ impl Lexicon {
                     format!("a phrase of {length} tokens; at most {MAX_PHRASE} are allowed"),
                 ));
             }
-            lexicon.insert(line.split_whitespace());
+            let node = phrases.insert(line.split_whitespace());
+            complete.resize(phrases.len(), false);
+            complete[node] = true;
         }
-        if lexicon.complete.len() == 1 {
+        if complete.is_empty() {
             return Err(Error::input(Place::file(file), "the lexicon is empty"));
         }
-        Ok(lexicon)
+        Ok(Self { phrases, complete })
     }
 
-    fn insert<'a>(&mut self, phrase: impl Iterator<Item = &'a str>) {
-        let mut node = 0;
-        for word in phrase {
-            let next = self.words.len() as u32;
-            let word = *self.words.entry_ref(word).or_insert(next);
-            let next = self.complete.len() as u32;
-            node = *self.children.entry((node, word)).or_insert(next);
-            if node == next {
-                self.complete.push(false);
-            }
-        }
-        if node != 0 {
-            self.complete[node as usize] = true;
-        }
-    }
-
-    /// Tags each of `length` tokens with its position in a phrase: `B`egin, `I`nside, `E`nd,
-    /// `S`ingle, or a blank for none. Matching is leftmost-longest.
+    /// Tags each of `length` tokens with its position in a phrase, like [`Phrases::tag`].
     pub(super) fn tag<'a>(
         &self,
         length: usize,
         word: impl Fn(usize) -> &'a str,
-        tags: &mut Vec<u8>,
+        tags: &mut Vec<PhraseTag>,
     ) {
-        tags.clear();
-        tags.resize(length, b' ');
-        let mut t = 0;
-        while t < length {
-            let end = self.longest_match(t, length, &word);
-            match end - t {
-                0 => t += 1,
-                1 => tags[t] = b'S',
-                _ => {
-                    tags[t..end].fill(b'I');
-                    tags[t] = b'B';
-                    tags[end - 1] = b'E';
-                }
-            }
-            t = t.max(end);
-        }
-    }
-
-    /// Returns the end of the longest phrase that starts at token `t`, or `t` if there is none.
-    fn longest_match<'a>(&self, t: usize, length: usize, word: impl Fn(usize) -> &'a str) -> usize {
-        let (mut node, mut end) = (0, t);
-        for u in t..length {
-            let step = self.words.get(word(u));
-            let Some(&next) = step.and_then(|&w| self.children.get(&(node, w))) else {
-                break;
-            };
-            node = next;
-            if self.complete[node as usize] {
-                end = u + 1;
-            }
-        }
-        end
+        self.phrases
+            .tag(length, word, |node| self.complete[node], tags);
     }
 }
 
@@ -124,7 +165,8 @@ mod tests {
         let words: Vec<&str> = sentence.split(' ').collect();
         let mut tags = Vec::new();
         lexicon.tag(words.len(), |t| words[t], &mut tags);
-        String::from_utf8(tags).unwrap().replace(' ', "-")
+        let tags = tags.iter().map(|&(tag, _)| char::from(tag));
+        tags.collect::<String>().replace(' ', "-")
     }
 
     #[test]

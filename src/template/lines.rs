@@ -3,11 +3,11 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::ast::TemplateLine;
-use super::lexer::LineLocation;
+use super::expressions::Expressions;
 use super::resources::Resources;
-use super::source_regex::Expressions;
+use super::syntax::LineLocation;
 use super::text::nonblank_lines;
-use super::{document_line, parser, pattern_parser};
+use super::{parser, pattern_parser};
 use crate::error::{Error, Place, Result};
 use crate::sentence::DocumentOptions;
 
@@ -34,17 +34,14 @@ pub(super) fn parse_lines(
         .filter(|(_, line)| !line.trim_start().starts_with('#'))
         .collect();
     let patterns = is_pattern_file(&numbered, file)?;
-    let documents = match patterns {
-        true => None,
-        false => take_document_line(&mut numbered, file)?,
-    };
     let parsed = if patterns {
         parse_patterns(&numbered, file, &mut resources.expressions)?
     } else {
+        let documents = take_document_line(&mut numbered, file)?;
         TemplateLines {
             lines: parse_templates(&numbered, file, resources)?,
             transitions: true,
-            documents: documents.unwrap_or_default(),
+            documents,
         }
     };
     if parsed.lines.is_empty() && !(patterns && parsed.transitions) {
@@ -55,13 +52,10 @@ pub(super) fn parse_lines(
 }
 
 /// Removes and parses the line that says what a document is, if there is one.
-fn take_document_line(
-    numbered: &mut Vec<(u64, &str)>,
-    file: &str,
-) -> Result<Option<DocumentOptions>> {
-    let is_document = |(_, text): &(u64, &str)| document_line::strip_keyword(text).is_some();
+fn take_document_line(numbered: &mut Vec<(u64, &str)>, file: &str) -> Result<DocumentOptions> {
+    let is_document = |(_, text): &(u64, &str)| strip_document(text).is_some();
     let Some(i) = numbered.iter().position(is_document) else {
-        return Ok(None);
+        return Ok(DocumentOptions::default());
     };
     let (first, text) = numbered.remove(i);
     if let Some((line, _)) = numbered.iter().copied().find(is_document) {
@@ -69,7 +63,7 @@ fn take_document_line(
         return Err(location.error(1, format!("'document:' is already on line {first}")));
     }
     let location = LineLocation { file, line: first };
-    document_line::parse_line(text, location).map(Some)
+    parse_document(text, location)
 }
 
 /// Returns whether the first line of a template is in CRF++ or Wapiti syntax.
@@ -154,4 +148,66 @@ fn parse_patterns(
         transitions,
         documents: DocumentOptions::default(),
     })
+}
+
+/// Returns what follows `document:`, if the line begins so.
+pub(super) fn strip_document(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("document")?;
+    rest.trim_start().strip_prefix(':')
+}
+
+/// Parses a line such as `document: marks window=500`: a rule, a window, or both.
+///
+/// # Errors
+///
+/// [`crate::Error::Input`] at a word that is neither, or out of range.
+fn parse_document(line: &str, location: LineLocation<'_>) -> Result<DocumentOptions> {
+    let rest = strip_document(line).unwrap_or_default();
+    let rest = rest.split('#').next().unwrap_or_default();
+    let mut options = DocumentOptions::default();
+    let (mut has_rule, mut has_window) = (false, false);
+    for word in rest.split_whitespace() {
+        let at = word.as_ptr() as usize - line.as_ptr() as usize;
+        let column = line[..at].chars().count() as u64 + 1;
+        let error = |message: String| Err(location.error(column, message));
+        let (known, name) = match word.strip_prefix("window=") {
+            Some(window) => {
+                match parse_window(window) {
+                    Ok(window) => options.window = window,
+                    Err(message) => return error(message),
+                }
+                (&mut has_window, "window")
+            }
+            None => {
+                match word.parse() {
+                    Ok(rule) => options.rule = rule,
+                    Err(unknown) => return error(format!("{unknown}, or window=N")),
+                }
+                (&mut has_rule, "rule")
+            }
+        };
+        if std::mem::replace(known, true) {
+            return error(format!("found a second {name}; expected only one"));
+        }
+    }
+    if !has_rule && !has_window {
+        let column = line.chars().count() as u64 + 1;
+        return Err(location.error(column, "expected a rule such as marks, or window=500"));
+    }
+    Ok(options)
+}
+
+fn parse_window(text: &str) -> Result<u32, String> {
+    let window = text.parse().ok();
+    window
+        .filter(|window| (1..=DocumentOptions::MAX_WINDOW).contains(window))
+        .ok_or_else(|| {
+            let largest = DocumentOptions::MAX_WINDOW;
+            format!("the window '{text}' is not allowed; expected a number from 1 to {largest}")
+        })
+}
+
+/// Writes the line that says what a document is.
+pub(super) fn format_document(options: DocumentOptions) -> String {
+    format!("document: {} window={}", options.rule, options.window)
 }

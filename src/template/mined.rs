@@ -5,8 +5,7 @@
 //! count that are labeled in another part (jackknifing): training then sees names as unknown as
 //! tagging will. Parts are long because names recur in neighboring sentences.
 
-use hashbrown::HashMap;
-
+use super::lexicon::{MAX_PHRASE, PhraseTag, Phrases};
 use super::text::{nonblank_lines, push_lower};
 use crate::error::{Error, Place, Result};
 use crate::label::{PlainLabels, Scheme, SchemeDetector, SpanEvidence};
@@ -21,27 +20,20 @@ const BITS: u32 = 63;
 /// The bit of names that count everywhere.
 const EVERYWHERE: u64 = 1 << BITS;
 
-/// Maximum number of tokens of a name; longer spans are no names.
-const MAX_PHRASE: usize = 64;
-
 /// Maximum number of types of a name.
 pub(super) const MAX_TYPES: usize = 16;
 
 /// The type of a name, and the parts that have it, as bits.
 type TypeInParts = (u32, u64);
 
-/// Names with their types, stored as a trie over word ids.
+/// Names with their types.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MinedNames {
-    words: HashMap<String, u32>,
-    children: HashMap<(u32, u32), u32>, // (node, word) → node
-    nodes: Vec<Vec<TypeInParts>>,       // [node] types by name; node 0 is the root
+    phrases: Phrases,
+    nodes: Vec<Vec<TypeInParts>>, // [node] types by name
     types: Vec<String>,
     parts: Vec<u32>, // [training sentences] for training only
 }
-
-/// A token of a name that was found: the position in the name, and the node of the name.
-pub(super) type NameTag = (u8, u32);
 
 impl MinedNames {
     /// Collects the names of labeled sentences. `column` returns the column that holds their words;
@@ -67,7 +59,7 @@ impl MinedNames {
         };
         let are_joined = |sentence: &&Sentence| sentence.schema().joined().is_some();
         let scheme = scheme.filter(|_| !sentences.first().is_some_and(are_joined));
-        let mut names = Self::empty();
+        let mut names = Self::default();
         let count = sentences.len().max(1);
         names.parts = match parts {
             Some(parts) if parts.len() == sentences.len() => parts.to_vec(),
@@ -89,20 +81,16 @@ impl MinedNames {
                     continue;
                 }
                 for cell in cells {
-                    push(cell, lower, &mut words);
+                    match lower {
+                        true => push_lower(cell, &mut words),
+                        false => words.push_str(cell),
+                    }
                     words.push('\n');
                 }
                 names.insert(words.split_terminator('\n'), kind, part);
             }
         }
         names
-    }
-
-    fn empty() -> Self {
-        Self {
-            nodes: vec![Vec::new()],
-            ..Self::default()
-        }
     }
 
     /// Adds the names of earlier training data. Of a name that the new data have, they decide.
@@ -121,7 +109,7 @@ impl MinedNames {
     ///
     /// [`Error::Input`] at a line without both.
     pub(super) fn parse(text: &str, file: &str) -> Result<Self> {
-        let mut names = Self::empty();
+        let mut names = Self::default();
         for (i, line) in nonblank_lines(text) {
             match line.split_once('\t') {
                 Some((kind, phrase)) => names.insert(phrase.split('\t'), kind, EVERYWHERE),
@@ -147,23 +135,8 @@ impl MinedNames {
 
     /// Returns all names with their types, in no particular order.
     fn names(&self) -> Vec<(Vec<&str>, &str, u64)> {
-        let mut words = vec![""; self.words.len()];
-        for (word, &id) in &self.words {
-            words[id as usize] = word;
-        }
-        let mut parents = vec![(0, 0); self.nodes.len()];
-        for (&(parent, word), &node) in &self.children {
-            parents[node as usize] = (parent, word);
-        }
         let mut names = Vec::new();
-        for (node, types) in self.nodes.iter().enumerate() {
-            let (mut phrase, mut at) = (Vec::new(), node as u32);
-            while at != 0 {
-                let (parent, word) = parents[at as usize];
-                phrase.push(words[word as usize]);
-                at = parent;
-            }
-            phrase.reverse();
+        for (phrase, types) in self.phrases.to_vec().into_iter().zip(&self.nodes) {
             for &(kind, parts) in types {
                 names.push((phrase.clone(), self.types[kind as usize].as_str(), parts));
             }
@@ -172,36 +145,24 @@ impl MinedNames {
     }
 
     fn has(&self, words: &[&str], kind: &str) -> bool {
-        let mut node = 0;
-        for word in words {
-            let next = self.words.get(*word);
-            match next.and_then(|&word| self.children.get(&(node, word))) {
-                Some(&next) => node = next,
-                None => return false,
-            }
-        }
-        let mut types = self.nodes[node as usize].iter();
+        let mut words = words.iter();
+        let Some(node) = words.try_fold(0, |node, word| self.phrases.step(node, word)) else {
+            return false;
+        };
+        let mut types = self.nodes.get(node as usize).into_iter().flatten();
         types.any(|&(id, _)| self.types[id as usize] == kind)
     }
 
     fn insert<'a>(&mut self, words: impl Iterator<Item = &'a str>, kind: &str, parts: u64) {
-        let mut node = 0;
-        for word in words {
-            let next = self.words.len() as u32;
-            let word = *self.words.entry_ref(word).or_insert(next);
-            let next = self.nodes.len() as u32;
-            node = *self.children.entry((node, word)).or_insert(next);
-            if node == next {
-                self.nodes.push(Vec::new());
-            }
-        }
+        let node = self.phrases.insert(words);
+        self.nodes.resize_with(self.phrases.len(), Vec::new);
         let found = self.types.iter().position(|own| own == kind);
         let id = found.unwrap_or_else(|| {
             self.types.push(kind.to_owned());
             self.types.len() - 1
         });
         let kinds = &self.types;
-        let types = &mut self.nodes[node as usize];
+        let types = &mut self.nodes[node];
         if let Some((_, own)) = types.iter_mut().find(|(own, _)| *own == id as u32) {
             *own |= parts;
         } else if node != 0 && types.len() < MAX_TYPES {
@@ -216,54 +177,20 @@ impl MinedNames {
         part.map_or(u64::MAX, |part| !(1 << (part % BITS)))
     }
 
-    /// Finds names, the leftmost first and the longest of those, and writes the position of each
-    /// token in them: `B`egin, `I`nside, `E`nd, `S`ingle, or a blank for none.
+    /// Tags each token with its position in a name that counts, like [`Phrases::tag`].
     pub(super) fn tag<'a>(
         &self,
         length: usize,
         word: impl Fn(usize) -> &'a str,
         training_sentence: Option<u32>,
-        tags: &mut Vec<NameTag>,
+        tags: &mut Vec<PhraseTag>,
     ) {
         let counted = self.counted(training_sentence);
-        tags.clear();
-        tags.resize(length, (b' ', 0));
-        let mut t = 0;
-        while t < length {
-            let (end, node) = self.longest_match(t, length, &word, counted);
-            match end - t {
-                0 => t += 1,
-                1 => tags[t] = (b'S', node),
-                _ => {
-                    tags[t..end].fill((b'I', node));
-                    tags[t].0 = b'B';
-                    tags[end - 1].0 = b'E';
-                }
-            }
-            t = t.max(end);
-        }
-    }
-
-    fn longest_match<'a>(
-        &self,
-        t: usize,
-        length: usize,
-        word: impl Fn(usize) -> &'a str,
-        counted: u64,
-    ) -> (usize, u32) {
-        let (mut node, mut found) = (0, (t, 0));
-        for u in t..length {
-            let step = self.words.get(word(u));
-            let Some(&next) = step.and_then(|&word| self.children.get(&(node, word))) else {
-                break;
-            };
-            node = next;
-            let mut types = self.nodes[node as usize].iter();
-            if types.any(|(_, parts)| parts & counted != 0) {
-                found = (u + 1, node);
-            }
-        }
-        found
+        let counts = |node: usize| {
+            let mut types = self.nodes[node].iter();
+            types.any(|(_, parts)| parts & counted != 0)
+        };
+        self.phrases.tag(length, word, counts, tags);
     }
 
     /// Calls `visit` with each type of a name that counts.
@@ -278,14 +205,6 @@ impl MinedNames {
         for (kind, _) in types.filter(|(_, parts)| parts & counted != 0) {
             visit(&self.types[*kind as usize]);
         }
-    }
-}
-
-fn push(word: &str, lower: bool, out: &mut String) {
-    if lower {
-        push_lower(word, out);
-    } else {
-        out.push_str(word);
     }
 }
 

@@ -36,75 +36,54 @@
 //!
 //! | stage | files |
 //! |---|---|
-//! | text → [`Template`] | `lines`, `lexer`, `parser`, `arguments`, `calls`, `pattern_parser` |
-//! | what a document is | `document_line` |
-//! | parsed templates | `ast`, `template_function`, `input`, `pattern`, `source_regex` |
+//! | text → [`Template`] | `lines`, `syntax`, `parser`, `calls`, `expressions`, `pattern_parser` |
+//! | parsed templates | `ast`, `function`, `pattern` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | what is learned from the training data | `mined`, `shape`, `caseless` |
-//! | [`Template`] + columns → [`Extractor`] | `bind`, `compiled`, `bound_function` |
-//! | sentence → [`Attribute`]s | `extractor`, `evaluation_plan`, `evaluate`, `workspace` |
-//! | a line's attributes; which a tagger sums together | `combinations`; `bundle`, `bundle_key` |
+//! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
+//! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `workspace`, `attribute` |
+//! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |
-//! | document → values | `others`, `mention`, `forms`, `run`, `document_state` |
 
-mod arguments;
 mod ast;
 mod attribute;
 mod attribute_lines;
 mod bind;
-mod bound_function;
 mod bundle;
-mod bundle_key;
 mod calls;
 mod caseless;
 mod clusters;
-mod combinations;
-mod compiled;
-mod document_line;
-mod document_state;
+mod document;
 mod evaluate;
 mod evaluation_plan;
+mod expressions;
 mod extractor;
-mod forms;
-mod input;
-mod lexer;
+mod function;
 mod lexicon;
-mod line_options;
 mod lines;
-mod mention;
 mod mined;
-mod name_context;
-mod others;
 mod parser;
 mod pattern;
 mod pattern_parser;
 mod resources;
-mod run;
 mod shape;
-mod shipped;
-mod source_regex;
 mod syntax;
 mod template_file;
-mod template_function;
 mod text;
 mod vectors;
-mod wapiti_regex;
-mod word_learner;
 mod workspace;
 
 #[cfg(test)]
 mod tests;
 
-pub use attribute::Attribute;
+#[doc(hidden)]
+pub use ast::{LineAmount, LineGroup, LineOptions};
+pub use attribute::{Attribute, AttributeSink};
 pub use attribute_lines::AttributeLines;
-pub use bundle_key::BundleKey;
 #[doc(hidden)]
 pub use caseless::CaselessExtractor;
-pub use extractor::BundleSink;
-pub use extractor::{AttributeSink, Extractor};
-pub use input::ColumnRef;
-#[doc(hidden)]
-pub use line_options::{LineAmount, LineGroup, LineOptions};
+pub use extractor::{BundleSink, Extractor};
+pub use function::ColumnRef;
 pub use template_file::Template;
 pub use text::edit_distance;
-pub use workspace::Workspace;
+pub use workspace::{BundleKey, Workspace};

@@ -1,13 +1,10 @@
 //! Recursive-descent parser for a line of dropchain's own template language.
 
-use super::arguments::{Argument, ArgumentValue, FunctionCall, check_offset};
-use super::ast::{ComparisonOperator, Condition, ConditionTest, NamePart, TemplateLine, Term};
-use super::calls::term_from_call;
-use super::lexer::{Lexeme, LexemeKind, LineLocation, lexemes};
-use super::line_options::{LineAmount, LineOptions, OPTIONS};
+use super::ast::{Condition, LineAmount, LineOptions, NamePart, OPTIONS, TemplateLine};
+use super::calls::{Argument, ArgumentValue, FunctionCall, check_offset, term_from_call};
+use super::function::{ConditionTest, Operation, Term};
 use super::resources::Resources;
-use super::syntax::unescape;
-use super::template_function::{TemplateFunction, TextFunction};
+use super::syntax::{Lexeme, LexemeKind, LineLocation, lexemes, quote, unescape};
 use crate::error::{Error, Result};
 
 /// Maximum number of terms in a conjunction, and of conditions in a line.
@@ -192,7 +189,8 @@ impl<'a> Parser<'a, '_, '_> {
                 conditions.len()
             ));
         }
-        let constant = matches!(terms, [term] if matches!(term.function, TemplateFunction::Bias));
+        let constant =
+            matches!(terms, [term] if matches!(term.function.operation, Operation::Bias));
         if edge && constant && conditions.is_empty() {
             return error(
                 "'edge: bias' is the bare transition, which is always included".to_owned(),
@@ -313,54 +311,55 @@ impl<'a> Parser<'a, '_, '_> {
     fn condition(&mut self) -> Result<Condition> {
         let negated = self.accept(LexemeKind::Name("not"));
         let term = self.term()?;
-        let test = self.test(&term)?;
+        let (test, text) = self.test(&term)?;
         Ok(Condition {
             negated,
             term,
             test,
+            text,
         })
     }
 
-    fn test(&mut self, term: &Term) -> Result<ConditionTest> {
+    /// Parses a test of a term. Returns it with its canonical text.
+    fn test(&mut self, term: &Term) -> Result<(ConditionTest, String)> {
         let operator = self.peek();
         match operator.kind {
             LexemeKind::Name("exists") => {
                 self.next();
-                Ok(ConditionTest::Exists)
+                Ok((ConditionTest::Exists, "exists".to_owned()))
             }
             LexemeKind::Name("matches") => {
                 self.next();
                 let (raw, lexeme) = self.string("a regular expression in quotes")?;
                 let compiled = self.resources.expressions.compile(raw);
-                Ok(ConditionTest::Matches(
-                    compiled.map_err(|message| self.error(lexeme, message))?,
+                let expression = compiled.map_err(|message| self.error(lexeme, message))?;
+                Ok((
+                    ConditionTest::Matches(expression),
+                    format!("matches \"{raw}\""),
                 ))
             }
-            LexemeKind::Symbol(symbol) => match ComparisonOperator::from_symbol(symbol) {
-                Some(comparison) => {
-                    self.next();
-                    self.comparison(term, comparison, operator)
-                }
-                None => Err(self.expected("a test")),
-            },
+            LexemeKind::Symbol("<=") => self.comparison(term, usize::le),
+            LexemeKind::Symbol(">=") => self.comparison(term, usize::ge),
+            LexemeKind::Symbol("<") => self.comparison(term, usize::lt),
+            LexemeKind::Symbol(">") => self.comparison(term, usize::gt),
+            LexemeKind::Symbol("==") => self.comparison(term, usize::eq),
+            LexemeKind::Symbol("!=") => self.comparison(term, usize::ne),
+            LexemeKind::Symbol(_) => Err(self.expected("a test")),
             _ => Err(self.expected(&format!(
                 "a test of {term} (<=, ==, !=, matches \"…\" or exists)"
             ))),
         }
     }
 
+    /// Parses the rest of a comparison, from its operator on.
     fn comparison(
         &mut self,
         term: &Term,
-        comparison: ComparisonOperator,
-        operator: Lexeme<'_>,
-    ) -> Result<ConditionTest> {
-        if matches!(
-            term.function,
-            TemplateFunction::Text(TextFunction::Length, _)
-        ) {
-            let lexeme = self.peek();
-            let number = match lexeme.kind {
+        compare: fn(&usize, &usize) -> bool,
+    ) -> Result<(ConditionTest, String)> {
+        let operator = self.next();
+        if matches!(term.function.operation, Operation::Length) {
+            let number = match self.peek().kind {
                 LexemeKind::Integer(number) => usize::try_from(number).ok(),
                 _ => None,
             };
@@ -368,11 +367,12 @@ impl<'a> Parser<'a, '_, '_> {
                 return Err(self.expected("a non-negative integer"));
             };
             self.next();
-            return Ok(ConditionTest::Length(comparison, number));
+            let text = format!("{} {number}", operator.text);
+            return Ok((ConditionTest::Length(compare, number), text));
         }
-        let equal = match comparison {
-            ComparisonOperator::Equal => ConditionTest::Equal,
-            ComparisonOperator::NotEqual => ConditionTest::NotEqual,
+        let equal = match operator.text {
+            "==" => ConditionTest::Equal,
+            "!=" => ConditionTest::NotEqual,
             _ => {
                 let message = format!(
                     "'{}' compares numbers, but {term} is not a number; expected ==, !=, \
@@ -383,8 +383,9 @@ impl<'a> Parser<'a, '_, '_> {
             }
         };
         let (raw, lexeme) = self.string("a string in quotes")?;
-        let text = unescape(raw).map_err(|message| self.error(lexeme, message))?;
-        Ok(equal(text))
+        let string = unescape(raw).map_err(|message| self.error(lexeme, message))?;
+        let text = format!("{} {}", operator.text, quote(&string));
+        Ok((equal(string), text))
     }
 
     fn string(&mut self, what: &str) -> Result<(&'a str, Lexeme<'a>)> {
@@ -411,8 +412,9 @@ fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition
     let names: Vec<String> = terms.iter().map(ToString::to_string).collect();
     head.push_str(&names.join("|"));
     for (i, condition) in conditions.iter().enumerate() {
-        head.push_str(if i == 0 { " if " } else { " and " });
-        head.push_str(&condition.to_string());
+        let joint = if i == 0 { " if " } else { " and " };
+        let not = if condition.negated { "not " } else { "" };
+        head += &format!("{joint}{not}{} {}", condition.term, condition.text);
     }
     let valued = terms.iter().filter(|term| !term.function.is_flag()).count();
     if valued > 0 {

@@ -11,9 +11,8 @@
 //! Where Wapiti works on bytes, this works on characters: `.` is a character, letters are Unicode
 //! letters.
 
-use std::fmt;
+use regex::Regex;
 
-use super::source_regex::SourceRegex;
 use super::text::push_lower;
 
 /// The program whose template syntax a file uses.
@@ -24,14 +23,6 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// Returns the name of the program.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::CrfPlusPlus => "CRF++",
-            Self::Wapiti => "Wapiti",
-        }
-    }
-
     /// Returns the number of positions on either side of a sentence with distinct values.
     pub(super) fn padding(self) -> usize {
         match self {
@@ -68,9 +59,9 @@ pub(super) enum MacroOperation {
     /// `%x`: the cell.
     Cell,
     /// `%t`: whether the expression matches.
-    Test(SourceRegex),
+    Test(Regex),
     /// `%m`: the first match of the expression.
-    Match(SourceRegex),
+    Match(Regex),
 }
 
 /// A macro of a CRF++ or Wapiti template, such as `%x[0,1]`, without its position.
@@ -78,28 +69,20 @@ pub(super) enum MacroOperation {
 pub(super) struct PatternMacro {
     pub dialect: Dialect,
     pub operation: MacroOperation,
-    /// Index of the input column.
-    pub column: usize,
     /// Whether the result is lower-cased.
     pub lower: bool,
 }
 
 impl PatternMacro {
-    /// Returns the number of positions on either side of the sentence with distinct values.
-    pub(super) fn padding(&self) -> usize {
-        self.dialect.padding()
-    }
-
     /// Appends the value for a cell.
     pub(super) fn write(&self, cell: &str, out: &mut String) {
         let value = match &self.operation {
             MacroOperation::Cell => cell,
-            MacroOperation::Test(expression) if expression.regex.is_match(cell) => "true",
+            MacroOperation::Test(expression) if expression.is_match(cell) => "true",
             MacroOperation::Test(_) => "false",
-            MacroOperation::Match(expression) => expression
-                .regex
-                .find(cell)
-                .map_or("", |found| found.as_str()),
+            MacroOperation::Match(expression) => {
+                expression.find(cell).map_or("", |found| found.as_str())
+            }
         };
         if self.lower {
             push_lower(value, out);
@@ -118,25 +101,5 @@ impl PatternMacro {
         scratch.clear();
         self.dialect.push_boundary(outside, scratch);
         self.write(scratch, out);
-    }
-}
-
-impl fmt::Display for PatternMacro {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (letter, expression) = match &self.operation {
-            MacroOperation::Cell => ('x', None),
-            MacroOperation::Test(expression) => ('t', Some(expression)),
-            MacroOperation::Match(expression) => ('m', Some(expression)),
-        };
-        let letter = if self.lower {
-            letter.to_ascii_uppercase()
-        } else {
-            letter
-        };
-        write!(f, "{} %{letter}[{}", self.dialect.name(), self.column)?;
-        if let Some(expression) = expression {
-            write!(f, ",\"{}\"", expression.source)?;
-        }
-        f.write_str("]")
     }
 }

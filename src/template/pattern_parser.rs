@@ -1,11 +1,12 @@
 //! Parser for the lines of CRF++ and Wapiti template files; [`super::pattern`] describes them.
 
-use super::ast::{NamePart, Position, TemplateLine, Term};
-use super::lexer::{LineLocation, closing_quote};
-use super::line_options::LineOptions;
+use regex::Regex;
+
+use super::ast::{LineOptions, NamePart, TemplateLine};
+use super::expressions::Expressions;
+use super::function::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
 use super::pattern::{Dialect, MacroOperation, PatternMacro};
-use super::source_regex::{Expressions, SourceRegex};
-use super::template_function::TemplateFunction;
+use super::syntax::{LineLocation, closing_quote};
 use crate::error::Result;
 
 /// Maximum number of macros in one line.
@@ -177,19 +178,24 @@ impl<'a> Parser<'a, '_> {
                 "column {input_column} does not exist; columns are numbered from 0"
             ))
         })?;
-        let operation = match letter.to_ascii_lowercase() {
-            't' => MacroOperation::Test(self.expression()?),
-            'm' => MacroOperation::Match(self.expression()?),
-            _ => MacroOperation::Cell,
+        let (operation, source) = match letter.to_ascii_lowercase() {
+            't' => self.expression(MacroOperation::Test)?,
+            'm' => self.expression(MacroOperation::Match)?,
+            _ => (MacroOperation::Cell, ""),
         };
         self.expect("]")?;
+        let pattern_macro = PatternMacro {
+            dialect: self.dialect,
+            operation,
+            lower: letter.is_ascii_uppercase(),
+        };
+        let function = TemplateFunction {
+            operation: Operation::Macro(pattern_macro),
+            input: Some(TextInput::verbatim(ColumnRef::Number(input_column))),
+            text: format!("%{letter}[{input_column},{source}]"),
+        };
         Ok(Term {
-            function: TemplateFunction::Macro(PatternMacro {
-                dialect: self.dialect,
-                operation,
-                column: input_column,
-                lower: letter.is_ascii_uppercase(),
-            }),
+            function,
             position,
             column,
         })
@@ -246,18 +252,91 @@ impl<'a> Parser<'a, '_> {
         Ok(Position::Relative(offset))
     }
 
-    /// Parses `,"…"`.
-    fn expression(&mut self) -> Result<SourceRegex> {
+    /// Parses `,"…"`. Returns the operation with the expression, and its source.
+    fn expression(
+        &mut self,
+        operation: fn(Regex) -> MacroOperation,
+    ) -> Result<(MacroOperation, &'a str)> {
         self.expect(",")?;
         self.expect("\"")?;
         let Some(end) = closing_quote(self.rest) else {
             return Err(self.error("unterminated regular expression; expected '\"'"));
         };
-        let expression = self.expressions.compile_wapiti(&self.rest[..end]);
-        let expression = expression.map_err(|message| self.error(message))?;
-        self.rest = &self.rest[end + 1..];
-        Ok(expression)
+        let (source, rest) = self.rest.split_at(end);
+        let translated = translate(source);
+        let compiled = translated.and_then(|t| self.expressions.compile_translated(&t, source));
+        let expression = compiled.map_err(|message| self.error(message))?;
+        self.rest = &rest[1..];
+        Ok((operation(expression), source))
     }
+}
+
+/// Translates a Wapiti expression to the syntax of the `regex` crate.
+///
+/// Wapiti (`src/pattern.c`) has a small dialect: characters, `.`, the classes
+/// `\d \a \w \l \u \p \s` and their upper-case complements, `*` and `?` after a single character,
+/// `^` at the start and `$` at the end. Its `*` is lazy. Its backtracking matcher explores
+/// alternatives in the `regex` crate's order of preference, so both find the same match.
+///
+/// # Errors
+///
+/// A message if a repetition operator has no operand or the expression ends in a backslash.
+fn translate(source: &str) -> Result<String, String> {
+    let mut out = String::from("(?s)");
+    let body = match source.strip_prefix('^') {
+        Some(body) => {
+            out.push('^');
+            body
+        }
+        None => source,
+    };
+    let mut characters = body.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '$' if characters.peek().is_none() => {
+                out.push('$');
+                break;
+            }
+            '*' | '?' => {
+                return Err(format!(
+                    "'{c}' has nothing to repeat in \"{source}\"; expected a character before \
+                     it, or \\{c}"
+                ));
+            }
+            '.' => out.push('.'),
+            '\\' => match characters.next() {
+                Some(escaped) => push_escape(escaped, &mut out),
+                None => return Err(format!("\"{source}\" ends in a backslash")),
+            },
+            c => push_character(c, &mut out),
+        }
+        if characters.next_if_eq(&'*').is_some() {
+            out.push_str("*?");
+        } else if characters.next_if_eq(&'?').is_some() {
+            out.push('?');
+        }
+    }
+    Ok(out)
+}
+
+fn push_escape(c: char, out: &mut String) {
+    let class = match c.to_ascii_lowercase() {
+        'a' => r"\p{Alphabetic}",
+        'd' => r"\p{Nd}",
+        'l' => r"\p{Lowercase}",
+        'p' => r"\p{P}\p{S}",
+        's' => r"\s",
+        'u' => r"\p{Uppercase}",
+        'w' => r"\p{Alphabetic}\p{Nd}",
+        _ => return push_character(c, out),
+    };
+    out.push_str(if c.is_ascii_uppercase() { "[^" } else { "[" });
+    out.push_str(class);
+    out.push(']');
+}
+
+fn push_character(c: char, out: &mut String) {
+    out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
 }
 
 #[cfg(test)]
@@ -290,6 +369,45 @@ mod tests {
             "",
         ] {
             assert!(!is_pattern(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_repetition_of_nothing_is_an_error() {
+        assert_eq!(
+            translate("*a").unwrap_err(),
+            r#"'*' has nothing to repeat in "*a"; expected a character before it, or \*"#
+        );
+        assert!(translate("a**").is_err());
+        assert!(translate("a\\").is_err());
+    }
+
+    fn find<'a>(expression: &str, text: &'a str) -> Option<&'a str> {
+        let expression = Regex::new(&translate(expression).unwrap()).unwrap();
+        expression.find(text).map(|found| found.as_str())
+    }
+
+    #[test]
+    fn wapiti_expressions_match_as_in_wapiti() {
+        for (expression, text, expected) in [
+            (r"^\u", "London", Some("L")),
+            (r"^\u", "london", None),
+            (r"^.?.?.?", "Köln", Some("Köl")),
+            (r".?.?.?$", "Köln", Some("öln")),
+            (r"\d*$", "ab12", Some("12")),
+            (r"\d*", "12", Some("")),
+            (r"^\U*$", "i7-x", Some("i7-x")),
+            (r"\p", "a+b", Some("+")),
+            (r"\a\A", "b2", Some("b2")),
+            (r"\w*\W", "ab-c", Some("ab-")),
+            (r"a$b", "a$b", Some("a$b")),
+            (r"\.\*", "x.*", Some(".*")),
+            (r"(a)", "(a)", Some("(a)")),
+            (r"b^", "ab^", Some("b^")),
+            (r"\l\s", "a\u{a0}", Some("a\u{a0}")),
+            (r#"\""#, "\"", Some("\"")),
+        ] {
+            assert_eq!(find(expression, text), expected, "{expression} on {text}");
         }
     }
 }

@@ -1,13 +1,11 @@
 //! Files that templates refer to, each loaded once and stored with the template.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::clusters::Clusters;
-use super::lexer::LineLocation;
-use super::lexicon::Lexicon;
-use super::source_regex::Expressions;
-use super::vectors::{VectorSelection, Vectors};
+use super::expressions::Expressions;
+use super::syntax::LineLocation;
 use crate::error::{Error, Result};
 
 /// Maximum size of all files of a template, in bytes. They are stored in the header of a model,
@@ -35,6 +33,15 @@ impl FileReference<'_> {
     }
 }
 
+/// What to read of a file with words, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Selection {
+    /// Whether to fold words to lower case.
+    pub lower: bool,
+    /// Number of words to read; `None` for all.
+    pub first: Option<usize>,
+}
+
 /// The files loaded so far, as text and parsed.
 pub(super) struct Resources<'a> {
     /// The base of relative file names, for messages.
@@ -43,10 +50,8 @@ pub(super) struct Resources<'a> {
     /// The regular expressions compiled so far.
     pub(super) expressions: Expressions,
     files: Vec<ResourceFile>,
-    parsed: usize, // bytes
-    lexica: Vec<(String, bool, Arc<Lexicon>)>,
-    clusters: Vec<(String, bool, Arc<Clusters>)>,
-    vectors: Vec<(String, VectorSelection, Arc<Vectors>)>,
+    bytes_parsed: usize,
+    parsed: Vec<(String, Selection, Arc<dyn Any + Send + Sync>)>, // by file name
 }
 
 /// The text of a file, and the length of the prefix that the template uses.
@@ -71,10 +76,8 @@ impl<'a> Resources<'a> {
             load,
             expressions: Expressions::default(),
             files: Vec::new(),
-            parsed: 0,
-            lexica: Vec::new(),
-            clusters: Vec::new(),
-            vectors: Vec::new(),
+            bytes_parsed: 0,
+            parsed: Vec::new(),
         }
     }
 
@@ -87,79 +90,57 @@ impl<'a> Resources<'a> {
         self.files.into_iter().map(used_prefix).collect()
     }
 
-    /// Loads a lexicon; `lower` folds it to lower case.
+    /// Loads a file that is used as a whole, and in lower case if `lower`.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] at the template if the file cannot be read, and in the file if it is
     /// invalid.
-    pub(super) fn lexicon(
+    pub(super) fn load_whole<T: Any + Send + Sync>(
         &mut self,
         reference: &FileReference<'_>,
         lower: bool,
-    ) -> Result<Arc<Lexicon>> {
-        if let Some(lexicon) = find(&self.lexica, &reference.name, lower) {
-            return Ok(lexicon);
-        }
-        let parse = |text: &str, path: &str| Lexicon::parse(text, path, lower);
-        let lexicon = self.load_parsed(reference, true, parse, |_, text| text.len())?;
-        insert(&mut self.lexica, &reference.name, lower, &lexicon);
-        Ok(lexicon)
+        parse: impl FnOnce(&str, &str) -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let selection = Selection { lower, first: None };
+        self.load(reference, selection, parse, |_, text| text.len())
     }
 
-    /// Loads clusters, like [`Resources::lexicon`].
-    pub(super) fn clusters(
+    /// Loads and parses a file, unless it was with the same selection; `bytes_used` returns the
+    /// length that is used.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Resources::load_whole`].
+    pub(super) fn load<T: Any + Send + Sync>(
         &mut self,
         reference: &FileReference<'_>,
-        lower: bool,
-    ) -> Result<Arc<Clusters>> {
-        if let Some(clusters) = find(&self.clusters, &reference.name, lower) {
-            return Ok(clusters);
-        }
-        let parse = |text: &str, path: &str| Clusters::parse(text, path, lower);
-        let clusters = self.load_parsed(reference, true, parse, |_, text| text.len())?;
-        insert(&mut self.clusters, &reference.name, lower, &clusters);
-        Ok(clusters)
-    }
-
-    /// Loads word vectors, like [`Resources::lexicon`].
-    pub(super) fn vectors(
-        &mut self,
-        reference: &FileReference<'_>,
-        selection: VectorSelection,
-    ) -> Result<Arc<Vectors>> {
-        if let Some(vectors) = find(&self.vectors, &reference.name, selection) {
-            return Ok(vectors);
-        }
-        let parse = |text: &str, path: &str| Vectors::parse(text, path, selection);
-        let all = selection.first.is_none();
-        let vectors = self.load_parsed(reference, all, parse, |vectors, _| vectors.bytes_read)?;
-        insert(&mut self.vectors, &reference.name, selection, &vectors);
-        Ok(vectors)
-    }
-
-    /// Loads and parses a file, `all` of it or a prefix; `bytes_used` returns the length that is
-    /// used.
-    fn load_parsed<T>(
-        &mut self,
-        reference: &FileReference<'_>,
-        all: bool,
+        selection: Selection,
         parse: impl FnOnce(&str, &str) -> Result<T>,
         bytes_used: impl FnOnce(&T, &str) -> usize,
     ) -> Result<Arc<T>> {
+        let mut same = self.parsed.iter().filter(|(name, parsed_selection, _)| {
+            *name == reference.name && *parsed_selection == selection
+        });
+        if let Some(parsed) = same.find_map(|(.., parsed)| parsed.clone().downcast().ok()) {
+            return Ok(parsed);
+        }
         let text = self.load_text(reference)?;
-        if all {
+        if selection.first.is_none() {
             check_size(text.len()).map_err(|message| reference.error(message))?;
         }
         let parsed = parse(&text, &self.path(&reference.name))?;
         let used = bytes_used(&parsed, &text);
         self.mark_used(reference, used)?;
-        self.parsed += used;
-        if self.parsed > MAX_PARSED {
+        self.bytes_parsed += used;
+        if self.bytes_parsed > MAX_PARSED {
             let message = "too many functions read large files with different arguments";
             return Err(reference.error(message.to_owned()));
         }
-        Ok(Arc::new(parsed))
+        let parsed = Arc::new(parsed);
+        let name = reference.name.clone();
+        self.parsed.push((name, selection, parsed.clone()));
+        Ok(parsed)
     }
 
     fn load_text(&mut self, reference: &FileReference<'_>) -> Result<Arc<str>> {
@@ -214,20 +195,6 @@ fn check_size(bytes: usize) -> Result<(), String> {
         "with this file, the template adds {bytes} bytes or more to the model; at most \
          {MAX_BYTES} are allowed (vector(\"…\", first(N)) reads only the first N words)"
     ))
-}
-
-/// Returns the file `name` as parsed with the same options.
-fn find<O: Copy + PartialEq, T>(
-    parsed: &[(String, O, Arc<T>)],
-    name: &str,
-    options: O,
-) -> Option<Arc<T>> {
-    let found = parsed.iter().find(|(n, o, _)| n == name && *o == options);
-    found.map(|(_, _, parsed)| parsed.clone())
-}
-
-fn insert<O, T>(parsed: &mut Vec<(String, O, Arc<T>)>, name: &str, options: O, value: &Arc<T>) {
-    parsed.push((name.to_owned(), options, Arc::clone(value)));
 }
 
 #[cfg(test)]

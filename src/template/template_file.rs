@@ -9,20 +9,16 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::ast::TemplateLine;
+use super::ast::{LineGroup, TemplateLine};
 use super::attribute_lines::AttributeLines;
 use super::bind::{self, Learned};
 use super::caseless::CaselessExtractor;
-use super::document_line;
 use super::extractor::Extractor;
-use super::input::{ColumnRef, TextInput};
-use super::line_options::LineGroup;
-use super::lines::{is_pattern_source, parse_lines};
+use super::function::{ColumnRef, Operation, TemplateFunction};
+use super::lines::{format_document, is_pattern_source, parse_lines, strip_document};
 use super::mined::MinedNames;
 use super::resources::Resources;
-use super::shape::{FirstRead, KnownWords};
-use super::template_function::{TemplateFunction, TextFunction};
-use super::word_learner::WordLearner;
+use super::shape::{FirstRead, KnownWords, is_known_word_candidate};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
 use crate::label::PlainLabels;
@@ -30,6 +26,28 @@ use crate::sentence::{DocumentOptions, PREDICTIONS, Schema, Sentence};
 
 /// Maximum size of a template file, in bytes; typical ones have a few kilobytes.
 const MAX_SOURCE: usize = 1 << 20;
+
+/// The name and text of each template in `features/`.
+const SHIPPED: [(&str, &str); 9] = [
+    ("minimal", include_str!("../../features/minimal.tpl")),
+    ("chunk", include_str!("../../features/chunk.tpl")),
+    ("pos", include_str!("../../features/pos.tpl")),
+    ("ner", include_str!("../../features/ner.tpl")),
+    (
+        "ner-document",
+        include_str!("../../features/ner-document.tpl"),
+    ),
+    (
+        "ner-two-passes",
+        include_str!("../../features/ner-two-passes.tpl"),
+    ),
+    ("ner-finkel", include_str!("../../features/ner-finkel.tpl")),
+    (
+        "ner-finkel-edges",
+        include_str!("../../features/ner-finkel-edges.tpl"),
+    ),
+    ("pos-sancl", include_str!("../../features/pos-sancl.tpl")),
+];
 
 /// A parsed template file, with the files it refers to and what was learned from the training data.
 ///
@@ -119,11 +137,6 @@ impl FromStr for Template {
     type Err = Error;
 
     fn from_str(source: &str) -> Result<Self> {
-        let mut no_files = |_: &str| {
-            Err(Error::parameter(
-                "a template that is parsed from a string alone must not refer to files",
-            ))
-        };
         Self::parse(source, "template", &mut no_files)
     }
 }
@@ -168,8 +181,9 @@ impl Template {
     ///
     /// Those of [`Template::read`], and [`Error::Input`] at the first reference to a file.
     pub fn read_without_files(path: &Path) -> Result<Self> {
-        let mut load = |_: &str| Err(Error::parameter("files are not allowed in this template"));
-        Self::read_in(Path::new(""), path, &mut load)
+        Self::read_in(Path::new(""), path, &mut |_| {
+            Err(Error::parameter("files are not allowed in this template"))
+        })
     }
 
     fn read_in(
@@ -208,6 +222,19 @@ impl Template {
         })
     }
 
+    /// Returns the names of the templates that ship with dropchain.
+    pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+        SHIPPED.iter().map(|(name, _)| *name)
+    }
+
+    /// Parses the template `name` that ships with dropchain; `None` if there is no such template.
+    #[must_use]
+    pub fn shipped(name: &str) -> Option<Result<Self>> {
+        let (_, source) = SHIPPED.iter().find(|(shipped, _)| *shipped == name)?;
+        let file = format!("{name}.tpl");
+        Some(Self::parse(source, &file, &mut no_files))
+    }
+
     /// Returns the text of the template file, as read.
     #[must_use]
     pub fn source(&self) -> &str {
@@ -238,16 +265,11 @@ impl Template {
     /// Those of [`Template::parse`].
     pub fn with_lines(&self, lines: &str, files: &[(&str, &str)]) -> Result<Self> {
         let mut load = |name: &str| {
-            let own = self.files.iter().find(|(own, _)| own == name);
-            let own = own.map(|(_, text)| text.as_ref());
-            let text = own.or_else(|| {
-                files
-                    .iter()
-                    .find(|(n, _)| *n == name)
-                    .map(|(_, text)| *text)
-            });
+            let own = self.files.iter().map(|(own, text)| (&**own, &**text));
+            let mut all = own.chain(files.iter().copied());
+            let found = all.find(|(own, _)| *own == name);
             let missing = || Error::parameter("the template does not have this file");
-            text.map(str::to_owned).ok_or_else(missing)
+            Ok(found.ok_or_else(missing)?.1.to_owned())
         };
         let source = format!("{}\n{lines}", self.source.trim_end());
         Self::parse(&source, &self.file, &mut load)
@@ -301,9 +323,9 @@ impl Template {
             return Ok(self);
         }
         let mut source = String::with_capacity(self.source.len() + 64);
-        let mut line = Some(document_line::format_line(documents));
+        let mut line = Some(format_document(documents));
         for text in self.source.split_inclusive('\n') {
-            match document_line::strip_keyword(text) {
+            match strip_document(text) {
                 Some(_) => {
                     source.push_str(&line.take().unwrap_or_default());
                     source.push('\n');
@@ -345,10 +367,7 @@ impl Template {
     ///
     /// [`Error::Input`] if no line is left.
     pub fn without_columns(&self, names: &[&str]) -> Result<Option<Self>> {
-        let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
-        let numbers: HashSet<u64> = (self.lines.iter().filter(reads))
-            .map(|line| line.number)
-            .collect();
+        let numbers: HashSet<u64> = self.lines_that_read(names).collect();
         if numbers.is_empty() {
             return Ok(None);
         }
@@ -369,11 +388,16 @@ impl Template {
     /// Returns the place of the first line that reads a column of predictions; that of the file if
     /// none does.
     pub fn first_prediction(&self) -> Place {
-        let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, &PREDICTIONS));
-        match self.lines.iter().find(reads) {
-            Some(line) => Place::line(&*self.file, line.number),
+        match self.lines_that_read(&PREDICTIONS).next() {
+            Some(line) => Place::line(&*self.file, line),
             None => Place::file(&*self.file),
         }
+    }
+
+    /// Returns the numbers of the lines that read one of these columns.
+    fn lines_that_read(&self, names: &[&str]) -> impl Iterator<Item = u64> {
+        let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
+        self.lines.iter().filter(reads).map(|line| line.number)
     }
 
     fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
@@ -395,39 +419,37 @@ impl Template {
     ) {
         let sentences: Vec<&Sentence> = sentences.collect();
         self.mine(&sentences, plain);
-        let mut learner = self.word_learner();
-        if learner.is_idle() {
+        let with_known_words = self.functions().filter(|f| f.uses_known_words());
+        let read = with_known_words.filter_map(TemplateFunction::column);
+        let columns = distinct(read.chain(self.caseless.then_some(&ColumnRef::Word)));
+        if columns.is_empty() {
             return;
         }
-        let with_order = self.functions().any(is_shape_while_reading);
-        let mut first_read = FirstRead::new();
+        let with_order = self
+            .functions()
+            .any(TemplateFunction::is_shape_while_reading);
+        let (mut known_words, mut first_read) = (KnownWords::default(), FirstRead::default());
         for (number, sentence) in (0..).zip(sentences) {
-            learner.add_each(sentence, |word, t| {
-                if with_order {
-                    first_read.insert(word.into(), (number, t as u32));
+            let columns = columns.iter().filter_map(|c| c.index(sentence.schema()));
+            for (column, t) in columns.flat_map(|c| (0..sentence.len()).map(move |t| (c, t))) {
+                let word = sentence.cell(t, column);
+                if is_known_word_candidate(word) && !known_words.contains(word) {
+                    known_words.insert(word.into());
+                    if with_order {
+                        first_read.insert(word.into(), (number, t as u32));
+                    }
                 }
-            });
+            }
         }
-        self.known_words = learner.finish();
+        self.known_words = Arc::new(known_words);
         self.first_read = Arc::new(first_read);
-    }
-
-    /// Returns a learner of the words that this template knows, without any so far.
-    pub fn word_learner(&self) -> WordLearner {
-        let with_known_words = self.functions().filter(|f| uses_known_words(f));
-        let read = with_known_words.filter_map(TemplateFunction::column);
-        let columns = distinct(read.chain(self.caseless.then_some(ColumnRef::Word)));
-        WordLearner::new(columns)
     }
 
     /// Learns the names of the training data, if some template looks words up in them.
     fn mine(&mut self, sentences: &[&Sentence], plain: PlainLabels) {
-        let inputs = self.functions().filter_map(|function| match function {
-            TemplateFunction::MinedNames(input) => Some(input.clone()),
-            _ => None,
-        });
-        let inputs: Vec<TextInput> = inputs.collect();
-        for input in inputs {
+        let mines = |f: &&TemplateFunction| matches!(f.operation, Operation::MinedNames(_));
+        let inputs = self.functions().filter(mines);
+        for input in inputs.filter_map(|f| f.input.clone()).collect::<Vec<_>>() {
             let column = |sentence: &Sentence| input.column.index(sentence.schema());
             let parts = self.parts.as_deref();
             let names = MinedNames::learn(sentences, input.lower, column, parts, plain);
@@ -449,7 +471,7 @@ impl Template {
                 Arc::make_mut(names).extend(earlier);
             }
         }
-        if (self.caseless || self.functions().any(uses_known_words))
+        if (self.caseless || self.functions().any(TemplateFunction::uses_known_words))
             && !other.known_words.is_empty()
         {
             let known_words = Arc::make_mut(&mut self.known_words);
@@ -529,6 +551,13 @@ impl Template {
     }
 }
 
+/// Refuses a file that a template parsed from a string alone refers to.
+fn no_files(_: &str) -> Result<String> {
+    Err(Error::parameter(
+        "a template that is parsed from a string alone must not refer to files",
+    ))
+}
+
 /// Returns whether a function reads one of the columns with these names.
 fn reads_one(function: &TemplateFunction, names: &[&str]) -> bool {
     match function.column() {
@@ -537,26 +566,22 @@ fn reads_one(function: &TemplateFunction, names: &[&str]) -> bool {
     }
 }
 
-/// Returns whether a function depends on the words known from training.
-fn uses_known_words(function: &TemplateFunction) -> bool {
-    matches!(
-        function,
-        TemplateFunction::Text(TextFunction::Shape(shape), _) if shape.uses_known_words()
-    ) || is_shape_while_reading(function)
-}
-
-/// Returns whether a function depends on the order of the training data.
-fn is_shape_while_reading(function: &TemplateFunction) -> bool {
-    matches!(
-        function,
-        TemplateFunction::Text(TextFunction::ShapeWhileReading(_), _)
-    )
-}
-
 /// Collects `columns` without duplicates.
-fn distinct(columns: impl Iterator<Item = ColumnRef>) -> Vec<ColumnRef> {
+fn distinct<'a>(columns: impl Iterator<Item = &'a ColumnRef>) -> Vec<ColumnRef> {
     let mut seen = HashSet::new();
-    columns
-        .filter(|column| seen.insert(column.clone()))
-        .collect()
+    let columns = columns.filter(|column| seen.insert(*column));
+    columns.cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_template_parses() {
+        for name in Template::shipped_names() {
+            assert!(matches!(Template::shipped(name), Some(Ok(_))), "{name}");
+        }
+        assert!(Template::shipped("nothing").is_none());
+    }
 }

@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::resources::Selection;
 use super::text::push_lower;
 use crate::error::{Error, Place, Result};
 
@@ -24,15 +25,6 @@ pub(super) struct Vectors {
     pub bytes_read: usize,
 }
 
-/// Which vectors of a file to read, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct VectorSelection {
-    /// Whether to fold words to lower case.
-    pub lower: bool,
-    /// Number of vectors to read; `None` for all.
-    pub first: Option<usize>,
-}
-
 impl Vectors {
     /// Parses `contents`: lines with a word and D numbers, separated by blanks or tabs, optionally
     /// after a header line with the number of words and D. The first vector of a word wins. A word
@@ -42,7 +34,7 @@ impl Vectors {
     ///
     /// [`Error::Input`] at a line whose number of components is not D, at a component that is not
     /// finite or exceeds 10¹⁵ in magnitude, if there are no vectors, and if D exceeds 4096.
-    pub(super) fn parse(contents: &str, file: &str, selection: VectorSelection) -> Result<Self> {
+    pub(super) fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
         let mut vectors = Self {
             words: HashMap::new(),
             values: Vec::new(),
@@ -176,7 +168,7 @@ fn quote_start(cells: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const ALL: VectorSelection = VectorSelection {
+    const ALL: Selection = Selection {
         lower: false,
         first: None,
     };
@@ -209,7 +201,7 @@ mod tests {
     #[test]
     fn the_first_vector_of_a_word_wins() {
         assert_eq!(read("a 1\nb 2\na 3\n").get("a"), Some(&[1.0][..]));
-        let lower = VectorSelection { lower: true, ..ALL };
+        let lower = Selection { lower: true, ..ALL };
         let vectors = Vectors::parse("The 1\nthe 2\nof 3\n", "v.txt", lower).unwrap();
         assert_eq!(vectors.get("the"), Some(&[1.0][..]));
         assert_eq!(vectors.get("of"), Some(&[3.0][..]));
@@ -217,7 +209,7 @@ mod tests {
 
     #[test]
     fn reading_can_stop_after_the_first_words() {
-        let first = |n| VectorSelection {
+        let first = |n| Selection {
             first: Some(n),
             ..ALL
         };

@@ -12,9 +12,8 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::bundle_key::BundleKey;
-use super::document_state::DocumentState;
-use super::mined::NameTag;
+use super::document::DocumentState;
+use super::lexicon::PhraseTag;
 use super::shape::ShapeScratch;
 use super::syntax::escape_value;
 use crate::fingerprint::{Fingerprinter, Fragment};
@@ -36,6 +35,27 @@ pub(super) struct FunctionValue {
 impl FunctionValue {
     pub(super) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
+    }
+}
+
+/// Maximum number of adjacent cells that a bundle reads.
+pub(super) const MAX_CELLS: usize = 3;
+
+/// The number of a bundle in its template, and the cells that it reads at a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BundleKey([u32; 1 + MAX_CELLS]);
+
+impl BundleKey {
+    /// Creates the key of a bundle; 0 takes the place of cells that it does not read.
+    #[inline(always)]
+    pub fn new(bundle: u32, [a, b, c]: [u32; MAX_CELLS]) -> Self {
+        Self([bundle, a, b, c])
+    }
+
+    /// Returns the numbers that make up the key.
+    #[inline(always)]
+    pub fn numbers(self) -> [u32; 1 + MAX_CELLS] {
+        self.0
     }
 }
 
@@ -71,28 +91,27 @@ pub struct Workspace {
     generation: u64,
     fingerprinter: Fingerprinter,
     pub(super) tokens: usize,
-    training_sentence: Option<u32>,
+    pub(super) training_sentence: Option<u32>,
     caseless: Option<Box<Workspace>>, // that of the extractor of sentences without case
     padding: usize,
     pub(super) arena: String,
-    values: Vec<FunctionValue>,
+    pub(super) values: Vec<FunctionValue>,
     cell_ends: Vec<u32>, // [cells + 1] end of each cell in `values`, after a leading 0
     memos: Vec<Cell<u64>>,
-    memos_per_value: u32,
+    pub(super) memos_per_value: u32,
     memoized: Watermark,
     entries: Vec<MemoEntry>,
     entry_table: HashTable<u32>, // hash(column, text) → index in `entries`
     outside: Vec<u32>,           // [columns][2·padding] first cell before and after the sentence
-    rows: Vec<u32>,              // [rows][padding + T + padding] first cell of each position
-    functions: Vec<FunctionCells>,
-    overflow: bool,
+    pub(super) rows: Vec<u32>,   // [rows][padding + T + padding] first cell of each position
+    pub(super) functions: Vec<FunctionCells>,
+    pub(super) overflow: bool, // whether the sentence outgrew the 4 GiB that ranges can address
     derived: String,
     pub(super) boundary_token: String,
     shape_scratch: ShapeScratch,
     pub(super) boundaries: Vec<usize>,
     pub(super) seen_ngrams: HashTable<(u32, u32)>,
-    pub(super) lexicon_tags: Vec<u8>,
-    pub(super) name_tags: Vec<NameTag>,
+    pub(super) phrase_tags: Vec<PhraseTag>,
     pub(super) combination: Vec<u32>,
     pub(super) bundle_keys: Vec<BundleKey>, // [T][bundles]
     pub(super) document: DocumentState,
@@ -138,11 +157,6 @@ impl Workspace {
         caseless
     }
 
-    /// Returns the number of the sentence in the training data, if it is one of them.
-    pub(super) fn training_sentence(&self) -> Option<u32> {
-        self.training_sentence
-    }
-
     /// Prepares for a sentence of the extractor identified by `owner`. Drops the entries if they
     /// belong to another extractor or are too many. Returns whether the positions outside the
     /// sentence are still memoized.
@@ -177,24 +191,9 @@ impl Workspace {
         self.cell_ends.len() - 1
     }
 
-    /// Adds the next function.
-    pub(super) fn push_function(&mut self, cells: FunctionCells) {
-        self.functions.push(cells);
-    }
-
-    /// Sets the number of memos of the values pushed from now on.
-    pub(super) fn set_memos_per_value(&mut self, memos: u32) {
-        self.memos_per_value = memos;
-    }
-
     /// Finishes the current cell.
     pub(super) fn finish_cell(&mut self) {
         self.cell_ends.push(self.values.len() as u32);
-    }
-
-    /// Returns whether the sentence outgrew the 4 GiB of text that ranges can address.
-    pub(super) fn overflowed(&self) -> bool {
-        self.overflow
     }
 
     /// Returns the first cell of the memo entry of `text` in a column, if there is one.
@@ -260,23 +259,11 @@ impl Workspace {
         }
     }
 
-    /// Starts the row of a memoized column with the positions before the sentence.
-    pub(super) fn start_row(&mut self, column: usize) {
-        let before = 2 * column * self.padding;
-        self.rows
-            .extend_from_slice(&self.outside[before..before + self.padding]);
-    }
-
-    /// Adds the next token to the row, given the first cell of its memo entry.
-    pub(super) fn push_token(&mut self, first_cell: u32) {
-        self.rows.push(first_cell);
-    }
-
-    /// Finishes the row with the positions after the sentence.
-    pub(super) fn finish_row(&mut self, column: usize) {
-        let after = (2 * column + 1) * self.padding;
-        self.rows
-            .extend_from_slice(&self.outside[after..after + self.padding]);
+    /// Adds the positions before or after the sentence to the row of a memoized column.
+    pub(super) fn push_outside(&mut self, column: usize, before: bool) {
+        let first = (2 * column + usize::from(!before)) * self.padding;
+        let cells = &self.outside[first..first + self.padding];
+        self.rows.extend_from_slice(cells);
     }
 
     /// Adds a row for the consecutive cells from `first_cell` on: the position before the sentence,
@@ -298,11 +285,6 @@ impl Workspace {
     pub(super) fn push_copy(&mut self, value: FunctionValue) {
         self.values.push(value);
         self.overflow |= self.values.len() > u32::MAX as usize;
-    }
-
-    /// Removes the last value of the cell. It must be one that was not copied.
-    pub(super) fn pop_value(&mut self) {
-        self.values.pop();
     }
 
     /// Adds a text in the arena with a number to the cell.
@@ -374,16 +356,6 @@ impl Workspace {
     /// Returns a number that changes whenever memo entries are dropped.
     pub fn generation(&self) -> u64 {
         self.generation
-    }
-
-    /// Returns the index of the next value to be pushed.
-    pub(super) fn next_value(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Returns the values pushed since [`Workspace::next_value`] returned `first`.
-    pub(super) fn values_from(&self, first: usize) -> &[FunctionValue] {
-        &self.values[first..]
     }
 
     /// Returns the values of a cell.

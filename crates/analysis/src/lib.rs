@@ -7,9 +7,13 @@
 //! | see how a tagger takes worse text or fewer attributes | [`Damage`], [`Deletion`] |
 //! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
 //! | score words by their frequency in the training data | [`FrequencyEvaluation`] |
+//! | compare two taggers, and test whether they differ | [`PairedBootstrap`] |
+//! | score probabilities | [`Calibration`] |
 //! | see what each template line contributes to a model | [`LineStatistics`] |
 //! | find attributes with names like a given one | [`similar_attributes`] |
 
+mod bootstrap;
+mod calibration;
 mod damage;
 mod deletion;
 mod error_counts;
@@ -22,6 +26,8 @@ mod similar;
 mod tests;
 mod uncertainty;
 
+pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
+pub use calibration::{Calibration, CalibrationBin};
 pub use damage::Damage;
 pub use deletion::Deletion;
 pub use error_counts::{ErrorCounts, TypeErrors};

@@ -4,11 +4,9 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::fmt;
-use std::str::FromStr;
 
+use dropchain::Result;
 use dropchain::tag::{TagInput, TagOptions, Tagger, Workspace};
-use dropchain::{Error, Result};
 
 /// A measure of how uncertain a model is about the labels of a sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,40 +20,6 @@ pub enum UncertaintyMeasure {
     /// The entropy of the distribution over label sequences in nats per token: exact, by the
     /// forward-backward algorithm. 0 to log K.
     Entropy,
-}
-
-impl UncertaintyMeasure {
-    /// Every measure.
-    pub const ALL: [Self; 3] = [Self::Confidence, Self::Margin, Self::Entropy];
-
-    /// The name that [`UncertaintyMeasure::from_str`] parses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Confidence => "confidence",
-            Self::Margin => "margin",
-            Self::Entropy => "entropy",
-        }
-    }
-}
-
-impl fmt::Display for UncertaintyMeasure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for UncertaintyMeasure {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|measure| measure.name() == name);
-        found.ok_or_else(|| {
-            Error::parameter(format!(
-                "unknown measure of uncertainty '{name}': expected confidence, margin or entropy"
-            ))
-        })
-    }
 }
 
 impl UncertaintyMeasure {
@@ -199,16 +163,5 @@ mod tests {
             assert_eq!(left, [0, 3]);
         }
         assert_eq!(Highest::new(0).add(1.0, (0, 0), 'a'), Some('a'));
-    }
-
-    #[test]
-    fn measures_are_found_by_name() {
-        for measure in UncertaintyMeasure::ALL {
-            assert_eq!(
-                measure.name().parse::<UncertaintyMeasure>().unwrap(),
-                measure
-            );
-        }
-        assert!("luck".parse::<UncertaintyMeasure>().is_err());
     }
 }

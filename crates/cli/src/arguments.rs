@@ -1,23 +1,23 @@
 //! Argument groups and value types shared by several commands.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::borrow::Borrow;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Format, ReadOptions};
+use dropchain::corpus::{Corpus, Format, ReadOptions, ReadReport, TextEncoding};
 use dropchain::label::PlainLabels;
 use dropchain::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Model, Result};
-use dropchain_formats::{InputFormat, annotation_files};
+use dropchain_formats::{InputFormat, Misaligned, OffsetUnit, SpanOptions, annotation_files};
 use dropchain_options::named;
 
-use super::file_name::FileName;
-use super::model_input::guess_format;
-use super::progress::notice;
-use super::span_arguments::SpanArguments;
-use super::text_arguments::TextArguments;
+use crate::progress::notice;
 
 /// How to read corpora.
 #[derive(Clone, Debug, Default, Args)]
@@ -104,6 +104,35 @@ pub fn other_files<'a>(
     files
         .flat_map(|file| annotation_files(OsStr::new(&**file)))
         .collect()
+}
+
+/// File name extensions of CoNLL files. Other names say nothing, except those that
+/// [`Format::guess`] recognizes.
+const CONLL_EXTENSIONS: [&str; 3] = [".conll", ".bio", ".tsv"];
+
+/// Returns the format of files that their names tell, which must be the same for all.
+pub fn named_format(files: &[FileName]) -> Result<Option<Format>> {
+    let first = guess_format(&files[0]);
+    if let Some(other) = files.iter().find(|file| guess_format(file) != first) {
+        let name = |file: &FileName| guess_format(file).map_or("text", Format::name);
+        return Err(Error::parameter(format!(
+            "{} looks like {}, {other} like {}; specify the format with --format",
+            files[0],
+            name(&files[0]),
+            name(other)
+        )));
+    }
+    Ok(first)
+}
+
+/// Guesses the format of a file from the extension of its name.
+pub fn guess_format(file: &str) -> Option<Format> {
+    let name = file.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    match Format::guess(file) {
+        Format::Conll if !CONLL_EXTENSIONS.iter().any(|e| name.ends_with(e)) => None,
+        format => Some(format),
+    }
 }
 
 /// How to treat a checkpoint that exists.
@@ -287,6 +316,193 @@ impl FromStr for ByteSize {
             .map(|size| Self(size as u64))
             .ok_or_else(|| "expected a size such as 4G, 500M or 4000000000".to_owned())
     }
+}
+
+/// Text in other encodings, and with hard line breaks.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct TextArguments {
+    /// Encoding of the input, for example latin1, windows-1250 or utf-16le [default: utf-8]
+    ///
+    /// The names are those of the web. A byte order mark is stronger.
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    encoding: Option<TextEncoding>,
+    /// Replace bytes that are no text by U+FFFD, and say how often
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
+    lossy: bool,
+    /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
+    paragraphs: bool,
+    #[arg(skip)]
+    report: ReadReport,
+}
+
+impl TextArguments {
+    /// Sets the corresponding reading options.
+    pub fn apply(&self, options: ReadOptions) -> ReadOptions {
+        ReadOptions {
+            encoding: self.encoding,
+            lossy: self.lossy,
+            paragraphs: self.paragraphs,
+            report: self.report.clone(),
+            ..options
+        }
+    }
+
+    /// Returns whether raw text has hard line breaks.
+    pub fn has_paragraphs(&self) -> bool {
+        self.paragraphs
+    }
+
+    /// Says what was changed in the inputs.
+    pub fn print_notices(&self) {
+        self.report.notices().iter().for_each(|text| notice(text));
+    }
+}
+
+/// How to read spans of characters.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct SpanArguments {
+    /// What offsets of spans count: chars (code points), bytes or utf16 [default: chars]
+    #[arg(
+        long,
+        value_name = "UNIT",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
+    offsets: Option<OffsetUnit>,
+    /// Spans that cut a token: error, expand (to whole tokens) or drop [default: error]
+    ///
+    /// The error lists all of them. Discontinuous spans of BRAT are treated alike.
+    #[arg(
+        long,
+        value_name = "ACTION",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
+    misaligned: Option<Misaligned>,
+}
+
+impl SpanArguments {
+    pub fn options(&self) -> SpanOptions {
+        SpanOptions {
+            offsets: self.offsets.unwrap_or_default(),
+            misaligned: self.misaligned.unwrap_or_default(),
+        }
+    }
+}
+
+/// How to read labels that are not fully known.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct PartialLabelArguments {
+    /// Labels of TRAIN may be unknown (`_`) or one of several (`B-PER|B-ORG`)
+    ///
+    /// Otherwise `_` and `B-PER|B-ORG` are labels like any other. In JSON lines, null and arrays
+    /// of labels are partial labels too.
+    #[arg(long, hide_short_help = true)]
+    pub partial_labels: bool,
+}
+
+impl PartialLabelArguments {
+    /// Returns a hint if labels of `corpus` look partial, but are read as ordinary labels.
+    pub fn hint(&self, corpus: &Corpus) -> Option<String> {
+        if self.partial_labels {
+            return None;
+        }
+        let mut labels = HashSet::new();
+        for sentence in corpus {
+            labels.extend((0..sentence.len()).filter_map(|t| sentence.label(t)));
+        }
+        let is_set = |label: &&&str| {
+            label.contains('|') && label.split('|').all(|part| labels.contains(part))
+        };
+        let label = match labels.get("_") {
+            Some(label) if labels.len() > 1 => label,
+            _ => labels.iter().filter(|label| is_set(label)).min()?,
+        };
+        Some(format!(
+            "note: '{label}' is trained as a label like any other; with --partial-labels, '_' is \
+             an unknown label and A|B one of two"
+        ))
+    }
+}
+
+/// The name of an input file, which need not be valid UTF-8. As a string, for messages and logs,
+/// it has replacement characters then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileName {
+    name: OsString,
+    text: String,
+}
+
+impl FileName {
+    /// Returns the name of standard input.
+    pub fn stdin() -> Self {
+        Self::from(OsString::from("-"))
+    }
+}
+
+impl From<OsString> for FileName {
+    fn from(name: OsString) -> Self {
+        let text = name.to_string_lossy().into_owned();
+        Self { name, text }
+    }
+}
+
+impl Deref for FileName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Borrow<str> for FileName {
+    fn borrow(&self) -> &str {
+        &self.text
+    }
+}
+
+impl AsRef<OsStr> for FileName {
+    fn as_ref(&self) -> &OsStr {
+        &self.name
+    }
+}
+
+impl AsRef<Path> for FileName {
+    fn as_ref(&self) -> &Path {
+        Path::new(&self.name)
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl serde::Serialize for FileName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+/// A name, what it means, and its value.
+pub type Choice<T> = (&'static str, &'static str, T);
+
+/// Parses one of these names.
+pub fn one_of<T>(values: &'static [Choice<T>]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let names = values.iter();
+    let names = names.map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(move |name| {
+        let found = values.iter().find(|(own, ..)| *own == name);
+        found.map(|found| found.2).ok_or("an unknown name")
+    })
 }
 
 #[cfg(test)]

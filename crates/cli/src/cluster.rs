@@ -9,13 +9,10 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
 use dropchain_knowledge::read_cluster_text;
 
-use super::arguments::{LimitArguments, ThreadArguments, input_format};
-use super::file_name::FileName;
-use super::interrupt;
-use super::outputs::{CommandFiles, ResultFile};
-use super::progress::Progress;
-use super::text_arguments::TextArguments;
-use super::{CommandResult, check_stdin_once};
+use crate::arguments::{FileName, LimitArguments, TextArguments, ThreadArguments, input_format};
+use crate::outputs::{CommandFiles, ResultFile};
+use crate::progress::Progress;
+use crate::{CommandResult, check_stdin_once, interrupt};
 
 /// Learn Brown clusters from unlabeled text, for `cluster` in templates
 #[derive(Debug, Args)]

@@ -1,13 +1,12 @@
 //! `dropchain compare`
 
 use clap::Args;
-use dropchain::eval::PairedBootstrap;
+use dropchain_analysis::PairedBootstrap;
 
-use super::arguments::{InputArguments, PlainLabelArguments, ThreadArguments};
-use super::file_name::FileName;
-use super::outputs::CommandFiles;
-use super::predictions::{GoldCorpus, joined, labels};
-use super::{CommandResult, check_stdin_once, json_line, print};
+use crate::arguments::{FileName, InputArguments, PlainLabelArguments, ThreadArguments};
+use crate::outputs::CommandFiles;
+use crate::predictions::{GoldCorpus, joined, labels};
+use crate::{CommandResult, check_stdin_once, print_report};
 
 /// Test whether two taggers differ significantly, by paired bootstrap
 #[derive(Debug, Args)]
@@ -74,15 +73,13 @@ impl CompareCommand {
             if gold.layout.document_start {
                 bootstrap.add_document_start();
             } else {
-                bootstrap.add(&labels(gold)?, [&a.labels(in_a)?, &b.labels(in_b)?])?;
+                bootstrap.add(
+                    &labels(gold)?,
+                    [&a.columns.labels(in_a)?, &b.columns.labels(in_b)?],
+                )?;
             }
         }
         let report = bootstrap.run(self.samples, self.seed)?;
-        let text = if self.json {
-            json_line(&report)?
-        } else {
-            report.to_string()
-        };
-        print(&text)
+        print_report(self.json, &report, || report.to_string())
     }
 }

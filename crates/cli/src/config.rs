@@ -17,10 +17,10 @@ use dropchain::{Error, Model, Place, Template};
 use serde_json::{Map, Value, json};
 use toml::de::{DeTable, DeValue};
 
-use super::exit::CommandError;
-use super::file_name::FileName;
-use super::foreign_names;
-use super::progress::notice;
+use crate::arguments::FileName;
+use crate::exit::CommandError;
+use crate::help;
+use crate::progress::notice;
 
 /// The key of the positional arguments, which have no name on the command line.
 pub const INPUT: &str = "input";
@@ -54,27 +54,13 @@ pub struct ConfigArguments {
     /// goes before that of the file. File names are relative to the folder of the file. `-` is
     /// standard input. `dropchain inspect MODEL --config` prints the file that repeats a run.
     #[arg(long, value_name = "FILE")]
-    config: Option<FileName>,
+    pub config: Option<FileName>,
+    /// The options of the run.
     #[arg(skip)]
-    effective: EffectiveConfig,
+    pub effective: EffectiveConfig,
 }
 
 impl ConfigArguments {
-    /// Returns the configuration file.
-    pub fn file(&self) -> Option<&FileName> {
-        self.config.as_ref()
-    }
-
-    /// Returns the options of the run.
-    pub fn effective(&self) -> &EffectiveConfig {
-        &self.effective
-    }
-
-    /// Sets the options of the run.
-    pub fn set_effective(&mut self, effective: EffectiveConfig) {
-        self.effective = effective;
-    }
-
     /// Returns a model with a record of the options that it was trained with. A model is never lost
     /// for its record: without room for that, there is none.
     pub fn record(model: &Model, config: &Value) -> Option<Model> {
@@ -92,7 +78,7 @@ impl ConfigArguments {
         files: impl IntoIterator<Item = &'a FileName>,
     ) -> Result<(), CommandError> {
         let is_stdin = |file: &FileName| &**file == "-";
-        match self.file().is_some_and(is_stdin) && files.into_iter().any(is_stdin) {
+        match self.config.as_ref().is_some_and(is_stdin) && files.into_iter().any(is_stdin) {
             true => Err(CommandError::Usage(
                 "standard input can be read only once: as --config, or as another file",
             )),
@@ -316,7 +302,7 @@ impl<'f> File<'f> {
     ) -> Result<FileArgument<'a>, Error> {
         let Some((_, argument)) = options_of(command).find(|(known, _)| *known == key) else {
             let name = command.get_name();
-            let ours = foreign_names::our_option(&format!("--{key}"));
+            let ours = help::our_option(&format!("--{key}"));
             let hint = ours.map_or(String::new(), |ours| format!("; it is {ours}"));
             let key = key.escape_debug();
             let message =

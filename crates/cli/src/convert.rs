@@ -7,10 +7,9 @@ use dropchain::model::{AttributeKind, Precision};
 use dropchain::{Error, Model, Result};
 use dropchain_options::named;
 
-use super::CommandResult;
-use super::interrupt;
-use super::outputs::{CommandFiles, ResultFile};
-use super::progress::Progress;
+use crate::outputs::{CommandFiles, ResultFile};
+use crate::progress::Progress;
+use crate::{CommandResult, interrupt};
 
 /// Convert a model of CRFsuite, change the precision of a model, drop small weights
 #[derive(Debug, Args)]
@@ -33,12 +32,7 @@ pub struct ConvertCommand {
     #[arg(long, value_parser = named::<Precision>())]
     precision: Option<Precision>,
     /// Drop attribute weights with an absolute value below EPS
-    #[arg(
-        long,
-        value_name = "EPS",
-        default_value_t = 0.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "EPS", default_value_t = 0.0)]
     prune: f64,
     /// Do not print what was written
     #[arg(long)]

@@ -1,6 +1,5 @@
 //! `dropchain demo`
 
-use std::fmt;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,7 +10,6 @@ use dropchain::corpus::{
     Writer,
 };
 use dropchain::eval::Evaluation;
-
 use dropchain::sentence::Sentence;
 use dropchain::tag::Tagger;
 use dropchain::template::Template;
@@ -20,10 +18,10 @@ use dropchain::train::{Defaults, Lbfgs, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 use dropchain_formats::Inline;
 
-use super::arguments::ThreadArguments;
-use super::outputs::CommandFiles;
-use super::progress::notice;
-use super::{CommandResult, stdout_error};
+use crate::arguments::ThreadArguments;
+use crate::outputs::CommandFiles;
+use crate::progress::notice;
+use crate::{CommandResult, stdout_error};
 
 /// Train on a small built-in corpus, then tag standard input
 #[derive(Debug, Args)]
@@ -48,17 +46,11 @@ enum LabelName {
 }
 
 impl LabelName {
-    fn column(self) -> &'static str {
+    /// Returns the column and the template.
+    fn names(self) -> [&'static str; 2] {
         match self {
-            Self::Ner => "ner",
-            Self::Upos => "upos",
-        }
-    }
-
-    fn template(self) -> &'static str {
-        match self {
-            Self::Ner => "ner",
-            Self::Upos => "pos",
+            Self::Ner => ["ner", "ner"],
+            Self::Upos => ["upos", "pos"],
         }
     }
 }
@@ -90,22 +82,21 @@ impl DemoCommand {
             let clock = Instant::now();
             let tagger = self.train(&train, l2, dropout)?;
             let seconds = clock.elapsed().as_secs_f64();
-            let dev = Score::measure(&tagger, &dev)?;
-            let test = Score::measure(&tagger, &test)?;
-            let [dev_text, test_text] = [&dev, &test].map(Score::to_string);
+            let scores = [score(&tagger, &dev)?, score(&tagger, &test)?];
+            let text = |(metric, score): (&str, f64)| format!("{metric} {:.1}", 100.0 * score);
+            let ([dev_text, test_text], (_, value)) = (scores.map(text), scores[0]);
             notice(&format!(
                 "{name:21} {seconds:7.1}   {dev_text:14}   {test_text}"
             ));
-            if best.as_ref().is_none_or(|(best, _)| dev.value > *best) {
-                best = Some((dev.value, tagger));
+            if best.as_ref().is_none_or(|(best, _)| value > *best) {
+                best = Some((value, tagger));
             }
         }
         best.map_or(Ok(()), |(_, tagger)| self.tag(&tagger))?;
+        let [column, template] = self.label.names();
         notice(&format!(
-            "next, a model of your own: dropchain train train.conll --columns word,{} \
-             --dev dev.conll --template {} --model my.model",
-            self.label.column(),
-            self.label.template()
+            "next, a model of your own: dropchain train train.conll --columns word,{column} \
+             --dev dev.conll --template {template} --model my.model"
         ));
         Ok(())
     }
@@ -114,7 +105,7 @@ impl DemoCommand {
         let options = ReadOptions {
             format: Some(Format::Conll),
             columns: Some(["word", "upos", "ner"].map(str::to_owned).to_vec()),
-            label: Some(self.label.column().to_owned()),
+            label: Some(self.label.names()[0].to_owned()),
             ..ReadOptions::default()
         };
         Reader::from_read(Box::new(text.as_bytes()), "sample corpus", &options).collect()
@@ -125,7 +116,7 @@ impl DemoCommand {
             l2: Some(l2),
             ..Lbfgs::dropout(dropout)
         });
-        let template = Template::shipped(self.label.template())
+        let template = Template::shipped(self.label.names()[1])
             .ok_or_else(|| Error::parameter("the built-in template is missing"))??;
         let trained = Trainer::new(options)?.train(sentences.to_vec(), template, &mut ())?;
         Ok(Tagger::new(trained.model))
@@ -156,32 +147,16 @@ impl DemoCommand {
     }
 }
 
-/// Span F1 or, if labels encode no spans, accuracy.
-struct Score {
-    metric: &'static str,
-    value: f64,
-}
-
-impl Score {
-    /// Tags the sentences and scores the result.
-    fn measure(tagger: &Tagger, sentences: &[Sentence]) -> Result<Self> {
-        let mut evaluation = Evaluation::new();
-        for sentence in sentences {
-            let tagging = tagger.tag(sentence)?;
-            let predicted = tagger.label_names(&tagging.labels);
-            evaluation.add(&sentence.labels().unwrap_or_default(), &predicted)?;
-        }
-        let (metric, value) = if evaluation.has_spans() {
-            ("F1", evaluation.f1())
-        } else {
-            ("accuracy", evaluation.accuracy())
-        };
-        Ok(Self { metric, value })
+/// Tags the sentences and scores the result: by span F1 or, if labels encode no spans, accuracy.
+fn score(tagger: &Tagger, sentences: &[Sentence]) -> Result<(&'static str, f64)> {
+    let mut evaluation = Evaluation::new();
+    for sentence in sentences {
+        let tagging = tagger.tag(sentence)?;
+        let predicted = tagger.label_names(&tagging.labels);
+        evaluation.add(&sentence.labels().unwrap_or_default(), &predicted)?;
     }
-}
-
-impl fmt::Display for Score {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:.1}", self.metric, 100.0 * self.value)
-    }
+    Ok(match evaluation.has_spans() {
+        true => ("F1", evaluation.f1()),
+        false => ("accuracy", evaluation.accuracy()),
+    })
 }

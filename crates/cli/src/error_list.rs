@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dropchain::Sentence;
 use dropchain::label::{Scheme, Span};
 use dropchain_analysis::{ErrorKind, SpanError, compare_spans, label_errors};
 use serde::Serialize;
 
-use super::terminal::printable;
-use super::text_layout::{at_place, snippet, wrap};
+use crate::terminal::{at_place, printable, snippet, wrap_indented};
 
 /// Which errors to list.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Errors")]
 pub struct ErrorArguments {
     /// Also list the errors in their sentences, by kind, with file and line
-    #[arg(long, help_heading = "Errors", conflicts_with = "damage")]
+    #[arg(long, conflicts_with = "damage")]
     errors: bool,
     /// Maximum number of errors of each kind to list; all are counted
     #[arg(
         long,
-        help_heading = "Errors",
         value_name = "N",
         default_value_t = 10,
         requires = "errors",
@@ -30,18 +30,16 @@ pub struct ErrorArguments {
     /// Only errors of these kinds, separated by commas
     #[arg(
         long,
-        help_heading = "Errors",
         value_name = "KIND",
-        value_enum,
+        value_parser = error_kind(),
         value_delimiter = ',',
         requires = "errors",
         hide_short_help = true
     )]
-    error_kind: Vec<KindName>,
+    error_kind: Vec<ErrorKind>,
     /// Only errors with these gold or predicted types, or labels, separated by commas
     #[arg(
         long,
-        help_heading = "Errors",
         value_name = "TYPE",
         value_delimiter = ',',
         requires = "errors",
@@ -50,26 +48,22 @@ pub struct ErrorArguments {
     error_type: Vec<String>,
 }
 
-/// Kinds of errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum KindName {
-    Missed,
-    Spurious,
-    WrongType,
-    WrongBoundary,
-    WrongTypeAndBoundary,
-}
+/// The names of [`ErrorKind::ALL`].
+const KINDS: [&str; 5] = [
+    "missed",
+    "spurious",
+    "wrong-type",
+    "wrong-boundary",
+    "wrong-type-and-boundary",
+];
 
-impl From<KindName> for ErrorKind {
-    fn from(name: KindName) -> Self {
-        match name {
-            KindName::Missed => Self::Missed,
-            KindName::Spurious => Self::Spurious,
-            KindName::WrongType => Self::WrongType,
-            KindName::WrongBoundary => Self::WrongBoundary,
-            KindName::WrongTypeAndBoundary => Self::WrongTypeAndBoundary,
-        }
-    }
+/// Parses the name of a kind of errors.
+fn error_kind() -> impl TypedValueParser<Value = ErrorKind> {
+    PossibleValuesParser::new(KINDS).try_map(|name| {
+        let mut kinds = ErrorKind::ALL.into_iter().zip(KINDS);
+        let found = kinds.find(|(_, own)| *own == name);
+        found.map(|(kind, _)| kind).ok_or("an unknown kind")
+    })
 }
 
 impl ErrorArguments {
@@ -78,7 +72,7 @@ impl ErrorArguments {
     pub fn collector(&self, schemes: [Scheme; 2]) -> Option<ErrorCollector> {
         let list = || ErrorList {
             limit: self.max_errors as usize,
-            kinds: self.error_kind.iter().map(|&kind| kind.into()).collect(),
+            kinds: self.error_kind.clone(),
             types: self.error_type.clone(),
             counts: BTreeMap::new(),
             listed: Vec::new(),
@@ -227,7 +221,8 @@ impl ListedError {
         let start = spans().map(|span| span.start).min().unwrap_or(0);
         let end = spans().map(|span| span.end).max().unwrap_or(0);
         let words: Vec<&str> = self.tokens.iter().map(String::as_str).collect();
-        at_place(&printable(&place), &what, "  ") + &wrap(&snippet(&words, start, end), "      ")
+        at_place(&printable(&place), &what, "  ")
+            + &wrap_indented(&snippet(&words, start, end), "      ")
     }
 }
 

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use dropchain::Error;
 use dropchain::optim::StopReason;
-use dropchain::train::{End, EndReason};
+use dropchain::train::EndReason;
 
-use super::interrupt::{self, Signal};
+use crate::interrupt::{self, Signal};
+use crate::progress::notice;
 
 /// Why a command did not end with the result that was asked for.
 #[derive(Debug)]
@@ -44,11 +45,6 @@ impl From<Error> for CommandError {
 }
 
 impl CommandError {
-    /// Returns the exit code.
-    pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(self.code())
-    }
-
     /// Returns the number that the operating system has for the exit code.
     pub fn code(&self) -> u8 {
         match self {
@@ -75,6 +71,17 @@ impl CommandError {
     }
 }
 
+/// Prints why a command of `program` did not end with its result, and returns the exit code.
+pub fn end(program: &str, result: CommandResult) -> ExitCode {
+    let Err(error) = result else {
+        return ExitCode::SUCCESS;
+    };
+    if let Some(message) = error.message() {
+        notice(&format!("{program}: {message}"));
+    }
+    ExitCode::from(error.code())
+}
+
 /// Fails if a signal came too late to change anything: the exit code says so all the same.
 pub fn check_uninterrupted() -> CommandResult {
     interrupt::received().map_or(Ok(()), |signal| {
@@ -89,7 +96,7 @@ pub fn check_uninterrupted() -> CommandResult {
 /// fault or by overflow: within rounding of a minimum, another test stops training first. With the
 /// approximate gradients of the paper they disagree by design, and it is how training ends.
 pub fn training_result(
-    end: &End,
+    (reason, iterations): (EndReason, usize),
     is_first_pass: bool,
     has_exact_gradient: bool,
     fate: &str,
@@ -97,22 +104,20 @@ pub fn training_result(
     if let Some(signal) = interrupt::received() {
         let when = match is_first_pass {
             true => "before the second pass had a result".to_owned(),
-            false => format!("after {} iterations", end.iterations),
+            false => format!("after {iterations} iterations"),
         };
         let message = format!("interrupted by {signal} {when}; {fate}");
         return Err(CommandError::Interrupted(signal, message));
     }
-    match end.reason {
+    match reason {
         EndReason::Optimizer(StopReason::LineSearch) if has_exact_gradient => {
             Err(CommandError::NotConverged(format!(
-                "training did not converge: the line search found no lower value after {} \
-                 iterations; {fate}",
-                end.iterations
+                "training did not converge: the line search found no lower value after \
+                 {iterations} iterations; {fate}"
             )))
         }
         EndReason::Optimizer(StopReason::NonFinite) => Err(CommandError::NotFinite(format!(
-            "the objective or its gradient is not finite after {} iterations; {fate}",
-            end.iterations
+            "the objective or its gradient is not finite after {iterations} iterations; {fate}"
         ))),
         _ => Ok(()),
     }

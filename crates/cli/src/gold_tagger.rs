@@ -1,24 +1,21 @@
 //! A gold file, tagged with a model.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use dropchain::corpus::{Corpus, Format, JoinedColumns, ReadOptions, Reader, Tagged};
 use dropchain::label::{LabelSet, PlainLabels, Scheme};
 use dropchain::sentence::Sentence;
-use dropchain::tag::{
-    AttributeFilter, Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace,
-};
+use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use rayon::prelude::*;
 
-use super::arguments::InputArguments;
-use super::document_arguments::DocumentArguments;
-use super::file_name::FileName;
-use super::model_input::{ModelColumns, open_tagger};
-use super::predictions::{detect_scheme, joined, labels};
-use super::progress::notice;
+use crate::arguments::{FileName, InputArguments};
+use crate::predictions::{detect_scheme, joined, labels};
+use crate::progress::notice;
+use crate::tag_input::{ModelColumns, open_tagger};
+use crate::template_arguments::DocumentArguments;
 
 /// Number of sentences that are tagged before their predictions are handed on: marginals of a
 /// whole corpus would not fit in memory.
@@ -26,9 +23,9 @@ const BATCH: usize = 10_000;
 
 /// A model and a gold file, read as the training data of the model.
 pub struct GoldTagger {
-    tagger: Tagger,
+    pub tagger: Tagger,
     file: FileName,
-    corpus: Corpus,
+    pub corpus: Corpus,
 }
 
 impl GoldTagger {
@@ -78,30 +75,6 @@ impl GoldTagger {
         header.joined.as_ref().or_else(|| joined(&self.corpus))
     }
 
-    /// Returns the sentences.
-    pub fn sentences(&self) -> &[Sentence] {
-        self.corpus.sentences()
-    }
-
-    /// Replaces the sentences.
-    pub fn with_sentences(self, sentences: Vec<Sentence>) -> Self {
-        let corpus = sentences.into_iter().collect();
-        Self { corpus, ..self }
-    }
-
-    /// Sets which attributes the tagger sees.
-    pub fn with_attribute_filter(self, filter: Arc<dyn AttributeFilter>) -> Self {
-        Self {
-            tagger: self.tagger.with_attribute_filter(filter),
-            ..self
-        }
-    }
-
-    /// Returns the sentences, which are then no longer here.
-    pub fn into_corpus(self) -> Corpus {
-        self.corpus
-    }
-
     /// Tags the sentences and calls `visit` with the gold labels of each and its predictions, in
     /// the scheme of the gold labels; in their order, document boundaries without labels.
     pub fn tag(
@@ -146,7 +119,7 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
         (None, Format::Conll) if header.template.is_none() => Format::Crfsuite.into(),
         (None, format) => format.into(),
     };
-    let model = ModelColumns::new(header);
+    let model = ModelColumns(header);
     if format == InputFormat::Brat {
         // A folder has no first lines.
         let corpus = Corpus::read([gold], &input.read_options())?;

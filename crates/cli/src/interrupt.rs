@@ -15,8 +15,14 @@ use std::time::{Duration, Instant};
 
 use dropchain::atomic_file;
 
-use super::progress::notice;
-use super::signals;
+use crate::progress::notice;
+
+#[cfg(unix)]
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+#[cfg(unix)]
+use signal_hook::iterator::Signals;
+#[cfg(unix)]
+use std::{io, sync::Arc, thread};
 
 /// Signals that arrive within this time count as one.
 pub const SAME_SIGNAL: Duration = Duration::from_secs(1);
@@ -31,27 +37,16 @@ static ADVICE: OnceLock<String> = OnceLock::new();
 
 /// A signal, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Signal(u8);
+pub struct Signal(pub u8);
 
 impl Signal {
     pub const HANG_UP: Self = Self(1);
     const INTERRUPT: Self = Self(2);
     const TERMINATE: Self = Self(15);
 
-    /// Returns its number.
-    pub fn number(self) -> u8 {
-        self.0
-    }
-
     /// Returns the exit code of a program that the signal ended.
     pub fn exit_code(self) -> u8 {
         EXIT_CODE_BASE + self.0
-    }
-}
-
-impl From<u8> for Signal {
-    fn from(number: u8) -> Self {
-        Self(number)
     }
 }
 
@@ -124,9 +119,44 @@ fn quit(signal: Signal, when: &str, state: &str) -> ! {
 
 /// Starts to handle signals. Call it before creating files.
 pub fn watch() {
-    if let Err(error) = signals::watch(|number| handle(number.into())) {
+    if let Err(error) = watch_signals(|number| handle(Signal(number))) {
         notice(&format!(
             "warning: signals will end the program without saving: {error}"
         ));
     }
+}
+
+/// Calls `handle` with the number of each SIGHUP, SIGINT and SIGTERM that arrives, on a thread of
+/// its own, unless the signal is ignored.
+#[cfg(unix)]
+pub fn watch_signals(handle: impl Fn(u8) + Send + 'static) -> io::Result<()> {
+    // A file size limit is then an error of writing, not the end of the program.
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    let ignored = ignored_signals();
+    let is_handled = |signal: &i32| (ignored >> (signal - 1)) & 1 == 0;
+    let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(is_handled);
+    let mut signals = Signals::new(handled)?;
+    let wait = move || {
+        for number in signals.forever() {
+            handle(u8::try_from(number).unwrap_or_default());
+        }
+    };
+    let builder = thread::Builder::new().name("signals".to_owned());
+    builder.spawn(wait).map(drop)
+}
+
+/// Returns the set of ignored signals as a bit mask, signal 1 in the lowest bit. Where Linux does
+/// not tell, SIGHUP counts as ignored: `nohup` must work.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(1 << (SIGHUP - 1))
+}
+
+/// Calls `handle` with the number of SIGINT for each Ctrl-C.
+#[cfg(not(unix))]
+pub fn watch_signals(handle: impl Fn(u8) + Send + 'static) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(move || handle(2))
 }

@@ -3,61 +3,39 @@
 mod arguments;
 mod bench;
 mod check;
-mod checkpoint_arguments;
 mod classify;
 mod cluster;
 mod compare;
-mod completions;
 mod config;
 mod convert;
-mod damage_arguments;
 mod demo;
-mod document_arguments;
 mod error_list;
 mod eval;
 mod exit;
 mod explain;
-mod file_name;
-mod forced_arguments;
-mod foreign_names;
 mod gold_tagger;
 mod help;
-mod init_arguments;
 mod inspect;
 mod interrupt;
-mod knowledge_arguments;
-mod man;
-mod model_input;
-mod named;
-mod output_directory;
 mod outputs;
-mod partial_label_arguments;
-mod predicted_columns;
 mod predictions;
 mod progress;
 mod ranks_program;
-mod rates;
 mod regress;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
-mod signals;
-mod span_arguments;
-mod table;
 mod tag;
 mod tag_input;
 mod tag_output;
 mod tagging_pipeline;
 mod team;
-mod template_argument;
+mod template_arguments;
 mod terminal;
-mod text_arguments;
-mod text_layout;
 mod train;
 mod training_arguments;
 mod training_reporter;
 mod tune;
-mod uncertain;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -67,9 +45,9 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
 use serde::Serialize;
 
+use arguments::FileName;
 use config::{ConfigArguments, EffectiveConfig, ParseError};
 use exit::{CommandError, CommandResult, check_uninterrupted};
-use file_name::FileName;
 pub use ranks_program::run_ranks;
 use team::Team;
 
@@ -108,8 +86,8 @@ enum Command {
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeCommand>),
     Bench(bench::BenchCommand),
-    Completions(completions::CompletionsCommand),
-    Man(man::ManCommand),
+    Completions(help::CompletionsCommand),
+    Man(help::ManCommand),
 }
 
 /// Rejects more than one `-` among the input files.
@@ -140,6 +118,18 @@ fn json_line(report: &impl Serialize) -> Result<String, Error> {
         .map_err(|e| Error::parameter(format!("cannot write the report as JSON: {e}")))
 }
 
+/// Prints a report as a line of JSON, or as text.
+fn print_report(
+    is_json: bool,
+    report: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> CommandResult {
+    match is_json {
+        true => print(&json_line(report)?),
+        false => print(&text()),
+    }
+}
+
 impl Command {
     fn run(&self) -> CommandResult {
         match self {
@@ -168,8 +158,8 @@ impl Command {
     /// Returns the configuration, if the command has one.
     fn config(&mut self) -> Option<&mut ConfigArguments> {
         match self {
-            Self::Train(command) => Some(command.config_mut()),
-            Self::Tune(command) => Some(command.config_mut()),
+            Self::Train(command) => Some(&mut command.config),
+            Self::Tune(command) => Some(&mut command.config),
             _ => None,
         }
     }
@@ -202,7 +192,7 @@ fn parse() -> Result<Cli, ParseError> {
     let (mut matches, effective) = parse_arguments(&program, arguments)?;
     let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
     if let (Some(config), Some(effective)) = (cli.command.config(), effective) {
-        config.set_effective(effective);
+        config.effective = effective;
     }
     Ok(cli)
 }
@@ -211,14 +201,8 @@ fn parse() -> Result<Cli, ParseError> {
 pub fn run() -> ExitCode {
     let result = match parse() {
         Ok(cli) => cli.command.run(),
-        Err(ParseError::Arguments(error)) => foreign_names::explain(*error).exit(),
+        Err(ParseError::Arguments(error)) => help::explain(*error).exit(),
         Err(ParseError::File(error)) => Err(error.into()),
     };
-    let Err(error) = result.and_then(|()| check_uninterrupted()) else {
-        return ExitCode::SUCCESS;
-    };
-    if let Some(message) = error.message() {
-        progress::notice(&format!("dropchain: {message}"));
-    }
-    error.exit_code()
+    exit::end("dropchain", result.and_then(|()| check_uninterrupted()))
 }

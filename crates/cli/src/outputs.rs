@@ -2,15 +2,14 @@
 //! that the command reads, or another of its outputs, whatever their names.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use dropchain::atomic_file::{self, parent_directory, resolve_target};
 use dropchain::{Error, Result};
 use same_file::Handle;
 
-use super::interrupt;
+use crate::interrupt;
 
 /// A file to be written.
 struct Output {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::terminal;
+use crate::terminal;
 
 /// Whether nothing is printed to standard error, since another process of the run does so.
 static IS_MUTED: AtomicBool = AtomicBool::new(false);

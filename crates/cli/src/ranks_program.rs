@@ -8,11 +8,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
 use dropchain::train::Ranks;
 
-use super::config::{self, ParseError};
-use super::exit::{CommandError, CommandResult, check_uninterrupted};
-use super::team::{Abort, Team};
-use super::train::TrainCommand;
-use super::{foreign_names, help, interrupt, parse_arguments, progress};
+use crate::config::{self, ParseError};
+use crate::exit::{self, CommandError, CommandResult, check_uninterrupted};
+use crate::team::{Abort, Team};
+use crate::train::TrainCommand;
+use crate::{help, interrupt, parse_arguments, progress};
 
 /// How the help of `dropchain train` names the program, and how it is called here.
 const CALLS: [&str; 2] = ["dropchain train", "mpirun -n 4 dropchain-mpi train"];
@@ -55,13 +55,7 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
         true => result.and_then(|()| check_uninterrupted()),
         false => result,
     };
-    let Err(error) = result else {
-        return ExitCode::SUCCESS;
-    };
-    if let Some(message) = error.message() {
-        progress::notice(&format!("dropchain-mpi: {message}"));
-    }
-    error.exit_code()
+    exit::end("dropchain-mpi", result)
 }
 
 /// Why there is no command.
@@ -107,7 +101,7 @@ fn parse(team: &Team, arguments: Vec<OsString>) -> Result<TrainCommand, ParseErr
     })?;
     let RanksCommand::Train(mut command) = RanksCli::from_arg_matches_mut(&mut matches)?.command;
     if let Some(effective) = effective {
-        command.config_mut().set_effective(effective);
+        command.config.effective = effective;
     }
     Ok(*command)
 }
@@ -129,7 +123,7 @@ fn definition() -> clap::Command {
 /// Names the program that has a command.
 fn explain(error: clap::Error) -> clap::Error {
     let is_command = error.kind() == ErrorKind::InvalidSubcommand;
-    let mut error = foreign_names::explain(error);
+    let mut error = help::explain(error);
     if is_command {
         let tip = "dropchain-mpi has only the command 'train'; for others, use 'dropchain'";
         error.remove(ContextKind::SuggestedSubcommand);

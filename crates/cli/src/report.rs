@@ -10,16 +10,13 @@ use dropchain::{Error, Place, Result};
 use dropchain_analysis::WordCounts;
 use dropchain_report::{Evaluated, Report, words_of};
 
-use super::arguments::{InputArguments, PlainLabelArguments, Switch, ThreadArguments};
-use super::document_arguments::DocumentArguments;
-use super::file_name::FileName;
-use super::gold_tagger::GoldTagger;
-use super::interrupt;
-use super::outputs::{CommandFiles, ResultFile};
-use super::predicted_columns::PredictedColumns;
-use super::predictions::{GoldCorpus, joined, labels};
-use super::progress::Progress;
-use super::{CommandError, CommandResult, check_stdin_once, print};
+use crate::arguments::{FileName, InputArguments, PlainLabelArguments, Switch, ThreadArguments};
+use crate::gold_tagger::GoldTagger;
+use crate::outputs::{CommandFiles, ResultFile};
+use crate::predictions::{GoldCorpus, PredictedColumns, joined, labels};
+use crate::progress::Progress;
+use crate::template_arguments::DocumentArguments;
+use crate::{CommandError, CommandResult, check_stdin_once, interrupt, print};
 
 /// Show training and errors in one HTML page
 #[derive(Debug, Args)]
@@ -209,10 +206,7 @@ impl ReportCommand {
         let columns = tagger.columns().map(<[String]>::to_vec);
         let schemes = tagger.joined().is_none();
         let schemes = schemes.then(|| tagger.schemes(self.plain.plain_labels()));
-        Ok((
-            evaluated.with_corpus(tagger.into_corpus(), schemes),
-            columns,
-        ))
+        Ok((evaluated.with_corpus(tagger.corpus, schemes), columns))
     }
 
     /// Reads predictions and gold labels from two files.
@@ -223,7 +217,11 @@ impl ReportCommand {
         for (sentence, own) in gold.sentences.iter().zip(&predicted.sentences) {
             if !sentence.layout.document_start {
                 let probabilities = predicted.columns.probabilities(own);
-                evaluated.add(&labels(sentence)?, &predicted.labels(own)?, probabilities);
+                evaluated.add(
+                    &labels(sentence)?,
+                    &predicted.columns.labels(own)?,
+                    probabilities,
+                );
             }
         }
         Ok(self.with_corpus(evaluated, gold.sentences))

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use dropchain_serve::{ModelFile, ServeOptions, Server, ServerHandle};
 
-use super::arguments::{ByteSize, LimitArguments, ThreadArguments};
-use super::document_arguments::DocumentArguments;
-use super::interrupt::{SAME_SIGNAL, Signal};
-use super::model_input::open_tagger;
-use super::progress::notice;
-use super::{CommandError, CommandResult, print, signals};
+use crate::arguments::{ByteSize, LimitArguments, ThreadArguments};
+use crate::interrupt::{self, SAME_SIGNAL, Signal};
+use crate::progress::notice;
+use crate::tag_input::open_tagger;
+use crate::template_arguments::DocumentArguments;
+use crate::{CommandError, CommandResult, print};
 
 /// Tag over HTTP: JSON in, JSON out, and a page to try a model
 #[derive(Debug, Args)]
@@ -137,7 +137,7 @@ impl ServeCommand {
 fn watch_signals(server: ServerHandle) {
     let first: OnceLock<Instant> = OnceLock::new();
     let handle = move |number: u8| {
-        let signal = Signal::from(number);
+        let signal = Signal(number);
         if signal == Signal::HANG_UP {
             server.reload();
         } else if let Some(first) = first.get() {
@@ -151,7 +151,7 @@ fn watch_signals(server: ServerHandle) {
             server.stop();
         }
     };
-    if let Err(error) = signals::watch(handle) {
+    if let Err(error) = interrupt::watch_signals(handle) {
         notice(&format!(
             "warning: signals will end the server without finishing requests: {error}"
         ));

@@ -11,19 +11,13 @@ use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use dropchain_options::named;
 
-use super::CommandResult;
-use super::arguments::{LimitArguments, Switch, ThreadArguments};
-use super::document_arguments::DocumentArguments;
-use super::file_name::FileName;
-use super::forced_arguments::ForcedArguments;
-use super::interrupt;
-use super::model_input::open_tagger;
-use super::output_directory::OutputDirectory;
-use super::outputs::CommandFiles;
-use super::tag_input::TagInputArguments;
-use super::tag_output::{OutputName, TagOutputArguments};
-use super::tagging_pipeline::{OutputStreams, TaggingPipeline};
-use super::uncertain::UncertainArguments;
+use crate::arguments::{FileName, LimitArguments, Switch, ThreadArguments};
+use crate::outputs::CommandFiles;
+use crate::tag_input::{ForcedArguments, TagInputArguments, open_tagger};
+use crate::tag_output::{OutputDirectory, OutputName, OutputStreams, TagOutputArguments};
+use crate::tagging_pipeline::{TaggingPipeline, UncertainArguments};
+use crate::template_arguments::DocumentArguments;
+use crate::{CommandResult, interrupt};
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";

@@ -1,11 +1,13 @@
-//! Text that fits the terminal.
-
-use std::io;
-
-use terminal_size::{Height, Width, terminal_size_of};
-use textwrap::{Options, WordSplitter};
+//! Text that fits the terminal: lines, tables, and plots of scores by rates of damage.
 
 pub use textwrap::core::display_width as width;
+
+use std::io;
+use std::str::FromStr;
+
+use comfy_table::{CellAlignment, Table, presets};
+use terminal_size::{Height, Width, terminal_size_of};
+use textwrap::{Options, WordSplitter};
 
 /// The width of output that does not go to a terminal.
 const DEFAULT: usize = 80;
@@ -80,6 +82,131 @@ pub fn options<'a>(columns: usize) -> Options<'a> {
     options.break_words(false)
 }
 
+/// Formats rows of cells as a table: the first column left-aligned, the others right-aligned.
+pub fn format_table<R: AsRef<[String]>>(rows: impl Iterator<Item = R>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    for row in rows {
+        table.add_row(row.as_ref());
+    }
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if i == 0 { 0 } else { 2 }, 0));
+        if i > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines = table.lines();
+    lines.map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// Breaks text at blanks into lines that fit the terminal and begin with `indent`, each with a line
+/// end. A longer word has a line of its own.
+pub fn wrap_indented(text: &str, indent: &str) -> String {
+    let options = options(columns());
+    textwrap::fill(
+        text,
+        options.initial_indent(indent).subsequent_indent(indent),
+    ) + "\n"
+}
+
+/// Puts a place and a text about it on one line if they fit, else on several.
+pub fn at_place(place: &str, text: &str, indent: &str) -> String {
+    if text.is_empty() {
+        return format!("{indent}{place}\n");
+    }
+    let line = format!("{indent}{place}: {text}");
+    match width(&line) <= columns() {
+        true => line + "\n",
+        false => format!(
+            "{indent}{place}:\n{}",
+            wrap_indented(text, &format!("{indent}  "))
+        ),
+    }
+}
+
+/// Returns some words around tokens `start..end`, which are in brackets.
+pub fn snippet(words: &[&str], start: usize, end: usize) -> String {
+    const CONTEXT: usize = 6;
+    const MARKED: usize = 12;
+    let (first, last) = (
+        start.saturating_sub(CONTEXT),
+        words.len().min(end + CONTEXT),
+    );
+    let mut parts = Vec::new();
+    if first > 0 {
+        parts.push("…".to_owned());
+    }
+    parts.extend(words[first..start].iter().map(|word| printable(word)));
+    let mut marked: Vec<String> = words[start..end]
+        .iter()
+        .map(|word| printable(word))
+        .collect();
+    if marked.len() > MARKED {
+        let rest = marked.split_off(marked.len() - MARKED / 2);
+        marked.truncate(MARKED / 2);
+        marked.push("…".to_owned());
+        marked.extend(rest);
+    }
+    parts.push(format!("[{}]", marked.join(" ")));
+    parts.extend(words[end..last].iter().map(|word| printable(word)));
+    if last < words.len() {
+        parts.push("…".to_owned());
+    }
+    parts.join(" ")
+}
+
+/// Length of the bar of a score of 1.
+const BAR: f64 = 40.0;
+
+/// Rates of damage, from 0 to 1.
+#[derive(Clone, Debug)]
+pub struct Rates(Vec<f64>);
+
+impl Rates {
+    pub fn as_slice(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+impl FromStr for Rates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fault = || format!("'{text}' is no list of rates; expected 0..0.9, or 0,0.25,0.5");
+        let number = |text: &str| {
+            let rate = text.trim().parse().ok();
+            rate.filter(|rate: &f64| (0.0..=1.0).contains(rate))
+                .ok_or_else(fault)
+        };
+        if let Some((first, last)) = text.split_once("..") {
+            let (first, last) = (number(first)?, number(last)?);
+            let steps = ((last - first) * 10.0).round();
+            if steps < 0.0 {
+                return Err(fault());
+            }
+            let rates = (0..=steps as u32).map(|i| first + f64::from(i) / 10.0);
+            return Ok(Self(rates.filter(|rate| *rate < last + 1e-9).collect()));
+        }
+        let rates = text.split(',').map(number);
+        rates.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// Returns a table of scores by rate, with a bar for the first score, a fraction; the others are
+/// formatted.
+pub fn damage_table(heading: &[&str], rows: &[(f64, f64, Vec<String>)]) -> String {
+    let heading = heading.iter().map(|name| (*name).to_owned());
+    let heading: Vec<String> = heading.chain([String::new()]).collect();
+    let rows = rows.iter().map(|(rate, score, others)| {
+        let bar = "█".repeat((BAR * score).round() as usize);
+        let mut row = vec![format!("{rate:.2}"), format!("{:.2}", 100.0 * score)];
+        row.extend(others.iter().cloned());
+        row.push(format!("{bar:<40}"));
+        row
+    });
+    format_table([heading].into_iter().chain(rows))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,5 +229,44 @@ mod tests {
             "incomprehensible\nit is"
         );
         assert_eq!(wrap("", 6, 0), "");
+    }
+
+    #[test]
+    fn the_first_column_is_left_aligned_and_the_others_right_aligned() {
+        let rows = [["gradient", "error"], ["local", "–"], ["a", "0.25"]];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        assert_eq!(
+            format_table(rows.into_iter()),
+            "gradient  error\nlocal         –\na          0.25\n"
+        );
+    }
+
+    #[test]
+    fn lines_are_broken_at_blanks_and_long_words_kept() {
+        let long = "x".repeat(100);
+        let text = format!("{} {long} {}", "word ".repeat(20).trim(), "y");
+        let wrapped = wrap_indented(&text, "  ");
+        let lines: Vec<&str> = wrapped.lines().collect();
+        assert_eq!(lines.len(), 4);
+        assert!(lines.iter().all(|line| line.starts_with("  ")));
+        assert_eq!(lines[2].trim(), long);
+        assert!(lines[0].chars().count() <= 80 && lines[0].ends_with("word"));
+    }
+
+    #[test]
+    fn text_goes_beside_its_place_or_below() {
+        assert_eq!(at_place("x:1", "a b", "  "), "  x:1: a b\n");
+        let below = at_place(&"x".repeat(75), "a b", "  ");
+        assert!(below.ends_with(":\n    a b\n"), "{below}");
+    }
+
+    #[test]
+    fn snippets_mark_tokens_among_their_neighbors() {
+        let words: Vec<String> = (0..30).map(|i| i.to_string()).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let text = snippet(&words, 10, 12);
+        assert_eq!(text, "… 4 5 6 7 8 9 [10 11] 12 13 14 15 16 17 …");
+        assert_eq!(snippet(&words, 0, 30), "[0 1 2 3 4 5 … 24 25 26 27 28 29]");
+        assert_eq!(snippet(&["a\u{1b}[0m"], 0, 1), "[a\\u{1b}[0m]");
     }
 }

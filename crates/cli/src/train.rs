@@ -12,22 +12,21 @@ use dropchain::train::{
 use dropchain_knowledge::Knowledge;
 use dropchain_options::SearchedOptions;
 
-use super::CommandResult;
-use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
-use super::checkpoint_arguments::CheckpointArguments;
-use super::config::ConfigArguments;
-use super::document_arguments::{DocumentArguments, template_for};
-use super::exit::training_result;
-use super::file_name::FileName;
-use super::init_arguments::{InitArguments, OpenModels};
-use super::interrupt;
-use super::knowledge_arguments::{KnowledgeArguments, sources};
-use super::outputs::{CommandFiles, ResultFile};
-use super::progress::Progress;
-use super::team::{Inputs, Team};
-use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
-use super::training_arguments::TrainingArguments;
-use super::training_reporter::{TrainingReporter, header};
+use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
+use crate::config::ConfigArguments;
+use crate::exit::training_result;
+use crate::outputs::{CommandFiles, ResultFile};
+use crate::progress::Progress;
+use crate::team::{Inputs, Team};
+use crate::template_arguments::{
+    DocumentArguments, KnowledgeArguments, TemplateLimits, check_attributes, load_template,
+    sources, template_files, template_for,
+};
+use crate::training_arguments::{
+    CheckpointArguments, InitArguments, OpenModels, TrainingArguments,
+};
+use crate::training_reporter::{TrainingReporter, header};
+use crate::{CommandResult, interrupt};
 
 /// Train a model on labeled sentences
 #[derive(Debug, Args)]
@@ -97,7 +96,7 @@ pub struct TrainCommand {
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     #[command(flatten)]
-    config: ConfigArguments,
+    pub config: ConfigArguments,
     #[command(flatten)]
     output: OutputArguments,
     /// Do not print progress
@@ -139,11 +138,6 @@ struct TrainingData {
 }
 
 impl TrainCommand {
-    /// Returns the configuration.
-    pub fn config_mut(&mut self) -> &mut ConfigArguments {
-        &mut self.config
-    }
-
     /// Reads, decides, trains and writes, together with the other ranks of `team` if there are any.
     pub fn run(&self, team: &Team) -> CommandResult {
         let progress = Progress::new(self.quiet || !team.is_first());
@@ -156,16 +150,16 @@ impl TrainCommand {
         team.check_same(|| self.inputs(&open, &data))?;
         self.print_notices(&plan, &open, data.template.as_ref(), &progress);
         let (model_file, log) = plan.files.map_or((None, None), |(m, log)| (Some(m), log));
-        let config = self.config.effective();
+        let config = &self.config.effective;
         let header = header(&self.train, sources(&data.knowledge), Some(config));
-        let mut reporter = TrainingReporter::new(&progress, log, header);
+        let mut reporter = TrainingReporter::new(&progress, log, header, false);
         let trained = (plan.trainer).train(data.corpora, data.template, &mut reporter);
         let trained = team.trained(trained)?;
         let written = model_file.map_or(Ok(()), |file| {
             let fate = self.write(&trained, file, &progress)?;
             reporter.finish()?;
             training_result(
-                &trained.end,
+                (trained.end.reason, trained.end.iterations),
                 trained.is_first_pass,
                 plan.has_exact_gradient,
                 &fate,
@@ -188,12 +182,10 @@ impl TrainCommand {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings())?;
-        (self.training).check_sampling_options(self.searched.seed_of_noise())?;
         let settings = trainer.settings();
-        let has_noise = settings.has_noise();
-        self.training.check_unlabeled()?;
         let gradient = self.searched.course.gradient();
-        self.training.check_noise_options(has_noise, gradient)?;
+        let seed = self.searched.seed_of_noise();
+        (self.training).check(settings.has_noise(), gradient, seed)?;
         team.check_learner(settings.learner())?;
         let input = match models.first() {
             Some(model) if self.template.is_none() && model.header().template.is_none() => {
@@ -223,7 +215,7 @@ impl TrainCommand {
             let model = ResultFile::new(&self.model)?;
             files = Some((model, self.log.as_ref().map(Log::create).transpose()?));
         }
-        self.threads.or(team.threads()).start_pool()?;
+        self.threads.or(team.threads).start_pool()?;
         Ok(Plan {
             trainer: self.attach(trainer, open, team),
             input,
@@ -265,7 +257,7 @@ impl TrainCommand {
             unlabeled,
         } = &data.corpora;
         let mut inputs = Inputs::default()
-            .options(&self.config.effective().to_json())
+            .options(&self.config.effective.to_json())
             .template(data.template.as_ref())
             .models(&open.models())?
             .corpus(labeled);
@@ -331,7 +323,7 @@ impl TrainCommand {
             )
             .read(template_files(self.template.as_ref(), template))
             .read(self.knowledge.files().iter())
-            .read(self.config.file())
+            .read(&self.config.config)
             .read_models(self.init.files())
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(
@@ -351,7 +343,7 @@ impl TrainCommand {
         } else if trained.is_first_pass && self.init.reads(&self.model) {
             format!("{model} was not written, since it has both passes of the model to continue")
         } else {
-            let config = self.config.effective().to_json();
+            let config = self.config.effective.to_json();
             let recorded = ConfigArguments::record(&trained.model, &config);
             file.save(recorded.as_ref().unwrap_or(&trained.model).as_bytes())?;
             progress.println(&format!("wrote {model}"));

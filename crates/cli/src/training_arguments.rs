@@ -1,17 +1,24 @@
-//! The training arguments that `train`, `tune` and `bench gradients` share.
+//! What training reads and continues from: corpora, models, checkpoints.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
 
 use clap::Args;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::train::{AnyOptions, BaseModels, TrainOptions, TrainingCorpora};
-use dropchain::{Error, Result};
+use dropchain::template::Template;
+use dropchain::train::{
+    AnyOptions, BaseModels, BaseRole, CheckpointInterval, Checkpoints, MatchCounts, ModelMatch,
+    TrainOptions, TrainingCorpora,
+};
+use dropchain::{Error, Model, Result, atomic_file};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_online::Method;
 use dropchain_options::FixedOptions;
 
-use super::arguments::{InputArguments, input_format};
-use super::file_name::FileName;
-use super::partial_label_arguments::PartialLabelArguments;
-use super::progress::Progress;
+use crate::arguments::{FileName, InputArguments, PartialLabelArguments, input_format};
+use crate::progress::Progress;
+use crate::terminal::format_table;
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
@@ -44,8 +51,16 @@ impl TrainingArguments {
         self.options.with_learner(options, is_warm)
     }
 
+    /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`,
+    /// and those of sampling, such as a `seed` that the command uses for nothing else.
+    pub fn check(&self, has_noise: bool, gradient: Option<&str>, seed: Option<u64>) -> Result<()> {
+        self.check_sampling_options(seed)?;
+        self.check_unlabeled()?;
+        self.check_noise_options(has_noise, gradient)
+    }
+
     /// Rejects unlabeled text for an algorithm that cannot learn from it.
-    pub fn check_unlabeled(&self) -> Result<()> {
+    fn check_unlabeled(&self) -> Result<()> {
         let algorithm = self.method();
         let is_sampled = self.options.noise.is_sampled();
         let reason = if !algorithm.is_probabilistic() {
@@ -71,11 +86,10 @@ impl TrainingArguments {
     }
 
     /// Rejects options that require noise if there is none.
-    pub fn check_noise_options(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
+    fn check_noise_options(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
         if has_noise {
             return Ok(());
         }
-        self.check_unlabeled()?;
         let algorithm = self.method();
         let expected = if algorithm.is_probabilistic() {
             "expected --dropout above 0".to_owned()
@@ -96,7 +110,7 @@ impl TrainingArguments {
 
     /// Rejects options that require Monte-Carlo noise or an online algorithm if there is none.
     /// `seed` is the value of `--seed` if the command uses it for nothing else.
-    pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
+    fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
         let is_online = self.method().is_online();
         let is_sampled = self.options.noise.is_sampled();
         let (option, expected) = match (self.options.noise.samples(), seed) {
@@ -138,48 +152,37 @@ impl TrainingArguments {
         input: &InputArguments,
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
-        let labeled = self.read_labeled(train, input)?;
-        let mut corpora = self.with_dev(labeled, dev, input, progress)?;
-        corpora.unlabeled = self.read_unlabeled(&corpora, input)?;
-        Ok(corpora)
-    }
-
-    /// Reads the training files.
-    pub fn read_labeled(&self, train: &[FileName], input: &InputArguments) -> Result<Corpus> {
-        Corpus::read(train, &self.read_options(input))
-    }
-
-    /// Adds the development files to the training sentences; `None` without any.
-    pub fn with_dev(
-        &self,
-        labeled: Corpus,
-        dev: &[FileName],
-        input: &InputArguments,
-        progress: &Progress,
-    ) -> Result<TrainingCorpora> {
-        let mut options = self.read_options(input);
+        let options = self.read_options(input);
+        let memory = options.memory;
+        let labeled = Corpus::read(train, &options)?;
         if let Some(hint) = self.partial.hint(&labeled) {
             progress.println(&hint);
         }
-        options.memory = options.memory.beyond(labeled.memory());
+        let beside = |held| ReadOptions {
+            memory: memory.beyond(held),
+            ..options.clone()
+        };
+        let mut held = labeled.memory();
         let dev = match dev {
             [] => None,
-            files => Some(Corpus::read(files, &options)?),
+            files => Some(Corpus::read(files, &beside(held))?),
         };
+        held += dev.as_ref().map_or(0, Corpus::memory);
+        let mut unlabeled = Corpus::new();
+        for (file, format) in self.unlabeled.files() {
+            let options = ReadOptions {
+                unlabeled: true,
+                partial_labels: false,
+                ..beside(held + unlabeled.memory())
+            };
+            let options = format.apply(SpanOptions::default(), options);
+            unlabeled.extend(Corpus::read([file], &options)?);
+        }
         Ok(TrainingCorpora {
             labeled,
             dev,
-            unlabeled: Corpus::new(),
+            unlabeled,
         })
-    }
-
-    /// Reads the unlabeled text, with what these corpora leave of the memory.
-    pub fn read_unlabeled(
-        &self,
-        corpora: &TrainingCorpora,
-        input: &InputArguments,
-    ) -> Result<Corpus> {
-        self.unlabeled.read(&self.unlabeled_options(corpora, input))
     }
 
     fn read_options(&self, input: &InputArguments) -> ReadOptions {
@@ -187,17 +190,6 @@ impl TrainingArguments {
             partial_labels: self.partial.partial_labels,
             weights: true,
             ..input.read_options()
-        }
-    }
-
-    fn unlabeled_options(&self, corpora: &TrainingCorpora, input: &InputArguments) -> ReadOptions {
-        let options = self.read_options(input);
-        let held = corpora.labeled.memory() + corpora.dev.as_ref().map_or(0, Corpus::memory);
-        ReadOptions {
-            unlabeled: true,
-            partial_labels: false,
-            memory: options.memory.beyond(held),
-            ..options
         }
     }
 }
@@ -237,17 +229,214 @@ impl UnlabeledArguments {
             (file, format.unwrap_or_else(guessed))
         })
     }
+}
 
-    fn read(&self, options: &ReadOptions) -> Result<Corpus> {
-        let mut corpus = Corpus::new();
-        for (file, format) in self.files() {
-            let options = ReadOptions {
-                memory: options.memory.beyond(corpus.memory()),
-                ..options.clone()
-            };
-            let options = format.apply(SpanOptions::default(), options);
-            corpus.extend(Corpus::read([file], &options)?);
+/// The models that training continues from.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Continued training")]
+pub struct InitArguments {
+    /// Start at the weights of this model, and keep its labels and attributes
+    ///
+    /// Order, boundary weights, label scheme and, without --template, the template are those of the
+    /// model. Attributes that the training data do not have keep their weights. It may be the file
+    /// of --model, which is replaced when training is done.
+    #[arg(long, value_name = "MODEL")]
+    pub init: Option<PathBuf>,
+    /// Pull weights towards those of this model instead of 0, as strongly as --l2 says
+    ///
+    /// The model is a prior from other data. Training starts there, too, unless --init is given;
+    /// otherwise like --init.
+    #[arg(long, value_name = "MODEL", hide_short_help = true)]
+    pub towards: Option<PathBuf>,
+}
+
+/// The opened models.
+pub struct OpenModels {
+    init: Option<Model>,
+    towards: Option<Model>,
+}
+
+impl InitArguments {
+    /// Opens the models.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or is not a model.
+    pub fn open(&self) -> Result<OpenModels> {
+        let open = |path: &Option<PathBuf>| path.as_ref().map(dropchain_crfsuite::open).transpose();
+        Ok(OpenModels {
+            init: open(&self.init)?,
+            towards: open(&self.towards)?,
+        })
+    }
+
+    /// Returns the files of the models.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = self.init.iter().chain(&self.towards);
+        files.map(PathBuf::as_path)
+    }
+
+    /// Returns whether a file is one of the models.
+    pub fn reads(&self, file: &Path) -> bool {
+        let is_same = |model: &Path| same_file::is_same_file(model, file).unwrap_or(false);
+        self.files().any(is_same)
+    }
+}
+
+impl OpenModels {
+    /// Returns the models.
+    pub fn models(&self) -> BaseModels<'_> {
+        BaseModels {
+            init: self.init.as_ref(),
+            towards: self.towards.as_ref(),
         }
-        Ok(corpus)
+    }
+
+    /// Says what becomes of the template of the models if training uses none.
+    pub fn notice_of_template(&self, template: Option<&Template>) -> Option<String> {
+        let models = self.models();
+        let lost = template.is_none() && models.template().is_some();
+        let path = models.first()?.path().display();
+        lost.then(|| {
+            format!(
+                "the training files come with attributes of their own: unlike {path}, the new \
+                 model will have no template"
+            )
+        })
+    }
+}
+
+/// Formats what a model has in common with the training data as a table.
+pub fn format_match(found: &ModelMatch) -> String {
+    let row = |name: &str, counts: &MatchCounts| {
+        let MatchCounts {
+            matched,
+            new,
+            only_in_model,
+        } = counts;
+        let numbers = [matched, new, only_in_model].map(ToString::to_string);
+        [name.to_owned()].into_iter().chain(numbers).collect()
+    };
+    let title = match found.role {
+        BaseRole::Init => "training starts at",
+        BaseRole::Towards => "pulled towards",
+    };
+    let heading = [
+        format!("{title} {}", found.model),
+        "matched".to_owned(),
+        "new".to_owned(),
+        "only in the model".to_owned(),
+    ];
+    let mut rows = vec![
+        heading.to_vec(),
+        row("labels", &found.labels),
+        row("node attributes", &found.node_attributes),
+        row("edge attributes", &found.edge_attributes),
+        row("transitions", &found.transitions),
+    ];
+    rows.retain(|row: &Vec<String>| row[0] != "edge attributes" || row[1..] != ["0", "0", "0"]);
+    format_table(rows.into_iter()).trim_end().to_owned()
+}
+
+/// Checkpoints.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Checkpoints")]
+pub struct CheckpointArguments {
+    /// Write the state of training to this file, to continue with --resume after a crash
+    ///
+    /// Also when training is interrupted. The file is deleted once the model is written.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub checkpoint: Option<PathBuf>,
+    /// Continue from the checkpoint, if there is one, to the same result as without interruption
+    ///
+    /// Give the same files and options as before; --max-iterations, --patience, --prune,
+    /// --precision and --threads may differ (in two passes, --threads alone). Without a checkpoint
+    /// training starts from the beginning, so that the same command can always be used.
+    #[arg(long, requires = "checkpoint", hide_short_help = true)]
+    pub resume: bool,
+    /// How often: after N iterations, or after a time such as 30s, 10m or 2h [default: 10m]
+    #[arg(
+        long,
+        value_name = "N|TIME",
+        requires = "checkpoint",
+        hide_short_help = true,
+        hide_long_help = true
+    )]
+    checkpoint_every: Option<Interval>,
+}
+
+impl CheckpointArguments {
+    /// Returns the checkpoints of training.
+    pub fn checkpoints(&self) -> Option<Checkpoints> {
+        let mut checkpoints = Checkpoints::new(self.checkpoint.as_ref()?);
+        if let Some(interval) = self.checkpoint_every {
+            checkpoints = checkpoints.every(interval.0);
+        }
+        Some(if self.resume {
+            checkpoints.resume()
+        } else {
+            checkpoints
+        })
+    }
+
+    /// Removes the checkpoint of a run that is complete.
+    pub fn remove(&self) -> Result<()> {
+        self.checkpoint.as_ref().map_or(Ok(()), atomic_file::remove)
+    }
+}
+
+/// The value of `--checkpoint-every`.
+#[derive(Clone, Copy, Debug)]
+struct Interval(CheckpointInterval);
+
+impl FromStr for Interval {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let expected = || "expected a number of iterations, or a time such as 30s, 10m or 2h";
+        let digits = text.trim_end_matches(char::is_alphabetic);
+        let number: u64 = digits.parse().map_err(|_| expected().to_owned())?;
+        let seconds = match &text[digits.len()..] {
+            "" if number > 0 => {
+                let iterations = usize::try_from(number).unwrap_or(usize::MAX);
+                return Ok(Self(CheckpointInterval::Iterations(iterations)));
+            }
+            "s" => number,
+            "m" => number.saturating_mul(60),
+            "h" => number.saturating_mul(3600),
+            _ => return Err(expected().to_owned()),
+        };
+        Ok(Self(CheckpointInterval::Time(Duration::from_secs(seconds))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_a_number_of_iterations_or_a_time() {
+        let parse = |text: &str| text.parse::<Interval>().map(|interval| interval.0);
+        assert_eq!(parse("25"), Ok(CheckpointInterval::Iterations(25)));
+        let time = |seconds| Ok(CheckpointInterval::Time(Duration::from_secs(seconds)));
+        assert_eq!(parse("30s"), time(30));
+        assert_eq!(parse("10m"), time(600));
+        assert_eq!(parse("2h"), time(7200));
+        for text in [
+            "0",
+            "",
+            "m",
+            "-1",
+            "1.5",
+            "10 m",
+            "1d",
+            "99999999999999999999",
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(
+                error.starts_with("expected a number of iterations"),
+                "{text}"
+            );
+        }
     }
 }

@@ -6,11 +6,11 @@ use dropchain::train::log::{Header, Log, Source};
 use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
 
-use super::config::EffectiveConfig;
-use super::file_name::FileName;
-use super::init_arguments::format_match;
-use super::interrupt;
-use super::progress::Progress;
+use crate::arguments::FileName;
+use crate::config::EffectiveConfig;
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::training_arguments::format_match;
 
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {
@@ -20,21 +20,21 @@ pub struct TrainingReporter<'a> {
 }
 
 impl<'a> TrainingReporter<'a> {
-    /// Creates a reporter; the log begins with `header`.
-    pub fn new(progress: &'a Progress, log: Option<Log>, header: Header) -> Self {
+    /// Creates a reporter; the log begins with `header`. It may speak of documents instead of
+    /// sentences.
+    pub fn new(
+        progress: &'a Progress,
+        log: Option<Log>,
+        header: Header,
+        of_documents: bool,
+    ) -> Self {
         let mut log = log.unwrap_or_default();
         log.set_header(header);
         Self {
             progress,
             log,
-            of_documents: false,
+            of_documents,
         }
-    }
-
-    /// Speaks of documents instead of sentences.
-    pub fn of_documents(mut self) -> Self {
-        self.of_documents = true;
-        self
     }
 
     /// Returns the error that ended the log early, if any.
@@ -69,10 +69,7 @@ impl Observer for TrainingReporter<'_> {
     }
 
     fn start(&mut self, start: &train::Start) {
-        self.progress.println(&match self.of_documents {
-            true => describe_documents(start),
-            false => describe_sentences(start),
-        });
+        self.progress.println(&describe(start, self.of_documents));
         if start.plain_labels && start.options.get("plain_labels").is_none() {
             self.progress.println(
                 "labels have no B- or I-, but look like types: adjacent tokens with the same label \
@@ -157,43 +154,26 @@ impl Observer for TrainingReporter<'_> {
     }
 }
 
-/// Describes the data of a tagger.
-fn describe_sentences(start: &train::Start) -> String {
+/// Describes the data of a tagger, or of a classifier, whose documents are sentences of one token.
+fn describe(start: &train::Start, of_documents: bool) -> String {
+    let [sentences, features, label, token] = match of_documents {
+        true => ["documents", "features", "classes", "document"],
+        false => ["sentences", "attributes", "labels", "token"],
+    };
     let unlabeled = match start.unlabeled_sentences {
         0 => String::new(),
-        n => format!(", {n} unlabeled sentences"),
+        n => format!(", {n} unlabeled {sentences}"),
     };
-    let weight = start
-        .total_weight
-        .map_or(String::new(), |weight| format!(" of total weight {weight}"));
-    let partial = match start.partial_tokens {
-        0 => String::new(),
-        n => format!(" ({n} with partial labels)"),
-    };
-    format!(
-        "{} sentences{weight}, {} tokens{partial}, {} labels{unlabeled}; {} attributes ({:.1} \
-         per token), {} after collapsing ({:.1}); {} weights; about {} of memory",
-        start.sentences,
-        start.tokens,
-        start.labels,
-        start.attributes,
-        start.active_per_token,
-        start.collapsed_attributes,
-        start.collapsed_active_per_token,
-        start.parameters,
-        format_megabytes(start.estimated_memory)
-    )
-}
-
-/// Describes the data of a classifier, whose documents are sentences of one token.
-fn describe_documents(start: &train::Start) -> String {
-    let unlabeled = match start.unlabeled_sentences {
-        0 => String::new(),
-        n => format!(", {n} unlabeled documents"),
+    let weight = start.total_weight.filter(|_| !of_documents);
+    let weight = weight.map_or(String::new(), |weight| format!(" of total weight {weight}"));
+    let tokens = match start.partial_tokens {
+        _ if of_documents => String::new(),
+        0 => format!(", {} tokens", start.tokens),
+        n => format!(", {} tokens ({n} with partial labels)", start.tokens),
     };
     format!(
-        "{} documents, {} classes{unlabeled}; {} features ({:.1} per document), {} after \
-         collapsing ({:.1}); {} weights; about {} of memory",
+        "{} {sentences}{weight}{tokens}, {} {label}{unlabeled}; {} {features} ({:.1} per {token}), \
+         {} after collapsing ({:.1}); {} weights; about {} of memory",
         start.sentences,
         start.labels,
         start.attributes,

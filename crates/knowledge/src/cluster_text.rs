@@ -1,21 +1,14 @@
 //! Learning clusters from files of text.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::options::KnowledgeOptions;
+use super::part::{KnowledgeKind, KnowledgePart};
 use crate::cluster::{Clusters, InternedText};
 use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::error::{Error, Result};
 use dropchain::memory::input_over_limit;
 use dropchain::sentence::Sentence;
-
-/// Clusters in the form of a cluster file.
-pub(super) struct LearnedClusters {
-    pub text: String,
-    pub clusters: usize,
-    pub words: usize,
-    pub tokens: u64,
-}
 
 /// Learns clusters from the text of all files together.
 ///
@@ -24,10 +17,11 @@ pub(super) struct LearnedClusters {
 /// A file cannot be read or holds pre-extracted attributes; there are too few words, or too little
 /// memory.
 pub(super) fn learn_clusters(
-    files: &[&PathBuf],
+    files: &[&Path],
+    name: String,
     options: &KnowledgeOptions,
     progress: &mut dyn FnMut(String),
-) -> Result<LearnedClusters> {
+) -> Result<KnowledgePart> {
     let text = read_cluster_text(files, &options.read, progress)?;
     let (tokens, words) = (text.tokens(), text.words(1));
     let (held, needed) = (text.memory(), text.memory_to_cluster(options.clusters));
@@ -50,11 +44,11 @@ pub(super) fn learn_clusters(
     let written = learned.write(&mut bytes);
     written.map_err(|error| Error::parameter(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| Error::parameter(error.to_string()))?;
-    Ok(LearnedClusters {
-        text,
-        clusters: learned.count(),
-        words,
-        tokens,
+    Ok(KnowledgePart {
+        clusters: Some(learned.count()),
+        words: Some(words),
+        tokens: Some(tokens),
+        ..KnowledgePart::new(KnowledgeKind::Clusters, name, files, text, 0)
     })
 }
 

@@ -27,7 +27,7 @@ mod part;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cluster_text::learn_clusters;
 #[doc(hidden)]
@@ -68,21 +68,27 @@ impl Knowledge {
             return Err(Error::parameter("0 vectors; expected a number above 0"));
         }
         let mut knowledge = Self::default();
-        let (finished, texts) = split_cluster_files(&files.clusters)?;
+        let (mut finished, mut texts) = (Vec::new(), Vec::new());
+        for file in &files.clusters {
+            match is_cluster_file(file)? {
+                true => finished.push(file.as_path()),
+                false => texts.push(file.as_path()),
+            }
+        }
         if let Some(first) = texts.first() {
-            let learned = learn_clusters(&texts, options, progress)?;
             let name = knowledge.name(first);
-            let part = KnowledgePart::learned(name, &texts, learned);
+            let part = learn_clusters(&texts, name, options, progress)?;
             knowledge.parts.push(part);
         }
         let finished = finished.into_iter().map(|f| (KnowledgeKind::Clusters, f));
-        let vectors = files.vectors.iter().map(|f| (KnowledgeKind::Vectors, f));
+        let vectors = files.vectors.iter();
+        let vectors = vectors.map(|f| (KnowledgeKind::Vectors, f.as_path()));
         let gazetteers = files.gazetteers.iter();
-        let gazetteers = gazetteers.map(|f| (KnowledgeKind::Gazetteer, f));
+        let gazetteers = gazetteers.map(|f| (KnowledgeKind::Gazetteer, f.as_path()));
         for (kind, file) in finished.chain(vectors).chain(gazetteers) {
             let text = read_text_prefix(file, READ_LIMIT, "a text file")?;
             let name = knowledge.name(file);
-            let part = KnowledgePart::read(kind, name, file, text, options.vectors);
+            let part = KnowledgePart::new(kind, name, &[file], text, options.vectors);
             knowledge.parts.push(part);
         }
         Ok(knowledge)
@@ -140,19 +146,6 @@ impl Knowledge {
         let files: Vec<(&str, &str)> = files.map(|p| (p.name.as_str(), p.text.as_str())).collect();
         template.with_lines(&lines, &files)
     }
-}
-
-/// Splits files into finished cluster files and texts.
-fn split_cluster_files(files: &[PathBuf]) -> Result<(Vec<&PathBuf>, Vec<&PathBuf>)> {
-    let (mut finished, mut texts) = (Vec::new(), Vec::new());
-    for file in files {
-        if is_cluster_file(file)? {
-            finished.push(file);
-        } else {
-            texts.push(file);
-        }
-    }
-    Ok((finished, texts))
 }
 
 /// Returns whether a file holds clusters: its first lines have a path of bits, a tab, a word, and

@@ -1,10 +1,8 @@
 //! One file or clustering, and the template lines that use it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
-
-use super::cluster_text::LearnedClusters;
 
 /// Lengths of the prefixes of cluster paths, and the positions around the token; see
 /// `docs/knowledge.md` for what they gain.
@@ -69,35 +67,14 @@ pub struct KnowledgePart {
 }
 
 impl KnowledgePart {
-    /// Creates the part for clusters that were learned from `files`.
-    pub(super) fn learned(name: String, files: &[&PathBuf], learned: LearnedClusters) -> Self {
-        Self {
-            clusters: Some(learned.clusters),
-            words: Some(learned.words),
-            tokens: Some(learned.tokens),
-            files: files
-                .iter()
-                .map(|file| file.display().to_string())
-                .collect(),
-            ..Self::new(KnowledgeKind::Clusters, name, learned.text, 0)
-        }
-    }
-
-    /// Creates the part for the contents of a file, of which `vectors` vectors are used.
-    pub(super) fn read(
+    /// Creates the part for the text of `files`, of which `vectors` vectors are used.
+    pub(super) fn new(
         kind: KnowledgeKind,
         name: String,
-        file: &Path,
+        files: &[&Path],
         text: String,
         vectors: usize,
     ) -> Self {
-        Self {
-            files: vec![file.display().to_string()],
-            ..Self::new(kind, name, text, vectors)
-        }
-    }
-
-    fn new(kind: KnowledgeKind, name: String, text: String, vectors: usize) -> Self {
         let quoted = name.replace('\\', r"\\").replace('"', r#"\""#);
         let at_neighbors = |call: String| NEIGHBORS.map(|position| format!("{call}{position}"));
         let terms = match kind {
@@ -119,7 +96,10 @@ impl KnowledgePart {
         };
         Self {
             kind,
-            files: Vec::new(),
+            files: files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect(),
             bytes: text.len(),
             clusters: None,
             words: None,

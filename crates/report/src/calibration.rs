@@ -1,6 +1,6 @@
 //! The section on calibration: whether probabilities are right.
 
-use dropchain::eval::Calibration;
+use dropchain_analysis::Calibration;
 
 use crate::evaluated::{Evaluated, System};
 use crate::plot::{Axis, Plot, Scale};

@@ -1,11 +1,12 @@
 //! Gold labels and the predictions of systems, evaluated sentence by sentence.
 
 use dropchain::corpus::Corpus;
-use dropchain::eval::{Calibration, Evaluation, PairedBootstrap};
+use dropchain::eval::Evaluation;
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use dropchain::{Error, Result, Sentence};
 use dropchain_analysis::{
-    ErrorCounts, FrequencyEvaluation, SpanError, WordCounts, compare_spans, label_errors,
+    Calibration, ErrorCounts, FrequencyEvaluation, PairedBootstrap, SpanError, WordCounts,
+    compare_spans, label_errors,
 };
 
 use crate::sentences::{SentenceList, words_of};

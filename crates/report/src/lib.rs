@@ -1,13 +1,12 @@
 //! Reports: logs of training and of searches, scores and errors in one HTML page.
 //!
-//! [`Report`] takes what there is and returns the page, one file that needs no network. Its plots
-//! ([`plot`]) are of use to other pages as well.
+//! [`Report`] takes what there is and returns the page, one file that needs no network.
 
 mod calibration;
 mod evaluated;
 mod frequency;
 mod gradients;
-pub mod plot;
+mod plot;
 mod scores;
 mod search;
 mod sentences;

@@ -89,8 +89,6 @@ pub enum Mark {
     LineAndPoints,
     /// Circles.
     Points,
-    /// Bars from the lower end of the axis.
-    Bars,
 }
 
 /// Points in one style.
@@ -106,8 +104,6 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// A point to emphasize.
     pub best: Option<(f64, f64)>,
-    /// A shaded band behind the points: x, lower and upper y.
-    pub band: Vec<(f64, f64, f64)>,
 }
 
 impl Series {
@@ -166,32 +162,17 @@ impl Plot {
     /// coordinates.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
-        self.draw("")
-    }
-
-    /// Draws the plot as a file of its own.
-    #[must_use]
-    pub fn svg_file(&self) -> Option<String> {
-        self.draw(&format!("<style>{STYLE}</style>\n"))
-    }
-
-    fn draw(&self, style: &str) -> Option<String> {
         let series: Vec<Series> = self.series.iter().map(thin).collect();
         series.iter().find(|series| !series.points.is_empty())?;
-        let points = series.iter().flat_map(|series| {
-            let ends = |&(x, low, high): &(f64, f64, f64)| [(x, low), (x, high)];
-            series
-                .points
-                .iter()
-                .copied()
-                .chain(series.band.iter().flat_map(ends))
-        });
+        let points = series
+            .iter()
+            .flat_map(|series| series.points.iter().copied());
         let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
         let (x, y) = (Interval::new(&self.x, &x, X), Interval::new(&self.y, &y, Y));
         let [width, height] = SIZE;
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" \
-             viewBox=\"0 0 {width} {height}\">\n{style}"
+             viewBox=\"0 0 {width} {height}\">\n"
         );
         let mut canvas = Canvas { x, y, svg };
         canvas.draw(self, &series);
@@ -207,11 +188,9 @@ fn thin(series: &Series) -> Series {
     let (step, len) = (points.len().div_ceil(MAX_POINTS).max(1), points.len());
     let kept = points.into_iter().enumerate();
     let kept = kept.filter(|(i, _)| i % step == 0 || i + 1 == len);
-    let band = |&(x, low, high): &_| Some((bounded(x)?, bounded(low)?, bounded(high)?));
     Series {
         points: kept.map(|(_, point)| point).collect(),
         best: series.best.and_then(point),
-        band: series.band.iter().filter_map(band).collect(),
         ..series.clone()
     }
 }
@@ -331,33 +310,16 @@ impl Canvas {
 
     fn series(&mut self, series: &Series, letter_at: usize) {
         let points = || series.points.iter().copied();
-        if !series.band.is_empty() {
-            let upper = series.band.iter().map(|&(x, _, high)| (x, high));
-            let lower = series.band.iter().rev().map(|&(x, low, _)| (x, low));
-            let line = self.line(upper.chain(lower));
-            self.path("band", &line);
-        }
-        let is_line = matches!(series.mark, Mark::Line | Mark::LineAndPoints);
-        if is_line && points().len() > 1 {
+        if series.mark != Mark::Points && points().len() > 1 {
             let line = self.line(points());
             self.path("line", &line);
-        } else if series.mark == Mark::Line {
+        }
+        if series.mark != Mark::Line || points().len() == 1 {
             points().for_each(|point| self.circle(point, 3));
         }
-        match series.mark {
-            Mark::Line => {}
-            Mark::Points | Mark::LineAndPoints => points().for_each(|point| self.circle(point, 3)),
-            Mark::Bars => {
-                for point in points() {
-                    let (x, y) = self.place(point);
-                    self.path("bar", &format!("M{x:.1} {}V{y:.1}", Y[0]));
-                }
-            }
+        if let Some(best) = series.best {
+            self.circle(best, 4);
         }
-        series
-            .best
-            .into_iter()
-            .for_each(|best| self.circle(best, 4));
         if let Some(point) = points()
             .nth(letter_at)
             .filter(|_| !series.letter.is_empty())
@@ -493,19 +455,5 @@ mod tests {
             labels(2e6, 3e6, Scale::Linear),
             "2e6 2.2e6 2.4e6 2.6e6 2.8e6 3e6"
         );
-    }
-
-    #[test]
-    fn a_file_has_its_style_bars_and_bands() {
-        let mut plot = plot(Scale::Linear, &[(0.0, 1.0), (1.0, 2.0)]);
-        plot.series[0].mark = Mark::Bars;
-        plot.series[0].band = vec![(0.0, 0.5, 1.5), (1.0, 1.5, 2.5)];
-        let svg = plot.svg_file().unwrap();
-        assert!(
-            svg.contains("<style>") && svg.contains("prefers-color-scheme"),
-            "{svg}"
-        );
-        assert_eq!(svg.matches("<path class=\"bar\"").count(), 2);
-        assert_eq!(svg.matches("<path class=\"band\"").count(), 1);
     }
 }

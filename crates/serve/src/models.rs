@@ -11,8 +11,10 @@ use dropchain::Result;
 use dropchain::tag::{Tagger, Workspace};
 use serde_json::{Value, json};
 
-use crate::api_error::ApiError;
-use crate::server::Report;
+use crate::request::ApiError;
+
+/// Takes messages for whoever runs the server.
+pub type Report = dyn Fn(&str) + Send + Sync;
 
 /// Opens the model of a tagger.
 pub type OpenModel = dyn Fn(&Path) -> Result<Tagger> + Send + Sync;

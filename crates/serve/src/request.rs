@@ -1,16 +1,159 @@
-//! The body of a request: what to tag.
+//! What is asked: the options and the body of a request, and why it has no other answer.
 
 use std::io::Cursor;
+use std::sync::Arc;
 
+use axum::body::Bytes;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::response::{IntoResponse, Response};
 use dropchain::corpus::{Format, JsonObject, ReadOptions, Reader};
-use dropchain::sentence::Separation;
-use dropchain::tag::Header;
-use dropchain::{Error, Result, Sentence};
+use dropchain::label::Scheme;
+use dropchain::sentence::{Schema, Separation};
+use dropchain::tag::{Header, TagOptions};
+use dropchain::{Error, Place, Result, Sentence};
+use serde::de::DeserializeOwned;
+use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::api_error::ApiError;
-use crate::options::ServeOptions;
-use crate::rows::{ROWS, rows_sentence};
+use crate::ServeOptions;
+
+/// The type of JSON.
+pub const JSON: &str = "application/json";
+
+/// Why a request has no other answer.
+#[derive(Clone, Debug)]
+pub struct ApiError {
+    pub status: StatusCode,
+    pub message: String,
+}
+
+impl ApiError {
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { status, message }
+    }
+
+    /// The request itself is malformed.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// The request is valid JSON, but cannot be tagged.
+    pub fn unprocessable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    /// There is too much to do.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Input { .. } | Error::Parameter(_) => Self::unprocessable(error.to_string()),
+            error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let object = json!({"status": self.status.as_u16(), "error": self.message});
+        let body = json_response(format!("{object}\n"));
+        let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        let retry = is_busy.then_some([(RETRY_AFTER, "1")]);
+        (self.status, retry, body).into_response()
+    }
+}
+
+/// Returns a response of JSON.
+pub fn json_response(body: impl Into<Bytes>) -> Response {
+    ([(CONTENT_TYPE, JSON)], body.into()).into_response()
+}
+
+/// The options that there are.
+const NAMES: &str = "model, marginals, nbest, constrain, scheme and forced";
+
+/// Maximum number of best label sequences. `tag` has no such limit.
+const MAX_NBEST: usize = 1000;
+
+/// What to tag with, and what to answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RequestOptions {
+    /// The name of the model; `None` is the first.
+    pub model: Option<String>,
+    /// What to compute.
+    pub tag: TagOptions,
+    /// The scheme of the labels; `None` is that of the training corpus, `Raw` that of the model.
+    pub scheme: Option<Scheme>,
+    /// The keys of known labels and spans.
+    pub forced: Vec<String>,
+}
+
+impl RequestOptions {
+    /// Parses a query string.
+    pub fn parse(query: &str) -> Result<Self, ApiError> {
+        let mut options = Self::default();
+        let mut seen = Vec::new();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            if seen.contains(&name) {
+                let message = format!("the option {name:?} is given twice");
+                return Err(ApiError::bad_request(message));
+            }
+            options.set(&name, &value)?;
+            seen.push(name);
+        }
+        options.tag.probability = options.tag.marginals || options.tag.nbest > 1;
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
+        let expected = |what: &str| {
+            ApiError::bad_request(format!("option {name:?}: expected {what}, found {value:?}"))
+        };
+        let switch = || match value {
+            "true" | "on" | "1" | "" => Ok(true),
+            "false" | "off" | "0" => Ok(false),
+            _ => Err(expected("true or false")),
+        };
+        match name {
+            "model" => self.model = Some(value.to_owned()),
+            "marginals" => self.tag.marginals = switch()?,
+            "constrain" => self.tag.constrain = switch()?,
+            "nbest" => {
+                let number = value.parse().ok();
+                let number = number.filter(|n| (1..=MAX_NBEST).contains(n));
+                let range = || expected(&format!("a number from 1 to {MAX_NBEST}"));
+                self.tag.nbest = number.ok_or_else(range)?;
+            }
+            "scheme" => {
+                let schemes = |_| expected("raw, io, iob1, iob2, bioes or plain");
+                self.scheme = Some(value.parse().map_err(schemes)?);
+            }
+            "forced" => self.forced = value.split(',').map(str::to_owned).collect(),
+            _ => {
+                let message = format!("unknown option {name:?}; the options are {NAMES}");
+                return Err(ApiError::bad_request(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the scheme of the labels of a model in the response.
+    pub fn output_scheme(&self, header: &Header) -> Result<Scheme, ApiError> {
+        match self.scheme {
+            None => Ok(header.corpus_scheme),
+            Some(Scheme::Raw) => Ok(header.scheme),
+            Some(scheme) if header.encodes_spans() => Ok(scheme),
+            Some(_) => Err(ApiError::unprocessable(
+                "option \"scheme\": the labels of the model encode no spans (B-X, I-X, …)",
+            )),
+        }
+    }
+}
 
 /// What to send.
 const EXPECTED: &str = "expected a JSON object with one of the keys \"text\", \"tokens\", \
@@ -185,4 +328,134 @@ fn object<'a>(raw: &'a RawValue, expected: &str) -> Result<JsonObject<'a>, Strin
         }
     }
     Ok(object)
+}
+
+/// The key of rows of columns.
+pub const ROWS: &str = "rows";
+
+/// The key of the names of the columns.
+const COLUMNS: &str = "columns";
+
+/// Returns the sentence of an object with `rows`, which is number `place.1` of the inputs
+/// `place.0`; `None` if there are no rows.
+pub fn rows_sentence(
+    object: &JsonObject<'_>,
+    header: &Header,
+    max_sentence: usize,
+    place: (&str, u64),
+) -> Result<Option<Sentence>> {
+    let error = |message: String| Error::input(Place::line(place.0, place.1), message);
+    let rows: Vec<Vec<String>> = value(object, ROWS, "arrays of strings")
+        .map_err(error)?
+        .unwrap_or_default();
+    let names = value(object, COLUMNS, "an array of strings").map_err(error)?;
+    let Some(first) = rows.first() else {
+        return Ok(None);
+    };
+    let schema = schema(names, first.len(), header).map_err(|fault| error(fault.to_string()))?;
+    let (width, tokens) = (schema.width(), rows.len());
+    if tokens > max_sentence {
+        return Err(error(format!(
+            "the sentence has {tokens} tokens; expected at most {max_sentence} (--max-sentence)"
+        )));
+    }
+    if let Some(t) = rows.iter().position(|row| row.len() != width) {
+        let (names, found) = (schema.list(), rows[t].len());
+        return Err(error(format!(
+            "row {}: expected {width} columns ({names}), found {found}",
+            t + 1
+        )));
+    }
+    let mut sentence = Sentence::new(Arc::new(schema), Arc::from(place.0));
+    for row in &rows {
+        sentence.push(row, place.1)?;
+    }
+    sentence.layout.record = Some(object.without(&[ROWS, COLUMNS], None));
+    Ok(Some(sentence))
+}
+
+/// Parses the value of a key, if there is one.
+fn value<T: DeserializeOwned>(
+    object: &JsonObject<'_>,
+    key: &str,
+    expected: &str,
+) -> Result<Option<T>, String> {
+    let value = object
+        .get(key)
+        .map(|value| serde_json::from_str(value.get()));
+    value.transpose().map_err(|fault| {
+        let fault = fault.to_string();
+        // The place is one in the value alone.
+        let fault = fault.split(" at line ").next().unwrap_or_default();
+        format!("key {key:?}: expected {expected}; {fault}")
+    })
+}
+
+/// Returns the schema of rows: of the columns with these names, or of the `width` columns of the
+/// training data, where the label may be missing, or of the first ones before it.
+fn schema(names: Option<Vec<String>>, width: usize, header: &Header) -> Result<Schema> {
+    let columns = &header.columns;
+    let before_label = header.columns_before_label().unwrap_or(0);
+    let names = match names {
+        Some(names) => names,
+        None if (1..=before_label).contains(&width) || width == columns.len() && width > 0 => {
+            columns[..width].to_vec()
+        }
+        None => {
+            let columns = columns.join(" ");
+            return Err(Error::parameter(format!(
+                "expected rows of the columns of the training data ({columns}), or the key \
+                 {COLUMNS:?} with the names of the columns; found {width} columns"
+            )));
+        }
+    };
+    let label = header.label_name();
+    let label = names.iter().position(|name| Some(name.as_str()) == label);
+    Schema::new(names, label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_those_of_the_query() {
+        let options = RequestOptions::parse("model=a%2Eb&marginals&nbest=3&forced=x%2Cy").unwrap();
+        assert_eq!(options.model.as_deref(), Some("a.b"));
+        assert!(options.tag.marginals && options.tag.probability && options.tag.constrain);
+        assert_eq!(options.tag.nbest, 3);
+        assert_eq!(options.forced, ["x", "y"]);
+        let options = RequestOptions::parse("").unwrap();
+        assert_eq!(options.tag, TagOptions::default());
+    }
+
+    #[test]
+    fn options_that_make_no_sense_are_rejected_by_name() {
+        for (query, message) in [
+            (
+                "nbest=0",
+                "option \"nbest\": expected a number from 1 to 1000, found \"0\"",
+            ),
+            (
+                "nbest=1001",
+                "option \"nbest\": expected a number from 1 to 1000, found \"1001\"",
+            ),
+            (
+                "marginals=yes",
+                "option \"marginals\": expected true or false, found \"yes\"",
+            ),
+            (
+                "scheme=x",
+                "option \"scheme\": expected raw, io, iob1, iob2, bioes or plain, found \"x\"",
+            ),
+            ("nbest=2&nbest=3", "the option \"nbest\" is given twice"),
+        ] {
+            assert_eq!(RequestOptions::parse(query).unwrap_err().message, message);
+        }
+        let unknown = RequestOptions::parse("marginal=true").unwrap_err().message;
+        assert!(
+            unknown.contains("\"marginal\"; the options are model"),
+            "{unknown}"
+        );
+    }
 }

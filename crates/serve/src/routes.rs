@@ -1,25 +1,24 @@
-//! Requests and their answers.
+//! Requests and their answers: who may ask, and what is counted.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::header::{self, HOST, HeaderMap, HeaderValue, ORIGIN};
+use axum::http::{Method, StatusCode, Uri, uri::Authority};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::time::{Instant, timeout_at};
 
-use crate::api_error::{ApiError, JSON, json_response};
-use crate::body::{self, ResponseMemory};
-use crate::metrics::Metrics;
-use crate::models::Models;
-use crate::options::ServeOptions;
-use crate::origin::OriginRules;
-use crate::query::RequestOptions;
-use crate::tagging::answer;
-use crate::workers::Workers;
+use crate::ServeOptions;
+use crate::models::{ModelState, Models, lock};
+use crate::request::{ApiError, JSON, RequestOptions, json_response};
+use crate::tagging::{ResponseMemory, Workers, answer, read_body};
 
 /// The addresses.
 const PATHS: [&str; 5] = [TAG, "/models", "/health", "/metrics", "/"];
@@ -135,7 +134,7 @@ async fn tag(State(app): State<Arc<App>>, request: Request) -> Result<Response, 
         Arc::clone(&served.state().current),
     );
     check_content_type(request.headers())?;
-    let body = body::read(request.into_body(), app.options.max_body);
+    let body = read_body(request.into_body(), app.options.max_body);
     let body = timeout_at(deadline, body).await.map_err(|_| {
         let message = "the body of the request did not arrive in time";
         ApiError::new(StatusCode::REQUEST_TIMEOUT, message)
@@ -205,4 +204,268 @@ async fn not_allowed(method: Method, uri: Uri) -> impl IntoResponse {
 
 fn json_line(value: &serde_json::Value) -> Response {
     json_response(format!("{value}\n"))
+}
+
+/// Which hosts and origins are allowed.
+pub struct OriginRules {
+    /// `None`: any host.
+    hosts: Option<Vec<String>>,
+    origins: Vec<String>,
+}
+
+impl OriginRules {
+    /// Creates the rules of a server at `address`.
+    pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Self {
+        let is_restricted = address.ip().is_loopback() || !hosts.is_empty();
+        let lower = |name: &String| name.trim_end_matches('/').to_ascii_lowercase();
+        Self {
+            hosts: is_restricted.then(|| hosts.iter().map(lower).collect()),
+            origins: origins.iter().map(lower).collect(),
+        }
+    }
+
+    /// Checks the headers of a request. Returns the origin to allow in the response, if the request
+    /// comes from a page of another origin.
+    pub fn check(
+        &self,
+        headers: &HeaderMap,
+        uri_authority: Option<&Authority>,
+    ) -> Result<Option<HeaderValue>, ApiError> {
+        let host = match (uri_authority, headers.get(HOST)) {
+            (Some(authority), _) => authority.as_str(),
+            (None, Some(host)) => text(host)?,
+            (None, None) => return Err(ApiError::bad_request("the header Host is missing")),
+        };
+        if !self.allows_host(host) {
+            return Err(forbidden(format!(
+                "the request is for the host {host:?}, which is not expected; --allow-host \
+                 allows it"
+            )));
+        }
+        let Some(header) = headers.get(ORIGIN) else {
+            return Ok(None);
+        };
+        let origin = text(header)?.to_ascii_lowercase();
+        let own = origin.split_once("://").map(|(_, authority)| authority);
+        if own.is_some_and(|own| own.eq_ignore_ascii_case(host)) {
+            return Ok(None);
+        }
+        match self.origins.iter().any(|o| *o == "*" || *o == origin) {
+            true => Ok(Some(header.clone())),
+            false => Err(forbidden(format!(
+                "pages of {origin} may not use this server; --allow-origin allows them"
+            ))),
+        }
+    }
+
+    fn allows_host(&self, host: &str) -> bool {
+        let Some(hosts) = &self.hosts else {
+            return true;
+        };
+        host.parse::<Authority>().is_ok_and(|authority| {
+            let name = authority.host().to_ascii_lowercase();
+            let address = name.trim_start_matches('[').trim_end_matches(']').parse();
+            let is_local = name == "localhost" || address.is_ok_and(|ip: IpAddr| ip.is_loopback());
+            is_local || hosts.contains(&name)
+        })
+    }
+}
+
+fn text(value: &HeaderValue) -> Result<&str, ApiError> {
+    let text = value.to_str();
+    text.map_err(|_| ApiError::bad_request("the header Host or Origin is not ASCII"))
+}
+
+fn forbidden(message: String) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, message)
+}
+
+/// Upper ends of the buckets of durations, in seconds, before that of all.
+const BUCKETS: [&str; 17] = [
+    "0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1",
+    "0.25", "0.5", "1", "2.5", "5", "10", "+Inf",
+];
+
+/// What happens several times at once, counted by its references.
+#[derive(Debug, Default)]
+pub struct Gauge(Arc<()>);
+
+impl Gauge {
+    /// Counts one more until the result is dropped.
+    pub fn enter(&self) -> Arc<()> {
+        Arc::clone(&self.0)
+    }
+
+    fn value(&self) -> usize {
+        Arc::strong_count(&self.0) - 1
+    }
+}
+
+/// Durations of the requests to an endpoint.
+#[derive(Debug, Default)]
+struct Histogram {
+    counts: [u64; BUCKETS.len()], // [bucket] requests that took at most as long
+    seconds: f64,
+}
+
+/// The counts of a server; those of a model are kept with it.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
+    durations: Mutex<BTreeMap<&'static str, Histogram>>,
+    /// Requests that are being answered.
+    pub in_progress: Gauge,
+    /// Open connections.
+    pub connections: Gauge,
+}
+
+impl Metrics {
+    /// Counts a request.
+    pub fn count(&self, endpoint: &'static str, status: StatusCode, duration: Duration) {
+        let key = (endpoint, status.as_u16());
+        *lock(&self.requests).entry(key).or_default() += 1;
+        let (seconds, mut durations) = (duration.as_secs_f64(), lock(&self.durations));
+        let histogram = durations.entry(endpoint).or_default();
+        histogram.seconds += seconds;
+        for (count, end) in histogram.counts.iter_mut().zip(BUCKETS) {
+            *count += u64::from(end.parse().is_ok_and(|end: f64| seconds <= end));
+        }
+    }
+
+    /// Returns all counts.
+    pub fn text(&self, models: &Models, workers: &Workers) -> String {
+        let mut text = Text(String::new());
+        text.family("requests_total", "counter");
+        for ((endpoint, status), count) in lock(&self.requests).iter() {
+            let labels = format!("{{endpoint=\"{endpoint}\",status=\"{status}\"}}");
+            text.sample("requests_total", &labels, *count as f64);
+        }
+        let name = "request_duration_seconds";
+        text.family(name, "histogram");
+        for (endpoint, Histogram { counts, seconds }) in lock(&self.durations).iter() {
+            for (end, count) in BUCKETS.iter().zip(counts) {
+                let labels = format!("_bucket{{endpoint=\"{endpoint}\",le=\"{end}\"}}");
+                text.sample(name, &labels, *count as f64);
+            }
+            let count = counts[BUCKETS.len() - 1] as f64;
+            for (suffix, value) in [("_sum", *seconds), ("_count", count)] {
+                text.sample(name, &format!("{suffix}{{endpoint=\"{endpoint}\"}}"), value);
+            }
+        }
+        let (waiting, busy) = workers.load();
+        for (name, value) in [
+            ("requests_in_progress", self.in_progress.value()),
+            ("requests_waiting", waiting),
+            ("threads_busy", busy),
+            ("connections", self.connections.value()),
+        ] {
+            text.family(name, "gauge");
+            text.sample(name, "", value as f64);
+        }
+        let mut of_models = |name, kind, value: fn(&ModelState) -> u64| {
+            text.family(name, kind);
+            for model in models.all() {
+                let escaped = model.file.name.replace('\\', "\\\\").replace('"', "\\\"");
+                let labels = format!("{{model=\"{}\"}}", escaped.replace('\n', "\\n"));
+                text.sample(name, &labels, value(&model.state()) as f64);
+            }
+        };
+        of_models("sentences_total", "counter", |m| m.sentences);
+        of_models("tokens_total", "counter", |m| m.tokens);
+        of_models("model_load_failures_total", "counter", |m| m.failures);
+        let loaded = "model_loaded_timestamp_seconds";
+        of_models(loaded, "gauge", |m| m.current.loaded);
+        text.0
+    }
+}
+
+/// Metrics as text.
+struct Text(String);
+
+impl Text {
+    /// Begins the samples of a metric.
+    fn family(&mut self, name: &str, kind: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "# TYPE dropchain_{name} {kind}");
+    }
+
+    /// Writes a sample. `labels` may begin with the suffix of the name.
+    fn sample(&mut self, name: &str, labels: &str, value: f64) {
+        let _ = writeln!(self.0, "dropchain_{name}{labels} {value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(rules: &OriginRules, host: &str, origin: Option<&str>) -> Option<bool> {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, origin.parse().unwrap());
+        }
+        let allowed = rules.check(&headers, None).ok()?;
+        Some(allowed.is_some())
+    }
+
+    fn rules(address: &str, hosts: &[&str], origins: &[&str]) -> OriginRules {
+        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        OriginRules::new(address.parse().unwrap(), &owned(hosts), &owned(origins))
+    }
+
+    #[test]
+    fn a_local_server_answers_only_to_local_names() {
+        let local = rules("127.0.0.1:80", &[], &[]);
+        for host in [
+            "localhost",
+            "LOCALHOST:8080",
+            "127.0.0.1:9",
+            "[::1]:80",
+            "127.1.2.3",
+        ] {
+            assert_eq!(check(&local, host, None), Some(false), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example:80",
+            "10.0.0.1",
+            "a b",
+            "",
+        ] {
+            assert_eq!(check(&local, host, None), None, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_server_of_the_network_answers_to_any_name_or_to_those_allowed() {
+        assert_eq!(
+            check(&rules("0.0.0.0:80", &[], &[]), "any.example", None),
+            Some(false)
+        );
+        let named = rules("0.0.0.0:80", &["Tag.Example"], &[]);
+        assert_eq!(check(&named, "tag.example:80", None), Some(false));
+        assert_eq!(check(&named, "other.example", None), None);
+        assert_eq!(check(&named, "localhost", None), Some(false));
+    }
+
+    #[test]
+    fn pages_of_other_origins_need_to_be_allowed() {
+        let own = rules("127.0.0.1:80", &[], &[]);
+        assert_eq!(
+            check(&own, "localhost:80", Some("http://localhost:80")),
+            Some(false)
+        );
+        for origin in ["http://localhost:81", "https://evil.example", "null", ""] {
+            assert_eq!(check(&own, "localhost:80", Some(origin)), None, "{origin}");
+        }
+        let some = rules("127.0.0.1:80", &[], &["https://a.example/"]);
+        assert_eq!(
+            check(&some, "localhost", Some("https://a.example")),
+            Some(true)
+        );
+        assert_eq!(check(&some, "localhost", Some("http://a.example")), None);
+        let any = rules("127.0.0.1:80", &[], &["*"]);
+        assert_eq!(check(&any, "localhost", Some("null")), Some(true));
+    }
 }

@@ -18,8 +18,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
-use crate::models::{ModelFile, Models};
-use crate::options::ServeOptions;
+use crate::ServeOptions;
+use crate::models::{ModelFile, Models, Report};
 use crate::routes::{App, router};
 
 /// Maximum size of the headers of a request, in bytes.
@@ -34,28 +34,22 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How often to look at the files of the models.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Takes messages for whoever runs the server.
-pub type Report = dyn Fn(&str) + Send + Sync;
-
 /// What can be asked of a server that runs, from any thread.
 #[derive(Clone, Debug, Default)]
-pub struct ServerHandle(Arc<Requests>);
-
-#[derive(Debug, Default)]
-struct Requests {
-    stop: Notify,
-    reload: Notify,
+pub struct ServerHandle {
+    stop: Arc<Notify>,
+    reload: Arc<Notify>,
 }
 
 impl ServerHandle {
     /// Ends the server when the requests in progress are answered.
     pub fn stop(&self) {
-        self.0.stop.notify_one();
+        self.stop.notify_one();
     }
 
     /// Loads all models again, soon.
     pub fn reload(&self) {
-        self.0.reload.notify_one();
+        self.reload.notify_one();
     }
 }
 
@@ -134,13 +128,18 @@ impl Server {
         let slots = Arc::new(Semaphore::new(slots));
         let graceful = GracefulShutdown::new();
         let router = router(&app);
+        // Accepts the next connection when there may be one more.
+        let accept = async || {
+            let slot = Arc::clone(&slots).acquire_owned().await;
+            Ok((slot.map_err(io::Error::other)?, listener.accept().await?.0))
+        };
         loop {
-            let accepted = tokio::select! {
-                accepted = accept(&listener, &slots) => accepted,
-                () = handle.0.stop.notified() => break,
+            let accepted: io::Result<_> = tokio::select! {
+                accepted = accept() => accepted,
+                () = handle.stop.notified() => break,
             };
             match accepted {
-                Ok((stream, slot)) => talk(stream, slot, &app, &router, &graceful),
+                Ok((slot, stream)) => talk(stream, slot, &app, &router, &graceful),
                 Err(error) => {
                     report(&format!("a connection was not accepted: {error}"));
                     sleep(ACCEPT_PAUSE).await;
@@ -162,24 +161,13 @@ impl Server {
 /// Replaces models whose files are replaced, and all of them when that is asked for.
 async fn watch_files(app: Arc<App>, handle: ServerHandle, report: Arc<Report>) {
     loop {
-        let all = timeout(RELOAD_INTERVAL, handle.0.reload.notified())
+        let all = timeout(RELOAD_INTERVAL, handle.reload.notified())
             .await
             .is_ok();
         let (app, report) = (Arc::clone(&app), Arc::clone(&report));
         // A panic is printed; the next file may be better.
         let _ = spawn_blocking(move || app.models.refresh(all, &*report)).await;
     }
-}
-
-/// Accepts the next connection when there may be one more.
-async fn accept(
-    listener: &AsyncListener,
-    slots: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let slot = Arc::clone(slots).acquire_owned().await;
-    let slot = slot.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
-    Ok((stream, slot))
 }
 
 /// Starts to answer the requests of a connection.

@@ -1,15 +1,24 @@
-//! Answering a request to tag: from its body to that of the response.
+//! Answering a request to tag, from its body to that of the response, on a bounded number of
+//! threads.
 
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
 use dropchain::tag::{Condition, NamedTagging, TagDocuments, Tagger, Workspace};
+use http_body_util::BodyExt;
 use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
 
-use crate::api_error::ApiError;
-use crate::options::ServeOptions;
-use crate::query::{MAX_NBEST_TOKENS, RequestOptions};
-use crate::request::TagRequest;
+use crate::ServeOptions;
+use crate::request::{ApiError, RequestOptions, TagRequest};
+
+/// Maximum number of tokens of a sentence times that of its best label sequences: nothing ends the
+/// search for them but its end.
+const MAX_NBEST_TOKENS: usize = 1_000_000;
 
 /// The answer to a request to tag.
 #[derive(Debug, Default)]
@@ -116,4 +125,148 @@ fn check_nbest(sentence: &Sentence, options: &RequestOptions) -> Result<(), ApiE
         "a sentence of {tokens} tokens with nbest={nbest}; expected at most {MAX_NBEST_TOKENS} \
          tokens in all of its best label sequences"
     )))
+}
+
+/// A bounded number of threads, and of requests that wait for them.
+pub struct Workers {
+    count: usize,
+    capacity: usize, // requests that wait or are tagged
+    places: Arc<Semaphore>,
+    threads: Arc<Semaphore>,
+}
+
+impl Workers {
+    /// Creates `count` workers; `queue` requests may wait for them.
+    pub fn new(count: usize, queue: usize) -> Self {
+        let count = count.max(1);
+        let capacity = count.saturating_add(queue).min(Semaphore::MAX_PERMITS);
+        Self {
+            count,
+            capacity,
+            places: Arc::new(Semaphore::new(capacity)),
+            threads: Arc::new(Semaphore::new(count)),
+        }
+    }
+
+    /// Returns the number of requests that wait, and of threads that tag.
+    pub fn load(&self) -> (usize, usize) {
+        let busy = self.count - self.threads.available_permits();
+        let admitted = self.capacity - self.places.available_permits();
+        (admitted.saturating_sub(busy), busy)
+    }
+
+    /// Runs `work` on another thread. Its argument tells whether nobody waits for the result
+    /// anymore: this future was dropped.
+    ///
+    /// # Errors
+    ///
+    /// Too many requests are waiting; `work` fails, or panics, which takes no thread from others.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let place = Arc::clone(&self.places)
+            .try_acquire_owned()
+            .map_err(|_| ApiError::unavailable("too many requests are waiting; try again later"))?;
+        let thread = Arc::clone(&self.threads).acquire_owned().await;
+        let client = Arc::new(());
+        let watched = Arc::downgrade(&client);
+        let done = spawn_blocking(move || {
+            // An abandoned request keeps its thread until it has ended, too.
+            let _permits = (place, thread);
+            work(&|| watched.strong_count() == 0)
+        });
+        let result = done.await;
+        drop(client);
+        result.unwrap_or_else(|_| {
+            let message = "tagging failed unexpectedly; please report it";
+            Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message))
+        })
+    }
+}
+
+/// How much of a body that is too large is read, in bytes: a client that still sends would not see
+/// the answer.
+const MAX_EXCESS: usize = 1 << 20;
+
+/// Memory of responses that clients have not read yet, in units of [`UNIT`] bytes.
+const RESPONSE_UNITS: usize = 1 << 19;
+
+/// The unit of the memory of responses, in bytes.
+const UNIT: usize = 1 << 10;
+
+/// Reads the body of a request. It is copied, for a list of tiny chunks takes far more memory.
+pub async fn read_body(mut body: Body, limit: usize) -> Result<Bytes, ApiError> {
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame
+            .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
+        let data = frame.into_data().unwrap_or_default(); // or trailers
+        length += data.len();
+        match length <= limit {
+            true => bytes.extend_from_slice(&data),
+            false => bytes = Vec::new(),
+        }
+        if length > limit.saturating_add(MAX_EXCESS) {
+            break;
+        }
+    }
+    if length <= limit {
+        return Ok(bytes.into());
+    }
+    let message = format!("the body has more than {limit} bytes; send less at once (--max-body)");
+    Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+}
+
+/// The memory for responses that clients have not read yet.
+pub struct ResponseMemory(Arc<Semaphore>);
+
+impl Default for ResponseMemory {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(RESPONSE_UNITS)))
+    }
+}
+
+impl ResponseMemory {
+    /// Returns a body that counts until it has been sent.
+    pub fn admit(&self, bytes: Vec<u8>) -> Result<Bytes, ApiError> {
+        // A response that is larger than all of the memory may have all of it.
+        let units = bytes.len().div_ceil(UNIT).min(RESPONSE_UNITS) as u32;
+        let permit = Arc::clone(&self.0).try_acquire_many_owned(units);
+        let _permit = permit.map_err(|_| {
+            ApiError::unavailable("too many responses wait to be read; try again later")
+        })?;
+        Ok(Bytes::from_owner(AdmittedBytes { bytes, _permit }))
+    }
+}
+
+/// Bytes with the permission to keep them in memory.
+struct AdmittedBytes {
+    bytes: Vec<u8>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for AdmittedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unread_responses_take_a_bounded_amount_of_memory() {
+        let memory = ResponseMemory::default();
+        let half = RESPONSE_UNITS * UNIT / 2;
+        let first = memory.admit(vec![0; half]).unwrap();
+        let second = memory.admit(vec![0; half]).unwrap();
+        assert!(memory.admit(vec![0]).is_err());
+        drop(first.clone());
+        assert!(memory.admit(vec![0]).is_err());
+        drop(first);
+        assert!(memory.admit(vec![0; half]).is_ok());
+        drop(second);
+    }
 }

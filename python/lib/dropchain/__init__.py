@@ -23,23 +23,12 @@ from __future__ import annotations
 
 from dropchain._clusters import cluster
 from dropchain._dropchain import (
-    Clusters,
-    Comparison,
     Corpus,
-    Difference,
-    Evaluation,
     Interrupted,
     ModelError,
-    Path,
-    Score,
     Sentence,
-    Span,
-    TaggedSentence,
     Tagger,
-    Tagging,
     Template,
-    TextSpan,
-    TextToken,
     __version__,
     spans,
 )
@@ -50,6 +39,19 @@ from dropchain._results import Iteration, TrainResult, Trial, TuneResult
 from dropchain._sample import sample_corpus
 from dropchain._training import train
 from dropchain._tuning import tune
+from dropchain._values import (
+    Clusters,
+    Comparison,
+    Difference,
+    Evaluation,
+    Path,
+    Score,
+    Span,
+    TaggedSentence,
+    Tagging,
+    TextSpan,
+    TextToken,
+)
 
 __all__ = [
     "Clusters",

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from dropchain import _data, _datasets, _dropchain, _files
-from dropchain._dropchain import Clusters, Corpus
+from dropchain._dropchain import Corpus
 from dropchain._progress import SearchProgress
+from dropchain._values import Clusters
 
 
 def cluster(

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dropchain import _data, _dropchain
-from dropchain._dropchain import Comparison, Corpus, Evaluation, Tagger
+from dropchain._dropchain import Corpus, Tagger
+from dropchain._values import Comparison, Evaluation
 
 
 def evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dropchain._dropchain import Corpus
+from dropchain._dropchain import Corpus, sample_text
 
 
 def sample_corpus(
@@ -25,4 +25,8 @@ def sample_corpus(
     >>> dropchain.sample_corpus("dev")
     <Corpus of 311 sentences, 3844 tokens>
     """
-    return Corpus._sample(part, label)
+    if label not in ("ner", "upos"):
+        raise ValueError(f"label '{label}'; expected 'ner' or 'upos'")
+    text, columns = sample_text(part), ["word", "upos", "ner"]
+    name = f"sample-{part}.conll"
+    return Corpus.parse(text, format="conll", columns=columns, label=label, name=name)

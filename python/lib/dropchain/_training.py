@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _files, _options
@@ -128,46 +128,18 @@ def train(
     >>> result.tagger.tag([{"word": "Ada", "upper": True}])
     ['PERSON']
     """
+    given = dict(locals())
     _options.check_names(options, "train")
-    models = {"init": _data.tagger(init, "init"), "towards": _data.tagger(towards, "towards")}
-    parsed = _data.template(template)
-    knowledge = Knowledge(clusters, vectors, gazetteers, cluster_count, vector_count)
-    inputs = inputs_of(data, dev, unlabeled, parsed, checkpoint, init, towards) + knowledge.files
-    check_outputs(model, checkpoint, inputs, resume, force)
     every = _interval(checkpoint_every)
-    reading: dict[str, Any] = {
-        "format": format,
-        "comments": comments,
-        "partial_labels": partial_labels,
-        "columns": _data.column_names(columns),
-        "label": label,
-    }
-    labeled = _data.labeled(data, "data", compact=True, weights=weights, **reading)
-    held_out = None if dev is None else _data.labeled(dev, "dev", compact=True, **reading)
-    labeled, held_out = _alike(labeled, held_out)
-    features = _has_features(labeled)
-    check_template(parsed, features, models["init"] or models["towards"], len(labeled))
-    base = models["init"] or models["towards"]
-    parsed = knowledge.attach(parsed, base, reading["columns"], memory)
-    text = None
-    if unlabeled is not None:
-        del reading["label"], reading["partial_labels"]
-        text = _data.unlabeled(unlabeled, features, **reading)
+    arguments, [parsed] = prepared(given, [_data.template(template)], compact=True)
     bar = TrainingProgress(progress, options.get("max_iterations")) if progress else None
-    follower = Follower(observer, bar, "iteration", lambda fields: Iteration(**fields))
+    follower = Follower(observer, bar, "iteration", _iteration)
     try:
         outcome = _dropchain.train({
-            "labeled": labeled,
-            "dev": held_out,
-            "unlabeled": text,
+            **arguments,
             "template": parsed,
             "options": options,
-            **models,
-            "threads": threads,
-            "memory": memory,
-            "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
             **every,
-            "resume": resume,
             "observer": follower if follower.is_needed else None,
         })
     except KeyboardInterrupt:
@@ -178,6 +150,48 @@ def train(
     if outcome["is_first_pass"] and any(_files.is_same_model(m, model) for m in (init, towards)):
         target = None  # it has both passes
     return _finish(outcome, target, checkpoint, follower)
+
+
+def prepared(
+    given: Mapping[str, Any], templates: list[Template | None], *, compact: bool
+) -> tuple[dict[str, Any], list[Template | None]]:
+    """Check the arguments that training and searches share, and read the data.
+
+    Returns what the extension module takes of them, and the templates with the outside knowledge.
+    """
+    models = {name: _data.tagger(given[name], name) for name in ("init", "towards")}
+    base = models["init"] or models["towards"]
+    kinds = ("clusters", "vectors", "gazetteers", "cluster_count", "vector_count")
+    knowledge = Knowledge(*(given[name] for name in kinds))
+    checkpoint, unlabeled, memory = given["checkpoint"], given["unlabeled"], given["memory"]
+    inputs = _inputs(given, templates) + knowledge.files
+    _check_outputs(given["model"], checkpoint, inputs, given["resume"], given["force"])
+    names = ("format", "comments", "partial_labels", "label")
+    reading = {name: given[name] for name in names}
+    reading["columns"] = columns = _data.column_names(given["columns"])
+    options = {**reading, "compact": compact}
+    labeled = _data.labeled(given["data"], "data", weights=given["weights"], **options)
+    dev = None if given["dev"] is None else _data.labeled(given["dev"], "dev", **options)
+    labeled, dev = _alike(labeled, dev)
+    features = isinstance(labeled, _dropchain.AttributeCorpus) or labeled.has_features
+    for template in templates:
+        _check_template(template, features, base, len(labeled))
+    templates = [knowledge.attach(one, base, columns, memory) for one in templates]
+    text = None
+    if unlabeled is not None:
+        del reading["label"], reading["partial_labels"]
+        text = _data.unlabeled(unlabeled, features, **reading)
+    arguments = {
+        "labeled": labeled,
+        "dev": dev,
+        "unlabeled": text,
+        **models,
+        "threads": given["threads"],
+        "memory": memory,
+        "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
+        "resume": given["resume"],
+    }
+    return arguments, templates
 
 
 def _finish(
@@ -253,11 +267,7 @@ def _alike(labeled: Any, dev: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _has_features(labeled: Any) -> bool:
-    return isinstance(labeled, _dropchain.AttributeCorpus) or labeled.has_features
-
-
-def check_template(template: Any, features: bool, base: Tagger | None, sentences: int) -> None:
+def _check_template(template: Any, features: bool, base: Tagger | None, sentences: int) -> None:
     """Check that words have a template, and features have none."""
     if not sentences:
         raise ValueError("there are no sentences to train on")
@@ -277,19 +287,22 @@ def _interval(every: Any) -> dict[str, Any]:
     return {"checkpoint_iterations": every, "checkpoint_seconds": None}
 
 
-def inputs_of(
-    data: Any, dev: Any, unlabeled: Any, template: Any, checkpoint: Any, *models: Any
-) -> list[str]:
-    files = [file for part in (data, dev, unlabeled) for file in _data.paths(part)]
-    if template is not None:
-        files += map(os.fspath, template.paths)
-    if checkpoint is not None:
+def _iteration(fields: dict[str, Any]) -> Iteration:
+    return Iteration(**{name: fields[name] for name in Iteration.__dataclass_fields__})
+
+
+def _inputs(given: Mapping[str, Any], templates: list[Template | None]) -> list[str]:
+    parts = (given[name] for name in ("data", "dev", "unlabeled"))
+    files = [file for part in parts for file in _data.paths(part)]
+    files += [os.fspath(path) for one in templates if one is not None for path in one.paths]
+    if given["checkpoint"] is not None:
         # An interrupted run needs these models to continue.
+        models = (given["init"], given["towards"])
         files += [os.fspath(m) for m in models if isinstance(m, (str, os.PathLike))]
     return files
 
 
-def check_outputs(
+def _check_outputs(
     model: Any, checkpoint: Any, inputs: list[str], resume: bool, force: bool
 ) -> None:
     _files.check_different({"model": model, "checkpoint": checkpoint})

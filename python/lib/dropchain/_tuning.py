@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _options, _training
 from dropchain._dropchain import Tagger, Template
-from dropchain._knowledge import Knowledge
 from dropchain._progress import Follower, SearchProgress
 from dropchain._results import Trial, TuneResult
 
@@ -125,6 +124,7 @@ def tune(
     >>> sorted(trial.dropout for trial in result.trials)
     [0.0, 0.3]
     """
+    given = dict(locals())
     _options.check_names(options, "tune")
     if (dev is None) == (folds is None):
         raise ValueError("expected either dev or folds, to score configurations on")
@@ -139,46 +139,15 @@ def tune(
         training["gradient"] = gradient
     elif gradient is not None:
         space["gradient"] = ",".join(gradient)
-    models = {"init": _data.tagger(init, "init"), "towards": _data.tagger(towards, "towards")}
     names, parsed = _templates(template)
-    templates: list[Template | None] = [*parsed] or [None]
-    inputs = [
-        file
-        for one in templates
-        for file in _training.inputs_of(data, dev, unlabeled, one, checkpoint, init, towards)
-    ]
-    knowledge = Knowledge(clusters, vectors, gazetteers, cluster_count, vector_count)
-    inputs += knowledge.files
-    _training.check_outputs(model, checkpoint, inputs, resume, force)
-    reading: dict[str, Any] = {
-        "format": format,
-        "comments": comments,
-        "partial_labels": partial_labels,
-        "columns": _data.column_names(columns),
-        "label": label,
-    }
-    labeled = _data.labeled(data, "data", weights=weights, **reading)
-    held_out = None if dev is None else _data.labeled(dev, "dev", **reading)
-    assert isinstance(labeled, _dropchain.Corpus)
-    base = models["init"] or models["towards"]
-    for one in templates:
-        _training.check_template(one, labeled.has_features, base, len(labeled))
-    if knowledge.files:
-        attached = [knowledge.attach(t, base, reading["columns"], memory) for t in templates]
-        parsed = [one for one in attached if one is not None]
-    text = None
-    if unlabeled is not None:
-        del reading["label"], reading["partial_labels"]
-        text = _data.unlabeled(unlabeled, labeled.has_features, **reading)
+    arguments, templates = _training.prepared(given, [*parsed] or [None], compact=False)
     bar = SearchProgress(progress) if progress else None
     follower = Follower(observer, bar, "trial", lambda fields: _trial(fields, names))
     try:
         outcome = _dropchain.tune({
-            "labeled": labeled,
-            "dev": held_out,
+            **arguments,
             "folds": folds,
-            "unlabeled": text,
-            "templates": parsed,
+            "templates": [one for one in templates if one is not None],
             "options": training,
             "space": space,
             "trials": trials,
@@ -186,11 +155,6 @@ def tune(
             "halving": _factor(halving),
             "first_rung": first_rung,
             "warm_start": warm_start,
-            **models,
-            "threads": threads,
-            "memory": memory,
-            "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
-            "resume": resume,
             "observer": follower if follower.is_needed else None,
         })
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ use dropchain::{Sentence, Tagger};
 use dropchain_formats::{InputFormat, SpanOptions};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice, PyType};
+use pyo3::types::{PyIterator, PyList, PySlice, PyType};
 
 use super::sentences::PyCorpus;
 use crate::error::exception;
@@ -254,34 +254,6 @@ impl PyCorpus {
         module.call_method1("corpus", arguments)
     }
 
-    /// The sample corpus: `part` is train, dev or test, `label` is ner or upos.
-    #[staticmethod]
-    fn _sample(part: &str, label: &str) -> PyResult<Self> {
-        let text = match part {
-            "train" => SAMPLE_TRAIN,
-            "dev" => SAMPLE_DEV,
-            "test" => SAMPLE_TEST,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "part '{part}'; expected 'train', 'dev' or 'test'"
-                )));
-            }
-        };
-        if !["ner", "upos"].contains(&label) {
-            return Err(PyValueError::new_err(format!(
-                "label '{label}'; expected 'ner' or 'upos'"
-            )));
-        }
-        let options = ReadOptions {
-            format: Some(Format::Conll),
-            columns: Some(["word", "upos", "ner"].map(str::to_owned).to_vec()),
-            label: Some(label.to_owned()),
-            ..ReadOptions::default()
-        };
-        let corpus = Corpus::parse(text, &format!("sample-{part}.conll"), &options);
-        corpus.map(Self::from).map_err(exception)
-    }
-
     /// The sentences without document boundaries.
     fn without_boundaries(&self) -> Self {
         let content = self.0.iter().filter(|s| !s.layout.document_start);
@@ -385,11 +357,8 @@ impl PyCorpus {
         Self(self.0.iter().chain(&other.0).cloned().collect())
     }
 
-    fn __iter__(slf: Bound<'_, Self>) -> PySentences {
-        PySentences {
-            corpus: slf.unbind(),
-            next: 0,
-        }
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.0.iter().cloned().map(PySentence))?.try_iter()
     }
 
     fn __repr__(&self) -> String {
@@ -411,22 +380,15 @@ impl PyCorpus {
     }
 }
 
-/// An iterator over the sentences of a corpus.
-#[pyclass(module = "dropchain._dropchain")]
-pub struct PySentences {
-    corpus: Py<PyCorpus>,
-    next: usize,
-}
-
-#[pymethods]
-impl PySentences {
-    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    fn __next__(&mut self) -> Option<PySentence> {
-        let sentence = self.corpus.get().0.get(self.next)?;
-        self.next += 1;
-        Some(PySentence(Arc::clone(sentence)))
+/// Returns a part of the sample corpus: train, dev or test.
+#[pyfunction]
+pub fn sample_text(part: &str) -> PyResult<&'static str> {
+    match part {
+        "train" => Ok(SAMPLE_TRAIN),
+        "dev" => Ok(SAMPLE_DEV),
+        "test" => Ok(SAMPLE_TEST),
+        _ => Err(PyValueError::new_err(format!(
+            "part '{part}'; expected 'train', 'dev' or 'test'"
+        ))),
     }
 }

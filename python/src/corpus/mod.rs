@@ -3,4 +3,5 @@
 mod methods;
 mod sentences;
 
+pub use methods::sample_text;
 pub use sentences::{PyCorpus, each};

@@ -92,11 +92,11 @@ pub fn transitions<'py>(
     Ok(weights)
 }
 
-/// Returns a weight for each label.
-pub fn by_label<'py>(
+/// Returns a number for each label.
+pub fn by_label<'a, 'py>(
     py: Python<'py>,
     names: &[Py<PyString>],
-    weights: &[f64],
+    weights: impl IntoIterator<Item = &'a f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, weight) in names.iter().zip(weights) {

@@ -4,25 +4,24 @@ use std::path::PathBuf;
 
 use dropchain::corpus::Document;
 use dropchain::label::Span;
-use dropchain::tag::{AttributeKind, TagDocuments, TagOptions};
+use dropchain::tag::{AttributeKind, TagDocuments, TagOptions, Tagging};
 use dropchain_analysis::Explanation;
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyType};
 
-use super::model::{PyTagger, with_workspace};
-use super::sentences::{Prepared, Reader, condition};
+use super::model::{PyTagger, in_parallel, iterate, with_workspace};
+use super::sentences::{Prepared, PyPreparedSentence, Reader, condition};
 use super::{explain, facts};
 use crate::corpus::PyCorpus;
-use crate::error::exception;
+use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
-use crate::items::{found, strings};
-use crate::tagging::{PyPath, PyTaggedSentence, PyTagging};
+use crate::items::strings;
+use crate::tagging::{Class, sentences};
 use crate::template::PyTemplate;
-use crate::threads;
 
-/// Sentences that are converted and tagged at a time, so that memory is bounded and Ctrl-C works.
+/// Sentences of documents that are tagged at a time, so that Ctrl-C works.
 const BATCH: usize = 4096;
 
 fn tag_options(constrain: bool) -> TagOptions {
@@ -159,10 +158,9 @@ impl PyTagger {
         sentences: &Bound<'py, PyAny>,
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let items = iterate(sentences)?;
         let mut reader = self.reader();
         let mut prepared: Vec<Prepared> = Vec::new();
-        for (i, item) in items.enumerate() {
+        for (i, item) in iterate(sentences, "sentences")?.enumerate() {
             let place = || format!("sentences[{i}]");
             prepared.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
         }
@@ -172,20 +170,22 @@ impl PyTagger {
         });
         let document = Document::new(all);
         let options = tag_options(constrain);
-        let taggings = py.detach(|| {
-            let mut number = 0;
-            let tag = |sentence: &Prepared| match sentence {
-                _ if sentence.is_boundary() => Ok(Vec::new()),
-                Prepared::Keyed(_) => self.labels_of(sentence.input(), options),
-                Prepared::Sentence(_) => {
-                    number += 1;
-                    self.labels_of((&document, number - 1).into(), options)
-                }
-            };
-            prepared.iter().map(tag).collect::<Vec<_>>()
-        });
+        let mut number = 0;
+        let tag = |sentence: &Prepared| match sentence {
+            _ if sentence.is_boundary() => Ok(Tagging::default()),
+            Prepared::Keyed(_) => self.tagging_of(sentence.input(), options),
+            Prepared::Sentence(_) => {
+                number += 1;
+                self.tagging_of((&document, number - 1).into(), options)
+            }
+        };
+        let taggings = py.detach(|| prepared.iter().map(tag).collect::<Vec<_>>());
         let labels = PyList::empty(py);
-        self.append_labels(py, &labels, taggings)?;
+        for (i, tagging) in taggings.into_iter().enumerate() {
+            let tagging = tagging.map_err(exception);
+            let tagging = tagging.map_err(|e| at(py, || format!("sentences[{i}]"), e))?;
+            labels.append(self.label_list(py, &tagging.labels)?)?;
+        }
         Ok(labels)
     }
 
@@ -211,41 +211,93 @@ impl PyTagger {
         threads: Option<i64>,
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let items = iterate(sentences)?;
-        let pool = threads::pool(inputs::count("threads", threads, 1)?).map_err(exception)?;
+        let threads = inputs::count("threads", threads, 1)?;
         let labels = PyList::empty(py);
         let options = tag_options(constrain);
+        let mut append = |tagging: &Tagging| labels.append(self.label_list(py, &tagging.labels)?);
         if let Ok(corpus) = sentences.cast::<PyCorpus>()
             && self.inner.documents().is_some()
         {
             let corpus = &corpus.get().0;
             let documents = TagDocuments::new(&self.inner, corpus);
-            let tag = |i: usize| match corpus[i].layout.document_start {
-                true => Ok(Vec::new()),
-                false => self.labels_of(documents.input(i), options),
-            };
             for first in (0..corpus.len()).step_by(BATCH) {
-                let batch = first..corpus.len().min(first + BATCH);
-                self.append_tagged(&labels, &pool, batch, tag)?;
+                let tag = |i: usize| match corpus[first + i].layout.document_start {
+                    true => Ok(Tagging::default()),
+                    false => self.tagging_of(documents.input(first + i), options),
+                };
+                let count = BATCH.min(corpus.len() - first);
+                let place = |i| format!("sentences[{}]", first + i);
+                in_parallel(py, threads, count, tag, place, &mut append)?;
             }
-            return Ok(labels);
-        }
-        let mut reader = self.reader();
-        let mut batch: Vec<Prepared> = Vec::new();
-        let mut items = items.enumerate().peekable();
-        while items.peek().is_some() {
-            batch.clear();
-            for (i, item) in items.by_ref().take(BATCH) {
-                let place = || format!("sentences[{i}]");
-                batch.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
-            }
-            let tag = |i: usize| match batch[i].is_boundary() {
-                true => Ok(Vec::new()),
-                false => self.labels_of(batch[i].input(), options),
-            };
-            self.append_tagged(&labels, &pool, 0..batch.len(), tag)?;
+        } else {
+            self.tag_each(sentences, "sentences", threads, options, append)?;
         }
         Ok(labels)
+    }
+
+    /// Reads the features of a sentence for several calls of the other methods; `name` is that of
+    /// the sentence in messages.
+    fn _prepare(&self, sentence: &Bound<'_, PyAny>, name: &str) -> PyResult<PyPreparedSentence> {
+        let place = || name.to_owned();
+        let prepared = self.read(&mut self.reader(), sentence, 0, &place)?;
+        Ok(PyPreparedSentence(prepared))
+    }
+
+    /// Returns the best labels of each sentence, of :attr:`labels` and without constraints; `name`
+    /// is that of the sentences in messages.
+    #[pyo3(signature = (sentences, threads=None, name="X"))]
+    fn _tag_all<'py>(
+        &self,
+        py: Python<'py>,
+        sentences: &Bound<'py, PyAny>,
+        threads: Option<usize>,
+        name: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let all = PyList::empty(py);
+        self.tag_each(sentences, name, threads, tag_options(false), |tagging| {
+            let labels = tagging.labels.iter();
+            all.append(PyList::new(py, labels.map(|id| &self.names[id.index()]))?)
+        })?;
+        Ok(all)
+    }
+
+    /// Returns the probabilities of labels, ``{label: probability}`` for each token of each
+    /// sentence.
+    #[pyo3(signature = (sentences, threads=None, name="X"))]
+    fn _marginals_all<'py>(
+        &self,
+        py: Python<'py>,
+        sentences: &Bound<'py, PyAny>,
+        threads: Option<usize>,
+        name: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let all = PyList::empty(py);
+        let options = TagOptions {
+            marginals: true,
+            ..tag_options(false)
+        };
+        self.tag_each(sentences, name, threads, options, |tagging| {
+            let rows = tagging.marginals.iter().flat_map(|m| m.rows());
+            let rows = rows.map(|row| facts::by_label(py, &self.names, row));
+            all.append(rows.collect::<PyResult<Vec<_>>>()?)
+        })?;
+        Ok(all)
+    }
+
+    /// Returns the numbers of nonzero weights, of attributes that have some, and of labels.
+    fn _counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize)> {
+        let count = || {
+            let transitions = &self.header().label_weights.transitions;
+            let mut weights = transitions.iter().filter(|&&weight| weight != 0.0).count();
+            let mut attributes = 0;
+            for row in self.inner.model().node_weights() {
+                let (_, row) = row?;
+                weights += row.len();
+                attributes += usize::from(!row.is_empty());
+            }
+            dropchain::Result::Ok((weights, attributes, self.names.len()))
+        };
+        py.detach(count).map_err(exception)
     }
 
     /// Tag a sentence and return more than the best labels.
@@ -295,7 +347,7 @@ impl PyTagger {
         known: Option<&Bound<'py, PyDict>>,
         spans: Option<&Bound<'py, PyAny>>,
         constrain: bool,
-    ) -> PyResult<PyTagging> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let sentence = self.read_one(sentence)?;
         let condition = condition(known, spans)?;
         let options = TagOptions {
@@ -311,23 +363,23 @@ impl PyTagger {
             })
         });
         let tagging = tagging.map_err(exception)?;
+        let class = Class::of(py, "Path")?;
         let candidates = tagging.nbest.iter().map(|path| {
-            let path = PyPath {
-                labels: self.label_list(py, &path.labels)?.unbind(),
-                score: path.score,
-                probability: path.probability,
-            };
-            Bound::new(py, path)
+            class.make((
+                self.label_list(py, &path.labels)?,
+                path.score,
+                path.probability,
+            ))
         });
-        let candidates = candidates.collect::<PyResult<Vec<_>>>()?;
-        let marginals = tagging.marginals;
-        Ok(PyTagging {
-            labels: self.label_list(py, &tagging.labels)?.unbind(),
-            spans: self.spans_of(py, &tagging.labels)?.unbind(),
-            probability: tagging.probability,
-            marginals: marginals.map(|array| PyArray2::from_owned_array(py, array).unbind()),
-            nbest: PyList::new(py, candidates)?.unbind(),
-        })
+        Class::of(py, "Tagging")?.make((
+            self.label_list(py, &tagging.labels)?,
+            self.spans_of(py, &tagging.labels)?,
+            tagging.probability,
+            tagging
+                .marginals
+                .map(|array| PyArray2::from_owned_array(py, array)),
+            candidates.collect::<PyResult<Vec<_>>>()?,
+        ))
     }
 
     /// Tag a sentence and return, for each token, why it has its label.
@@ -441,7 +493,7 @@ impl PyTagger {
     /// >>> [sentence] = tagger.tag_text("She lives in London.")
     /// >>> sentence.spans
     /// [TextSpan(start=13, end=19, type='LOC', text='London')]
-    fn tag_text<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+    fn tag_text<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
         if self.columns.is_none() {
             return Err(PyValueError::new_err(
                 "the model was trained on features, which text does not have; expected a model \
@@ -449,8 +501,7 @@ impl PyTagger {
             ));
         }
         let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
-        let sentences = tagged.iter().map(|s| PyTaggedSentence::new(py, text, s));
-        PyList::new(py, sentences.collect::<PyResult<Vec<_>>>()?)
+        sentences(py, text, &tagged)
     }
 
     /// Tag raw text and return its spans as `displacy.render(…, style="ent", manual=True)` of
@@ -535,15 +586,4 @@ impl PyTagger {
         let attributes = self.inner.model().attributes(AttributeKind::Node);
         format!("<Tagger with {labels} labels and {attributes} attributes>")
     }
-}
-
-/// Iterates over sentences.
-///
-/// # Errors
-///
-/// `TypeError` if they are text or no iterable.
-fn iterate<'py>(sentences: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
-    let is_text = sentences.is_instance_of::<PyString>();
-    let items = sentences.try_iter().ok().filter(|_| !is_text);
-    items.ok_or_else(|| found(sentences, "sentences", "an iterable of sentences"))
 }

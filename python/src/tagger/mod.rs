@@ -6,4 +6,5 @@ mod methods;
 mod model;
 mod sentences;
 
-pub use model::{PyTagger, token_spans};
+pub use model::PyTagger;
+pub use sentences::PyPreparedSentence;

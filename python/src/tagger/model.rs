@@ -2,25 +2,29 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::ops::Range;
 use std::sync::Arc;
 
 use dropchain::corpus::{JoinedColumns, Schema};
-use dropchain::label::{LabelId, Scheme};
-use dropchain::tag::{Header, TagInput, TagOptions, Workspace};
-use dropchain::{Model, Sentence, Tagger};
+use dropchain::label::LabelId;
+use dropchain::tag::{Header, TagInput, TagOptions, Tagging, Workspace};
+use dropchain::{Model, Result, Sentence, Tagger};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
-use rayon::ThreadPool;
+use pyo3::types::{PyIterator, PyList, PyString};
 use rayon::prelude::*;
 
-use super::sentences::{Prepared, Reader};
+use super::sentences::{Prepared, PyPreparedSentence, Reader};
 use crate::error::{at, exception};
-use crate::inputs::{Place, SentenceReader, Tokens};
-use crate::items::ItemReader;
+use crate::inputs::SentenceReader;
+use crate::items::{ItemReader, found};
 use crate::sentence::PySentence;
-use crate::tagging::PySpan;
+use crate::tagging::token_spans;
+use crate::threads;
+use crate::tokens::{Place, Tokens};
+
+/// Tokens that are converted and tagged at a time: enough work for all threads, in about a
+/// megabyte; and Ctrl-C works.
+const BATCH: usize = 4096;
 
 /// Tags sentences with a model.
 ///
@@ -93,6 +97,9 @@ impl PyTagger {
         place: Place<'_>,
     ) -> PyResult<Prepared> {
         let py = sentence.py();
+        if let Ok(prepared) = sentence.cast::<PyPreparedSentence>() {
+            return Ok(prepared.get().0.clone());
+        }
         let read = match (sentence.cast::<PySentence>(), reader) {
             (Ok(sentence), _) => Arc::clone(&sentence.get().0),
             (Err(_), Reader::Words(reader)) => Arc::new(reader.read(sentence, number, place)?),
@@ -100,7 +107,7 @@ impl PyTagger {
                 let tokens = Tokens::of(sentence).map_err(|e| at(py, place, e))?;
                 let mut keyed = self.inner.keyed_sentence().map_err(exception)?;
                 tokens.read(items, &mut keyed, place)?;
-                return Ok(Prepared::Keyed(Box::new(keyed)));
+                return Ok(Prepared::Keyed(Arc::new(keyed)));
             }
         };
         self.check_features(&read).map_err(|e| at(py, place, e))?;
@@ -153,47 +160,52 @@ impl PyTagger {
     }
 
     /// Tags a sentence in the workspace of this thread.
-    pub fn labels_of(
+    pub fn tagging_of(&self, input: TagInput<'_>, options: TagOptions) -> Result<Tagging> {
+        with_workspace(|workspace| self.inner.tag_with(input, options, workspace))
+    }
+
+    /// Reads and tags sentences, in parallel, and passes the results on in order. `name` is that of
+    /// the sentences in messages.
+    pub fn tag_each(
         &self,
-        input: TagInput<'_>,
+        sentences: &Bound<'_, PyAny>,
+        name: &str,
+        threads: Option<usize>,
         options: TagOptions,
-    ) -> dropchain::Result<Vec<LabelId>> {
-        let tagging = with_workspace(|workspace| self.inner.tag_with(input, options, workspace));
-        tagging.map(|tagging| tagging.labels)
-    }
-
-    /// Tags further sentences, by index, and appends the names of their labels.
-    pub fn append_tagged(
-        &self,
-        labels: &Bound<'_, PyList>,
-        pool: &ThreadPool,
-        sentences: Range<usize>,
-        tag: impl Fn(usize) -> dropchain::Result<Vec<LabelId>> + Send + Sync,
+        mut pass: impl FnMut(&Tagging) -> PyResult<()>,
     ) -> PyResult<()> {
-        let py = labels.py();
-        let taggings = py.detach(|| pool.install(|| sentences.into_par_iter().map(tag).collect()));
-        py.check_signals()?;
-        self.append_labels(py, labels, taggings)
-    }
-
-    /// Appends the names of the labels of further sentences.
-    pub fn append_labels(
-        &self,
-        py: Python<'_>,
-        labels: &Bound<'_, PyList>,
-        taggings: Vec<dropchain::Result<Vec<LabelId>>>,
-    ) -> PyResult<()> {
-        for tagging in taggings {
-            let i = labels.len();
-            let ids = tagging.map_err(exception);
-            let ids = ids.map_err(|e| at(py, || format!("sentences[{i}]"), e))?;
-            labels.append(self.label_list(py, &ids)?)?;
+        let mut items = iterate(sentences, name)?.enumerate();
+        let mut reader = self.reader();
+        let mut first = 0;
+        loop {
+            let (mut batch, mut tokens) = (Vec::new(), 0);
+            while tokens < BATCH
+                && let Some((i, item)) = items.next()
+            {
+                let place = || format!("{name}[{i}]");
+                let sentence = self.read(&mut reader, &item?, i as u64 + 1, &place)?;
+                tokens += 1 + sentence.len();
+                batch.push(sentence);
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            let tag = |i: usize| match batch[i].is_boundary() {
+                true => Ok(Tagging::default()),
+                false => self.tagging_of(batch[i].input(), options),
+            };
+            let place = |i| format!("{name}[{}]", first + i);
+            in_parallel(sentences.py(), threads, batch.len(), tag, place, &mut pass)?;
+            first += batch.len();
         }
-        Ok(())
     }
 
     /// Returns the spans that labels encode.
-    pub fn spans_of<'py>(&self, py: Python<'py>, ids: &[LabelId]) -> PyResult<Bound<'py, PyList>> {
+    pub fn spans_of<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[LabelId],
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let header = self.header();
         let labels = match header.encodes_spans() {
             true => self.converted(ids),
@@ -203,19 +215,43 @@ impl PyTagger {
     }
 }
 
-/// Returns the spans that labels encode, as Python objects.
-pub fn token_spans<'py>(
-    py: Python<'py>,
-    labels: &[String],
-    scheme: Scheme,
-) -> PyResult<Bound<'py, PyList>> {
-    let spans = scheme.spans(labels).into_iter().map(|span| PySpan {
-        start: span.start,
-        end: span.end,
-        kind: span.kind.to_owned(),
+/// Iterates over sentences.
+///
+/// # Errors
+///
+/// `ValueError` if they are text or no iterable.
+pub fn iterate<'py>(sentences: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyIterator>> {
+    let is_text = sentences.is_instance_of::<PyString>();
+    let items = sentences.try_iter().ok().filter(|_| !is_text);
+    items.ok_or_else(|| found(sentences, name, "an iterable of sentences"))
+}
+
+/// Tags sentences by index with all threads and without the GIL, then passes the results on in
+/// order. `place` names a sentence in messages.
+pub fn in_parallel(
+    py: Python<'_>,
+    threads: Option<usize>,
+    count: usize,
+    tag: impl Fn(usize) -> Result<Tagging> + Send + Sync,
+    place: impl Fn(usize) -> String,
+    pass: &mut impl FnMut(&Tagging) -> PyResult<()>,
+) -> PyResult<()> {
+    let pool = match count {
+        0 | 1 => None,
+        _ => Some(threads::pool(threads).map_err(exception)?),
+    };
+    let taggings: Vec<_> = py.detach(|| match pool {
+        Some(pool) if pool.current_num_threads() > 1 => {
+            pool.install(|| (0..count).into_par_iter().map(tag).collect())
+        }
+        _ => (0..count).map(tag).collect(),
     });
-    let spans = spans.map(|span| Bound::new(py, span));
-    PyList::new(py, spans.collect::<PyResult<Vec<_>>>()?)
+    py.check_signals()?;
+    for (i, tagging) in taggings.into_iter().enumerate() {
+        let tagging = tagging.map_err(exception);
+        pass(&tagging.map_err(|error| at(py, || place(i), error))?)?;
+    }
+    Ok(())
 }
 
 /// Calls `f` with the workspace of this thread.

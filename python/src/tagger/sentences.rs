@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{at, exception};
-use crate::inputs::{self, FeatureSink, SentenceReader};
+use crate::inputs::{self, SentenceReader};
 use crate::items::{ItemReader, found};
-use crate::tagging::PySpan;
+use crate::tokens::FeatureSink;
 
 /// Reads the sentences that a model can tag.
 pub enum Reader {
@@ -23,11 +23,23 @@ pub enum Reader {
 }
 
 /// A sentence that is ready to be tagged.
+#[derive(Clone)]
 pub enum Prepared {
     /// Of columns.
     Sentence(Arc<Sentence>),
     /// Of features.
-    Keyed(Box<KeyedSentence>),
+    Keyed(Arc<KeyedSentence>),
+}
+
+/// A sentence that was read for a tagger, which takes it in place of the original.
+#[pyclass(frozen, name = "PreparedSentence", module = "dropchain._dropchain")]
+pub struct PyPreparedSentence(pub Prepared);
+
+#[pymethods]
+impl PyPreparedSentence {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl Prepared {
@@ -36,6 +48,14 @@ impl Prepared {
         match self {
             Self::Sentence(sentence) => (&**sentence).into(),
             Self::Keyed(sentence) => (&**sentence).into(),
+        }
+    }
+
+    /// Returns the number of tokens.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Sentence(sentence) => sentence.len(),
+            Self::Keyed(sentence) => sentence.len(),
         }
     }
 
@@ -79,15 +99,9 @@ pub fn condition(
     let spans = spans.map(PyAnyMethods::try_iter).transpose()?;
     for (i, span) in spans.into_iter().flatten().enumerate() {
         let span = span?;
-        let (start, end, kind) = match span.cast::<PySpan>() {
-            Ok(span) => {
-                let span = span.get();
-                (span.start, span.end, span.kind.clone())
-            }
-            Err(_) => span
-                .extract::<(usize, usize, String)>()
-                .map_err(|_| found(&span, &format!("spans[{i}]"), "(first token, end, type)"))?,
-        };
+        let parts = span.extract::<(usize, usize, String)>();
+        let (start, end, kind) =
+            parts.map_err(|_| found(&span, &format!("spans[{i}]"), "(first token, end, type)"))?;
         condition = condition.span(&Span {
             start,
             end,

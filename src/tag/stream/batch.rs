@@ -1,7 +1,10 @@
-//! Sentences that are tagged and written together.
+//! Batches of sentences that are tagged and written together, and their results in the order of the
+//! input.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::error::Result;
 use crate::sentence::{DocumentRule, Sentence};
 use crate::tag::TagDocuments;
 
@@ -32,5 +35,53 @@ impl Batch {
     #[must_use]
     pub fn documents(&self) -> TagDocuments<'_> {
         TagDocuments::with_context(self.rule, [&self.before, &self.sentences, &self.after])
+    }
+}
+
+/// What a batch results in, such as its output as bytes.
+pub trait BatchOutput: Default + Send {
+    /// Its memory in bytes, which is limited while it waits for that of an earlier batch.
+    fn memory(&self) -> usize;
+}
+
+impl BatchOutput for Vec<u8> {
+    fn memory(&self) -> usize {
+        self.capacity()
+    }
+}
+
+/// Hands over the results of batches in the order of their indices.
+pub(super) struct InOrder<T, S> {
+    sink: S,
+    pub next: u64, // index of the batch to be handed over next
+    pending: BTreeMap<u64, (T, Result<()>)>,
+    pub waiting_bytes: usize, // of `pending`
+    pub result: Result<()>, // the first error of tagging or of the sink, in the order of the input
+}
+
+impl<T: BatchOutput, S: FnMut(T) -> Result<()>> InOrder<T, S> {
+    pub fn new(sink: S) -> Self {
+        Self {
+            sink,
+            next: 0,
+            pending: BTreeMap::new(),
+            waiting_bytes: 0,
+            result: Ok(()),
+        }
+    }
+
+    /// Adds the output of batch `index`, and hands over every batch that is next in order. Returns
+    /// false after the first error, when no more output is needed.
+    pub fn add(&mut self, index: u64, output: T, result: Result<()>) -> bool {
+        self.waiting_bytes += output.memory();
+        self.pending.insert(index, (output, result));
+        while self.result.is_ok()
+            && let Some((output, result)) = self.pending.remove(&self.next)
+        {
+            self.next += 1;
+            self.waiting_bytes -= output.memory();
+            self.result = (self.sink)(output).and(result);
+        }
+        self.result.is_ok()
     }
 }

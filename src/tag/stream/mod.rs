@@ -12,7 +12,6 @@
 //! worker waits for nobody.
 
 mod batch;
-mod in_order;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -25,9 +24,8 @@ use super::workspace::Workspace;
 use crate::corpus::Reader;
 use crate::error::{Error, Result};
 use crate::sentence::DocumentOptions;
-pub use batch::Batch;
-pub use in_order::BatchOutput;
-use in_order::InOrder;
+use batch::InOrder;
+pub use batch::{Batch, BatchOutput};
 use queue::{Queue, lock};
 
 /// Tags the sentences of `reader` and writes the results to `out` in input order, with `threads`
@@ -116,7 +114,7 @@ where
             if !in_order.add(batch.index, output, result) {
                 queue.close();
             }
-            queue.set_written(in_order.done(), in_order.waiting_bytes());
+            queue.set_written(in_order.next, in_order.waiting_bytes);
         }
     };
     thread::scope(|scope| {
@@ -136,7 +134,7 @@ where
     })?;
     let in_order = in_order.into_inner();
     let in_order = in_order.unwrap_or_else(PoisonError::into_inner);
-    in_order.into_result()?;
+    in_order.result?;
     match reading.join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),

@@ -65,14 +65,7 @@ struct Queued {
     sentence: Arc<Sentence>,
     bytes: usize,
     end: u64,     // the number of tokens up to its last one
-    begins: bool, // a document begins with it
-}
-
-impl Queued {
-    /// The number of tokens that count in a document.
-    fn tokens(&self) -> usize {
-        document_tokens(&self.sentence)
-    }
+    begins: bool, // a document begins with it, or it is a boundary between documents
 }
 
 /// Returns the number of tokens of a sentence that count in a document.
@@ -101,13 +94,13 @@ impl QueueState {
     /// Adds a sentence. Returns whether there is a batch for another worker.
     fn push(&mut self, sentence: Sentence, bytes: usize) -> bool {
         let before = self.ready();
-        let mut begins = false;
-        if let Some(DocumentOptions { rule, .. }) = self.documents {
-            let layout = &sentence.layout;
-            begins = rule.separates(layout.separation);
-            if begins || layout.document_start && rule.separates(Separation::MARK) {
-                self.ready = self.sentences.len();
-            }
+        let layout = &sentence.layout;
+        let begins = self.documents.is_some_and(|DocumentOptions { rule, .. }| {
+            rule.separates(layout.separation)
+                || layout.document_start && rule.separates(Separation::MARK)
+        });
+        if begins {
+            self.ready = self.sentences.len();
         }
         self.end += document_tokens(&sentence) as u64;
         self.bytes += bytes;
@@ -151,13 +144,14 @@ impl QueueState {
         }
         let (mut before, mut after) = (Vec::new(), Vec::new());
         if let Some(documents) = self.documents {
-            self.forget_past_at(0, documents.rule);
+            self.forget_past_at(0);
             before = self.past.iter().cloned().collect();
-            after = self.context_after(size, documents);
+            after = self.context_after(size, documents.window as usize);
             for i in 0..size {
-                self.forget_past_at(i, documents.rule);
-                self.past_tokens += self.sentences[i].tokens();
-                self.past.push_back(Arc::clone(&self.sentences[i].sentence));
+                self.forget_past_at(i);
+                let sentence = &self.sentences[i].sentence;
+                self.past_tokens += document_tokens(sentence);
+                self.past.push_back(Arc::clone(sentence));
                 self.shorten_past(documents.window as usize);
             }
             self.ready = self.ready.saturating_sub(size);
@@ -172,10 +166,8 @@ impl QueueState {
     }
 
     /// Forgets the sentences before sentence `i` if a document begins with it.
-    fn forget_past_at(&mut self, i: usize, rule: DocumentRule) {
-        let queued = &self.sentences[i];
-        let is_mark = queued.sentence.layout.document_start && rule.separates(Separation::MARK);
-        if queued.begins || is_mark {
+    fn forget_past_at(&mut self, i: usize) {
+        if self.sentences[i].begins {
             self.past.clear();
             self.past_tokens = 0;
         }
@@ -192,17 +184,14 @@ impl QueueState {
     }
 
     /// Returns the sentences from `first` on that the tokens before it see.
-    fn context_after(&self, first: usize, documents: DocumentOptions) -> Vec<Arc<Sentence>> {
-        let DocumentOptions { rule, window } = documents;
+    fn context_after(&self, first: usize, window: usize) -> Vec<Arc<Sentence>> {
         let mut tokens = 0;
         let mut after = Vec::new();
         for queued in self.sentences.range(first..) {
-            let is_boundary = queued.sentence.layout.document_start;
-            let ends = queued.begins || is_boundary && rule.separates(Separation::MARK);
-            if ends || tokens >= window as usize {
+            if queued.begins || tokens >= window {
                 break;
             }
-            tokens += queued.tokens();
+            tokens += document_tokens(&queued.sentence);
             after.push(Arc::clone(&queued.sentence));
         }
         after

@@ -1,5 +1,6 @@
 //! Analyses of small models.
 
+mod bootstrap;
 mod damage;
 mod explanation;
 
@@ -161,7 +162,7 @@ fn measures_of_uncertainty_are_those_of_the_enumeration() {
                 ),
             ] {
                 let found = measure.of(&tagger, &sentence, &mut Workspace::default());
-                assert!((found.unwrap() - expected).abs() < 1e-9, "{measure}");
+                assert!((found.unwrap() - expected).abs() < 1e-9, "{measure:?}");
             }
         }
     }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::bench::measurement::{self, EvaluationPoint, Variant, parse_variants};
 use clap::Args;
 use dropchain::corpus::Corpus;
 use dropchain::template::Template;
@@ -15,14 +14,13 @@ use dropchain_options::{LengthOptions, MasksOption, ModelOptions, NoiseLevels};
 use dropchain_report::{Gradients, Measurement, TrainingRun, display_name};
 use serde_json::json;
 
-use super::tables::{gradient_table, training_table};
-use crate::arguments::{InputArguments, Switch, ThreadArguments};
-use crate::file_name::FileName;
-use crate::interrupt;
+use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
+use crate::bench::measurement::{self, EvaluationPoint, Variant, parse_variants};
+use crate::bench::{gradient_table, training_table};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
-use crate::template_argument::{TemplateLimits, load_template, template_files};
-use crate::{CommandResult, print};
+use crate::template_arguments::{TemplateLimits, load_template, template_files};
+use crate::{CommandResult, interrupt, print};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
 #[derive(Debug, Args)]
@@ -122,8 +120,7 @@ struct BenchTrainingArguments {
     #[arg(
         long,
         default_value_t = Defaults::L2_WITH_NOISE,
-        value_name = "C2",
-        allow_negative_numbers = true
+        value_name = "C2"
     )]
     l2: f64,
     /// Treat attributes that always occur together as one, like `train`; `off` follows the paper
@@ -370,7 +367,7 @@ fn measure_peak_memory(number: usize) -> Option<u64> {
         .args(arguments.by_ref().take(2)) // bench gradients
         .args(["--peak-of", &number.to_string()])
         .args(arguments)
-        .envs(measurement::memory::ALLOCATOR_ENVIRONMENT)
+        .envs(measurement::ALLOCATOR_ENVIRONMENT)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()

@@ -17,14 +17,14 @@ use dropchain_check::{
 };
 use serde::Serialize;
 
+use super::arguments::FileName;
+use super::arguments::PartialLabelArguments;
 use super::arguments::{InputArguments, PlainLabelArguments, ThreadArguments};
-use super::document_arguments::template_for;
 use super::exit::{CommandError, CommandResult};
-use super::file_name::FileName;
 use super::outputs::CommandFiles;
-use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::{Progress, notice};
-use super::template_argument::{TemplateLimits, load_template, template_files};
+use super::template_arguments::template_for;
+use super::template_arguments::{TemplateLimits, load_template, template_files};
 use super::{interrupt, json_line, print};
 use fold_reporter::FoldReporter;
 use suspicious_text::SuspiciousRecord;

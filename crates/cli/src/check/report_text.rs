@@ -4,8 +4,8 @@ use dropchain_check::{
     CheckReport, Finding, LabelCount, Overlap, Role, Severity, Sizes, Variation,
 };
 
-use crate::table::format_table;
-use crate::text_layout::{at_place, printable, wrap};
+use crate::terminal::format_table;
+use crate::terminal::{at_place, printable, wrap_indented as wrap};
 
 /// Maximum number of labels that are listed.
 const LABELS: usize = 20;

@@ -6,7 +6,7 @@ use dropchain_analysis::{SpanError, compare_spans, label_errors};
 use dropchain_check::{LabelReport, SuspiciousSentence};
 use serde::Serialize;
 
-use crate::text_layout::{printable, snippet, wrap};
+use crate::terminal::{printable, snippet, wrap_indented as wrap};
 
 /// Maximum number of differences of a sentence that are listed.
 const DIFFERENCES: usize = 3;

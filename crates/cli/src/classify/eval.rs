@@ -7,13 +7,11 @@ use dropchain_documents::classify::Classifier;
 use dropchain_documents::{ClassReport, comparison_text};
 use serde_json::{Value, json};
 
-use super::input::DocumentInput;
-use crate::CommandResult;
-use crate::file_name::FileName;
+use crate::arguments::FileName;
+use crate::classify::arguments::DocumentInput;
 use crate::outputs::CommandFiles;
-use crate::rates::{Rates, damage_table};
-use crate::table::format_table;
-use crate::{json_line, print};
+use crate::terminal::{Rates, damage_table, format_table};
+use crate::{CommandResult, json_line, print, print_report};
 
 /// Resamples of the paired bootstrap, as `compare` draws by default.
 const SAMPLES: u32 = 2000;
@@ -73,9 +71,8 @@ impl EvalCommand {
             self.input.print_notices();
             let reports = evaluations.iter().map(|e| e.report(self.seed));
             let reports: Vec<_> = rates.iter().copied().zip(reports).collect();
-            return print(&match self.json {
-                true => json_line(&damaged_json(&reports))?,
-                false => damaged_text(&reports),
+            return print_report(self.json, &damaged_json(&reports), || {
+                damaged_text(&reports)
             });
         }
         let other = self.against.as_ref().map(Classifier::open).transpose()?;

@@ -6,15 +6,13 @@ use dropchain::train::log::Log;
 use dropchain::train::{Defaults, End};
 use dropchain_documents::classify::{ClassifierOptions, ClassifierTrainer};
 
-use super::files::TrainingFiles;
-use super::learning::{self, LearningArguments};
-use crate::CommandResult;
+use crate::arguments::FileName;
+use crate::classify::arguments::{LearningArguments, TrainingFiles, read};
 use crate::exit::training_result;
-use crate::file_name::FileName;
-use crate::interrupt;
 use crate::outputs::ResultFile;
 use crate::progress::Progress;
 use crate::training_reporter::{TrainingReporter, header};
+use crate::{CommandResult, interrupt};
 
 /// Train a classifier on documents with classes
 #[derive(Debug, Args)]
@@ -43,8 +41,7 @@ pub struct TrainCommand {
     regularization: RegularizationArguments,
     /// Weight of an unlabeled document, relative to a labeled one
     #[arg(long, default_value_t = Defaults::UNLABELED_WEIGHT, value_name = "ALPHA",
-          allow_negative_numbers = true, requires = "unlabeled",
-          help_heading = "Unlabeled documents")]
+          requires = "unlabeled", help_heading = "Unlabeled documents")]
     unlabeled_weight: f64,
     #[command(flatten)]
     learning: LearningArguments,
@@ -55,21 +52,16 @@ pub struct TrainCommand {
 #[command(next_help_heading = "Regularization")]
 struct RegularizationArguments {
     /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
-    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
+    #[arg(long, value_name = "C2")]
     l2: Option<f64>,
     /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
-    #[arg(
-        long,
-        default_value_t = 0.0,
-        value_name = "C1",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, default_value_t = 0.0, value_name = "C1")]
     l1: f64,
     /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
     /// [default: 0.7]
     ///
     /// There is none on the bias.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE")]
     dropout: Option<f64>,
     /// Iterations without noise at the start
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -90,11 +82,10 @@ impl TrainCommand {
         files.threads.start_pool()?;
         let progress = Progress::new(files.quiet);
         progress.update(format!("reading {}", files.train.join(", ")));
-        let (corpus, dev) = learning::read(&trainer, files, &self.dev, &progress)?;
+        let (corpus, dev) = read(&trainer, files, &self.dev, &progress)?;
         let trainer = trainer.interrupt(interrupt::flag());
-        let mut reporter =
-            TrainingReporter::new(&progress, log, header(&files.train, Vec::new(), None))
-                .of_documents();
+        let header = header(&files.train, Vec::new(), None);
+        let mut reporter = TrainingReporter::new(&progress, log, header, true);
         let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;
         progress.clear();
         let model = files.model.display();
@@ -109,7 +100,7 @@ impl TrainCommand {
         };
         reporter.finish()?;
         let mut ends = trained.ends.iter();
-        ends.try_for_each(|end| training_result(end, false, true, &fate))
+        ends.try_for_each(|end| training_result((end.reason, end.iterations), false, true, &fate))
     }
 
     fn options(&self) -> Result<ClassifierOptions> {

@@ -9,17 +9,14 @@ use dropchain::{Error, Result};
 use dropchain_documents::classify::ClassifierTrainer;
 use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuningData, Validation};
 
-use super::files::TrainingFiles;
-use super::learning::LearningArguments;
-use crate::CommandResult;
+use crate::arguments::FileName;
+use crate::classify::arguments::{LearningArguments, TrainingFiles};
 use crate::config::EffectiveConfig;
-use crate::file_name::FileName;
-use crate::init_arguments::InitArguments;
-use crate::interrupt;
 use crate::outputs::ResultFile;
-use crate::print;
 use crate::progress::Progress;
-use crate::tune::{Results, ResumeArguments, SearchDescription, SearchReporter, StrategyArguments};
+use crate::training_arguments::InitArguments;
+use crate::tune::{ResumeArguments, SearchDescription, SearchOutput, StrategyArguments};
+use crate::{CommandResult, interrupt};
 
 /// The rates of dropout that are searched by default.
 const RATES: [f64; 5] = [0.0, 0.3, 0.5, 0.7, 0.9];
@@ -72,21 +69,16 @@ pub struct TuneCommand {
 #[command(next_help_heading = "Search space")]
 struct SpaceArguments {
     /// Amount of feature noise; 0 for none [default: 0,0.3,0.5,0.7,0.9]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUES")]
     dropout: Option<Axis>,
     /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUES")]
     l2: Option<Axis>,
     /// Strength of the L1 penalty [default: 0]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUES")]
     l1: Option<Axis>,
     /// Weight of an unlabeled document, relative to a labeled one [default: that of `train`]
-    #[arg(
-        long,
-        value_name = "VALUES",
-        allow_hyphen_values = true,
-        requires = "unlabeled"
-    )]
+    #[arg(long, value_name = "VALUES", requires = "unlabeled")]
     unlabeled_weight: Option<Axis>,
 }
 
@@ -114,11 +106,9 @@ impl TuneCommand {
         options.train.seed = self.strategy.seed;
         let trainer = ClassifierTrainer::new(options)?.memory(files.input.limits.memory());
         let settings = trainer.settings().clone();
-        let space = self.space.space();
-        let configurations = match self.strategy.random {
-            None => space.grid(&settings)?,
-            Some(count) => space.random(count, self.strategy.seed, &settings)?,
-        };
+        let configurations = self
+            .strategy
+            .configurations(&self.space.space(), &settings)?;
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
         let (file, resume) = (
             self.checkpoint.checkpoint.as_deref(),
@@ -194,33 +184,19 @@ impl TuneCommand {
             knowledge: &[],
             config: &config,
         };
-        let advice = self.checkpoint.how_to_continue();
-        let reporter = SearchReporter::new(&progress, &description, log, advice);
-        let result = match search.run(data, &reporter) {
-            Ok(result) => result,
-            Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
+        let output = SearchOutput {
+            progress: &progress,
+            resume: &self.checkpoint,
+            model: &files.model,
+            file: model_file,
+            log,
+            json: self.json,
+            started,
         };
-        let failed = |error| self.checkpoint.failed(error, true);
-        if result.refit_iterations != Some(0) {
-            let classifier = trainer.classifier(result.file.clone()).map_err(failed)?;
-            model_file
-                .save(classifier.file().as_bytes())
-                .map_err(failed)?;
-        }
-        progress.clear();
-        let results = Results {
-            description: &description,
-            result: &result,
-            seconds: started.elapsed().as_secs_f64(),
-        };
-        results.print_notices(&files.model, &progress);
-        let text = match self.json {
-            true => format!("{:#}\n", results.json()),
-            false => results.table(),
-        };
-        let logged = reporter.finish(&results.end_line());
-        let printed = print(&text);
-        logged.map_err(failed)?;
+        let (result, printed) = output.run(&description, data, |result| {
+            let classifier = trainer.classifier(result.file.clone())?;
+            Ok(classifier.file().as_bytes().to_vec())
+        })?;
         self.checkpoint
             .end(&files.model, &result, printed, checkpoint)
     }

@@ -1,29 +1,25 @@
 //! `dropchain inspect`
 
-mod attribute;
 mod config;
-mod json;
-mod sizes;
 mod summary;
-mod top_attributes;
-mod transitions;
+mod weights;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::model::{AttributeKind, Model, Provenance};
-use dropchain::{Error, Result};
+use dropchain::model::{AttributeKind, FORMAT_VERSION, Model, Provenance};
+use dropchain::{Result, Template};
 use dropchain_analysis::LineStatistics;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::model_input::check_is_tagger;
-use super::outputs::CommandFiles;
-use super::terminal::columns;
-use super::{CommandResult, print};
+use crate::inspect::config::RunConfig;
+use crate::inspect::weights::{AttributeWeights, EdgeWeight, NodeWeight, TopAttributes};
+use crate::outputs::CommandFiles;
 use crate::progress::notice;
-use config::RunConfig;
-use top_attributes::TopAttributes;
+use crate::tag_input::check_is_tagger;
+use crate::terminal::columns;
+use crate::{CommandResult, print};
 
 /// Show the contents of a model: training, sizes, transitions, top attributes
 #[derive(Debug, Args)]
@@ -75,9 +71,9 @@ impl InspectCommand {
         }
         model.verify()?;
         if let Some(name) = &self.attribute {
-            let weights = attribute::AttributeWeights::find(&model, name)?;
+            let weights = AttributeWeights::find(&model, name)?;
             return print(&match self.json {
-                true => pretty(&weights.json())?,
+                true => format!("{:#}\n", json!(weights)),
                 false => weights.text(),
             });
         }
@@ -87,7 +83,7 @@ impl InspectCommand {
             lines: LineStatistics::of(&model)?,
         };
         print(&match self.json {
-            true => pretty(&json::contents(&contents)?)?,
+            true => format!("{:#}\n", describe(&contents)?),
             false => self.text(&contents)?,
         })
     }
@@ -101,31 +97,28 @@ impl InspectCommand {
         {
             text += &format!("\ntemplate\n{}\n", template.source().trim_end());
         }
-        text += &sizes::sizes_text(model);
-        text += &sizes::lines_text(model, &contents.lines, columns);
-        text += &transitions::text(model, self.top, columns);
+        text += &summary::sizes_text(model);
+        text += &summary::lines_text(model, &contents.lines, columns);
+        text += &summary::transitions(model, self.top, columns);
         for (label, attributes) in header.labels.names().iter().zip(&contents.top.nodes) {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "\n{label}");
-            for (weight, name) in attributes {
-                let _ = writeln!(text, "{weight:10.4}  {name}");
+            for NodeWeight { attribute, weight } in attributes {
+                let _ = writeln!(text, "{weight:10.4}  {attribute}");
             }
         }
         if !contents.top.edges.is_empty() {
             text.push_str("\nstrongest edge attributes\n");
         }
         for edge in &contents.top.edges {
-            let [from, to] = [edge.from, edge.to].map(|label| header.labels.name(label));
-            let _ = writeln!(text, "{:10.4}  {from} → {to}  {}", edge.weight, edge.name);
+            let EdgeWeight {
+                from, to, weight, ..
+            } = edge;
+            let name = edge.attribute.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "{weight:10.4}  {from} → {to}  {name}");
         }
         Ok(text)
     }
-}
-
-fn pretty(value: &Value) -> Result<String> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|e| Error::parameter(format!("cannot write the model as JSON: {e}")))?;
-    Ok(text + "\n")
 }
 
 /// Counts the weights of attributes.
@@ -143,4 +136,110 @@ fn prune_threshold(model: &Model) -> f64 {
 fn option(source: &Provenance, name: &str) -> Value {
     let mut options = source.training_options();
     options.get_mut(name).map(Value::take).unwrap_or_default()
+}
+
+/// Describes a model.
+fn describe(contents: &Contents<'_>) -> Result<Value> {
+    let Contents { model, top, lines } = contents;
+    let header = model.header();
+    let fingerprint = model.fingerprint()?;
+    let labels = header.labels.names().iter().enumerate();
+    let labels: Map<String, Value> = labels
+        .map(|(i, name)| (name.clone(), label_json(model, i, &top.nodes[i])))
+        .collect();
+    let mut value = json!({
+        "scheme": header.scheme.to_string(),
+        "corpus_scheme": header.corpus_scheme.to_string(),
+        "columns": header.columns,
+        "node_attributes": model.attributes(AttributeKind::Node),
+        "edge_attributes": model.attributes(AttributeKind::Edge),
+        "weights": weights(model),
+        "bytes": model.as_bytes().len(),
+        "format_version": FORMAT_VERSION,
+        "precision": header.precision,
+        "prune": prune_threshold(model),
+        "fingerprint": format!("{fingerprint:032x}"),
+        "version": header.provenance.version,
+        "files": header.provenance.files,
+        "sentences": header.provenance.sentences,
+        "tokens": header.provenance.tokens,
+        "options": header.provenance.training_options(),
+        "template": header.template.as_ref().map(|t| t.source().to_owned()),
+        "labels": labels,
+        "edges": top.edges,
+        "order": header.order,
+        "label_column": header.label_name(),
+        "recall_bias": header.recall_bias(),
+        "sizes": model.sizes(),
+    });
+    if header.joined.is_some() {
+        value["joined_columns"] = json!(header.joined_names());
+    }
+    if let Some(record) = header.provenance.training() {
+        value["training"] = json!(record);
+    }
+    if let Some(config) = header.provenance.config() {
+        value["config"] = config;
+    }
+    if header.template.is_some() {
+        value["lines"] = template_lines(model, lines);
+    }
+    if let Some(first) = model.first_pass() {
+        value["first_pass"] = json!({
+            "node_attributes": first.attributes(AttributeKind::Node),
+            "edge_attributes": first.attributes(AttributeKind::Edge),
+            "weights": weights(first),
+            "training": first.header().provenance.training(),
+            "recall_bias": first.header().recall_bias(),
+        });
+    }
+    let files = header.template.iter().flat_map(Template::files);
+    let files: Vec<Value> = files
+        .map(|(name, bytes)| json!({"name": name, "bytes": bytes}))
+        .collect();
+    if !files.is_empty() {
+        value["template_files"] = files.into();
+    }
+    Ok(value)
+}
+
+/// Describes label number `i`: its label weights and its top attributes.
+fn label_json(model: &Model, i: usize, top: &[NodeWeight]) -> Value {
+    let names = model.header().labels.names();
+    let weights = &model.header().label_weights;
+    let transitions = weights.transition_matrix();
+    let transitions: Map<String, Value> = names
+        .iter()
+        .zip(transitions.row(i))
+        .map(|(next, &weight)| (next.clone(), json!(weight)))
+        .collect();
+    json!({
+        "start": weights.start[i],
+        "end": weights.end[i],
+        "transitions": transitions,
+        "attributes": top,
+    })
+}
+
+/// Returns what each template line contributes; the last one stands for attributes of no line.
+fn template_lines(model: &Model, lines: &[LineStatistics]) -> Value {
+    let template = model.header().template.as_ref();
+    let names = template.map(Template::attribute_lines);
+    let names = names.as_ref().map_or(&[][..], |names| names.lines()).iter();
+    let names = names.map(|(number, text)| (Some(*number), Some(*text)));
+    let lines = names.chain([(None, None)]).zip(lines);
+    let lines = lines.filter(|((number, _), line)| number.is_some() || line.attributes > 0);
+    lines
+        .map(|((number, text), line)| {
+            json!({
+                "line": number,
+                "text": text,
+                "attributes": line.attributes,
+                "weights": line.weights,
+                "absolute": line.absolute,
+                "squares": line.squares,
+                "bytes": line.bytes.round(),
+            })
+        })
+        .collect()
 }

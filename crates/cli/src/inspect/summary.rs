@@ -1,4 +1,4 @@
-//! What a model is and how it was trained.
+//! A model as text: what it is, how it was trained, what takes how much of it, its transitions.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,11 @@ use dropchain::corpus::DocumentRule;
 use dropchain::model::{AttributeKind, FORMAT_VERSION, Model, Provenance};
 use dropchain::tag::Order;
 use dropchain::{Result, Template};
+use dropchain_analysis::LineStatistics;
 use serde_json::Value;
 
-use super::{option, prune_threshold, weights};
-use crate::terminal::wrap;
+use crate::inspect::{option, prune_threshold, weights};
+use crate::terminal::{cut, format_table, width, wrap};
 
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;
@@ -173,4 +174,193 @@ fn plain(value: &Value) -> String {
         Value::Null => "none".to_owned(),
         value => value.to_string(),
     }
+}
+
+/// Columns of the numbers of a template line.
+const NUMBERS: usize = 56;
+
+/// Returns the sizes of the parts of the file, as a table.
+pub fn sizes_text(model: &Model) -> String {
+    let total = model.as_bytes().len();
+    let rows = parts(model).into_iter().filter(|(_, bytes)| *bytes > 0);
+    let rows = rows.map(|(name, bytes)| {
+        let share = 100.0 * bytes as f64 / total as f64;
+        [name.to_owned(), bytes.to_string(), format!("{share:.1} %")]
+    });
+    format!("\nbytes of the file\n{}", format_table(rows))
+}
+
+/// Returns the parts of the file with their sizes in bytes.
+fn parts(model: &Model) -> [(&'static str, usize); 11] {
+    let sizes = model.sizes();
+    let (nodes, edges) = (sizes.nodes, sizes.edges);
+    [
+        ("header: labels, transitions, template", sizes.header),
+        ("checksums", sizes.checksums),
+        ("node attributes: hash table", nodes.slots),
+        ("node attributes: weights", nodes.weights),
+        ("node attributes: names", nodes.names),
+        ("node attributes: lengths of names", nodes.ends),
+        ("edge attributes: hash table", edges.slots),
+        ("edge attributes: weights", edges.weights),
+        ("edge attributes: names", edges.names),
+        ("edge attributes: lengths of names", edges.ends),
+        ("first pass", sizes.first_pass),
+    ]
+}
+
+/// Returns what each template line contributes, as a table that fits the terminal; nothing without
+/// a template.
+pub fn lines_text(model: &Model, lines: &[LineStatistics], columns: usize) -> String {
+    let Some(template) = &model.header().template else {
+        return String::new();
+    };
+    let width = columns.saturating_sub(NUMBERS).clamp(16, 60);
+    let index = template.attribute_lines();
+    let names = index
+        .lines()
+        .iter()
+        .map(|(number, text)| format!("{number} {text}"));
+    let names = names.chain([String::from("others")]);
+    let mut rows = vec![
+        [
+            "template line",
+            "attributes",
+            "weights",
+            "|weight|",
+            "squares",
+            "bytes",
+        ]
+        .map(str::to_owned),
+    ];
+    for (name, line) in names.zip(lines) {
+        let is_last = rows.len() == lines.len();
+        if is_last && line.attributes == 0 {
+            continue;
+        }
+        rows.push([
+            cut(&name, width),
+            line.attributes.to_string(),
+            line.weights.to_string(),
+            number(line.absolute),
+            number(line.squares),
+            format!("{:.0}", line.bytes),
+        ]);
+    }
+    let caption = "attributes by template line: number, weights that are not 0, sums of their \
+                   absolute values and squares, bytes";
+    format!(
+        "\n{}\n{}",
+        wrap(caption, columns, 0),
+        format_table(rows.into_iter())
+    )
+}
+
+/// Formats a sum with three or more digits.
+fn number(sum: f64) -> String {
+    let decimals = match sum {
+        sum if sum >= 100.0 => 0,
+        sum if sum >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{sum:.decimals$}")
+}
+
+/// Number of labels up to which all transitions are shown.
+const MAX_LABELS: usize = 24;
+
+/// Longest name of a label in the table; longer ones are cut.
+const MAX_NAME: usize = 14;
+
+/// Columns of a weight.
+const WEIGHT: usize = 8;
+
+/// Columns between cells.
+const GAP: usize = 2;
+
+/// Number of strongest transitions that are shown at least.
+const MIN_SHOWN: usize = 20;
+
+const START: &str = "(start)";
+const END: &str = "(end)";
+
+/// Returns all transitions as a table that fits the terminal, in several blocks if need be; of many
+/// labels, the strongest ones.
+pub fn transitions(model: &Model, top: usize, columns: usize) -> String {
+    match model.header().labels.len() {
+        0..=MAX_LABELS => table(model, columns),
+        _ => strongest(model, top.max(MIN_SHOWN)),
+    }
+}
+
+fn table(model: &Model, columns: usize) -> String {
+    let header = model.header();
+    let weights = &header.label_weights;
+    let transitions = weights.transition_matrix();
+    let names = header.labels.names().iter().map(|name| cut(name, MAX_NAME));
+    let names: Vec<String> = names.collect();
+    let longest = names.iter().map(|name| width(name)).max().unwrap_or(0);
+    let (first, cell) = (longest.max(START.len()), longest.max(WEIGHT));
+    let in_block = columns.saturating_sub(first) / (GAP + cell);
+    let targets: Vec<usize> = (0..=names.len()).collect(); // labels, then the end
+    let blocks = targets.chunks(in_block.max(1)).map(|block| {
+        let row = |name: &str, value: &dyn Fn(usize) -> String| -> Vec<String> {
+            let values = block.iter().map(|&target| value(target));
+            [name.to_owned()].into_iter().chain(values).collect()
+        };
+        let name = |target| names.get(target).map_or(END.to_owned(), String::clone);
+        let start = |target| {
+            weights
+                .start
+                .get(target)
+                .map_or(String::new(), format_weight)
+        };
+        let rows = names.iter().enumerate().map(|(a, name)| {
+            let weight = |target| transitions.get([a, target]).unwrap_or(&weights.end[a]);
+            row(name, &|target| format_weight(weight(target)))
+        });
+        format_table([row("", &name), row(START, &start)].into_iter().chain(rows))
+    });
+    let title = "transition weights, from the label of the row to that of the column";
+    format!("\n{title}\n{}", blocks.collect::<Vec<_>>().join("\n"))
+}
+
+fn format_weight(weight: &f64) -> String {
+    format!("{weight:.3}")
+}
+
+/// Returns the transitions with the largest absolute weights, best first.
+fn strongest(model: &Model, count: usize) -> String {
+    let header = model.header();
+    let weights = &header.label_weights;
+    let names: Vec<&str> = header.labels.names().iter().map(String::as_str).collect();
+    let transitions = weights.transition_matrix();
+    let pairs = transitions
+        .indexed_iter()
+        .map(|((a, b), &w)| (w, names[a], names[b]));
+    let starts = weights
+        .start
+        .iter()
+        .zip(&names)
+        .map(|(&w, name)| (w, START, *name));
+    let ends = weights
+        .end
+        .iter()
+        .zip(&names)
+        .map(|(&w, name)| (w, *name, END));
+    let mut all: Vec<(f64, &str, &str)> = pairs.chain(starts).chain(ends).collect();
+    let total = all.len();
+    all.retain(|(weight, ..)| *weight != 0.0);
+    all.sort_by(|x, y| y.0.abs().total_cmp(&x.0.abs()));
+    all.truncate(count);
+    all.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let mut text = format!(
+        "\nstrongest {} of {total} transition weights (--json has all)\n",
+        all.len()
+    );
+    for (weight, from, to) in all {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{weight:10.4}  {from} → {to}");
+    }
+    text
 }

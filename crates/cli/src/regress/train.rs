@@ -1,26 +1,25 @@
-//! `dropchain regress train`
+//! `dropchain regress train` and `dropchain regress path`
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use dropchain::Result;
-use dropchain::optim::StopReason;
+use dropchain::train::EndReason;
 use dropchain_documents::regress::{
-    RegressionIteration, RegressionOptions, RegressionTrainer, Solver, digits,
+    CrossValidation, PathOptions, PathPoint, RegressionIteration, RegressionOptions,
+    RegressionPath, RegressionTrainer, Solver, digits,
 };
+use serde_json::json;
 
-use super::input::NumberInput;
-use super::model::ModelArguments;
-use crate::CommandResult;
-use crate::arguments::ThreadArguments;
-use crate::exit::CommandError;
-use crate::file_name::FileName;
-use crate::interrupt;
-use crate::named::{Named, named};
+use crate::arguments::{Choice, FileName, ThreadArguments, one_of};
+use crate::exit::{CommandError, training_result};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
+use crate::regress::arguments::{ModelArguments, NumberInput};
+use crate::terminal::format_table;
+use crate::{CommandResult, interrupt, print_report};
 
 /// The least time between two lines of progress.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -64,7 +63,7 @@ pub struct TrainCommand {
     /// How the objective is minimized; all solvers find the same minimum
     #[arg(
         long,
-        value_parser = named(&SOLVERS),
+        value_parser = one_of(&SOLVERS),
         default_value = "auto",
         help_heading = "Optimization"
     )]
@@ -76,24 +75,14 @@ pub struct TrainCommand {
 #[command(next_help_heading = "Regularization")]
 struct PenaltyArguments {
     /// Strength c2 of the L2 penalty c2·‖w‖²
-    #[arg(
-        long,
-        value_name = "C2",
-        default_value_t = 1.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "C2", default_value_t = 1.0)]
     l2: f64,
     /// Strength c1 of the L1 penalty c1·‖w‖₁; above 0, many weights become exactly 0
-    #[arg(
-        long,
-        value_name = "C1",
-        default_value_t = 0.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "C1", default_value_t = 0.0)]
     l1: f64,
 }
 
-const SOLVERS: [Named<Solver>; 4] = [
+const SOLVERS: [Choice<Solver>; 4] = [
     ("auto", "The fastest that fits", Solver::Auto),
     (
         "cholesky",
@@ -151,21 +140,11 @@ impl TrainCommand {
         let model = self.model.display();
         progress.println(&format!("wrote {model}"));
         let fate = format!("{model} has the best weights so far");
-        if let Some(signal) = interrupt::received() {
-            let message = format!(
-                "interrupted by {signal} after {} iterations; {fate}",
-                trained.iterations
-            );
-            return Err(CommandError::Interrupted(signal, message));
-        }
-        if trained.stop_reason == StopReason::LineSearch {
-            return Err(CommandError::NotConverged(format!(
-                "training did not converge: the line search found no lower value after {} \
-                 iterations; {fate}",
-                trained.iterations
-            )));
-        }
-        Ok(())
+        let end = (
+            EndReason::Optimizer(trained.stop_reason),
+            trained.iterations,
+        );
+        training_result(end, false, true, &fate)
     }
 
     fn options(&self) -> Result<RegressionOptions> {
@@ -176,4 +155,179 @@ impl TrainCommand {
             ..self.arguments.options(&self.input, &self.train)?
         })
     }
+}
+
+/// Train with falling strengths of the penalties, and choose one by cross-validation
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # The lasso: which features matter, and in which order
+  dropchain regress path homes.csv --label price --columns all
+
+  # The strength with the least error over ten folds; a model with it
+  dropchain regress path homes.csv --label price --columns all --folds 10 --model homes.model
+
+  # The elastic net; the strongest penalty within one standard error of the best
+  dropchain regress path homes.csv --label price --columns all --l1-ratio 0.5 \\
+      --folds 10 --choose one-se --model homes.model
+
+A strength s and the ratio r give the penalties c1 = 2·s·r and c2 = s·(1 − r). The first strength
+of the sequence is the least for which all weights are 0.")]
+pub struct PathCommand {
+    /// Training documents: files, or `-` for standard input
+    #[arg(required = true, value_name = "TRAIN")]
+    train: Vec<FileName>,
+    /// Write the model with the chosen strength to this file
+    #[arg(long, value_name = "FILE", requires = "folds")]
+    model: Option<PathBuf>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Print the weights that are not 0 for every strength
+    #[arg(long, requires = "json")]
+    weights: bool,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: NumberInput,
+    #[command(flatten)]
+    arguments: ModelArguments,
+    #[command(flatten)]
+    path: PathArguments,
+}
+
+/// Whether the strongest strength within one standard error is chosen.
+const CHOICES: [Choice<bool>; 2] = [
+    ("best", "The least error", false),
+    ("one-se", "One standard error above it at most", true),
+];
+
+/// The strengths, and how one is chosen.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Path")]
+struct PathArguments {
+    /// Part of the L1 penalty: 1 for the lasso, 0 for ridge regression, else the elastic net
+    #[arg(long, value_name = "R", default_value_t = 1.0)]
+    l1_ratio: f64,
+    /// Number of strengths
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    count: usize,
+    /// The last strength, relative to the first
+    #[arg(long, value_name = "FRACTION", default_value_t = 1e-3)]
+    smallest: f64,
+    /// Strengths, instead of a geometric sequence
+    #[arg(long, value_name = "VALUES", value_delimiter = ',',
+          conflicts_with_all = ["count", "smallest"])]
+    strengths: Option<Vec<f64>>,
+    /// Score strengths by K-fold cross-validation
+    #[arg(long, value_name = "K")]
+    folds: Option<usize>,
+    /// Random seed of the folds
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "folds")]
+    seed: u64,
+    /// Which strength is chosen: that with the least error, or the strongest within one standard
+    /// error of it
+    #[arg(
+        long,
+        action = ArgAction::Set,
+        value_parser = one_of(&CHOICES),
+        default_value = "best",
+        value_name = "CHOICE",
+        requires = "folds",
+    )]
+    choose: bool,
+}
+
+impl PathArguments {
+    fn options(&self, with_weights: bool) -> PathOptions {
+        PathOptions {
+            l1_ratio: self.l1_ratio,
+            strengths: self.strengths.clone(),
+            count: self.count,
+            smallest: self.smallest,
+            cross_validation: self.folds.map(|folds| CrossValidation {
+                folds,
+                seed: self.seed,
+                one_standard_error: self.choose,
+            }),
+            with_weights,
+        }
+    }
+}
+
+impl PathCommand {
+    pub fn run(&self) -> CommandResult {
+        let options = self.arguments.options(&self.input, &self.train)?;
+        let trainer = RegressionTrainer::new(options)?;
+        let files = CommandFiles::default().read(&self.train);
+        match &self.model {
+            Some(model) => files.write_model(model, None),
+            None => files,
+        }
+        .check()?;
+        interrupt::watch();
+        let model_file = self.model.as_deref().map(ResultFile::new).transpose()?;
+        self.threads.start_pool()?;
+        let progress = Progress::new(self.quiet);
+        let (trainer, corpus) = self.input.read_training(trainer, &self.train, &progress)?;
+        let mut tenths = 0;
+        let mut observe = |done: f64| {
+            let now = (10.0 * done) as u32;
+            if now > tenths {
+                tenths = now;
+                progress.update(format!("{} % of the path", 10 * now));
+            }
+        };
+        let path = trainer.path(&corpus, &self.path.options(self.weights), &mut observe)?;
+        progress.clear();
+        if let Some(signal) = interrupt::received().filter(|_| path.interrupted) {
+            let fate = self.model.as_ref().map_or_else(String::new, |model| {
+                format!("; {} was not written", model.display())
+            });
+            let message = format!("interrupted by {signal} before the end of the path{fate}");
+            return Err(CommandError::Interrupted(signal, message));
+        }
+        if let (Some(file), Some(trained)) = (model_file, &path.trained) {
+            file.save(trained.regression.file().as_bytes())?;
+            let model = self.model.as_deref().unwrap_or_else(|| "".as_ref());
+            progress.println(&format!("wrote {}", model.display()));
+        }
+        let value = json!({"points": path.points, "chosen": path.chosen});
+        print_report(self.json, &value, || table(&path))
+    }
+}
+
+/// Returns a line for each strength; the chosen one has a star.
+fn table(path: &RegressionPath) -> String {
+    let has_errors = path.chosen.is_some();
+    let mut heading = vec!["strength", "L2", "L1", "weights", "explained"];
+    if has_errors {
+        heading.extend(["error", "± SE", ""]);
+    }
+    let heading: Vec<String> = heading.into_iter().map(str::to_owned).collect();
+    let points = path.points.iter().enumerate().map(|(i, point)| {
+        let PathPoint {
+            strength, l2, l1, ..
+        } = *point;
+        let mut row: Vec<String> = [strength, l2, l1].map(short).to_vec();
+        row.push(point.nonzero.to_string());
+        row.push(format!("{:.4}", point.explained));
+        if has_errors {
+            row.extend(
+                [point.error, point.standard_error].map(|e| e.map_or_else(String::new, short)),
+            );
+            row.push(if path.chosen == Some(i) { "*" } else { "" }.to_owned());
+        }
+        row
+    });
+    format_table([heading].into_iter().chain(points))
+}
+
+/// Formats a number with four significant digits.
+fn short(number: f64) -> String {
+    let rounded = format!("{number:.3e}").parse().unwrap_or(number);
+    digits(rounded)
 }

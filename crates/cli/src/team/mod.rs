@@ -5,14 +5,18 @@
 //! same ([`Team::check_same`]). After training rank 0 saves the model, and the others end as it
 //! does ([`Team::follow_first`]).
 
-mod inputs;
+#[cfg(test)]
+mod tests;
 
-use dropchain::train::{Learner, Ranks};
-use dropchain::{Error, Result};
+use std::hash::{Hash, Hasher};
 
-use super::exit::{CommandError, CommandResult};
-use super::interrupt::{self, Signal};
-pub use inputs::Inputs;
+use dropchain::train::{BaseModels, Learner, Ranks};
+use dropchain::{Corpus, Error, Result, Sentence, Template};
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::exit::{CommandError, CommandResult};
+use crate::interrupt::{self, Signal};
 
 /// Prints `rank N: message`, and ends all ranks at once.
 pub type Abort = fn(rank: usize, message: &str) -> !;
@@ -21,7 +25,8 @@ pub type Abort = fn(rank: usize, message: &str) -> !;
 #[derive(Default)]
 pub struct Team {
     ranks: Option<(Ranks, Abort)>,
-    threads: Option<u16>,
+    /// The default number of threads; `None` for one per processor.
+    pub threads: Option<u16>,
 }
 
 impl Team {
@@ -42,11 +47,6 @@ impl Team {
     /// Returns whether this is rank 0, which prints and writes files.
     pub fn is_first(&self) -> bool {
         self.ranks().is_none_or(|ranks| ranks.rank() == 0)
-    }
-
-    /// Returns the default number of threads; `None` for one per processor.
-    pub fn threads(&self) -> Option<u16> {
-        self.threads
     }
 
     /// Rejects standard input, which rank 0 alone has.
@@ -124,10 +124,10 @@ impl Team {
             abort(ranks.rank(), &error.to_string());
         }
         let trained = outcome?;
-        let own = interrupt::received().map_or(0, Signal::number);
+        let own = interrupt::received().map_or(0, |signal| signal.0);
         let numbers = ranks.gather(&[own])?.concat();
         if let Some(&number) = numbers.iter().find(|&&number| number > 0) {
-            interrupt::adopt(Signal::from(number));
+            interrupt::adopt(Signal(number));
         }
         Ok(trained)
     }
@@ -146,5 +146,97 @@ impl Team {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// What a rank has read, part by part: how to name a difference, and a hash.
+#[derive(Debug, Default, PartialEq)]
+pub struct Inputs(Vec<(String, u64)>);
+
+impl Inputs {
+    /// Adds the options, and the version of the program that has them.
+    pub fn options(mut self, options: &Value) -> Self {
+        let version = env!("CARGO_PKG_VERSION");
+        self.add("runs another version".to_owned(), version.as_bytes());
+        let options = options.to_string();
+        self.add("has other options".to_owned(), options.as_bytes());
+        self
+    }
+
+    /// Adds the sentences of each file.
+    pub fn corpus(mut self, corpus: &Corpus) -> Self {
+        let files = corpus.sentences().chunk_by(|a, b| a.file() == b.file());
+        for sentences in files {
+            let mut hasher = Xxh3::new();
+            sentences.iter().for_each(|s| hash_sentence(s, &mut hasher));
+            let what = format!("read other sentences from {}", sentences[0].file());
+            self.0.push((what, hasher.finish()));
+        }
+        self
+    }
+
+    /// Adds the template, with the files that belong to it.
+    pub fn template(mut self, template: Option<&Template>) -> Self {
+        let mut hasher = Xxh3::new();
+        if let Some(template) = template {
+            template.hash_content(&mut hasher);
+        }
+        let what = "read another template, or other clusters, vectors or lists for it,";
+        self.0.push((what.to_owned(), hasher.finish()));
+        self
+    }
+
+    /// Adds the models to continue from.
+    ///
+    /// # Errors
+    ///
+    /// A model is damaged.
+    pub fn models(mut self, models: &BaseModels<'_>) -> Result<Self> {
+        for (_, model) in models.iter() {
+            let what = format!("read another model from {}", model.path().display());
+            self.add(what, &model.fingerprint()?.to_le_bytes());
+        }
+        Ok(self)
+    }
+
+    fn add(&mut self, what: String, contents: &[u8]) {
+        self.0.push((what, xxh3_64(contents)));
+    }
+
+    /// Returns what is different from `first`, if anything is.
+    pub fn difference(&self, first: &Self) -> Option<&str> {
+        let mut pairs = self.0.iter().zip(&first.0);
+        match pairs.find(|(here, there)| here != there) {
+            Some(((what, _), _)) => Some(what),
+            None if self.0.len() == first.0.len() => None,
+            None => Some("read other files"),
+        }
+    }
+
+    /// Encodes the inputs for another rank.
+    pub fn encode(&self) -> Vec<u8> {
+        json!(self.0).to_string().into_bytes()
+    }
+
+    /// Decodes the inputs of another rank. Those of a rank that encodes them differently are
+    /// different.
+    pub fn decode(bytes: &[u8]) -> Self {
+        Self(serde_json::from_slice(bytes).unwrap_or_default())
+    }
+}
+
+/// Hashes what training uses of a sentence.
+fn hash_sentence(sentence: &Sentence, hasher: &mut impl Hasher) {
+    sentence.hash_content(hasher);
+    let Some(attributes) = &sentence.attributes else {
+        return;
+    };
+    for t in 0..attributes.len() {
+        hash_attributes(attributes.token(t), hasher);
+        hash_attributes(attributes.edge(t), hasher);
+    }
+}
+
+fn hash_attributes<'a>(list: impl Iterator<Item = (&'a str, f64)>, hasher: &mut impl Hasher) {
+    for (name, value) in list {
+        (name, value.to_bits()).hash(hasher);
+    }
+    hasher.write_u8(0);
+}

@@ -1,43 +1,45 @@
-//! The arguments of `dropchain tune` that define the search.
+//! The arguments of `dropchain tune` that define the search, and its checkpoint.
 
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use dropchain::Result;
-use dropchain::train::{Engine, Lbfgs};
+use dropchain::train::{Engine, Lbfgs, TrainSettings};
+use dropchain::{Error, Result};
 use dropchain_online::Method;
-use dropchain_tune::{Axis, Schedule, SearchSpace, warm_up_iterations};
+use dropchain_tune::{
+    Axis, Checkpoint, Configuration, Schedule, SearchSpace, TuneResult, warm_up_iterations,
+};
 
+use crate::CommandResult;
 use crate::arguments::Switch;
+use crate::exit::CommandError;
+use crate::interrupt::{self, Signal};
+use crate::progress::notice;
 
 /// The search space.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Search space")]
 pub struct SpaceArguments {
     /// Amount of feature noise; 0 for none [default: several rates around the default of `train`]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUES")]
     dropout: Option<Axis>,
     /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
     ///
     /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUES")]
     pub edge_dropout: Option<Axis>,
     /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUES")]
     l2: Option<Axis>,
     /// Strength of the L1 penalty [default: 0]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUES")]
     l1: Option<Axis>,
     /// Weight of an unlabeled sentence, relative to a labeled one [default: that of `train`]
-    #[arg(
-        long,
-        value_name = "VALUES",
-        allow_hyphen_values = true,
-        requires = "unlabeled"
-    )]
+    #[arg(long, value_name = "VALUES", requires = "unlabeled")]
     unlabeled_weight: Option<Axis>,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUES")]
     warm_up: Option<Axis>,
     /// How to compute the gradient of the noise term: one engine or several [default: exact]
     ///
@@ -128,6 +130,20 @@ pub struct StrategyArguments {
     pub warm_start: Switch,
 }
 
+impl StrategyArguments {
+    /// Returns the configurations to try.
+    pub fn configurations(
+        &self,
+        space: &SearchSpace,
+        settings: &TrainSettings,
+    ) -> Result<Vec<Configuration>> {
+        match self.random {
+            None => space.grid(settings),
+            Some(count) => space.random(count, self.seed, settings),
+        }
+    }
+}
+
 /// Factor by which each rung reduces the number of configurations; `None` to train all to the end.
 #[derive(Clone, Copy, Debug)]
 pub struct HalvingFactor(pub Option<usize>);
@@ -145,5 +161,84 @@ impl FromStr for HalvingFactor {
             ),
         };
         Ok(Self(eta))
+    }
+}
+
+/// How to survive a crash.
+#[derive(Clone, Debug, Args)]
+pub struct ResumeArguments {
+    /// Write the state of the search to this file, to continue with --resume after a crash
+    ///
+    /// What has been trained is kept; the file is removed when the results are saved.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Continue from the --checkpoint file; if there is none yet, start from the beginning
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+}
+
+impl ResumeArguments {
+    /// Opens the checkpoint, if there is to be one. Without `--resume` its contents are erased when
+    /// the search starts.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written; another search writes it.
+    pub fn open(&self) -> Result<Option<Checkpoint>> {
+        let open = |path| Checkpoint::open(path, self.resume);
+        self.checkpoint.as_ref().map(open).transpose()
+    }
+
+    /// Says how to continue a search that did not end, if it has a checkpoint.
+    pub fn how_to_continue(&self) -> Option<String> {
+        let file = self.checkpoint.as_ref()?;
+        Some(format!(
+            "to continue the search from {}, repeat the command with --resume",
+            file.display()
+        ))
+    }
+
+    /// Converts the error of a search.
+    pub fn failed(&self, error: Error, has_started: bool) -> CommandError {
+        if let Some(signal) = interrupt::received() {
+            return match has_started {
+                true => self.interrupted(signal, error.to_string()),
+                false => CommandError::Interrupted(signal, error.to_string()),
+            };
+        }
+        if let Some(how) = self.how_to_continue().filter(|_| has_started) {
+            notice(&how);
+        }
+        error.into()
+    }
+
+    /// Ends the command: with an error if a signal has ended the search early. Otherwise the
+    /// checkpoint is no longer needed.
+    pub fn end(
+        &self,
+        model: &Path,
+        result: &TuneResult,
+        printed: CommandResult,
+        checkpoint: Option<Checkpoint>,
+    ) -> CommandResult {
+        if let Some(signal) = interrupt::received().filter(|_| result.interrupted) {
+            let fate = match result.refit_iterations {
+                Some(0) => "was not written",
+                _ => "has the best model so far",
+            };
+            let message = format!("interrupted by {signal}; {} {fate}", model.display());
+            return Err(self.interrupted(signal, message));
+        }
+        if matches!(printed, Ok(()) | Err(CommandError::OutputClosed)) {
+            checkpoint.map_or(Ok(()), Checkpoint::remove)?;
+        }
+        printed
+    }
+
+    /// Returns the error of a search that a signal ended.
+    fn interrupted(&self, signal: Signal, message: String) -> CommandError {
+        let how = self.how_to_continue();
+        let how = how.map_or(String::new(), |how| format!("; {how}"));
+        CommandError::Interrupted(signal, message + &how)
     }
 }

@@ -1,11 +1,12 @@
 //! `dropchain tune`
 
 mod arguments;
-mod description;
 mod results;
-mod resume_arguments;
 mod search_reporter;
-mod winner;
+
+pub use arguments::{ResumeArguments, StrategyArguments};
+pub use results::SearchDescription;
+pub use search_reporter::SearchOutput;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -20,25 +21,18 @@ use dropchain::train::{
 use dropchain::{Error, Result};
 use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
 
-use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
-use super::config::ConfigArguments;
-use super::document_arguments::template_for;
-use super::file_name::FileName;
-use super::init_arguments::{InitArguments, format_match};
-use super::interrupt;
-use super::knowledge_arguments::KnowledgeArguments;
-use super::outputs::{CommandFiles, ResultFile};
-use super::progress::Progress;
-use super::template_argument::{TemplateLimits, is_template_text, load_template, template_files};
-use super::training_arguments::TrainingArguments;
-use super::{CommandResult, print};
-use arguments::SpaceArguments;
-pub use arguments::StrategyArguments;
-pub use description::SearchDescription;
-pub use results::Results;
-pub use resume_arguments::ResumeArguments;
-pub use search_reporter::SearchReporter;
-use winner::Winner;
+use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
+use crate::config::ConfigArguments;
+use crate::outputs::{CommandFiles, ResultFile};
+use crate::progress::Progress;
+use crate::template_arguments::{
+    KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_files,
+    template_for,
+};
+use crate::training_arguments::{InitArguments, TrainingArguments, format_match};
+use crate::tune::arguments::SpaceArguments;
+use crate::tune::results::Winner;
+use crate::{CommandResult, interrupt};
 
 /// Search for the best training parameters and write the best model
 #[derive(Debug, Args)]
@@ -97,7 +91,7 @@ pub struct TuneCommand {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    config: ConfigArguments,
+    pub config: ConfigArguments,
     #[command(flatten)]
     output: OutputArguments,
     #[command(flatten)]
@@ -130,11 +124,6 @@ struct SearchSettings {
 }
 
 impl TuneCommand {
-    /// Returns the configuration.
-    pub fn config_mut(&mut self) -> &mut ConfigArguments {
-        &mut self.config
-    }
-
     pub fn run(&self) -> CommandResult {
         self.config
             .check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
@@ -186,60 +175,42 @@ impl TuneCommand {
             folds: self.folds,
             seed: self.strategy.seed,
             knowledge: knowledge.parts(),
-            config: self.config.effective(),
+            config: &self.config.effective,
         };
-        let advice = self.checkpoint.how_to_continue();
-        let reporter = SearchReporter::new(&progress, &description, log, advice);
-        let result = match search.run(data, &reporter) {
-            Ok(result) => self.record(result, has_models)?,
-            Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
+        let output = SearchOutput {
+            progress: &progress,
+            resume: &self.checkpoint,
+            model: &self.model,
+            file: model_file,
+            log,
+            json: self.json,
+            started,
         };
-        if result.refit_iterations != Some(0) {
-            let saved = model_file.save(&result.file);
-            saved.map_err(|error| self.checkpoint.failed(error, true))?;
-        }
-        progress.clear();
-        let results = Results {
-            description: &description,
-            result: &result,
-            seconds: started.elapsed().as_secs_f64(),
-        };
-        results.print_notices(&self.model, &progress);
-        let text = if self.json {
-            format!("{:#}\n", results.json())
-        } else {
-            results.table()
-        };
-        let logged = reporter.finish(&results.end_line());
-        let printed = print(&text);
-        logged.map_err(|error| self.checkpoint.failed(error, true))?;
+        let (result, printed) =
+            output.run(&description, data, |result| self.record(result, has_models))?;
         self.checkpoint
             .end(&self.model, &result, printed, checkpoint)
     }
 
-    /// Records the options of the search in the model, and those with which `train` trains the best
-    /// configuration.
-    fn record(&self, result: TuneResult, has_models: bool) -> Result<TuneResult> {
-        let config = self.config.effective();
+    /// Returns the best model with a record of the options of the search, and of those with which
+    /// `train` trains the best configuration.
+    fn record(&self, result: &TuneResult, has_models: bool) -> Result<Vec<u8>> {
+        let config = &self.config.effective;
         let winner = Winner {
             config,
-            result: &result,
+            result,
             templates: &self.template,
             has_models,
         };
         let mut json = config.to_json();
         json["train"] = winner.options().into();
         let model = result.model()?;
-        let model = ConfigArguments::record(&model, &json).unwrap_or(model);
-        Ok(TuneResult {
-            file: model.as_bytes().to_vec(),
-            ..result
-        })
+        let recorded = ConfigArguments::record(&model, &json);
+        Ok(recorded.as_ref().unwrap_or(&model).as_bytes().to_vec())
     }
 
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
-        self.training.check_sampling_options(None)?;
         let mut options = TrainOptions {
             seed: self.strategy.seed,
             ..self.training.options(models)
@@ -252,20 +223,15 @@ impl TuneCommand {
         let space = self
             .space
             .to_space(templates.len(), &self.training.method());
-        let configurations = match self.strategy.random {
-            None => space.grid(&training)?,
-            Some(count) => space.random(count, self.strategy.seed, &training)?,
-        };
+        let configurations = self.strategy.configurations(&space, &training)?;
         for configuration in &configurations {
             if let Some(template) = &templates[configuration.template] {
                 check_line_options(template, &configuration.settings(&training)?)?;
             }
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
-        self.training.check_unlabeled()?;
         let gradient = self.space.gradient.first().map(ToString::to_string);
-        self.training
-            .check_noise_options(has_noise, gradient.as_deref())?;
+        (self.training).check(has_noise, gradient.as_deref(), None)?;
         self.check_files(&templates)?;
         Ok(SearchSettings {
             training,
@@ -288,7 +254,7 @@ impl TuneCommand {
             )
             .read(template_files)
             .read(self.knowledge.files().iter())
-            .read(self.config.file())
+            .read(&self.config.config)
             .read_models(self.init.files())
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(

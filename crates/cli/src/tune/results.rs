@@ -1,15 +1,136 @@
-//! The results of `dropchain tune`, as a table and as JSON.
+//! A search and its results, as a table, as JSON, in the log, and as options of `train`.
 
 use std::path::Path;
 
-use dropchain::train::{DevScore, EndReason};
-use dropchain_tune::{Configuration, NoiseGain, TrialResult, TuneResult};
-use serde_json::{Value, json};
+use dropchain::train::{DevScore, EndReason, NoiseKind, TrainSettings};
+use dropchain_knowledge::KnowledgePart;
+use dropchain_tune::{
+    Configuration, NoiseGain, ResourcePlan, Rung, Search, TrialResult, TuneResult,
+};
+use serde_json::{Map, Value, json};
 
-use super::description::SearchDescription;
+use crate::arguments::FileName;
+use crate::config::{EffectiveConfig, options_of};
+use crate::definition;
 use crate::progress::Progress;
-use crate::table::format_table;
+use crate::terminal::format_table;
+use crate::training_arguments::InitArguments;
 use crate::training_reporter::format_pruned;
+
+/// A search and its inputs, for the log and for JSON.
+pub struct SearchDescription<'a> {
+    pub search: &'a Search<'a>,
+    /// Short names of the templates.
+    pub templates: &'a [String],
+    /// The templates as passed on the command line.
+    pub template_arguments: &'a [String],
+    pub has_unlabeled: bool,
+    /// Whether edge dropout is searched independently of dropout.
+    pub has_edge_axis: bool,
+    /// Whether it is a search for a classifier of documents, which has neither templates nor
+    /// transitions.
+    pub is_of_documents: bool,
+    pub files: &'a [FileName],
+    pub init: &'a InitArguments,
+    pub dev: &'a [FileName],
+    pub folds: Option<usize>,
+    pub seed: u64,
+    /// What was added to the templates.
+    pub knowledge: &'a [KnowledgePart],
+    /// The options of the search.
+    pub config: &'a EffectiveConfig,
+}
+
+impl SearchDescription<'_> {
+    /// Adds the inputs to the first line of the log, or to the results.
+    pub fn add_inputs(&self, object: &mut Value) {
+        object["version"] = json!(env!("CARGO_PKG_VERSION"));
+        object["files"] = json!(self.files);
+        object["templates"] = json!(self.template_arguments);
+        object["dev"] = json!(self.dev);
+        object["folds"] = json!(self.folds);
+        object["seed"] = json!(self.seed);
+        for (name, file) in [("init", &self.init.init), ("towards", &self.init.towards)] {
+            if let Some(file) = file {
+                object[name] = json!(file.display().to_string());
+            }
+        }
+    }
+
+    /// Returns the first line of the log.
+    pub fn start_line(&self, plan: &ResourcePlan, rungs: &[Rung]) -> Value {
+        let mut line = json!({
+            "event": "start",
+            "parameters": self.search.settings,
+            "warm_start": self.search.warm_start,
+            "configurations": self.search.configurations.len(),
+            "rungs": rungs,
+            "plan": plan,
+            "config": self.config.to_json(),
+        });
+        self.add_inputs(&mut line);
+        if !self.knowledge.is_empty() {
+            line["sources"] = json!(self.knowledge);
+        }
+        line
+    }
+
+    /// Returns the line of the log for a configuration at the end of a rung, counted from 0.
+    pub fn configuration_line(&self, rung: usize, trial: &TrialResult) -> Value {
+        let mut line = json!({"event": "configuration", "rung": rung + 1});
+        if let Some(line) = line.as_object_mut() {
+            line.extend(self.trial_fields(trial));
+        }
+        line["stop_reason"] = json!(trial.reason.map(EndReason::name));
+        line
+    }
+
+    /// Returns the result of a configuration.
+    pub fn trial_fields(&self, trial: &TrialResult) -> Map<String, Value> {
+        let Value::Object(mut fields) = json!(trial) else {
+            return Map::new();
+        };
+        let template = &self.templates[trial.configuration.template];
+        fields.insert("template".to_owned(), json!(template));
+        if !self.has_unlabeled {
+            fields.shift_remove("unlabeled_weight");
+        }
+        for metric in ["f1", "accuracy"].iter().filter(|_| self.folds.is_some()) {
+            if let Some(score) = fields.shift_remove(&format!("dev_{metric}")) {
+                fields.insert(format!("mean_{metric}"), score);
+            }
+        }
+        fields
+    }
+
+    /// Returns the options with which `train` trains a configuration: strengths, rates, and what
+    /// else was searched. `templates` are those of the search.
+    pub fn train_flags(&self, configuration: &Configuration, templates: &[String]) -> String {
+        let Configuration { l1, l2, .. } = configuration;
+        let mut text = String::new();
+        if templates.len() > 1 {
+            text += &format!("--template {} ", templates[configuration.template]);
+        }
+        text += &format!("--dropout {}", configuration.dropout);
+        if configuration.has_noise() && !self.is_of_documents {
+            text += &format!(" --edge-dropout {}", configuration.edge_dropout);
+        }
+        text += &format!(" --l2 {l2}");
+        if *l1 > 0.0 {
+            text += &format!(" --l1 {l1}");
+        }
+        if self.has_unlabeled && configuration.has_noise() {
+            text += &format!(" --unlabeled-weight {}", configuration.unlabeled_weight);
+        }
+        if let Some(warm_up) = configuration.warm_up {
+            text += &format!(" --warm-up {warm_up}");
+        }
+        if let Some(engine) = configuration.gradient {
+            text += &format!(" --gradient {engine}");
+        }
+        text
+    }
+}
 
 /// The results of a search, and its inputs.
 pub struct Results<'a> {
@@ -222,4 +343,109 @@ impl Results<'_> {
 /// Formats a value, or a dash if there is none.
 fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| value.to_string())
+}
+
+/// Options that mean something else to a search: what it tries, and the order in which it does.
+const SEARCHED: [&str; 10] = [
+    "template",
+    "dropout",
+    "edge-dropout",
+    "l2",
+    "l1",
+    "unlabeled-weight",
+    "warm-start",
+    "warm-up",
+    "gradient",
+    "seed",
+];
+
+/// Options that `train` rejects without noise.
+const OF_NOISE: [&str; 6] = [
+    "noise",
+    "masks",
+    "samples",
+    "unlabeled",
+    "unlabeled-format",
+    "discover",
+];
+
+/// The best configuration of a search.
+pub struct Winner<'a> {
+    /// The options of the search.
+    pub config: &'a EffectiveConfig,
+    pub result: &'a TuneResult,
+    /// The templates of the search.
+    pub templates: &'a [FileName],
+    /// Whether training continues from models.
+    pub has_models: bool,
+}
+
+impl Winner<'_> {
+    /// Returns the options of `train`.
+    pub fn options(&self) -> Map<String, Value> {
+        let program = definition();
+        let [train, tune] = ["train", "tune"].map(|name| program.find_subcommand(name));
+        let (Some(train), Some(tune)) = (train, tune) else {
+            return Map::new();
+        };
+        let settings = &self.result.settings;
+        let mut searched = self.searched(settings);
+        let mut options = Map::new();
+        for (key, _) in options_of(train) {
+            let is_kept = options_of(tune).any(|(other, _)| other == key)
+                && !SEARCHED.contains(&key)
+                && (settings.has_noise() || !OF_NOISE.contains(&key));
+            let kept = self.config.options.get(key).filter(|_| is_kept);
+            if let Some(value) = searched.remove(key).or_else(|| kept.cloned()) {
+                options.insert(key.to_owned(), value);
+            }
+        }
+        options
+    }
+
+    /// Returns what the search found.
+    fn searched(&self, settings: &TrainSettings) -> Map<String, Value> {
+        let mut found = Map::new();
+        let mut set = |key: &str, value: Value| drop(found.insert(key.to_owned(), value));
+        let Some(best) = self.result.trials.first() else {
+            return found;
+        };
+        let was_given = |key: &str| self.config.options.contains_key(key);
+        let configuration = &best.configuration;
+        if let Some(template) = self.templates.get(configuration.template) {
+            set("template", json!(template));
+            // With several templates, a search leaves `ner` as it is.
+            if self.templates.len() > 1 && !self.has_models && &**template == "ner" {
+                set("document", json!("sentence"));
+            }
+        }
+        set("dropout", json!(configuration.dropout));
+        set("l2", json!(configuration.l2));
+        if configuration.l1 > 0.0 {
+            set("l1", json!(configuration.l1));
+        }
+        if settings.has_noise() {
+            set("edge-dropout", json!(configuration.edge_dropout));
+            if was_given("unlabeled") {
+                set("unlabeled-weight", json!(configuration.unlabeled_weight));
+            }
+            if was_given("gradient") {
+                set("gradient", json!(settings.regularization().noise.gradient));
+            }
+        }
+        let is_random = !settings.learner().ends_with_weights()
+            || settings.regularization().noise.kind == NoiseKind::MonteCarlo;
+        if was_given("seed") && is_random {
+            set("seed", json!(settings.options().seed));
+        }
+        let is_refit = self.result.refit_iterations.is_some();
+        if settings.has_noise() && (was_given("warm-up") || is_refit) {
+            set("warm-up", json!(self.result.settings.warm_up()));
+        }
+        if let Some(iterations) = self.result.refit_iterations {
+            set("max-iterations", json!(iterations));
+            set("recall-bias", json!(best.recall_bias));
+        }
+        found
+    }
 }

@@ -1,22 +1,29 @@
-//! Reports the progress of a search to the terminal and the log.
+//! Runs a search, and reports its progress and results to the terminal and the log.
 
+use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use dropchain::Result;
 use dropchain::train::log::Log;
-use dropchain_tune::{Phase, ResourcePlan, Resumed, Rung, RungResult, TrialResult, TuneObserver};
+use dropchain_tune::{
+    Phase, ResourcePlan, Resumed, Rung, RungResult, TrialResult, TuneObserver, TuneResult,
+    TuningData,
+};
 use serde_json::Value;
 
-use super::description::SearchDescription;
-use crate::interrupt;
+use crate::outputs::ResultFile;
 use crate::progress::Progress;
 use crate::training_reporter::format_megabytes;
+use crate::tune::arguments::ResumeArguments;
+use crate::tune::results::{Results, SearchDescription};
+use crate::{CommandResult, interrupt, print};
 
 /// Maximum number of progress reports per rung.
 const REPORTS_PER_RUNG: usize = 12;
 
 /// Writes the events of a search to the terminal and the log.
-pub struct SearchReporter<'a> {
+struct SearchReporter<'a> {
     progress: &'a Progress,
     description: &'a SearchDescription<'a>,
     log: Mutex<Log>,
@@ -24,25 +31,9 @@ pub struct SearchReporter<'a> {
     rungs: OnceLock<usize>,
 }
 
-impl<'a> SearchReporter<'a> {
-    /// Creates a reporter. `advice` is how to continue a search that has started.
-    pub fn new(
-        progress: &'a Progress,
-        description: &'a SearchDescription<'a>,
-        log: Option<Log>,
-        advice: Option<String>,
-    ) -> Self {
-        Self {
-            progress,
-            description,
-            log: Mutex::new(log.unwrap_or_default()),
-            advice,
-            rungs: OnceLock::new(),
-        }
-    }
-
+impl SearchReporter<'_> {
     /// Returns whether the search has started.
-    pub fn has_started(&self) -> bool {
+    fn has_started(&self) -> bool {
         self.rungs.get().is_some()
     }
 
@@ -51,7 +42,7 @@ impl<'a> SearchReporter<'a> {
     /// # Errors
     ///
     /// A line of the log could not be written.
-    pub fn finish(self, line: &Value) -> Result<()> {
+    fn finish(self, line: &Value) -> Result<()> {
         self.log(line);
         let log = self.log.into_inner();
         log.unwrap_or_else(PoisonError::into_inner).finish()
@@ -130,5 +121,57 @@ impl TuneObserver for SearchReporter<'_> {
             self.progress
                 .println(&format!("best of {count} so far: {score} with {flags}"));
         }
+    }
+}
+
+/// What a search writes.
+pub struct SearchOutput<'a> {
+    pub progress: &'a Progress,
+    pub resume: &'a ResumeArguments,
+    pub model: &'a Path,
+    pub file: ResultFile,
+    pub log: Option<Log>,
+    pub json: bool,
+    pub started: Instant,
+}
+
+impl SearchOutput<'_> {
+    /// Searches, writes the model with these contents, if there is a result, and prints all
+    /// results. Returns what was found, and whether it could be printed.
+    pub fn run(
+        self,
+        description: &SearchDescription<'_>,
+        data: TuningData,
+        contents: impl FnOnce(&TuneResult) -> Result<Vec<u8>>,
+    ) -> CommandResult<(TuneResult, CommandResult)> {
+        let (progress, resume) = (self.progress, self.resume);
+        let reporter = SearchReporter {
+            progress,
+            description,
+            log: Mutex::new(self.log.unwrap_or_default()),
+            advice: resume.how_to_continue(),
+            rungs: OnceLock::new(),
+        };
+        let result = description.search.run(data, &reporter);
+        let result = result.map_err(|error| resume.failed(error, reporter.has_started()))?;
+        let failed = |error| resume.failed(error, true);
+        if result.refit_iterations != Some(0) {
+            let saved = contents(&result).and_then(|contents| self.file.save(&contents));
+            saved.map_err(failed)?;
+        }
+        progress.clear();
+        let results = Results {
+            description,
+            result: &result,
+            seconds: self.started.elapsed().as_secs_f64(),
+        };
+        results.print_notices(self.model, progress);
+        let logged = reporter.finish(&results.end_line());
+        let printed = print(&match self.json {
+            true => format!("{:#}\n", results.json()),
+            false => results.table(),
+        });
+        logged.map_err(failed)?;
+        Ok((result, printed))
     }
 }

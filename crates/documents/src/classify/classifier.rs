@@ -12,9 +12,9 @@ use crate::features::features;
 use crate::{ClassEvaluation, FeatureOptions, Instance, ModelKind, Tokens};
 use dropchain::chain::{LabelWeights, Lattice, Order, Scores, Transitions};
 use dropchain::error::{Error, Result};
-use dropchain::eval::PairedBootstrap;
 use dropchain::math::sigmoid;
 use dropchain::model::RowFile;
+use dropchain_analysis::PairedBootstrap;
 
 /// Classifies documents with a model.
 ///

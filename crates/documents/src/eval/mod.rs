@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use dropchain::eval::{BootstrapReport, Calibration, Counts, Metrics, ratio};
+use dropchain::eval::{Counts, Metrics, ratio};
 use dropchain::random::uniform;
+use dropchain_analysis::{BootstrapReport, Calibration};
 
 /// Number of resamples of the bootstrap.
 const SAMPLES: u64 = 1000;

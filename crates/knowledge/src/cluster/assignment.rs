@@ -1,4 +1,4 @@
-//! The assignment of words to clusters.
+//! The assignment of words to clusters, and the binary tree of merges of clusters.
 
 /// Assigns words to clusters, and clusters to the slots of the window.
 ///
@@ -41,12 +41,17 @@ impl ClusterAssignment {
         self.slots[word]
     }
 
-    /// Merges the cluster in slot `dropped` into that in `kept`.
-    pub(super) fn merge(&mut self, kept: usize, dropped: usize) {
+    /// Merges the cluster in slot `dropped` into that in `kept`. Returns the slots, that which had
+    /// the more frequent word first.
+    pub(super) fn merge(&mut self, kept: usize, dropped: usize) -> [usize; 2] {
         if let (Some(root), Some(other)) = (self.roots[kept], self.roots[dropped].take()) {
             self.links[other] = root;
-            self.first[kept] = self.first[kept].min(self.first[dropped]);
         }
+        if self.first[dropped] < self.first[kept] {
+            self.first[kept] = self.first[dropped];
+            return [dropped, kept];
+        }
+        [kept, dropped]
     }
 
     /// The cluster of every word, numbered as by [`ClusterAssignment::numbers`].
@@ -66,10 +71,47 @@ impl ClusterAssignment {
         };
         self.roots.iter().map(number).collect()
     }
+}
 
-    /// The most frequent word of the cluster in each slot.
-    pub(super) fn first_words(&self) -> &[usize] {
-        &self.first
+/// The merge tree, whose leaves are clusters. Nodes are numbered: leaves first, the root last.
+#[derive(Clone, Debug)]
+pub(super) struct MergeTree {
+    leaves: usize,
+    children: Vec<[usize; 2]>, // of inner nodes; the one with the more frequent word first
+    nodes: Vec<usize>,         // [slots] the node of the cluster in each slot
+}
+
+impl MergeTree {
+    /// A forest of leaves: the clusters of `assignment`.
+    pub(super) fn new(leaves: usize, assignment: &ClusterAssignment) -> Self {
+        Self {
+            leaves,
+            children: Vec::with_capacity(leaves),
+            nodes: assignment.numbers(),
+        }
+    }
+
+    /// Adds a parent to the clusters in two slots, that with the more frequent word first, of which
+    /// one becomes that of both.
+    pub(super) fn merge(&mut self, pair: [usize; 2]) {
+        let children = pair.map(|slot| self.nodes[slot]);
+        for slot in pair {
+            self.nodes[slot] = self.leaves + self.children.len();
+        }
+        self.children.push(children);
+    }
+
+    /// The bit-string path from the root to each leaf; 0 leads to the most frequent word.
+    pub(super) fn paths(&self) -> Vec<String> {
+        let mut paths = vec![String::new(); self.leaves + self.children.len()];
+        for (i, children) in self.children.iter().enumerate().rev() {
+            let path = std::mem::take(&mut paths[self.leaves + i]);
+            for (bit, &node) in ["0", "1"].into_iter().zip(children) {
+                paths[node] = format!("{path}{bit}");
+            }
+        }
+        paths.truncate(self.leaves);
+        paths
     }
 }
 
@@ -89,5 +131,18 @@ mod tests {
         let slots = [0, 1, 2, 3].map(|word| assignment.slot(word));
         assert_eq!(slots, [1, 1, 1, 0]);
         assert_eq!(assignment.leaves(), [1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn bit_0_leads_to_the_more_frequent_word() {
+        let mut assignment = ClusterAssignment::new(3, 4);
+        for word in 0..3 {
+            assert_eq!(assignment.add(word), word);
+        }
+        assert_eq!(assignment.leaves(), [0, 1, 2]);
+        let mut tree = MergeTree::new(3, &assignment);
+        tree.merge(assignment.merge(2, 0));
+        tree.merge(assignment.merge(2, 1));
+        assert_eq!(tree.paths(), ["00", "1", "01"]);
     }
 }

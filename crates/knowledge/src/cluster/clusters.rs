@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
-use super::assignment::ClusterAssignment;
+use super::assignment::{ClusterAssignment, MergeTree};
 use super::bigrams::Bigrams;
 use super::interned_text::InternedText;
-use super::merge_tree::MergeTree;
 use super::window::ClusterWindow;
 use dropchain::error::{Error, Result};
 
@@ -83,8 +82,7 @@ impl Clusters {
         let leaves = clustering.assignment.leaves();
         let mut tree = MergeTree::new(count, &clustering.assignment);
         for _ in 1..count {
-            let (kept, dropped) = clustering.merge();
-            tree.merge(kept, dropped, &clustering.assignment);
+            tree.merge(clustering.merge());
         }
         let paths = tree.paths();
         let mut order: Vec<usize> = (0..words).collect();
@@ -157,11 +155,10 @@ impl Clustering {
         self.window.apply_delta(slot, self_count);
     }
 
-    /// Merges the pair with the smallest loss; returns the slot of the merged cluster and the slot
-    /// that has become free.
-    fn merge(&mut self) -> (usize, usize) {
+    /// Merges the pair with the smallest loss; returns their slots, that which had the more
+    /// frequent word first.
+    fn merge(&mut self) -> [usize; 2] {
         let (kept, dropped) = self.window.merge();
-        self.assignment.merge(kept, dropped);
-        (kept, dropped)
+        self.assignment.merge(kept, dropped)
     }
 }

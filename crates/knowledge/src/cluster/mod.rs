@@ -23,7 +23,7 @@
 //! Cost: O(C²) memory. A word with d adjacent clusters takes O(d·C) time, since only losses that
 //! involve these clusters change (`window.rs`), and O(C) to find the best merge, since every row of
 //! the loss matrix caches its minimum. The published bound is O(C²) per word; d is small for all
-//! but the most frequent words. All arithmetic is in integers (`entropy_table.rs`), so rounding
+//! but the most frequent words. All arithmetic is in integers (`window.rs`), so rounding
 //! errors do not accumulate, ties are exact, and the result is the same for any number of threads.
 //!
 //! Sources: Brown et al., Class-based n-gram models of natural language, Computational Linguistics
@@ -33,10 +33,8 @@
 mod assignment;
 mod bigrams;
 mod clusters;
-mod entropy_table;
 mod interned_text;
 mod merge_losses;
-mod merge_tree;
 #[cfg(test)]
 mod tests;
 mod window;

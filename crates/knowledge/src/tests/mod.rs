@@ -1,6 +1,7 @@
 //! Tests on files in a temporary directory.
 
 use std::fs;
+use std::path::PathBuf;
 
 use super::*;
 use crate::cluster::{Clusters, InternedText};

@@ -85,15 +85,16 @@ class MessageWriter:
         self._write("0")
         self._happened("featgen_progress")
 
-    def event(self, kind: str, fields: Mapping[str, Any]) -> None:
+    def event(self, kind: str, fields: Any) -> None:
         """Writes what belongs to an event of training."""
-        getattr(self, "_on_" + kind)(fields)
+        if kind != "message":
+            getattr(self, "_on_" + kind)(fields)
 
     def without_data(self) -> None:
         """Writes the log of training without any instance."""
         self.begin()
         self._on_start(self._sizes)
-        self._on_end({"reason": "no_features"})
+        self._on_end("no_features")
 
     def _on_start(self, fields: Mapping[str, Any]) -> None:
         for percent in range(2, 101, 2):
@@ -124,11 +125,13 @@ class MessageWriter:
         self._write(f"Seconds required: {self._iterated - self._started:.3f}\n\n")
 
     def _on_iteration(self, fields: Mapping[str, Any]) -> None:
+        if fields["number"] == 0:
+            return
         if not self._losses:
             self._happened("prepared")
         now = perf_counter()
         seconds, self._iterated = now - self._iterated, now
-        number, loss, norm = fields["number"], fields["loss"], fields["weight_norm"]
+        number, loss, norm = fields["number"], fields["objective"], fields["weight_norm"]
         info = {"num": number, "scores": {}, "loss": loss, "feature_norm": norm, "time": seconds}
         unit = "Epoch" if self._algorithm == "l2sgd" else "Iteration"
         self._write(f"***** {unit} #{number} *****\nLoss: {loss:f}\n")
@@ -144,7 +147,7 @@ class MessageWriter:
             self._write(f"Feature norm: {norm:f}\n")
         if self._algorithm == "lbfgs":
             info["error_norm"] = fields["gradient_norm"]
-            info["active_features"] = fields["nonzero"]
+            info["active_features"] = fields["nonzero_weights"]
             info["linesearch_trials"] = fields["evaluations"] - self._evaluations
             info["linesearch_step"] = fields["step"]
             self._evaluations = fields["evaluations"]
@@ -186,8 +189,7 @@ class MessageWriter:
             info[key], info[key + "_float"] = accuracy, float(accuracy)
             self._write(f"{kind} accuracy: {correct} / {total} ({float(accuracy):.4f})\n")
 
-    def _on_end(self, fields: Mapping[str, Any]) -> None:
-        reason = fields["reason"]
+    def _on_end(self, reason: str) -> None:
         if self._algorithm == "lbfgs":
             is_done = reason == "gradient" and not self._losses
             self._write(f"L-BFGS {_LBFGS_ENDS['at_minimum' if is_done else reason]}\n")

@@ -182,3 +182,88 @@ PARAMETERS: dict[str, dict[str, Parameter]] = {
         "arow": _AROW,
     }.items()
 }
+
+#: Algorithms and parameters as options of `dropchain.train`, where these have other names.
+_ALGORITHMS = {
+    "lbfgs": "lbfgs",
+    "l2sgd": "sgd",
+    "averaged-perceptron": "ap",
+    "passive-aggressive": "pa",
+    "arow": "arow",
+}
+_OPTIONS = {
+    "feature.minfreq": "min_frequency",
+    "feature.possible_states": "states",
+    "feature.possible_transitions": "transitions",
+    "c1": "l1",
+    "c2": "l2",
+    "num_memories": "lbfgs_memory",
+    "linesearch": "line_search",
+    "max_linesearch": "max_line_search",
+    "calibration.eta": "eta",
+    "calibration.rate": "calibration_rate",
+    "calibration.samples": "calibration_samples",
+    "calibration.candidates": "calibration_candidates",
+    "calibration.max_trials": "calibration_trials",
+    "type": "pa_type",
+    "c": "pa_c",
+}
+_LINE_SEARCHES = dict(
+    zip(LINE_SEARCHES, ("strong-wolfe", "backtracking", "strong-backtracking"), strict=True)
+)
+_PRECISIONS = {"single": "f32", "double": "f64"}
+
+#: Options that CRFsuite does not have.
+EXTENSIONS = (
+    "dropout",
+    "edge_dropout",
+    "noise",
+    "masks",
+    "warm_up",
+    "unlabeled_weight",
+    "patience",
+    "seed",
+    "precision",
+    "plain",
+)
+
+
+def train_options(
+    algorithm: str, values: dict[str, Any], extensions: dict[str, Any]
+) -> dict[str, Any]:
+    """Converts parameters and extensions to options of `dropchain.train`.
+
+    Raises
+    ------
+    ValueError
+        An extension is unknown.
+    """
+    options: dict[str, Any] = {"dropout": 0.0, "edge_dropout": 0.0, "dev_use": "report"}
+    options.update(algorithm=_ALGORITHMS[algorithm], boundary=False, recall_bias=0.0)
+    options.update((_OPTIONS.get(name, name), value) for name, value in values.items())
+    for name in ("states", "transitions"):
+        options[name] = "all" if options[name] else "observed"
+    if algorithm == "lbfgs":
+        # As liblbfgs: 0 is no limit, nor is the default, and negative strengths are none.
+        if options["max_iterations"] in (0, UNLIMITED):
+            options["max_iterations"] = None
+        options["l1"], options["l2"] = max(options["l1"], 0.0), max(options["l2"], 0.0)
+        options["line_search"] = _LINE_SEARCHES[options["line_search"]]
+        options["plain"] = True
+    elif algorithm == "passive-aggressive":
+        options["pa_type"] = options["pa_type"] if options["pa_type"] in (1, 2) else 0
+        for name in ("error_sensitive", "averaging"):
+            options[name] = options[name] != 0
+    for name, value in extensions.items():
+        if name not in EXTENSIONS:
+            raise ValueError(f"found the option {name}; it is unknown")
+        if name == "plain" and algorithm != "lbfgs":
+            continue
+        if name == "precision":
+            if value not in _PRECISIONS:
+                raise ValueError(f"precision {value!r}; expected single or double")
+            value = _PRECISIONS[value]
+        if name == "patience":
+            options["dev_use"] = "choose"
+        options[name] = value
+    return options

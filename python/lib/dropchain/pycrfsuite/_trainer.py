@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from dropchain._dropchain import CrfModel, CrfTrainer, Interrupted
+from dropchain import _dropchain
+from dropchain._dropchain import CrfTrainer, Interrupted
 from dropchain.pycrfsuite._logparser import TrainLogParser
 from dropchain.pycrfsuite._messages import MessageWriter
-from dropchain.pycrfsuite._parameters import ALIASES, PARAMETERS, Parameter
+from dropchain.pycrfsuite._parameters import ALIASES, PARAMETERS, Parameter, train_options
 from dropchain.pycrfsuite._tagger import Tagger
+
+
+def _one_at_a_time(method: Callable[..., None]) -> Callable[..., None]:
+    """Let a method that changes the data wait for other threads that do."""
+
+    @functools.wraps(method)
+    def waiting(self: BaseTrainer, *args: Any, **kwargs: Any) -> None:
+        with self._lock:
+            method(self, *args, **kwargs)
+
+    return waiting
 
 
 class BaseTrainer(CrfTrainer):
@@ -44,10 +58,12 @@ class BaseTrainer(CrfTrainer):
     extensions: dict[str, Any]
     _algorithm: str
     _values: dict[str, Any]
+    _lock: threading.RLock
 
     def __new__(cls, *args: Any, **kwargs: Any) -> BaseTrainer:
         # Here, since classes that extend this one need not call its __init__.
         self = super().__new__(cls)
+        self._lock = threading.RLock()
         self.verbose = True
         self.threads = None
         self.extensions = {}
@@ -65,6 +81,11 @@ class BaseTrainer(CrfTrainer):
         if params is not None:
             self.set_params(params)
         self.verbose = verbose
+
+    append = _one_at_a_time(CrfTrainer.append)
+    clear = _one_at_a_time(CrfTrainer.clear)
+    _append_all = _one_at_a_time(CrfTrainer._append_all)
+    _append_unlabeled = _one_at_a_time(CrfTrainer._append_unlabeled)
 
     def message(self, message: str) -> None:
         """Receives a message of training. By default, prints it if `verbose` is set.
@@ -190,7 +211,7 @@ class BaseTrainer(CrfTrainer):
 
     def _train_model(
         self, path: str, holdout: int = -1, *, logs_storing: bool = True
-    ) -> CrfModel | None:
+    ) -> _dropchain.Tagger | None:
         """Trains a model and writes it to a file unless `path` is empty; None without data.
 
         `logs_storing` says whether the log has the messages of a model that is written.
@@ -203,28 +224,26 @@ class BaseTrainer(CrfTrainer):
             warnings.warn("there are no training data; no model was trained", stacklevel=3)
             return None
         messages.begin()
-        model, raised = self._train(
-            self._algorithm,
-            self._values,
-            self.extensions,
-            holdout,
-            self.threads,
-            messages.event,
-        )
+        options = train_options(self._algorithm, self._values, self.extensions)
+        try:
+            outcome = self._train(options, holdout, self.threads, messages.event)
+        except KeyboardInterrupt as interrupt:
+            raise self._interrupted(None, path) from interrupt
+        model, raised = outcome["tagger"], outcome["exception"]
         if raised is not None:
             if not isinstance(raised, KeyboardInterrupt):
                 raise raised
-            raise self._interrupted(model, path) from raised
+            raise self._interrupted(model if outcome["iterations"] else None, path) from raised
         if logs_storing:
-            messages.begin_storing(*model.counts())
+            messages.begin_storing(*model._counts())
         if path:
-            model.save(path)
+            model._save(path)
         if logs_storing:
             messages.end_storing()
         return model
 
     @staticmethod
-    def _interrupted(model: CrfModel | None, path: str) -> Interrupted:
+    def _interrupted(model: _dropchain.Tagger | None, path: str) -> Interrupted:
         """Saves the model of an interrupted training run."""
         if model is None:
             error = Interrupted("training was interrupted in its first iteration")
@@ -232,7 +251,7 @@ class BaseTrainer(CrfTrainer):
             return error
         saved = ""
         if path:
-            model.save(path)
+            model._save(path)
             saved = f"; the model so far is in {path}"
         error = Interrupted("training was interrupted" + saved)
         error.result = Tagger()._open_trained(model)

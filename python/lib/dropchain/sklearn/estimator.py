@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dropchain import pycrfsuite
-from dropchain._dropchain import CrfModel, Interrupted
-from dropchain.pycrfsuite._parameters import PARAMETERS
+from dropchain import _dropchain, pycrfsuite
+from dropchain._dropchain import Interrupted
+from dropchain.pycrfsuite._parameters import EXTENSIONS, PARAMETERS
 from dropchain.sklearn.trainer import LinePerIterationTrainer
 
 if TYPE_CHECKING:
@@ -41,18 +41,6 @@ _PARAMETERS = {
     for parameters in PARAMETERS.values()
     for name in parameters
 }
-
-#: Options that CRFsuite does not have.
-_EXTENSIONS = (
-    "dropout",
-    "edge_dropout",
-    "noise",
-    "masks",
-    "warm_up",
-    "unlabeled_weight",
-    "patience",
-)
-
 
 class CRF(BaseEstimator):
     """A linear-chain CRF with the interface of scikit-learn.
@@ -149,7 +137,7 @@ calibration_max_trials
 
     #: Class attributes, so that `__init__` sets nothing but parameters.
     training_log_: Any = None
-    _model: CrfModel | None = None
+    _model: _dropchain.Tagger | None = None
     _tagger: pycrfsuite.Tagger | None = None
     _info_cached: ParsedDump | None = None
 
@@ -243,7 +231,7 @@ calibration_max_trials
         except Interrupted as interrupted:
             if interrupted.result is not None:
                 self._set_fitted(None, interrupted.result, trainer)
-                self._model = interrupted.result._model()
+                self._model = interrupted.result._model
             raise
         assert model is not None
         self._set_fitted(model, None, trainer)
@@ -251,7 +239,7 @@ calibration_max_trials
 
     def _set_fitted(
         self,
-        model: CrfModel | None,
+        model: _dropchain.Tagger | None,
         tagger: pycrfsuite.Tagger | None,
         trainer: pycrfsuite.BaseTrainer,
     ) -> None:
@@ -289,7 +277,7 @@ calibration_max_trials
             The labels of each sequence. As with sklearn-crfsuite, sequences of the same length
             make an array of two dimensions.
         """
-        return np.array(self._fitted()._tag_all(X, _threads(self.n_jobs)), dtype=object)
+        return np.array(self._fitted()._opened()._tag_all(X, _threads(self.n_jobs)), dtype=object)
 
     def predict_single(self, xseq: Any) -> list[str]:
         """Predicts the labels of a sequence."""
@@ -300,11 +288,11 @@ calibration_max_trials
 
         They are probabilities for the algorithms lbfgs and l2sgd only.
         """
-        return self._fitted()._marginals_all(X, _threads(self.n_jobs))
+        return self._fitted()._opened()._marginals_all(X, _threads(self.n_jobs))
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
         """Returns the probabilities of labels, ``{label: probability}`` for each item."""
-        return self._fitted()._marginals_all([xseq], 1, "sequence")[0]
+        return self._fitted()._opened()._marginals_all([xseq], 1, "sequence")[0]
 
     def score(self, X: Any, y: Any) -> float:
         """Returns the fraction of items whose label is predicted.
@@ -389,7 +377,7 @@ calibration_max_trials
         given = {name: getattr(self, own) for own, name in _PARAMETERS.items()}
         params = {name: value for name, value in given.items() if value is not None}
         trainer = trainer_cls(algorithm=self.algorithm, params=params, verbose=self.verbose)
-        extensions = {name: getattr(self, name) for name in _EXTENSIONS}
+        extensions = {name: getattr(self, name, None) for name in EXTENSIONS}
         extensions = {name: value for name, value in extensions.items() if value is not None}
         if self.dropout and self.edge_dropout is None:
             extensions["edge_dropout"] = None  # that of the library, not that of CRFsuite
@@ -407,7 +395,7 @@ calibration_max_trials
         # The pickle of an estimator that was fitted elsewhere is complete, too.
         filename = self.model_filename
         if state.get("_model") is None and filename is not None and os.path.exists(filename):
-            state["_model"] = CrfModel.open(filename)
+            state["_model"] = _dropchain.Tagger.open(filename)
         return state
 
     def __sklearn_is_fitted__(self) -> bool:

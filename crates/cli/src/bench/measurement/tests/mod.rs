@@ -197,3 +197,16 @@ fn training_reports_its_outcome() {
         ("likelihood", 4)
     );
 }
+
+#[test]
+fn sizes_are_parsed_in_bytes() {
+    let status = "Name:\tx\nVmHWM:\t    2020 kB\nVmRSS:\tmuch\n";
+    assert_eq!(parse_bytes(status, "VmHWM:"), Some(2020 * 1024));
+    assert_eq!(parse_bytes(status, "VmRSS:"), None);
+    assert_eq!(parse_bytes(status, "VmSwap:"), None);
+}
+
+#[test]
+fn the_result_of_the_work_is_returned() {
+    assert_eq!(peak_growth(|| 7).0, 7);
+}

@@ -1,0 +1,303 @@
+//! The template: the value of `--template`, what is added to it, and what a document is to it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Format, Separation};
+use dropchain::tag::Tagger;
+use dropchain::train::BaseModels;
+use dropchain::train::log::Source;
+use dropchain::{Error, Result, Template};
+use dropchain_formats::InputFormat;
+use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
+use serde_json::json;
+
+use crate::arguments::{FileName, InputArguments, by_name};
+use crate::progress::Progress;
+
+/// What a template may do.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct TemplateLimits {
+    /// Reject templates that read files with `lexicon`, `cluster` or `vector`
+    ///
+    /// The contents of these files become part of the model. Use this option for templates from
+    /// others, which may name any file that you can read.
+    #[arg(long, hide_short_help = true, hide_long_help = true)]
+    no_files: bool,
+}
+
+/// Loads the template for training on `files`; `None` if they hold pre-extracted attributes. By
+/// default it is that of the model that training continues from.
+pub fn load_template(
+    name: Option<&FileName>,
+    limits: TemplateLimits,
+    files: &[FileName],
+    input: &InputArguments,
+    models: &BaseModels<'_>,
+) -> Result<Option<Template>> {
+    let format = input.format;
+    let format_of = |file: &FileName| format.unwrap_or_else(|| Format::guess(file).into());
+    // Objects of JSON lines may have attributes, which is known when they are read.
+    let may_be_json = name.is_none() && models.template().is_none();
+    let is_extracted = |file: &FileName| match format_of(file) {
+        InputFormat::Core(Format::Jsonl) => may_be_json,
+        format => format == Format::Crfsuite.into(),
+    };
+    match (name, files.iter().all(is_extracted)) {
+        (Some(name), false) => find_template(name, limits).map(Some),
+        (None, true) => Ok(None),
+        (Some(_), true) => Err(Error::parameter(
+            "--template: the attributes of CRFsuite files are already extracted; omit this option",
+        )),
+        (None, false) => match (models.template(), models.first()) {
+            (Some(template), _) => Ok(Some(template.clone())),
+            (None, None) => Err(Error::parameter(
+                "--template is missing; expected a file or the name of a built-in template \
+                 (ner, pos, chunk, minimal)",
+            )),
+            (None, Some(model)) => Err(Error::parameter(format!(
+                "--template is missing, and {} has no template; expected a file, the name of a \
+                 built-in template, or training files with attributes (CRFsuite's format)",
+                model.path().display()
+            ))),
+        },
+    }
+}
+
+/// Checks that sentences have attributes if there is no template.
+pub fn check_attributes(template: Option<&Template>, corpus: &Corpus) -> Result<()> {
+    let missing = corpus.iter().find(|sentence| sentence.attributes.is_none());
+    match missing.filter(|_| template.is_none()) {
+        None => Ok(()),
+        Some(sentence) => Err(Error::input(
+            sentence.place(0),
+            "found no attributes (the key \"attributes\"), and --template is missing; expected a \
+             file or the name of a built-in template (ner, pos, chunk, minimal)",
+        )),
+    }
+}
+
+/// Returns the files that were read to load a template: its own, and those it refers to.
+pub fn template_files(name: Option<&FileName>, template: Option<&Template>) -> Vec<PathBuf> {
+    let name = name.filter(|name| !is_template_text(name));
+    let (Some(name), Some(template)) = (name, template) else {
+        return Vec::new();
+    };
+    let path: &Path = name.as_ref();
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let files = template.file_names().map(|name| directory.join(name));
+    [path.to_owned()].into_iter().chain(files).collect()
+}
+
+/// Returns whether the value is the text of a template: it has several lines.
+pub fn is_template_text(value: &FileName) -> bool {
+    value.contains('\n')
+}
+
+/// Reads a template from a file, or else finds the built-in one of that name. The text of
+/// a template refers to no files.
+fn find_template(name: &FileName, limits: TemplateLimits) -> Result<Template> {
+    if is_template_text(name) {
+        return name.parse();
+    }
+    let path: &Path = name.as_ref();
+    match Template::shipped(name) {
+        // A directory may have the name of a built-in template.
+        Some(template) if !path.exists() || path.is_dir() => template,
+        None if !path.exists() => {
+            let names: Vec<&str> = Template::shipped_names().collect();
+            Err(Error::parameter(format!(
+                "--template {name}: no such file or built-in template; expected a file, or one \
+                 of {}",
+                names.join(", ")
+            )))
+        }
+        _ if limits.no_files => Template::read_without_files(path),
+        _ => Template::read(path),
+    }
+}
+
+/// The windows that are allowed.
+const WINDOWS: std::ops::RangeInclusive<i64> = 1..=DocumentOptions::MAX_WINDOW as i64;
+
+/// What a document is, for templates that look at documents.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Documents")]
+pub struct DocumentArguments {
+    /// What separates documents, for templates that look at documents (others, mention) [default:
+    /// what the model was trained with, or auto]
+    ///
+    /// auto: marks (-DOCSTART-, # newdoc, the key "doc"), and the end of each file. sentence: every
+    /// sentence is a document. file: every file. marks: only marks, so that a document may go on in
+    /// the next file. blank-line: blank lines of raw text; elsewhere, two in a row. form-feed: form
+    /// feeds in raw text. line: every line of raw text, or of JSON lines.
+    #[arg(
+        long,
+        value_parser = by_name::<DocumentRule>(DocumentRule::ALL.map(DocumentRule::name)),
+        value_name = "RULE",
+        hide_short_help = true
+    )]
+    document: Option<DocumentRule>,
+    /// Number of tokens before and after a word that such templates look at [default: what the
+    /// model was trained with, or 1000]
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        value_parser = clap::value_parser!(u32).range(WINDOWS),
+        hide_short_help = true, hide_long_help = true
+    )]
+    document_window: Option<u32>,
+}
+
+impl DocumentArguments {
+    /// Changes what a document is as far as the arguments say so.
+    fn apply(self, documents: DocumentOptions) -> DocumentOptions {
+        DocumentOptions {
+            rule: self.document.unwrap_or(documents.rule),
+            window: self.document_window.unwrap_or(documents.window),
+        }
+    }
+
+    /// Returns whether there are arguments.
+    pub fn are_given(self) -> bool {
+        self.document.is_some() || self.document_window.is_some()
+    }
+
+    /// Sets what a document is to a template. The built-in template `ner` becomes `ner-document`,
+    /// unless every sentence is to be a document.
+    ///
+    /// # Errors
+    ///
+    /// There are arguments, but the template does not look at documents.
+    pub fn apply_to_template(self, template: Template) -> Result<Template> {
+        if !self.are_given() {
+            return Ok(template);
+        }
+        let template = match in_documents(&template) {
+            Some(_) if self.document == Some(DocumentRule::Sentence) => return Ok(template),
+            Some(in_documents) => in_documents?,
+            None => template,
+        };
+        let documents = template.documents().unwrap_or_default();
+        template.with_documents(self.apply(documents))
+    }
+
+    /// Sets what a document is to a tagger, if its template looks at documents.
+    pub fn apply_to_tagger(self, tagger: Tagger) -> Result<Tagger> {
+        match tagger.documents() {
+            Some(documents) => tagger.with_documents(self.apply(documents)),
+            None => Ok(tagger),
+        }
+    }
+}
+
+/// Returns the built-in template `ner-document` for `ner`; `None` for other templates.
+fn in_documents(template: &Template) -> Option<Result<Template>> {
+    let ner = Template::shipped("ner")?.ok()?;
+    let is_ner = template.source() == ner.source();
+    is_ner.then(|| Template::shipped("ner-document")).flatten()
+}
+
+/// Returns the template for a corpus: the built-in template `ner` becomes `ner-document` if the
+/// corpus marks documents, which is printed.
+pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) -> Result<Template> {
+    match in_documents(&template) {
+        Some(in_documents) if marks_documents(corpus) => {
+            progress.println(
+                "the corpus marks documents, so the template ner is ner-document (--document \
+                 sentence keeps ner)",
+            );
+            in_documents
+        }
+        _ => Ok(template),
+    }
+}
+
+fn marks_documents(corpus: &Corpus) -> bool {
+    let mut sentences = corpus.iter();
+    sentences.any(|sentence| sentence.layout.separation.contains(Separation::MARK))
+}
+
+/// Files of outside knowledge, and how they are used.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Outside knowledge (docs/knowledge.md)")]
+pub struct KnowledgeArguments {
+    /// Text to learn word clusters from, or finished cluster files; adds lines to the template
+    ///
+    /// Brown clusters are learned from all text together (.txt is raw text, other files are read
+    /// like training files, without their labels). A file with lines `path TAB word` holds finished
+    /// clusters. Takes all arguments up to the next option, so put TRAIN first.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    clusters: Vec<FileName>,
+    /// Number of clusters to learn from text
+    #[arg(long, default_value_t = KnowledgeOptions::CLUSTERS, value_name = "N",
+          requires = "clusters", hide_short_help = true, hide_long_help = true)]
+    cluster_count: usize,
+    /// Files of word vectors (word2vec, GloVe); adds lines to the template
+    #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
+    vectors: Vec<FileName>,
+    /// Number of words to take from the beginning of each file of vectors
+    #[arg(long, default_value_t = KnowledgeOptions::VECTORS, value_name = "N",
+          requires = "vectors", hide_short_help = true, hide_long_help = true)]
+    vector_count: usize,
+    /// Lists of names, one phrase per line; adds lines to the template
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    gazetteer: Vec<FileName>,
+}
+
+impl KnowledgeArguments {
+    /// Returns the files.
+    pub fn files(&self) -> KnowledgeFiles {
+        let paths = |names: &[FileName]| names.iter().map(PathBuf::from).collect();
+        KnowledgeFiles {
+            clusters: paths(&self.clusters),
+            vectors: paths(&self.vectors),
+            gazetteers: paths(&self.gazetteer),
+        }
+    }
+
+    /// Reads the files, and learns clusters from those that are text.
+    pub fn read(&self, input: &InputArguments, progress: &Progress) -> Result<Knowledge> {
+        let files = self.files();
+        if files.is_empty() {
+            return Ok(Knowledge::default());
+        }
+        let mut read = input.read_options();
+        // The format of training files in columns says nothing about text.
+        read.format = read.format.filter(|format| *format != Format::Conll);
+        let options = KnowledgeOptions {
+            clusters: self.cluster_count,
+            vectors: self.vector_count,
+            read,
+        };
+        let knowledge = Knowledge::read(&files, &options, &mut |what| progress.update(what))?;
+        for part in knowledge.parts() {
+            progress.println(&format!("{}: {}", part.name, part.description()));
+        }
+        Ok(knowledge)
+    }
+
+    /// Adds lines to a template; sentences that come with attributes have none.
+    pub fn attach(
+        &self,
+        knowledge: &Knowledge,
+        template: Option<Template>,
+    ) -> Result<Option<Template>> {
+        match template {
+            Some(template) => knowledge.attach(&template).map(Some),
+            None if knowledge.parts().is_empty() => Ok(None),
+            None => Err(Error::parameter(
+                "--clusters, --vectors and --gazetteer add lines to a template, and the training \
+                 files come with attributes (CRFsuite's format); expected other training files",
+            )),
+        }
+    }
+}
+
+/// Returns what a log says of knowledge: its parts serialize to the fields of sources.
+pub fn sources(knowledge: &Knowledge) -> Vec<Source> {
+    let parts = knowledge.parts().iter();
+    parts
+        .filter_map(|part| serde_json::from_value(json!(part)).ok())
+        .collect()
+}

@@ -1,0 +1,242 @@
+//! The core of `dropchain.pycrfsuite` and `dropchain.sklearn`: training data, and training on
+//! them in the semantics of CRFsuite.
+
+use dropchain::corpus::TokenLabel;
+use dropchain::train::{AttributeCorpus, TrainSettings, Trainer};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+
+use crate::attributes::push;
+use crate::error::{at, exception};
+use crate::items::{ItemReader, found};
+use crate::job::{self, Job};
+use crate::options::train_options;
+use crate::tokens::{Place, Tokens};
+use crate::training::{Corpora, Event, Recorder, observe, outcome};
+
+/// Collects training data and trains on them. `dropchain.pycrfsuite.BaseTrainer` extends it, where
+/// threads that append wait for one another.
+///
+/// Features are converted as they come, to 4 bytes for each (12 if some value is not 1).
+#[pyclass(subclass, name = "CrfTrainer", module = "dropchain._dropchain")]
+pub struct PyCrfTrainer {
+    corpus: AttributeCorpus, // its parts are the groups
+    unlabeled: usize,        // instances without labels
+    reader: ItemReader,
+}
+
+#[pymethods]
+impl PyCrfTrainer {
+    #[new]
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        let mut corpus = AttributeCorpus::new();
+        corpus.observe_zeros();
+        Self {
+            corpus,
+            unlabeled: 0,
+            reader: ItemReader::default(),
+        }
+    }
+
+    /// Appends an instance to the training data.
+    ///
+    /// Parameters
+    /// ----------
+    /// xseq : list of item features or ItemSequence
+    ///     The features of each item; see `ItemSequence`.
+    /// yseq : list of str
+    ///     The label of each item.
+    /// group : int, optional
+    ///     The group of the instance; `train` can hold out a group.
+    #[pyo3(signature = (xseq, yseq, group = 0))]
+    fn append(
+        slf: &Bound<'_, Self>,
+        xseq: &Bound<'_, PyAny>,
+        yseq: &Bound<'_, PyAny>,
+        group: i32,
+    ) -> PyResult<()> {
+        let places: [Place<'_>; 2] = [&|| "xseq".to_owned(), &|| "yseq".to_owned()];
+        write(slf)?.push(xseq, yseq, group, places)
+    }
+
+    /// Removes all training data.
+    fn clear(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let mut data = write(slf)?;
+        data.corpus = AttributeCorpus::new();
+        data.corpus.observe_zeros();
+        data.unlabeled = 0;
+        Ok(())
+    }
+
+    /// Appends instances; messages name them as elements of `X` and `y`.
+    fn _append_all(
+        slf: &Bound<'_, Self>,
+        x: &Bound<'_, PyAny>,
+        y: &Bound<'_, PyAny>,
+        group: i32,
+        names: [String; 2],
+    ) -> PyResult<()> {
+        let mut data = write(slf)?;
+        let (mut x, mut y) = (x.try_iter()?, y.try_iter()?);
+        for i in 0.. {
+            let place = |name: &str| format!("{name}[{i}]");
+            match (x.next().transpose()?, y.next().transpose()?) {
+                (Some(items), Some(labels)) => {
+                    let places: [Place<'_>; 2] = [&|| place(&names[0]), &|| place(&names[1])];
+                    data.push(&items, &labels, group, places)?;
+                }
+                (None, None) => break,
+                (more_items, _) => {
+                    let (x, y) = match more_items {
+                        Some(_) => (&names[0], &names[1]),
+                        None => (&names[1], &names[0]),
+                    };
+                    return Err(PyValueError::new_err(format!(
+                        "{x} has more sequences than {y}, which has {i}"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends sequences of items without labels, for the noise term.
+    fn _append_unlabeled(slf: &Bound<'_, Self>, x: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+        let mut data = write(slf)?;
+        let data = &mut *data;
+        for (i, items) in x.try_iter()?.enumerate() {
+            let place: Place<'_> = &|| format!("{name}[{i}]");
+            let tokens = Tokens::of(&items?).map_err(|e| at(x.py(), place, e))?;
+            let labels = vec![TokenLabel::Unknown; tokens.len()?];
+            let (corpus, reader) = (&mut data.corpus, &mut data.reader);
+            let before = corpus.len();
+            push(corpus, reader, &tokens, &labels, [place, place])?;
+            data.unlabeled += corpus.len() - before;
+        }
+        Ok(())
+    }
+
+    /// Returns how many instances there are.
+    #[getter]
+    fn _instances(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(read(slf)?.corpus.len())
+    }
+
+    /// Returns how many instances a training run would train on.
+    fn _training_instances(slf: &Bound<'_, Self>, holdout: i32) -> PyResult<usize> {
+        let data = read(slf)?;
+        let held_out = match holdout {
+            0.. => data.corpus.part_len(holdout),
+            _ => 0,
+        };
+        Ok(data.corpus.len() - data.unlabeled - held_out)
+    }
+
+    /// Trains a model with options of [`crate::training::train`], and returns a dict like it.
+    /// `handler(kind, fields)` gets the training events.
+    fn _train<'py>(
+        slf: &Bound<'py, Self>,
+        options: &Bound<'py, PyDict>,
+        holdout: i32,
+        threads: Option<usize>,
+        handler: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let options = train_options(options, dropchain::TrainOptions::default())?;
+        let settings = TrainSettings::new(options).map_err(exception)?;
+        if let Ok(mut data) = write(slf) {
+            data.corpus.shrink_to_fit();
+        }
+        let data = read(slf)?;
+        let corpus = &data.corpus;
+        let work = |job: &Job<'_, Event>| {
+            let parts = (holdout >= 0).then(|| corpus.split(|group| group == holdout));
+            let (corpus, dev) = match &parts {
+                None => (corpus, None),
+                Some([rest, held_out]) => (rest, Some(held_out).filter(|dev| !dev.is_empty())),
+            };
+            let trainer = Trainer::with_settings(settings.clone());
+            Recorder::new(job, true).train(trainer, Corpora::Attributes(corpus, dev))
+        };
+        let finished = job::run(slf.py(), threads, work, |event| observe(handler, event))?;
+        outcome(slf.py(), finished, &settings)
+    }
+
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "cannot pickle a trainer: it has no state but training data; pickle these",
+        ))
+    }
+}
+
+impl PyCrfTrainer {
+    /// Appends an instance. The places are those of items and labels in messages.
+    fn push(
+        &mut self,
+        items: &Bound<'_, PyAny>,
+        labels: &Bound<'_, PyAny>,
+        group: i32,
+        places: [Place<'_>; 2],
+    ) -> PyResult<()> {
+        let tokens = Tokens::of(items).map_err(|e| at(items.py(), places[0], e))?;
+        let labels = match labels.try_iter() {
+            Ok(labels) => labels.enumerate(),
+            Err(_) => return Err(no_labels(labels, places[1], "labels", "a list of strings")),
+        };
+        let label = |(t, label): (usize, PyResult<_>)| {
+            let label = label?;
+            let text = text(&label)?;
+            let place = || format!("{}[{t}]", places[1]());
+            text.ok_or_else(|| no_labels(&label, &place, "a label", "a string"))
+        };
+        let labels = labels.map(label).collect::<PyResult<Vec<_>>>()?;
+        let count = tokens.len()?;
+        if count != labels.len() {
+            return Err(PyValueError::new_err(format!(
+                "The numbers of items and labels differ: |{}| = {count}, |{}| = {}",
+                places[0](),
+                places[1](),
+                labels.len()
+            )));
+        }
+        self.corpus.set_part(group);
+        push(&mut self.corpus, &mut self.reader, &tokens, &labels, places)
+    }
+}
+
+/// Returns a label, which is a string or bytes in UTF-8.
+fn text(label: &Bound<'_, PyAny>) -> PyResult<Option<TokenLabel>> {
+    let text = match (label.cast::<PyString>(), label.cast::<PyBytes>()) {
+        (Ok(text), _) => Some(text.to_cow()?.into_owned()),
+        (_, Ok(bytes)) => str::from_utf8(bytes.as_bytes()).ok().map(str::to_owned),
+        _ => None,
+    };
+    Ok(text.map(TokenLabel::Known))
+}
+
+/// Returns the `TypeError` for something else than labels, like python-crfsuite.
+fn no_labels(value: &Bound<'_, PyAny>, place: Place<'_>, what: &str, expected: &str) -> PyErr {
+    let fault = found(value, what, expected);
+    let message = fault.value(value.py());
+    PyTypeError::new_err(format!("{}: {message}", place()))
+}
+
+/// Returns the data to change them.
+///
+/// # Errors
+///
+/// `RuntimeError` while training, or if features that are being read call back.
+fn write<'py>(trainer: &Bound<'py, PyCrfTrainer>) -> PyResult<PyRefMut<'py, PyCrfTrainer>> {
+    trainer.try_borrow_mut().map_err(|_| in_use())
+}
+
+fn read<'py>(trainer: &Bound<'py, PyCrfTrainer>) -> PyResult<PyRef<'py, PyCrfTrainer>> {
+    trainer.try_borrow().map_err(|_| in_use())
+}
+
+fn in_use() -> PyErr {
+    PyRuntimeError::new_err(
+        "the trainer is in use: it is training, or another thread appends to it",
+    )
+}

@@ -1,0 +1,479 @@
+//! What functions see of a document: the occurrences of a word, its forms there, and the runs of
+//! capitalized words around it.
+
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::shape::capitalization;
+use super::text::push_lower;
+use crate::error::{Error, Place, Result};
+use crate::sentence::{Document, IndexedText, WordIndex};
+
+/// What an extractor needs to know of documents.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DocumentPlan {
+    /// Number of tokens before a token, and after it, that functions see.
+    pub window: u32,
+    /// The texts that are indexed: a column, verbatim or in lower case.
+    pub indices: Vec<(usize, bool)>,
+    /// The indices, of those in lower case, for which forms are counted.
+    pub forms: Vec<usize>,
+    /// Which other occurrences are looked at.
+    pub groups: Vec<OccurrenceGroup>,
+    /// Number of functions that gather values of words at other occurrences.
+    pub others: usize,
+}
+
+/// Which other occurrences of a word are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OccurrenceGroup {
+    /// The index.
+    pub index: usize,
+    /// Maximum number of occurrences.
+    pub nearest: u32,
+    /// Maximum distance.
+    pub window: u32,
+}
+
+/// Another occurrence of a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Occurrence {
+    /// The number of the sentence in the document.
+    pub sentence: u32,
+    /// The number of the token in the sentence.
+    pub t: u32,
+}
+
+/// A first cell that is not known.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// The document that a workspace is prepared for: its indices, and where the sentence is in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DocumentState {
+    identity: Option<Arc<()>>,
+    indices: Vec<Arc<WordIndex>>,  // [indices of the plan]
+    forms: Vec<Option<FormIndex>>, // [indices of the plan]
+    nearest: Vec<Occurrence>,      // by group and token of the sentence
+    nearest_ends: Vec<u32>,        // [groups][T] end of each token in `nearest`
+    /// The first cell of each token of the document by column, if it is known: [columns][tokens].
+    pub cells: Vec<Vec<u32>>,
+    /// Cells that functions gather at other occurrences, by function and token of the sentence.
+    pub gathered: Vec<u32>,
+    /// End of each function and token in `gathered`: [functions][T].
+    pub gathered_ends: Vec<u32>,
+    /// The token of the document that the sentence begins with.
+    pub start: usize,
+}
+
+impl DocumentState {
+    /// Forgets the document.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Returns whether `document` is the one it is prepared for.
+    pub(super) fn is_prepared_for(&self, document: &Document<'_>) -> bool {
+        let identity = self.identity.as_ref();
+        identity.is_some_and(|own| Arc::ptr_eq(own, document.identity()))
+    }
+
+    /// Prepares for sentence `number` of `document`, whose sentences have the indexed columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the document has too many tokens.
+    pub(super) fn prepare(
+        &mut self,
+        plan: &DocumentPlan,
+        document: &Document<'_>,
+        number: usize,
+    ) -> Result<()> {
+        self.start = document.tokens_of(number).start;
+        if self.is_prepared_for(document) {
+            return Ok(());
+        }
+        if document.tokens() > u32::MAX as usize / 2 {
+            let place = document
+                .sentence(0)
+                .map_or(Place::file("document"), |s| s.place(0));
+            let message = format!(
+                "the document has {} tokens; expected fewer",
+                document.tokens()
+            );
+            return Err(Error::input(place, message));
+        }
+        self.identity = Some(Arc::clone(document.identity()));
+        self.indices.clear();
+        self.indices
+            .extend(plan.indices.iter().map(|&(column, lower)| {
+                document.index(column, lower.then_some(push_lower as IndexedText))
+            }));
+        self.cells.clear();
+        self.forms.clear();
+        for (number, (&(column, _), index)) in plan.indices.iter().zip(&self.indices).enumerate() {
+            let is_counted = plan.forms.contains(&number);
+            let forms = is_counted.then(|| FormIndex::new(document, column, index));
+            self.forms.push(forms);
+        }
+        Ok(())
+    }
+
+    /// Finds the other occurrences of each word of a sentence of `length` tokens that the groups of
+    /// the plan look at.
+    pub(super) fn find_others(
+        &mut self,
+        plan: &DocumentPlan,
+        document: &Document<'_>,
+        length: usize,
+    ) {
+        self.nearest.clear();
+        self.nearest_ends.clear();
+        for group in &plan.groups {
+            let index = &self.indices[group.index];
+            for token in self.start..self.start + length {
+                let seen = VisibleOccurrences::new(index, token, group.window);
+                let nearest = &mut self.nearest;
+                for_nearest(seen.all, seen.own, seen.visible, group.nearest, |other| {
+                    let sentence = document.sentence_of(other as usize);
+                    let start = document.tokens_of(sentence).start;
+                    nearest.push(Occurrence {
+                        sentence: sentence as u32,
+                        t: other - start as u32,
+                    });
+                });
+                self.nearest_ends.push(nearest.len() as u32);
+            }
+        }
+    }
+
+    /// Returns the other occurrences of token `t` of a sentence of `length` tokens for a group.
+    pub(super) fn others(&self, group: usize, length: usize, t: usize) -> Range<usize> {
+        range_of(&self.nearest_ends, group * length + t)
+    }
+
+    /// Returns one of the other occurrences.
+    pub(super) fn occurrence(&self, i: usize) -> Occurrence {
+        self.nearest[i]
+    }
+
+    /// Returns the cells that a function gathers for token `t` of a sentence of `length` tokens.
+    pub(super) fn gathered(&self, number: usize, length: usize, t: usize) -> Range<usize> {
+        range_of(&self.gathered_ends, number * length + t)
+    }
+
+    /// Writes what the document says about the word of token `t` of the sentence, by index `number`
+    /// of the plan; returns whether it has a value.
+    pub(super) fn write_mention(
+        &self,
+        kind: MentionKind,
+        number: usize,
+        t: usize,
+        window: u32,
+        out: &mut String,
+    ) -> bool {
+        let (index, token) = (&self.indices[number], self.start + t);
+        let seen = VisibleOccurrences::new(index, token, window);
+        let has_before = seen.visible.start < seen.own;
+        match kind {
+            MentionKind::Order => out.push_str(match has_before {
+                true => "later",
+                false if seen.own + 1 < seen.visible.end => "first",
+                false => "only",
+            }),
+            MentionKind::Count => write_bucket(seen.visible.len() as u32, out),
+            MentionKind::Distance if has_before => {
+                write_bucket(seen.all[seen.own] - seen.all[seen.own - 1], out);
+            }
+            MentionKind::Distance => return false,
+            MentionKind::Forms => {
+                let first = index.first_of_word(token);
+                let visible = first + seen.visible.start..first + seen.visible.end;
+                if let Some(forms) = &self.forms[number] {
+                    forms.write(visible, token, out);
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Returns the range that ends at `ends[i]`.
+fn range_of(ends: &[u32], i: usize) -> Range<usize> {
+    let start = if i == 0 { 0 } else { ends[i - 1] };
+    start as usize..ends[i] as usize
+}
+
+/// What `mention` says about a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MentionKind {
+    /// Whether it is the first mention.
+    Order,
+    /// How often the word occurs.
+    Count,
+    /// How far back the previous mention is.
+    Distance,
+    /// In which forms the word is seen elsewhere.
+    Forms,
+}
+
+/// The kinds by their names in templates.
+pub(super) const MENTION_KINDS: [(&str, MentionKind); 4] = [
+    ("order", MentionKind::Order),
+    ("count", MentionKind::Count),
+    ("distance", MentionKind::Distance),
+    ("forms", MentionKind::Forms),
+];
+
+/// The occurrences of a word that a token sees: those at most `window` tokens away.
+struct VisibleOccurrences<'a> {
+    /// All occurrences in the document, ascending.
+    all: &'a [u32],
+    /// Which of them is the token itself.
+    own: usize,
+    /// Those that it sees, itself among them.
+    visible: Range<usize>,
+}
+
+impl<'a> VisibleOccurrences<'a> {
+    /// Returns the occurrences of the word of token `t`. O(log n) for n occurrences.
+    fn new(index: &'a WordIndex, t: usize, window: u32) -> Self {
+        let (all, own) = index.occurrences(t);
+        let [first, last] = [t.saturating_sub(window as usize), t + window as usize];
+        let before = all[..own].partition_point(|&u| (u as usize) < first);
+        let after = all[own..].partition_point(|&u| u as usize <= last);
+        Self {
+            all,
+            own,
+            visible: before..own + after,
+        }
+    }
+}
+
+/// Writes the range of numbers that a positive number is in: 1, 2, 3-4, 5-8, 9-16, …
+fn write_bucket(number: u32, out: &mut String) {
+    let last = u64::from(number).next_power_of_two();
+    // Writing to a String cannot fail.
+    let _ = match last {
+        1 | 2 => write!(out, "{last}"),
+        _ => write!(out, "{}-{last}", last / 2 + 1),
+    };
+}
+
+/// Calls `visit` with the occurrences nearest to number `own`, by distance and those before first:
+/// at most `count`, among those that are `visible`. O(count).
+fn for_nearest(
+    occurrences: &[u32],
+    own: usize,
+    visible: Range<usize>,
+    count: u32,
+    mut visit: impl FnMut(u32),
+) {
+    let token = occurrences[own];
+    let (mut before, mut after) = (own, own + 1); // the next ones are before - 1 and after
+    for _ in 0..count {
+        let back = (before > visible.start).then(|| token - occurrences[before - 1]);
+        let ahead = (after < visible.end).then(|| occurrences[after] - token);
+        match (back, ahead) {
+            (None, None) => return,
+            (Some(back), ahead) if ahead.is_none_or(|ahead| back <= ahead) => {
+                before -= 1;
+                visit(occurrences[before]);
+            }
+            _ => {
+                visit(occurrences[after]);
+                after += 1;
+            }
+        }
+    }
+}
+
+/// The forms, by the names that values are made of.
+const FORMS: [&str; 4] = ["lower", "inside", "first", "upper"];
+
+/// A word without letters that have case.
+const CASELESS: u8 = FORMS.len() as u8;
+
+/// The number of words of each form among the first words of an index.
+#[derive(Clone, Debug)]
+struct FormIndex {
+    forms: Vec<u8>,                  // [T] the form of each token
+    counts: Vec<[u32; FORMS.len()]>, // [T + 1] of the tokens by word
+}
+
+impl FormIndex {
+    /// Counts the forms of the cells of a column, of which `index` is one in lower case.
+    fn new(document: &Document<'_>, column: usize, index: &WordIndex) -> Self {
+        let mut forms = Vec::with_capacity(document.tokens());
+        for sentence in document.sentences() {
+            forms.extend((0..sentence.len()).map(|t| form(sentence.cell(t, column), t)));
+        }
+        let mut counts = Vec::with_capacity(forms.len() + 1);
+        let mut sums = [0; FORMS.len()];
+        counts.push(sums);
+        for &token in index.by_word() {
+            if let Some(sum) = sums.get_mut(usize::from(forms[token as usize])) {
+                *sum += 1;
+            }
+            counts.push(sums);
+        }
+        Self { forms, counts }
+    }
+
+    /// Writes the forms among the tokens with numbers `visible` by word, without token `own`.
+    fn write(&self, visible: Range<usize>, own: usize, out: &mut String) {
+        let [first, last] = [self.counts[visible.start], self.counts[visible.end]];
+        for (form, name) in FORMS.iter().enumerate() {
+            let itself = u32::from(usize::from(self.forms[own]) == form);
+            if last[form] - first[form] > itself {
+                if !out.is_empty() {
+                    out.push('+');
+                }
+                out.push_str(name);
+            }
+        }
+        if out.is_empty() {
+            out.push_str("none");
+        }
+    }
+}
+
+/// Returns the form of token `t` of a sentence.
+fn form(word: &str, t: usize) -> u8 {
+    match (capitalization(word), t) {
+        ("lower", _) => 0,
+        ("upper", _) => 3,
+        ("initial" | "mixed", 0) => 2,
+        ("initial" | "mixed", _) => 1,
+        _ => CASELESS,
+    }
+}
+
+/// Maximum distance in a run from a word to its ends, so that text in capitals takes linear time.
+const MAX_RUN: usize = 8;
+
+/// What `run` says about a word in a run of capitalized words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunKind {
+    /// Where in the run it is.
+    Position,
+    /// The word before it in the run.
+    Before,
+    /// The word after it in the run.
+    After,
+    /// All words of the run.
+    Words,
+}
+
+/// The kinds by their names in templates.
+pub(super) const RUN_KINDS: [(&str, RunKind); 4] = [
+    ("position", RunKind::Position),
+    ("before", RunKind::Before),
+    ("after", RunKind::After),
+    ("words", RunKind::Words),
+];
+
+/// Writes what is known about token `t` of a sentence of `length` tokens; `word` returns the word
+/// of a token. Returns whether there is a value: words that are not capitalized have none.
+pub(super) fn write_run<'a>(
+    kind: RunKind,
+    length: usize,
+    word: impl Fn(usize) -> &'a str,
+    t: usize,
+    out: &mut String,
+) -> bool {
+    let Some(run) = run(length, &word, t) else {
+        return false;
+    };
+    match kind {
+        RunKind::Position => out.push_str(match (run.start == t, run.end == t + 1) {
+            (true, true) => "S",
+            (true, false) => "B",
+            (false, true) => "E",
+            (false, false) => "I",
+        }),
+        RunKind::Before if run.start < t => out.push_str(word(t - 1)),
+        RunKind::After if t + 1 < run.end => out.push_str(word(t + 1)),
+        RunKind::Before | RunKind::After => return false,
+        RunKind::Words => {
+            for u in run {
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                out.push_str(word(u));
+            }
+        }
+    }
+    true
+}
+
+/// Returns the run of capitalized words around token `t`, at most [`MAX_RUN`] words to either side.
+fn run<'a>(length: usize, word: &impl Fn(usize) -> &'a str, t: usize) -> Option<Range<usize>> {
+    let is_capitalized = |&u: &usize| word(u).chars().next().is_some_and(char::is_uppercase);
+    if !is_capitalized(&t) {
+        return None;
+    }
+    let before = (t.saturating_sub(MAX_RUN)..t).rev();
+    let after = t + 1..length.min(t + 1 + MAX_RUN);
+    let before = before.take_while(is_capitalized).count();
+    Some(t - before..t + 1 + after.take_while(is_capitalized).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn buckets_double() {
+        let bucket = |number| {
+            let mut out = String::new();
+            write_bucket(number, &mut out);
+            out
+        };
+        let expected = ["1", "2", "3-4", "3-4", "5-8", "5-8", "5-8", "5-8", "9-16"];
+        assert_eq!((1..10).map(bucket).collect::<Vec<_>>(), expected);
+        assert_eq!(bucket(u32::MAX), "2147483649-4294967296");
+    }
+    #[test]
+    fn the_nearest_are_those_of_a_sort_by_distance() {
+        let occurrences = [0, 3, 4, 10, 12, 13, 20, 27];
+        for own in 0..occurrences.len() {
+            for visible in [0..8, own..own + 1, own.saturating_sub(2)..(own + 3).min(8)] {
+                for count in 0..9 {
+                    let mut found = Vec::new();
+                    for_nearest(&occurrences, own, visible.clone(), count, |u| found.push(u));
+                    let others = visible.clone().filter(|&i| i != own);
+                    let mut expected: Vec<u32> = others.map(|i| occurrences[i]).collect();
+                    expected.sort_by_key(|u| (u.abs_diff(occurrences[own]), *u));
+                    expected.truncate(count as usize);
+                    assert_eq!(found, expected, "{own} {visible:?} {count}");
+                }
+            }
+        }
+    }
+    fn value(kind: RunKind, text: &str, t: usize) -> Option<String> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let mut out = String::new();
+        write_run(kind, words.len(), |u| words[u], t, &mut out).then_some(out)
+    }
+
+    #[test]
+    fn a_run_ends_at_a_word_without_a_capital() {
+        let text = "the New York Times of Rome";
+        let positions = (0..6).map(|t| value(RunKind::Position, text, t));
+        let expected = [None, Some("B"), Some("I"), Some("E"), None, Some("S")];
+        assert!(positions.eq(expected.map(|p| p.map(str::to_owned))));
+        assert_eq!(value(RunKind::Before, text, 2).as_deref(), Some("New"));
+        assert_eq!(value(RunKind::After, text, 2).as_deref(), Some("Times"));
+        assert_eq!(value(RunKind::Before, text, 1), None);
+        assert_eq!(value(RunKind::After, text, 5), None);
+        let words = value(RunKind::Words, text, 3);
+        assert_eq!(words.as_deref(), Some("New York Times"));
+    }
+
+    #[test]
+    fn a_long_run_is_cut() {
+        let text = ["A"; 40].join(" ");
+        assert_eq!(value(RunKind::Words, &text, 20).unwrap().len(), 2 * 17 - 1);
+        assert_eq!(value(RunKind::Words, &text, 0).unwrap().len(), 2 * 9 - 1);
+    }
+}
