@@ -4,7 +4,6 @@ use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
-use clap::builder::TypedValueParser;
 use dropchain::corpus::{Reader, WriteOptions, Writer, with_notes};
 use dropchain::label::Scheme;
 use dropchain::tag::{
@@ -16,7 +15,7 @@ use dropchain_analysis::{Highest, UncertaintyMeasure};
 use dropchain_formats::{InputFormat, TextFormat, TextWriter};
 use serde_json::Value;
 
-use crate::arguments::by_name;
+use crate::arguments::{Choice, one_of};
 use crate::tag_input::ForcedArguments;
 use crate::tag_output::{OutputName, OutputStreams};
 use crate::terminal::printable;
@@ -195,13 +194,9 @@ pub struct UncertainArguments {
           value_parser = clap::value_parser!(u32).range(1..))]
     uncertain: Option<u32>,
     /// Measure of uncertainty
-    ///
-    /// confidence: low probability of the best labels, as the mean of a token: 1 − p^(1/T). margin:
-    /// small difference between the probabilities of the two best label sequences. entropy: of the
-    /// distribution over all label sequences, per token.
     #[arg(
         long,
-        value_parser = measure(),
+        value_parser = one_of(&MEASURES),
         default_value = "confidence",
         value_name = "MEASURE",
         requires = "uncertain",
@@ -211,10 +206,24 @@ pub struct UncertainArguments {
     uncertain_by: UncertaintyMeasure,
 }
 
-/// Parses the name of a measure of uncertainty.
-fn measure() -> impl TypedValueParser<Value = UncertaintyMeasure> {
-    by_name(UncertaintyMeasure::ALL.map(UncertaintyMeasure::name))
-}
+/// Measures of uncertainty.
+const MEASURES: [Choice<UncertaintyMeasure>; 3] = [
+    (
+        "confidence",
+        "Low probability of the best labels, as the mean of a token: 1 − p^(1/T)",
+        UncertaintyMeasure::Confidence,
+    ),
+    (
+        "margin",
+        "Small difference between the probabilities of the two best label sequences",
+        UncertaintyMeasure::Margin,
+    ),
+    (
+        "entropy",
+        "Entropy of the distribution over all label sequences, per token",
+        UncertaintyMeasure::Entropy,
+    ),
+];
 
 impl UncertainArguments {
     /// Returns where uncertain sentences are collected, if only these are to be written.
