@@ -126,7 +126,8 @@ impl ConllParser {
     /// Ends the current sentence at a `-DOCSTART-` line.
     fn document_start(&mut self, line: &InputLine) -> Result<()> {
         self.end_sentence();
-        self.weight.check_boundary(line)?;
+        let message = "the weight is followed by a document boundary; expected a sentence";
+        self.weight.check_none(line.file, message)?;
         match &self.dialect {
             None => self
                 .early_boundaries

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
-use super::sentence_weight::parse_weight;
+use super::sentence_weight::PendingWeight;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Attributes, Schema, Sentence};
 
@@ -27,8 +27,8 @@ const EDGE: &str = "edge:";
 pub(super) struct CrfsuiteParser {
     options: ReadOptions,
     schema: Arc<Schema>,
-    name: String,               // of the current field, unescaped
-    weight: Option<(f64, u64)>, // of the current sentence, and its line
+    name: String,          // of the current field, unescaped
+    weight: PendingWeight, // of the current sentence
 }
 
 impl CrfsuiteParser {
@@ -37,38 +37,8 @@ impl CrfsuiteParser {
             options,
             schema: Arc::new(Schema::new(vec!["label".to_owned()], Some(0))?),
             name: String::new(),
-            weight: None,
+            weight: PendingWeight::default(),
         })
-    }
-
-    /// Reads the weight of the sentence, the value after `@weight:`.
-    fn read_weight(&mut self, line: &InputLine, value: Option<&str>) -> Result<()> {
-        if !self.options.weights {
-            return Ok(());
-        }
-        let text = value.unwrap_or_default();
-        let weight = parse_weight(line, text)?;
-        match self.weight.replace((weight, line.number)) {
-            None => Ok(()),
-            Some((_, first)) => Err(line.error(format!(
-                "a second weight for the sentence; expected one (the first is on line {first})"
-            ))),
-        }
-    }
-
-    /// Gives the weight to a complete sentence.
-    fn apply_weight(&mut self, sentence: &mut Sentence) -> Result<()> {
-        let Some((weight, line)) = self.weight.take() else {
-            return Ok(());
-        };
-        let place = Place::line(&**sentence.file(), line);
-        if sentence.is_empty() {
-            let message = "the weight stands alone; expected the tokens of its sentence after it, \
-                           without a blank line";
-            return Err(Error::input(place, message));
-        }
-        let result = sentence.set_weight(weight);
-        result.map_err(|message| Error::input(place, message))
     }
 
     /// Parses the token on `line`.
@@ -83,7 +53,10 @@ impl CrfsuiteParser {
         let mut value = unescape(label, &mut self.name);
         let mut start = label.len() + 1;
         if self.name == "@weight" {
-            self.read_weight(line, value)?;
+            if self.options.weights {
+                self.weight
+                    .set(line, value.unwrap_or_default(), "the sentence")?;
+            }
             label = loop {
                 match fields.next() {
                     None => return Ok(()),
@@ -151,10 +124,13 @@ impl SentenceParser for CrfsuiteParser {
                 break;
             }
         }
-        self.apply_weight(&mut sentence)?;
         if sentence.is_empty() {
+            let message = "the weight stands alone; expected the tokens of its sentence after it, \
+                           without a blank line";
+            self.weight.check_none(sentence.file(), message)?;
             return Ok(None);
         }
+        self.weight.apply(&mut sentence)?;
         attributes.shrink();
         sentence.shrink_to_fit();
         sentence.attributes = Some(Box::new(attributes));
@@ -162,7 +138,7 @@ impl SentenceParser for CrfsuiteParser {
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
-        self.weight = None;
+        self.weight = PendingWeight::default();
         lines.skip_sentence()
     }
 }

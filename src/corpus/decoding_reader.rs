@@ -1,6 +1,5 @@
 //! Decoding a stream to UTF-8.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -9,8 +8,8 @@ use encoding_rs::{Decoder, DecoderResult};
 use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
 
-/// What replaces bytes that are no text.
-pub(super) const REPLACEMENT: &str = "\u{fffd}";
+/// Size of the buffer of decoded text, in bytes.
+const BUFFER: usize = 64 << 10;
 
 /// Decodes a stream to UTF-8, in the encoding that a byte order mark at its start tells, or else
 /// the given one.
@@ -18,14 +17,11 @@ pub(super) struct DecodingReader<R> {
     input: R,
     decoder: Decoder,
     lossy: Option<ReadReport>, // counts replacements
-    owed: bool,                // a replacement has not been written yet
     fault: Option<io::Error>,  // after what has been decoded
-    pending: VecDeque<u8>,     // decoded, for a reader whose buffer has no room for a character
+    text: String,              // decoded
+    position: usize,           // of what has not been read in `text`
     is_done: bool,
 }
-
-/// A buffer of this size has room for a replacement and the longest character.
-const ROOM: usize = 16;
 
 /// The bytes of a stream are no text in its encoding.
 #[derive(Debug)]
@@ -51,87 +47,63 @@ impl<R: BufRead> DecodingReader<R> {
             input,
             decoder: encoding.0.new_decoder(),
             lossy,
-            owed: false,
-            pending: VecDeque::new(),
             fault: None,
+            text: String::with_capacity(BUFFER),
+            position: 0,
             is_done: false,
         }
     }
 
-    /// Decodes bytes that are no text: as U+FFFD, or as an error after what came before.
-    fn malformed(&mut self) {
-        match &self.lossy {
-            Some(report) => {
-                report.add_replaced(1);
-                self.owed = true;
-            }
-            None => {
-                let name = self.decoder.encoding().name();
-                let error = io::Error::new(io::ErrorKind::InvalidData, NotDecodable(name));
-                self.fault = Some(error);
+    /// Decodes some text, unless the stream is at its end or at a fault.
+    fn decode(&mut self) -> io::Result<()> {
+        while self.text.is_empty() && self.fault.is_none() && !self.is_done {
+            let bytes = self.input.fill_buf()?;
+            let is_last = bytes.is_empty();
+            let (result, read) =
+                (self.decoder).decode_to_string_without_replacement(bytes, &mut self.text, is_last);
+            self.input.consume(read);
+            match (result, &self.lossy) {
+                (DecoderResult::InputEmpty, _) => self.is_done = is_last,
+                (DecoderResult::OutputFull, _) => {}
+                (DecoderResult::Malformed(..), Some(report)) => {
+                    report.add_replaced(1);
+                    self.text.push(char::REPLACEMENT_CHARACTER);
+                }
+                (DecoderResult::Malformed(..), None) => {
+                    let fault = NotDecodable(self.decoder.encoding().name());
+                    self.fault = Some(io::Error::new(io::ErrorKind::InvalidData, fault));
+                }
             }
         }
+        Ok(())
     }
 }
 
 impl<R: BufRead> Read for DecodingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.pending.is_empty() {
-            if buffer.len() >= ROOM {
-                return self.decode(buffer);
-            }
-            let mut decoded = [0; ROOM];
-            let count = self.decode(&mut decoded)?;
-            self.pending.extend(&decoded[..count]);
-        }
-        self.pending.read(buffer)
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
     }
 }
 
-impl<R: BufRead> DecodingReader<R> {
-    /// Decodes into a buffer of at least [`ROOM`] bytes; 0 bytes are the end.
-    fn decode(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut written = 0;
-        loop {
-            if written == 0
-                && let Some(error) = self.fault.take()
+impl<R: BufRead> BufRead for DecodingReader<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.position == self.text.len() {
+            self.position = 0;
+            self.text.clear();
+            self.decode()?;
+            if self.text.is_empty()
+                && let Some(fault) = self.fault.take()
             {
-                return Err(error);
-            }
-            if std::mem::take(&mut self.owed) {
-                let end = written + REPLACEMENT.len();
-                match buffer.get_mut(written..end) {
-                    Some(space) => space.copy_from_slice(REPLACEMENT.as_bytes()),
-                    None => {
-                        self.owed = true;
-                        return Ok(written);
-                    }
-                }
-                written = end;
-            }
-            if self.is_done || self.fault.is_some() {
-                return Ok(written);
-            }
-            let bytes = self.input.fill_buf()?;
-            let is_last = bytes.is_empty();
-            let space = &mut buffer[written..];
-            let (result, read, count) = self
-                .decoder
-                .decode_to_utf8_without_replacement(bytes, space, is_last);
-            self.input.consume(read);
-            written += count;
-            match result {
-                DecoderResult::InputEmpty => {
-                    self.is_done = is_last;
-                    // What has been decoded is passed on before waiting for more.
-                    if written > 0 {
-                        return Ok(written);
-                    }
-                }
-                DecoderResult::OutputFull => return Ok(written),
-                DecoderResult::Malformed(..) => self.malformed(),
+                return Err(fault);
             }
         }
+        Ok(&self.text.as_bytes()[self.position..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.position = (self.position + amount).min(self.text.len());
     }
 }
 

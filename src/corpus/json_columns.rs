@@ -38,7 +38,8 @@ pub(super) struct JsonColumns {
 }
 
 impl JsonColumns {
-    /// Determines the columns from the first object: `word`, others in its order, the label.
+    /// Determines the columns from the first object: `word`, others in its order, the label. Labels
+    /// that join several keys have no column of their own.
     pub fn detect(
         line: &InputLine,
         object: &JsonObject,
@@ -48,48 +49,32 @@ impl JsonColumns {
         let chosen = options.label.as_deref();
         let present = chosen.filter(|key| object.get(key).is_some());
         let several = chosen.filter(|key| present.is_none() && key.contains(JOINT));
-        if let (Some(label), false) = (several, options.unlabeled) {
-            return Self::joined(line, object, tokens, label, options);
-        }
-        let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
-        let mut keys = column_keys(object, tokens, options, &label_keys(several, key));
-        let mut names = column_names(&keys);
-        let mut position = None;
-        if !options.unlabeled {
-            position = Some(names.len());
-            keys.push(key.to_owned());
-            names.push(label.to_owned());
-        }
-        let schema = Schema::new(names, position).map_err(|error| line.error(error.to_string()))?;
-        Ok(Self {
-            schema: Arc::new(schema),
-            keys,
-        })
-    }
-
-    /// Determines the columns of labels that join several keys.
-    fn joined(
-        line: &InputLine,
-        object: &JsonObject,
-        tokens: usize,
-        label: &str,
-        options: &ReadOptions,
-    ) -> Result<Self> {
-        if options.partial_labels {
+        let joined = several.filter(|_| !options.unlabeled);
+        if joined.is_some() && options.partial_labels {
             return Err(line.error(JOINED_PARTIAL));
         }
-        let parts: Vec<&str> = label.split(JOINT).collect();
+        let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
+        let parts: Vec<&str> = match several {
+            Some(label) => label.split(JOINT).collect(),
+            None => vec![key],
+        };
         let mut keys = column_keys(object, tokens, options, &parts);
-        for &part in parts.iter().filter(|part| object.get(part).is_some()) {
-            if !keys.iter().any(|key| key == part) {
+        for &part in parts.iter().filter(|_| joined.is_some()) {
+            if object.get(part).is_some() && !keys.iter().any(|key| key == part) {
                 keys.push(part.to_owned());
             }
         }
-        let names = column_names(&keys);
-        let schema = match LabelColumns::find(&names, label) {
-            Ok(Some(label)) => label.schema(names),
-            Ok(None) => Schema::new(names, None),
-            Err(message) => return Err(line.error(message)),
+        let others = keys.iter().skip(1).cloned();
+        let mut names: Vec<String> = ["word".to_owned()].into_iter().chain(others).collect();
+        let found = joined.map(|label| LabelColumns::find(&names, label));
+        let schema = match found.transpose().map_err(|message| line.error(message))? {
+            Some(Some(label)) => label.schema(names),
+            None if !options.unlabeled => {
+                keys.push(key.to_owned());
+                names.push(label.to_owned());
+                Schema::new(names, Some(keys.len() - 1))
+            }
+            _ => Schema::new(names, None),
         };
         let schema = schema.map_err(|error| line.error(error.to_string()))?;
         Ok(Self {
@@ -99,11 +84,6 @@ impl JsonColumns {
     }
 }
 
-/// The keys of labels that join `several` keys, or else the key of the labels.
-fn label_keys<'a>(several: Option<&'a str>, key: &'a str) -> Vec<&'a str> {
-    several.map_or_else(|| vec![key], |label| label.split(JOINT).collect())
-}
-
 /// The keys of the columns `word` and others than the labels, in the order of the first object.
 fn column_keys(
     object: &JsonObject,
@@ -111,24 +91,15 @@ fn column_keys(
     options: &ReadOptions,
     labels: &[&str],
 ) -> Vec<String> {
-    let mut keys = vec!["tokens".to_owned()];
-    for (name, value) in &object.members {
-        let selected = options.columns.as_ref().is_none_or(|c| c.contains(name));
-        if selected
+    let is_column = |(name, value): &&(String, &RawValue)| {
+        options.columns.as_ref().is_none_or(|c| c.contains(name))
             && !labels.contains(&name.as_str())
             && !RESERVED_KEYS.contains(&name.as_str())
             && serde_json::from_str::<Vec<String>>(value.get()).is_ok_and(|c| c.len() == tokens)
-        {
-            keys.push(name.clone());
-        }
-    }
-    keys
-}
-
-/// The names of the columns with these keys.
-fn column_names(keys: &[String]) -> Vec<String> {
-    let others = keys.iter().skip(1).cloned();
-    ["word".to_owned()].into_iter().chain(others).collect()
+    };
+    let others = object.members.iter().filter(is_column);
+    let others = others.map(|(name, _)| name.clone());
+    ["tokens".to_owned()].into_iter().chain(others).collect()
 }
 
 /// The cells of the column `key`, one per token.

@@ -340,7 +340,7 @@ impl LineReader {
         if let Some(encoding) = encoding {
             let whole = std::mem::replace(&mut self.input, Box::new(io::empty()));
             let decoder = DecodingReader::new(whole, encoding, self.lossy.clone());
-            self.input = Box::new(BufReader::with_capacity(BUFFER, decoder));
+            self.input = Box::new(decoder);
         }
         Ok(())
     }

@@ -15,7 +15,6 @@ mod corpus;
 mod crfsuite;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
-mod format;
 mod json_attributes;
 mod json_columns;
 mod json_object;
@@ -31,7 +30,6 @@ mod sentence_weight;
 mod tests;
 mod text;
 mod text_encoding;
-mod text_splitter;
 
 pub use crate::sentence::{
     Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, Offsets, Schema,
@@ -41,17 +39,16 @@ pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
-pub use format::Format;
 pub use json_object::{JsonObject, parse_object, type_name};
 pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};
 pub use output::{
     Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
 };
-pub use parse::{ReadFormat, ReadOptions, SentenceParser, decoded};
+pub use parse::{Format, ReadFormat, ReadOptions, SentenceParser, decoded};
 pub use read_report::{ReadReport, Repair};
 pub use reader::Reader;
 pub use reader::{check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
+pub use text::TextSplitter;
 pub use text_encoding::TextEncoding;
-pub use text_splitter::TextSplitter;

@@ -1,16 +1,67 @@
-//! The options and the traits shared by the parsers of all formats.
+//! The input formats, and the options and traits shared by their parsers.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::sync::Arc;
 
-use super::format::Format;
 use super::lines::{InputLine, LineReader};
 use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 use crate::sentence::{Sentence, TokenLabel};
+
+/// An input format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Raw text, which the reader splits into sentences and tokens.
+    Text,
+    /// One token per line, in columns; a blank line ends a sentence.
+    Conll,
+    /// CoNLL-U: ten columns, comments, multiword tokens and empty nodes.
+    Conllu,
+    /// CRFsuite's format: one token per line, its label followed by pre-extracted attributes.
+    Crfsuite,
+    /// JSON lines: one object per line.
+    Jsonl,
+}
+
+crate::named!(Format, "input format":
+    Text = "text",
+    Conll = "conll",
+    Conllu = "conllu",
+    Crfsuite = "crfsuite",
+    Jsonl = "jsonl",
+);
+
+impl Format {
+    /// Guesses the format from a file name: its extension `.conllu`, `.crfsuite` or `.jsonl`, and
+    /// CoNLL for any other name. A final `.gz` is ignored.
+    ///
+    /// `.txt` means CoNLL too, as in the files of the CoNLL shared tasks.
+    #[must_use]
+    pub fn guess(source: &str) -> Self {
+        let name = source.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        match name.rsplit_once('.').map(|(_, suffix)| suffix) {
+            Some("conllu") => Self::Conllu,
+            Some("crfsuite") => Self::Crfsuite,
+            Some("jsonl") => Self::Jsonl,
+            _ => Self::Conll,
+        }
+    }
+
+    /// Guesses the format of a file whose labels do not matter: like [`guess`](Self::guess), but
+    /// `.txt` and standard input (`-`) are raw text.
+    #[must_use]
+    pub fn guess_unlabeled(source: &str) -> Self {
+        let name = source.to_ascii_lowercase();
+        match name.strip_suffix(".gz").unwrap_or(&name) {
+            name if name.ends_with(".txt") || name == "-" => Self::Text,
+            _ => Self::guess(source),
+        }
+    }
+}
 
 /// How to read inputs.
 #[derive(Clone, Debug)]
@@ -181,5 +232,40 @@ pub trait SentenceParser: Send {
     /// The column separator, if the format has several and the file's is already known.
     fn separator(&self) -> Option<char> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
+        }
+        assert_eq!(
+            "xml".parse::<Format>().unwrap_err().to_string(),
+            "unknown input format 'xml': expected text, conll, conllu, crfsuite or jsonl"
+        );
+    }
+
+    #[test]
+    fn the_extension_selects_the_format_and_the_default_is_conll() {
+        assert_eq!(Format::guess("a/en.CONLLU"), Format::Conllu);
+        assert_eq!(Format::guess("x.conllu.gz"), Format::Conllu);
+        assert_eq!(Format::guess("x.jsonl"), Format::Jsonl);
+        assert_eq!(Format::guess("x.crfsuite.gz"), Format::Crfsuite);
+        for name in [
+            "train.txt",
+            "a.conll",
+            "a.bio",
+            "a.tsv",
+            "esp.train",
+            "-",
+            ".gz",
+        ] {
+            assert_eq!(Format::guess(name), Format::Conll, "{name}");
+        }
     }
 }

@@ -6,9 +6,13 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::sync::Arc;
 
-use super::format::Format;
+use super::conll::ConllParser;
+use super::conllu::ConlluParser;
+use super::crfsuite::CrfsuiteParser;
+use super::jsonl::JsonlParser;
 use super::lines::{InputStream, LineReader, OutputStream};
-use super::parse::{ReadFormat, ReadOptions, SentenceParser};
+use super::parse::{Format, ReadFormat, ReadOptions, SentenceParser};
+use super::text::TextParser;
 use crate::error::{Error, Place, Result};
 use crate::memory::input_over_limit;
 use crate::sentence::{Schema, Sentence, Separation};
@@ -329,6 +333,19 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         line: None,
         separation: Separation::INPUT,
     })
+}
+
+impl ReadFormat for Format {
+    fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
+        let options = options.clone();
+        Ok(match self {
+            Self::Text => Box::new(TextParser::new(&options)),
+            Self::Conll => Box::new(ConllParser::new(options)),
+            Self::Conllu => Box::new(ConlluParser::new(options)),
+            Self::Crfsuite => Box::new(CrfsuiteParser::new(options)?),
+            Self::Jsonl => Box::new(JsonlParser::new(options)),
+        })
+    }
 }
 
 /// Describes the columns of a schema in an error message.

@@ -13,16 +13,31 @@ pub(super) struct PendingWeight {
 impl PendingWeight {
     /// Reads a comment before a sentence: `# weight = 0.5` is a weight, others have none.
     pub fn read(&mut self, line: &InputLine) -> Result<()> {
-        let Some(text) = weight_text(line.text) else {
-            return Ok(());
-        };
-        if let Some((_, first)) = self.weight {
-            return Err(line.error(format!(
-                "a second weight for the next sentence; expected one (the first is on line {first})"
-            )));
+        match weight_text(line.text) {
+            Some(text) => self.set(line, text, "the next sentence"),
+            None => Ok(()),
         }
-        self.weight = Some((parse_weight(line, text)?, line.number));
-        Ok(())
+    }
+
+    /// Sets the weight on `line`, which is that of `whose`.
+    pub fn set(&mut self, line: &InputLine, text: &str, whose: &str) -> Result<()> {
+        let text = text.trim();
+        let weight = text.parse().map_err(|_| {
+            line.error(format!(
+                "the weight of the sentence is '{text}'; expected a number"
+            ))
+        })?;
+        match self.weight.replace((weight, line.number)) {
+            None => Ok(()),
+            Some((_, first)) => Err(line.error(format!(
+                "a second weight for {whose}; expected one (the first is on line {first})"
+            ))),
+        }
+    }
+
+    /// Returns whether a weight waits for its sentence.
+    pub fn is_some(&self) -> bool {
+        self.weight.is_some()
     }
 
     /// Gives the weight, if there is one, to the sentence that begins.
@@ -35,14 +50,11 @@ impl PendingWeight {
         result.map_err(|message| Error::input(place, message))
     }
 
-    /// Checks that no weight waits for a sentence where there is a document boundary.
-    pub fn check_boundary(&self, line: &InputLine) -> Result<()> {
+    /// Checks that no weight waits for a sentence in `file`, where there is none.
+    pub fn check_none(&self, file: &str, message: &str) -> Result<()> {
         match self.weight {
             None => Ok(()),
-            Some((_, number)) => Err(Error::input(
-                Place::line(&**line.file, number),
-                "the weight is followed by a document boundary; expected a sentence",
-            )),
+            Some((_, line)) => Err(Error::input(Place::line(file, line), message)),
         }
     }
 }
@@ -55,16 +67,6 @@ pub(super) fn check_comment_inside(line: &InputLine) -> Result<()> {
             "the weight of a sentence stands inside it; expected it before the first token",
         )),
     }
-}
-
-/// Parses a weight; its range is that of [`Sentence::with_weight`].
-pub(super) fn parse_weight(line: &InputLine, text: &str) -> Result<f64> {
-    text.trim().parse().map_err(|_| {
-        line.error(format!(
-            "the weight of the sentence is '{}'; expected a number",
-            text.trim()
-        ))
-    })
 }
 
 /// Returns the weight of a comment such as `# weight = 0.5`.

@@ -3,7 +3,6 @@
 use super::chunk_label::ChunkLabel;
 use super::label_set::LabelSet;
 use super::scheme::Scheme;
-use crate::ids::LabelId;
 
 /// The labels that may start a sentence, end it, and follow each other.
 ///
@@ -23,15 +22,14 @@ use crate::ids::LabelId;
 /// start and end a sentence may also follow itself, so T repetitions of it are allowed. A
 /// one-token sentence needs such a label. If there is none (as in a set of only `B-X`, `I-X` and
 /// `E-X`), the scheme cannot be enforced, and every transition is allowed.
-///
-/// # Panics
-///
-/// The methods panic on identifiers that are out of range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeConstraint {
-    start: Vec<bool>,   // [K]
-    end: Vec<bool>,     // [K]
-    allowed: Vec<bool>, // [K][K], from the row's label to the column's
+    /// The labels that may start a sentence, `[K]`.
+    pub start: Vec<bool>,
+    /// The labels that may end a sentence, `[K]`.
+    pub end: Vec<bool>,
+    /// The transitions, from the row's label to the column's, `[K][K]`.
+    pub allowed: Vec<bool>,
 }
 
 impl SchemeConstraint {
@@ -43,10 +41,16 @@ impl SchemeConstraint {
             .iter()
             .map(|name| Role::new(name, scheme))
             .collect();
-        let start: Vec<bool> = roles.iter().map(|b| b.may_start(scheme)).collect();
-        let end: Vec<bool> = roles.iter().map(|a| a.may_end(scheme)).collect();
+        let start: Vec<bool> =
+            (roles.iter().map(|b| Role::Outside.may_precede(*b, scheme))).collect();
+        let end: Vec<bool> = (roles.iter().map(|a| a.may_precede(Role::Outside, scheme))).collect();
         if !start.iter().zip(&end).any(|(&start, &end)| start && end) {
-            return Self::unconstrained(labels.len());
+            let k = labels.len();
+            return Self {
+                start: vec![true; k],
+                end: vec![true; k],
+                allowed: vec![true; k * k],
+            };
         }
         let allowed = roles
             .iter()
@@ -57,51 +61,6 @@ impl SchemeConstraint {
             end,
             allowed,
         }
-    }
-
-    /// Allows everything.
-    fn unconstrained(k: usize) -> Self {
-        Self {
-            start: vec![true; k],
-            end: vec![true; k],
-            allowed: vec![true; k * k],
-        }
-    }
-
-    /// Whether a sentence may start with `b`.
-    #[must_use]
-    pub fn start(&self, b: LabelId) -> bool {
-        self.start[b.index()]
-    }
-
-    /// Whether a sentence may end with `a`.
-    #[must_use]
-    pub fn end(&self, a: LabelId) -> bool {
-        self.end[a.index()]
-    }
-
-    /// Whether `b` may follow `a`.
-    #[must_use]
-    pub fn allowed(&self, a: LabelId, b: LabelId) -> bool {
-        self.allowed[a.index() * self.start.len() + b.index()]
-    }
-
-    /// Whether each label may start a sentence: `[K]`.
-    #[must_use]
-    pub fn starts(&self) -> &[bool] {
-        &self.start
-    }
-
-    /// Whether each label may end a sentence: `[K]`.
-    #[must_use]
-    pub fn ends(&self) -> &[bool] {
-        &self.end
-    }
-
-    /// Whether the column's label may follow the row's: `[K][K]`.
-    #[must_use]
-    pub fn transitions(&self) -> &[bool] {
-        &self.allowed
     }
 
     /// Whether anything is forbidden.
@@ -138,14 +97,6 @@ impl<'a> Role<'a> {
         }
     }
 
-    fn may_start(self, scheme: Scheme) -> bool {
-        Self::Outside.may_precede(self, scheme)
-    }
-
-    fn may_end(self, scheme: Scheme) -> bool {
-        self.may_precede(Self::Outside, scheme)
-    }
-
     /// Whether `next` may follow `self`.
     fn may_precede(self, next: Self, scheme: Scheme) -> bool {
         if self == Self::Free || next == Self::Free {
@@ -176,16 +127,21 @@ pub fn may_follow(label: &str, next: &str, scheme: Scheme) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::LabelId;
     use crate::label::scheme_detector::SchemeDetector;
 
     fn set(names: &[&str]) -> LabelSet {
         LabelSet::try_from(names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>()).unwrap()
     }
 
+    fn allowed(constraint: &SchemeConstraint, a: LabelId, b: LabelId) -> bool {
+        constraint.allowed[a.index() * constraint.start.len() + b.index()]
+    }
+
     fn allows(constraint: &SchemeConstraint, path: &[LabelId]) -> bool {
-        path.first().is_none_or(|&b| constraint.start(b))
-            && path.last().is_none_or(|&a| constraint.end(a))
-            && path.windows(2).all(|ab| constraint.allowed(ab[0], ab[1]))
+        path.first().is_none_or(|b| constraint.start[b.index()])
+            && path.last().is_none_or(|a| constraint.end[a.index()])
+            && path.windows(2).all(|ab| allowed(constraint, ab[0], ab[1]))
     }
 
     /// All K^T sequences.
@@ -228,23 +184,6 @@ mod tests {
     }
 
     #[test]
-    fn the_flags_of_all_labels_are_those_of_each() {
-        let labels = set(&["O", "B-X", "I-X", "E-X", "S-X"]);
-        let constraint = SchemeConstraint::new(&labels, Scheme::Bioes);
-        let ids = || (0..5).map(LabelId);
-        let starts: Vec<bool> = ids().map(|b| constraint.start(b)).collect();
-        let ends: Vec<bool> = ids().map(|a| constraint.end(a)).collect();
-        assert_eq!(starts, [true, true, false, false, true]);
-        assert_eq!(
-            (constraint.starts(), constraint.ends()),
-            (&starts[..], &ends[..])
-        );
-        let pairs = ids().flat_map(|a| ids().map(move |b| (a, b)));
-        let allowed = pairs.map(|(a, b)| constraint.allowed(a, b));
-        assert!(allowed.eq(constraint.transitions().iter().copied()));
-    }
-
-    #[test]
     fn raw_labels_are_unconstrained() {
         let labels = set(&["B-X", "I-X", "NN"]);
         assert!(!SchemeConstraint::new(&labels, Scheme::Raw).is_binding());
@@ -257,10 +196,11 @@ mod tests {
         let labels = set(&["O", "E-X", "I-X", "O-X"]);
         let constraint = SchemeConstraint::new(&labels, Scheme::Iob2);
         let [outside, foreign, inside, odd] = [0, 1, 2, 3].map(LabelId);
-        assert!(constraint.start(foreign) && constraint.end(foreign));
-        assert!(constraint.allowed(foreign, inside) && constraint.allowed(inside, foreign));
-        assert!(constraint.allowed(odd, inside));
-        assert!(!constraint.allowed(outside, inside));
+        assert!(constraint.start[foreign.index()] && constraint.end[foreign.index()]);
+        let allowed = |a, b| allowed(&constraint, a, b);
+        assert!(allowed(foreign, inside) && allowed(inside, foreign));
+        assert!(allowed(odd, inside));
+        assert!(!allowed(outside, inside));
     }
 
     #[test]

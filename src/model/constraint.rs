@@ -7,7 +7,6 @@ use crate::label::{LabelSet, Scheme, SchemeConstraint};
 /// if every sequence is legal.
 pub fn decoding_constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
     let legal = SchemeConstraint::new(labels, scheme);
-    legal
-        .is_binding()
-        .then(|| Constraint::new(legal.transitions(), legal.starts(), legal.ends()))
+    let constraint = || Constraint::new(&legal.allowed, &legal.start, &legal.end);
+    legal.is_binding().then(constraint)
 }

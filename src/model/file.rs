@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::bytes::Bytes;
-use super::file_contents::{self, SMALL};
+use super::file_contents::{self, Sections, assemble, check, check_memory, sections};
 use super::format::{AttributeKind, FIRST_PASS, MAGIC};
 use super::header::Header;
-use super::preamble::{Sections, assemble, check, sections};
 use super::table::{
     AttributeWeights, Table, TableBuilder, TableFormat, WeightLocation, WeightRows,
 };
@@ -15,7 +14,6 @@ use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
 use crate::input_file::InputFile;
-use crate::memory::MemoryLimit;
 
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
@@ -71,7 +69,7 @@ impl Model {
         check(bytes.path(), bytes.all(), &sections)?;
         let header = &bytes.all()[sections[0].clone()];
         let header = Header::decode(header).map_err(|what| bytes.damaged(&what))?;
-        check_memory(header.labels.len().pow(2), bytes.path())?;
+        check_label_memory(header.labels.len().pow(2), bytes.path())?;
         let table = |kind: AttributeKind| {
             let format = TableFormat {
                 precision: header.precision,
@@ -94,7 +92,7 @@ impl Model {
                 return Err(bytes.damaged("its first pass has two passes"));
             }
             let label_pairs = [&header, &first.header].map(|header| header.labels.len().pow(2));
-            check_memory(label_pairs.iter().sum(), bytes.path())?;
+            check_label_memory(label_pairs.iter().sum(), bytes.path())?;
             first_pass = Some(Arc::new(first));
         }
         Ok(Self {
@@ -164,15 +162,6 @@ impl Model {
     /// not a regular file, which renaming would destroy.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         atomic_file::write(path, self.as_bytes())
-    }
-
-    /// Checks that a model could be saved to `path`, before time is spent on training one.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Model::save`].
-    pub fn check_target(path: impl AsRef<Path>) -> Result<()> {
-        atomic_file::check_writable(path)
     }
 
     /// Returns the header: labels, template, label weights, provenance; everything but the weights
@@ -359,16 +348,8 @@ fn encode(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Vec<u
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small
 /// file may declare: here, and in a tagger their scores, two kinds of potentials and a constraint.
-fn check_memory(label_pairs: usize, path: &Path) -> Result<()> {
+fn check_label_memory(label_pairs: usize, path: &Path) -> Result<()> {
     let bytes = 5 * (label_pairs * size_of::<f64>()) as u64;
-    if bytes <= SMALL {
-        return Ok(());
-    }
-    let limit = MemoryLimit::default().check(bytes, 0);
-    limit.map_err(|over| {
-        Error::model(
-            path,
-            format!("a model of {} labels: {over}", label_pairs.isqrt()),
-        )
-    })
+    let what = || format!("a model of {} labels", label_pairs.isqrt());
+    check_memory(path, bytes, what)
 }

@@ -108,14 +108,12 @@
 //! becomes one when a block of the new contents is first accessed.
 
 mod bytes;
-mod config;
 mod constraint;
 mod file;
 mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
-mod preamble;
 mod row_file;
 mod sizes;
 mod table;

@@ -9,9 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::bytes::Bytes;
-use super::file_contents;
+use super::file_contents::{self, assemble, check, sections};
 use super::format::{AttributeKind, Magic, Precision, SECTIONS, TableInfo};
-use super::preamble::{assemble, check, sections};
 use super::table::{AttributeWeights, Table, TableBuilder, TableFormat};
 use crate::atomic_file;
 use crate::error::{Error, Result};

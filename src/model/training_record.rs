@@ -1,13 +1,19 @@
-//! What a model records of its training besides the options.
+//! What a model records of its training, in fields of its options: the configuration that the user
+//! asked for, and the result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::file::Model;
 use super::header::{Header, Provenance};
+use crate::error::{Error, Result};
 
 /// The field of the stored options that holds the recall bias of a model that was continued from
 /// another.
 pub const APPLIED_RECALL_BIAS: &str = "applied_recall_bias";
+
+/// The field of the options that holds the configuration.
+const CONFIG: &str = "config";
 
 /// How training ended. Stored with the options ([`Provenance::options`]); it does not depend on the
 /// machine or the clock.
@@ -50,6 +56,24 @@ impl TrainingRecord {
 }
 
 impl Provenance {
+    /// Returns the configuration that was recorded by [`Model::with_config`], if there is one.
+    #[must_use]
+    pub fn config(&self) -> Option<Value> {
+        self.parsed_options().get_mut(CONFIG).map(Value::take)
+    }
+
+    /// Returns the training options alone, without the configuration and the result of training;
+    /// null if there are none.
+    #[must_use]
+    pub fn training_options(&self) -> Value {
+        let mut options = self.parsed_options();
+        if let Some(options) = options.as_object_mut() {
+            options.shift_remove(CONFIG);
+            options.shift_remove(TrainingRecord::KEY);
+        }
+        options
+    }
+
     /// Returns the record of training; `None` if the model has none: it was not trained by
     /// dropchain, or by another optimizer.
     #[must_use]
@@ -75,5 +99,27 @@ impl Header {
         let options = self.provenance.parsed_options();
         let given = [APPLIED_RECALL_BIAS, "recall_bias"].map(|name| options[name].as_f64());
         given[0].or(given[1])
+    }
+}
+
+impl Model {
+    /// Returns the model with a record of the configuration that it was trained with: any JSON
+    /// value. It has no effect on predictions or [`Model::fingerprint`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the options of the model are not an object, or if its header would
+    /// be too long.
+    pub fn with_config(&self, config: &Value) -> Result<Self> {
+        let mut options = self.header().provenance.parsed_options();
+        let Some(fields) = options.as_object_mut() else {
+            let message =
+                "the options of the model are not an object, so that it cannot record more";
+            return Err(Error::parameter(message));
+        };
+        fields.insert(CONFIG.to_owned(), config.clone());
+        let mut header = self.header().clone();
+        header.provenance.options = options.to_string();
+        self.with_header(&header)
     }
 }

@@ -3,13 +3,12 @@
 use serde_json::Value;
 
 use super::file::Model;
-use super::file_contents::SMALL;
+use super::file_contents::check_memory;
 use super::format::{AttributeKind, Precision};
 use super::header::Header;
 use super::table::TableBuilder;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::memory::MemoryLimit;
 
 /// Memory in bytes that copying a model takes for a weight: itself and its position while it is
 /// collected, and three times its encoding in 12 bytes or less.
@@ -192,11 +191,7 @@ impl Model {
         for kind in kinds {
             bytes += self.weights(kind) * COPIED_WEIGHT + COPIES * self.length_of_names(kind)?;
         }
-        if bytes as u64 <= SMALL {
-            return Ok(());
-        }
-        let limit = MemoryLimit::default().check(bytes as u64, 0);
-        limit.map_err(|over| Error::model(self.path(), format!("copying the model: {over}")))
+        check_memory(self.path(), bytes as u64, || "copying the model".to_owned())
     }
 
     fn from_weight_results<N: AsRef<[u8]>, E: AsRef<[u8]>>(

@@ -1,11 +1,7 @@
 //! What separates documents, and how far a token sees in its own.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::sentence::Sentence;
 use super::separation::Separation;
-use crate::error::{Error, Result};
 
 /// What separates documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,32 +25,17 @@ pub enum DocumentRule {
     Line,
 }
 
+crate::named!(DocumentRule, "rule for documents":
+    Auto = "auto",
+    Sentence = "sentence",
+    File = "file",
+    Marks = "marks",
+    BlankLine = "blank-line",
+    FormFeed = "form-feed",
+    Line = "line",
+);
+
 impl DocumentRule {
-    /// Every rule.
-    pub const ALL: [Self; 7] = [
-        Self::Auto,
-        Self::Sentence,
-        Self::File,
-        Self::Marks,
-        Self::BlankLine,
-        Self::FormFeed,
-        Self::Line,
-    ];
-
-    /// The name that [`DocumentRule::from_str`] parses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Sentence => "sentence",
-            Self::File => "file",
-            Self::Marks => "marks",
-            Self::BlankLine => "blank-line",
-            Self::FormFeed => "form-feed",
-            Self::Line => "line",
-        }
-    }
-
     /// Returns whether a document begins with a sentence, given what stands before it.
     #[must_use]
     pub fn separates(self, separation: Separation) -> bool {
@@ -92,26 +73,6 @@ impl DocumentRule {
             }
         }
         documents
-    }
-}
-
-impl fmt::Display for DocumentRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for DocumentRule {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|rule| rule.name() == name);
-        found.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            Error::parameter(format!(
-                "unknown rule for documents '{name}'; expected one of {names}"
-            ))
-        })
     }
 }
 
@@ -184,8 +145,8 @@ mod tests {
         }
         assert_eq!(
             "page".parse::<DocumentRule>().unwrap_err().to_string(),
-            "unknown rule for documents 'page'; expected one of auto, sentence, file, marks, \
-             blank-line, form-feed, line"
+            "unknown rule for documents 'page': expected auto, sentence, file, marks, \
+             blank-line, form-feed or line"
         );
     }
 

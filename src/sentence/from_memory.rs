@@ -103,7 +103,7 @@ impl Sentence {
         A: IntoIterator<Item = (N, f64)>,
         N: AsRef<str>,
     {
-        let mut sentence = Self::in_memory(Schema::empty());
+        let mut sentence = Self::in_memory(Schema::default());
         let mut attributes = Attributes::default();
         for token in tokens {
             let t = attributes.len() + 1;
@@ -118,49 +118,6 @@ impl Sentence {
         attributes.shrink();
         sentence.attributes = Some(Box::new(attributes));
         Ok(sentence)
-    }
-
-    /// Sets attributes of pairs of adjacent tokens, which have a weight for each pair of labels:
-    /// for each token the names and values of those of the edge into it. Those of the first token
-    /// have no effect.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if the sentence was not made by
-    /// [`from_attributes`](Self::from_attributes) or has another number of tokens, and those of
-    /// that function.
-    pub fn with_edge_attributes<A, N>(mut self, tokens: impl IntoIterator<Item = A>) -> Result<Self>
-    where
-        A: IntoIterator<Item = (N, f64)>,
-        N: AsRef<str>,
-    {
-        let Some(old) = &self.attributes else {
-            return Err(Error::parameter(
-                "edge attributes for a sentence of columns; expected one of attributes",
-            ));
-        };
-        let mut attributes = Attributes::default();
-        let mut tokens = tokens.into_iter();
-        for t in 0..old.len() {
-            for (name, value) in old.token(t) {
-                attributes.push(name, value);
-            }
-            for (name, value) in tokens.next().into_iter().flatten() {
-                check_attribute(t + 1, name.as_ref(), value)?;
-                attributes.push_edge(name.as_ref(), value);
-                check_size(&attributes)?;
-            }
-            attributes.end_token();
-        }
-        if tokens.next().is_some() {
-            return Err(Error::parameter(format!(
-                "edge attributes for more tokens than the {} of the sentence",
-                old.len()
-            )));
-        }
-        attributes.shrink();
-        self.attributes = Some(Box::new(attributes));
-        Ok(self)
     }
 
     /// Sets the labels: those of the label column if there is one, else of a new last column
@@ -363,24 +320,6 @@ mod tests {
         let s = s.with_labels(["X", "Y"]).unwrap();
         assert_eq!(s.labels().unwrap(), ["X", "Y"]);
         assert!(s.attributes.is_some());
-        let edges = [vec![("e", 1.0)], vec![("f", 2.0)]];
-        let s = s.with_edge_attributes(edges.clone()).unwrap();
-        let attributes = s.attributes.as_ref().unwrap();
-        assert_eq!(attributes.edge(1).collect::<Vec<_>>(), [("f", 2.0)]);
-        assert_eq!(
-            (attributes.token(0).count(), attributes.edge(0).count()),
-            (2, 0)
-        );
-        let more = [&edges[..], &edges[..]].concat();
-        assert_eq!(
-            s.with_edge_attributes(more).unwrap_err().to_string(),
-            "edge attributes for more tokens than the 2 of the sentence"
-        );
-        let words = Sentence::from_words(["a"]).with_edge_attributes(edges);
-        assert_eq!(
-            words.unwrap_err().to_string(),
-            "edge attributes for a sentence of columns; expected one of attributes"
-        );
         let fault = |name, value| {
             let tokens = [vec![("a", 1.0)], vec![(name, value)]];
             Sentence::from_attributes(tokens).unwrap_err().to_string()

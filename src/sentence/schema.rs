@@ -18,7 +18,7 @@ pub const PREDICTIONS: [&str; 4] = [
 ];
 
 /// The columns of a corpus: their names, in file order, and the label column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
     names: Vec<String>,
     label: Option<usize>,
@@ -55,19 +55,8 @@ impl Schema {
         Ok(Self {
             names,
             label,
-            derived: 0,
-            joined: None,
+            ..Self::default()
         })
-    }
-
-    /// The schema of pre-extracted attributes without labels: no columns.
-    pub(super) fn empty() -> Self {
-        Self {
-            names: Vec::new(),
-            label: None,
-            derived: 0,
-            joined: None,
-        }
     }
 
     /// The schema of raw text: the single column `word`, without labels.
@@ -75,9 +64,7 @@ impl Schema {
     pub fn words() -> Self {
         Self {
             names: vec!["word".to_owned()],
-            label: None,
-            derived: 0,
-            joined: None,
+            ..Self::default()
         }
     }
 

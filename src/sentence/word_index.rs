@@ -1,7 +1,6 @@
 //! An index of the words of a document.
 
-use hashbrown::HashTable;
-use xxhash_rust::xxh3::xxh3_64;
+use hashbrown::HashMap;
 
 use super::sentence::Sentence;
 
@@ -27,13 +26,14 @@ impl WordIndex {
             ..Self::default()
         };
         let mut text = String::new();
-        let mut numbers = WordNumbers::default();
+        let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut counts: Vec<u32> = Vec::new(); // [words]
         for sentence in sentences {
             for t in 0..sentence.len() {
                 text.clear();
                 write(sentence, t, &mut text);
-                let word = numbers.number(&text);
+                let next = numbers.len() as u32;
+                let word = *numbers.entry_ref(text.as_str()).or_insert(next);
                 counts.resize(counts.len().max(word as usize + 1), 0);
                 index.words.push(word);
                 index.ranks.push(counts[word as usize]);
@@ -86,40 +86,6 @@ impl WordIndex {
         let numbers: usize = numbers.into_iter().map(Vec::capacity).sum();
         4 * numbers
     }
-}
-
-/// The numbers of words, while an index is built.
-#[derive(Default)]
-struct WordNumbers {
-    text: String,
-    ends: Vec<usize>,      // [words] of each word in `text`
-    table: HashTable<u32>, // hash(text) → number
-}
-
-impl WordNumbers {
-    /// Returns the number of a text, a new one if it is unknown.
-    fn number(&mut self, text: &str) -> u32 {
-        let hash = xxh3_64(text.as_bytes());
-        let is_text = |&number: &u32| word(&self.text, &self.ends, number) == text;
-        if let Some(&number) = self.table.find(hash, is_text) {
-            return number;
-        }
-        let number = self.ends.len() as u32;
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-        let Self { table, text, ends } = self;
-        table.insert_unique(hash, number, |&other| {
-            xxh3_64(word(text, ends, other).as_bytes())
-        });
-        number
-    }
-}
-
-/// Returns the text of word `number`.
-fn word<'a>(text: &'a str, ends: &[usize], number: u32) -> &'a str {
-    let number = number as usize;
-    let start = if number == 0 { 0 } else { ends[number - 1] };
-    &text[start..ends[number]]
 }
 
 #[cfg(test)]

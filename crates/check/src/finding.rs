@@ -18,17 +18,11 @@ pub enum Severity {
     Notice,
 }
 
-impl Severity {
-    /// The name: `error`, `warning` or `notice`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Notice => "notice",
-        }
-    }
-}
+dropchain::named!(Severity, "severity":
+    Error = "error",
+    Warning = "warning",
+    Notice = "notice",
+);
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $severity:ident $title:literal,)*) => {

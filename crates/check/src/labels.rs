@@ -1,10 +1,10 @@
 //! The labels of a corpus: counts, the scheme, and what contradicts it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::characters::shown;
 use super::finding::{FindingKind, Findings};
-use super::options::CheckOptions;
+use super::reading::CheckOptions;
 use super::role::{Role, Sentences, content};
 use dropchain::label::{
     PlainLabels, Scheme, SchemeDetector, SpanEvidence, convert_partial, is_label_of_scheme,
@@ -18,31 +18,16 @@ use dropchain::sentence::{Sentence, TokenLabel};
 pub struct LabelCount {
     /// The label or type.
     pub label: String,
-    /// In training data.
-    pub train: u64,
-    /// In development data.
-    pub dev: u64,
-    /// In test data.
-    pub test: u64,
+    /// The number of occurrences in the data of each role.
+    #[serde(flatten)]
+    pub counts: BTreeMap<Role, u64>,
 }
 
 impl LabelCount {
-    fn count(&mut self, role: Role) -> &mut u64 {
-        match role {
-            Role::Train => &mut self.train,
-            Role::Dev => &mut self.dev,
-            Role::Test => &mut self.test,
-        }
-    }
-
     /// The number of occurrences in data of a role.
     #[must_use]
     pub fn of(&self, role: Role) -> u64 {
-        match role {
-            Role::Train => self.train,
-            Role::Dev => self.dev,
-            Role::Test => self.test,
-        }
+        self.counts.get(&role).copied().unwrap_or(0)
     }
 }
 
@@ -188,16 +173,9 @@ impl LabelReport {
             sentence.place(t.unwrap_or(0))
         };
         let mut by_letters: HashMap<String, &str> = HashMap::new();
-        for (
-            i,
-            LabelCount {
-                label,
-                train,
-                dev,
-                test,
-            },
-        ) in self.labels.iter().enumerate()
-        {
+        for (i, count) in self.labels.iter().enumerate() {
+            let label = &*count.label;
+            let [train, dev, test] = Role::ALL.map(|role| count.of(role));
             if i >= MAX_LABELS {
                 findings.add(FindingKind::TooManyLabels, place(label), || {
                     format!("'{}'; at most {MAX_LABELS} can be trained", shown(label))
@@ -215,12 +193,12 @@ impl LabelReport {
                     by_letters.insert(letters, label);
                 }
             }
-            if has_train && *train == 0 {
+            if has_train && train == 0 {
                 findings.add(FindingKind::UnseenLabel, place(label), || {
                     format!("'{}', {} times", shown(label), dev + test)
                 });
             }
-            if *train == 1 {
+            if train == 1 {
                 let text = || format!("'{}'", shown(label));
                 findings.add(FindingKind::RareLabel, place(label), text);
             }
@@ -323,24 +301,18 @@ fn reason(
     }
 }
 
+/// Counts an occurrence of a label.
 fn add<'a>(counts: &mut HashMap<&'a str, LabelCount>, label: &'a str, role: Role) {
     let count = counts.entry(label).or_insert_with(|| LabelCount {
         label: label.to_owned(),
-        train: 0,
-        dev: 0,
-        test: 0,
+        counts: Role::ALL.map(|role| (role, 0)).into(),
     });
-    *count.count(role) += 1;
+    *count.counts.entry(role).or_default() += 1;
 }
 
-/// Sorts counts, the most frequent first, those of training data before others.
+/// Sorts by frequency in training data, then in the others, then by label.
 fn sorted(counts: HashMap<&str, LabelCount>) -> Vec<LabelCount> {
     let mut counts: Vec<LabelCount> = counts.into_values().collect();
-    counts.sort_by(|a, b| {
-        let frequency = |count: &LabelCount| (count.train, count.dev, count.test);
-        frequency(b)
-            .cmp(&frequency(a))
-            .then_with(|| a.label.cmp(&b.label))
-    });
+    counts.sort_by(|a, b| (b.counts.cmp(&a.counts)).then_with(|| a.label.cmp(&b.label)));
     counts
 }

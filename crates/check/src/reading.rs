@@ -8,11 +8,33 @@ use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
 use dropchain::corpus::{Format, ReadOptions, Reader, decoded, open_stream};
 use dropchain::error::{Error, Place, Result};
+use dropchain::label::PlainLabels;
 use dropchain::memory::input_over_limit;
 use dropchain::sentence::{Schema, Sentence};
 
 /// Memory in bytes that the tables about a token take at most: of words, phrases and occurrences.
 const TABLES_PER_TOKEN: u64 = 100;
+
+/// How to check a corpus.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    /// How to read files: as for training.
+    pub read: ReadOptions,
+    /// What labels without a prefix are.
+    pub plain_labels: PlainLabels,
+    /// The number of examples of each kind of problem that are kept.
+    pub examples: usize,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self {
+            read: ReadOptions::default(),
+            plain_labels: PlainLabels::Auto,
+            examples: 5,
+        }
+    }
+}
 
 /// Reads files one after the other.
 pub(super) struct FileReading {
@@ -101,19 +123,20 @@ impl FileReading {
 
     /// Adds an error of reading.
     fn add_error(&mut self, file: &str, error: Error) {
-        match error {
-            Error::Input { place, message } => {
-                self.findings.add(FindingKind::Malformed, place, || message);
-            }
-            Error::Io { source, .. } => {
-                let place = Place::file(file);
-                (self.findings).add(FindingKind::Unreadable, place, || source.to_string());
-            }
-            other => {
-                let place = Place::file(file);
-                (self.findings).add(FindingKind::Unreadable, place, || other.to_string());
-            }
-        }
+        let (kind, place, text) = match error {
+            Error::Input { place, message } => (FindingKind::Malformed, place, message),
+            Error::Io { source, .. } => (
+                FindingKind::Unreadable,
+                Place::file(file),
+                source.to_string(),
+            ),
+            other => (
+                FindingKind::Unreadable,
+                Place::file(file),
+                other.to_string(),
+            ),
+        };
+        self.findings.add(kind, place, || text);
     }
 
     /// Compares the columns of a file, by its first sentence, with those of earlier files.

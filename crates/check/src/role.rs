@@ -1,7 +1,6 @@
 //! What a file is for, and the sentences of files by that.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use dropchain::sentence::Sentence;
 
@@ -17,26 +16,7 @@ pub enum Role {
     Test,
 }
 
-impl Role {
-    /// All roles.
-    pub const ALL: [Self; 3] = [Self::Train, Self::Dev, Self::Test];
-
-    /// The name: `train`, `dev` or `test`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Dev => "dev",
-            Self::Test => "test",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+dropchain::named!(Role, "role": Train = "train", Dev = "dev", Test = "test");
 
 /// The sentences of each role.
 pub(super) type Sentences = BTreeMap<Role, Vec<Sentence>>;

@@ -19,25 +19,8 @@ pub(super) struct LineScan {
     file: String,
     line: u64,
     findings: Findings,
-    lossy: bool, // what is not UTF-8 is replaced in training, too
-    windows: EndingLines,
-    unix: EndingLines,
-}
-
-/// Lines with one kind of ending: how many, and the first.
-#[derive(Debug, Default)]
-struct EndingLines {
-    count: u64,
-    first: u64,
-}
-
-impl EndingLines {
-    fn add(&mut self, line: u64) {
-        if self.count == 0 {
-            self.first = line;
-        }
-        self.count += 1;
-    }
+    lossy: bool,              // what is not UTF-8 is replaced in training, too
+    endings: [(u64, u64); 2], // lines that end in LF, in CRLF: how many, and the first
 }
 
 impl LineScan {
@@ -47,8 +30,7 @@ impl LineScan {
             line: 0,
             findings,
             lossy,
-            windows: EndingLines::default(),
-            unix: EndingLines::default(),
+            endings: [(0, 0); 2],
         }
     }
 
@@ -65,10 +47,12 @@ impl LineScan {
             self.findings
                 .add(FindingKind::ByteOrderMark, place, String::new);
         }
-        if bytes.ends_with(b"\r\n") {
-            self.windows.add(self.line);
-        } else if bytes.ends_with(b"\n") {
-            self.unix.add(self.line);
+        if bytes.ends_with(b"\n") {
+            let (count, first) = &mut self.endings[usize::from(bytes.ends_with(b"\r\n"))];
+            if *count == 0 {
+                *first = self.line;
+            }
+            *count += 1;
         }
         if let Err(error) = std::str::from_utf8(bytes) {
             let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
@@ -118,24 +102,23 @@ impl LineScan {
 
     /// Ends the file, and returns the findings.
     pub fn finish(mut self) -> Findings {
-        let (windows, unix) = (&self.windows, &self.unix);
-        let fewer = match windows.count < unix.count {
+        let [unix, windows] = self.endings;
+        let ((count, first), ending) = match windows.0 < unix.0 {
             true => (windows, "CRLF"),
             false => (unix, "LF"),
         };
-        let place = Place::line(&*self.file, fewer.0.first);
-        match (windows.count, unix.count) {
+        match (windows.0, unix.0) {
             (0, _) => {}
             (_, 0) => {
                 let place = Place::file(&*self.file);
                 self.findings.add(FindingKind::Crlf, place, String::new);
             }
-            _ => self.findings.add(FindingKind::MixedLineEndings, place, || {
-                format!(
-                    "the first of {} lines that end in {}",
-                    fewer.0.count, fewer.1
-                )
-            }),
+            _ => {
+                let place = Place::line(&*self.file, first);
+                self.findings.add(FindingKind::MixedLineEndings, place, || {
+                    format!("the first of {count} lines that end in {ending}")
+                });
+            }
         }
         self.findings
     }

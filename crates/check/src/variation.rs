@@ -83,13 +83,7 @@ pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation
         let words = word_hashes(sentence);
         let labels = sentence.labels().unwrap_or_default();
         if encodes_spans {
-            let sentence = LabeledWords {
-                sentence,
-                words: &words,
-                labels: &labels,
-                scheme,
-            };
-            add_phrases(&sentence, longest, &mut phrases);
+            add_phrases((sentence, &words), &labels, scheme, longest, &mut phrases);
         } else {
             for (t, &label) in labels.iter().enumerate() {
                 let context = context(&words, t, t + 1, 2);
@@ -129,26 +123,15 @@ fn is_labeled(sentence: &Sentence) -> bool {
         && sentence.first_partial_label().is_none()
 }
 
-/// A sentence with the hashes of its words and its labels.
-struct LabeledWords<'a, 'b> {
-    sentence: &'a Sentence,
-    words: &'b [u128],
-    labels: &'b [&'a str],
-    scheme: Scheme,
-}
-
-/// Adds the occurrences of phrases in a sentence: where one is a span, or outside of all spans.
+/// Adds the occurrences of phrases in a sentence, given the hashes of its words: where one is a
+/// span, or outside of all spans.
 fn add_phrases<'a>(
-    sentence: &LabeledWords<'a, '_>,
+    (sentence, words): (&'a Sentence, &[u128]),
+    labels: &[&'a str],
+    scheme: Scheme,
     longest: usize,
     phrases: &mut HashMap<WordsHash, Vec<Occurrence<'a>>>,
 ) {
-    let &LabeledWords {
-        sentence,
-        words,
-        labels,
-        scheme,
-    } = sentence;
     let mut ends = vec![None; words.len()]; // of the span that begins at each token
     for span in scheme.spans(labels) {
         ends[span.start] = Some(span.end);

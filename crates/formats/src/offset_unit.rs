@@ -1,10 +1,7 @@
 //! Units of positions in a text.
 
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
-use dropchain::Error;
 use dropchain::sentence::Offsets;
 
 /// What positions in a text count.
@@ -19,20 +16,9 @@ pub enum OffsetUnit {
     Utf16,
 }
 
+dropchain::named!(OffsetUnit, "unit of offsets": Chars = "chars", Bytes = "bytes", Utf16 = "utf16");
+
 impl OffsetUnit {
-    /// Every unit.
-    pub const ALL: [Self; 3] = [Self::Chars, Self::Bytes, Self::Utf16];
-
-    /// The name that [`OffsetUnit::from_str`] parses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Chars => "chars",
-            Self::Bytes => "bytes",
-            Self::Utf16 => "utf16",
-        }
-    }
-
     /// Returns the positions of tokens of `text` in this unit. Time is linear in the text; tokens
     /// are in order and do not overlap.
     pub(crate) fn positions(self, text: &str, tokens: &[Offsets]) -> Vec<Range<usize>> {
@@ -48,25 +34,6 @@ impl OffsetUnit {
             Self::Utf16 => advance(token.bytes.start)..advance(token.bytes.end),
         };
         tokens.iter().map(position).collect()
-    }
-}
-
-impl fmt::Display for OffsetUnit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for OffsetUnit {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|unit| unit.name() == name);
-        found.ok_or_else(|| {
-            Error::parameter(format!(
-                "unknown unit of offsets '{name}': expected chars, bytes or utf16"
-            ))
-        })
     }
 }
 

@@ -6,8 +6,7 @@
 
 use std::fmt::Write;
 
-use super::tagged::Tagged;
-use super::write_options::WriteOptions;
+use super::format::{Tagged, WriteOptions};
 use crate::corpus::columns::OUTSIDE;
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;

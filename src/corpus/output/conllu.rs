@@ -12,8 +12,7 @@
 
 use std::fmt::Write;
 
-use super::tagged::Tagged;
-use super::write_options::WriteOptions;
+use super::format::{Tagged, WriteOptions};
 use crate::corpus::columns::{CONLLU_COLUMNS, find_column};
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;

@@ -1,11 +1,111 @@
-//! Output formats.
+//! What is written: tagged sentences, the options, and the traits of the formats.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::tagged::Tagged;
-use super::write_options::WriteOptions;
-use super::{conll, conllu, jsonl};
+use serde::Serialize;
+
 use crate::error::{Error, Result};
+use crate::label::Scheme;
+use crate::sentence::{Sentence, split_label};
+
+/// The word written for a token without one (CRFsuite's format).
+const NO_WORD: &str = "_";
+
+/// A sentence with the labels predicted for it.
+#[derive(Clone, Debug)]
+pub struct Tagged<'a> {
+    /// The sentence, as it was read.
+    pub sentence: &'a Sentence,
+    /// The predicted labels, `[T]`; ignored for a document boundary.
+    pub labels: Vec<&'a str>,
+    /// The scheme of the labels. Only the plain scheme makes a difference; the spans of the others
+    /// are decoded alike.
+    pub scheme: Scheme,
+    /// The marginal probability of each label at each token, best first, `[T][K]`.
+    pub marginals: Option<Vec<Vec<(&'a str, f64)>>>,
+    /// The probability of the label sequence.
+    pub probability: Option<f64>,
+    /// The probability of each span that the labels encode, in order; if they encode none, of each
+    /// label, `[T]`. For formats that mark spans in texts.
+    pub mark_probabilities: Option<Vec<f64>>,
+    /// The n best label sequences, best first; empty if not requested.
+    pub nbest: Vec<Candidate<'a>>,
+}
+
+/// One of the n best label sequences of a sentence.
+#[derive(Clone, Debug, Serialize)]
+pub struct Candidate<'a> {
+    /// Its labels, `[T]`.
+    pub labels: Vec<&'a str>,
+    /// Its unnormalized log-probability.
+    pub score: f64,
+    /// Its probability.
+    pub probability: f64,
+}
+
+impl<'a> Tagged<'a> {
+    /// A sentence with labels, without marginals or candidates.
+    #[must_use]
+    pub fn new(sentence: &'a Sentence, labels: Vec<&'a str>) -> Self {
+        Self {
+            sentence,
+            labels,
+            scheme: Scheme::Raw,
+            marginals: None,
+            probability: None,
+            mark_probabilities: None,
+            nbest: Vec::new(),
+        }
+    }
+
+    /// The marginal probability of `label` at token `t`, if there are marginals.
+    #[must_use]
+    pub fn marginal(&self, t: usize, label: &str) -> Option<f64> {
+        let token = self.marginals.as_ref()?.get(t)?;
+        let found = token.iter().find(|(name, _)| *name == label);
+        found.map(|(_, probability)| *probability)
+    }
+
+    /// The word of token `t`; `_` if the input has no words.
+    #[must_use]
+    pub fn word(&self, t: usize) -> &'a str {
+        let schema = self.sentence.schema();
+        let first = (schema.width() > 0 && schema.label() != Some(0)).then_some(0);
+        let column = schema.position("word").or(first);
+        column.map_or(NO_WORD, |column| self.sentence.cell(t, column))
+    }
+
+    /// The text that the offsets of the tokens refer to, if there are both.
+    #[must_use]
+    pub fn source_text(&self) -> Option<&'a str> {
+        let source = self.sentence.layout.source.as_deref();
+        source.filter(|_| !self.sentence.offsets.is_empty())
+    }
+
+    /// Checks that labels, marginals and candidates have one entry per token.
+    pub(super) fn check(&self) -> Result<()> {
+        let tokens = self.sentence.len();
+        let error = |what: &str, found: usize| {
+            let place = self.sentence.place(0);
+            Err(Error::parameter(format!(
+                "{place}: {found} {what} for a sentence of {tokens} tokens"
+            )))
+        };
+        if self.labels.len() != tokens {
+            return error("labels", self.labels.len());
+        }
+        if let Some(marginals) = &self.marginals
+            && marginals.len() != tokens
+        {
+            return error("marginals", marginals.len());
+        }
+        match self.nbest.iter().find(|path| path.labels.len() != tokens) {
+            Some(path) => error("labels in a candidate", path.labels.len()),
+            None => Ok(()),
+        }
+    }
+}
 
 /// A format of tagged sentences.
 pub trait WriteFormat: fmt::Debug + Send + Sync {
@@ -64,52 +164,67 @@ pub enum OutputFormat {
     Jsonl,
 }
 
-impl OutputFormat {
-    /// Every format.
-    pub const ALL: [Self; 3] = [Self::Conll, Self::Conllu, Self::Jsonl];
+/// How to write sentences.
+#[derive(Clone, Debug)]
+pub struct WriteOptions {
+    /// The format.
+    pub format: Arc<dyn WriteFormat>,
+    /// CoNLL: the column separator, a tab or a space. It is the same for the whole output, since a
+    /// reader detects it from the first line. That of the input is
+    /// [`Reader::separator`](crate::corpus::Reader::separator).
+    pub separator: char,
+    /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, and
+    /// other formats mark spans instead of single tokens.
+    pub spans: bool,
+    /// CoNLL-U: the column for the label, by name or index; any other name is a key in `MISC`.
+    pub label: String,
+    /// The names of the columns that the labels join, if they join several: labels are split, and
+    /// columns (or keys) of these names hold the parts. In CoNLL-U they replace `label`.
+    pub joined: Vec<String>,
+    /// JSON lines: whether each object names the file of its sentence, as `file`.
+    pub files: bool,
+    /// JSON lines: whether `offset` is the position in the file, not in the text of the sentence.
+    pub file_offsets: bool,
+    /// CoNLL-U: whether the first sentence starts a document, for when several writers share the
+    /// sentences of an input.
+    pub new_document: bool,
 }
 
-impl WriteFormat for OutputFormat {
-    fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>> {
-        if !matches!(options.separator, '\t' | ' ') {
-            return Err(Error::parameter(format!(
-                "columns cannot be separated by {:?}: expected a tab or a space",
-                options.separator
-            )));
+impl WriteOptions {
+    /// Tab-separated columns, labels that encode spans, and `upos` as the label column of CoNLL-U.
+    #[must_use]
+    pub fn new(format: impl WriteFormat + 'static) -> Self {
+        Self {
+            format: Arc::new(format),
+            separator: '\t',
+            spans: true,
+            label: "upos".to_owned(),
+            joined: Vec::new(),
+            files: false,
+            file_offsets: false,
+            new_document: false,
         }
-        if *self == Self::Conllu {
-            conllu::check_labels(options)?;
-        }
-        Ok(Box::new(FormatWriter {
-            format: *self,
-            new_document: options.new_document,
-            options: options.clone(),
-        }))
     }
-}
 
-/// Writes a format whose sentences do not depend on each other.
-struct FormatWriter {
-    format: OutputFormat,
-    options: WriteOptions,
-    new_document: bool, // the next sentence starts a document
-}
-
-impl SentenceWriter for FormatWriter {
-    fn sentence(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
-        let first = std::mem::take(&mut self.new_document);
-        match self.format {
-            OutputFormat::Conll => conll::sentence(buffer, tagged, &self.options),
-            OutputFormat::Conllu => conllu::sentence(buffer, tagged, &self.options, first),
-            OutputFormat::Jsonl => jsonl::sentence(buffer, tagged, &self.options),
+    /// Splits the label of token `t` into the values of the columns that it joins, if it joins any.
+    pub(super) fn parts<'a>(
+        &self,
+        tagged: &Tagged,
+        t: usize,
+        label: &'a str,
+    ) -> Result<Vec<&'a str>> {
+        if self.joined.is_empty() {
+            return Ok(vec![label]);
         }
-    }
-
-    fn boundary(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
-        self.new_document = true;
-        match self.format {
-            OutputFormat::Conll => conll::boundary(buffer, tagged, &self.options),
-            OutputFormat::Conllu | OutputFormat::Jsonl => Ok(()),
-        }
+        split_label(label, self.joined.len()).ok_or_else(|| {
+            Error::input(
+                tagged.sentence.place(t),
+                format!(
+                    "the label {label:?} does not consist of values of {} columns ({})",
+                    self.joined.len(),
+                    self.joined.join("+")
+                ),
+            )
+        })
     }
 }

@@ -9,8 +9,7 @@
 use serde::Serialize;
 use serde::ser::{Error as _, SerializeMap, Serializer};
 
-use super::tagged::Tagged;
-use super::write_options::WriteOptions;
+use super::format::{Tagged, WriteOptions};
 use crate::corpus::json_object::JsonObject;
 use crate::error::{Error, Result};
 use crate::label::Span;
@@ -52,7 +51,7 @@ impl Serialize for SentenceRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tagged = self.tagged;
         let sentence = tagged.sentence;
-        let text = SentenceText::of(tagged);
+        let text = sentence_text(tagged);
         let mut map = serializer.serialize_map(None)?;
         let mut names_file = self.options.files;
         if let Some(record) = &sentence.layout.record {
@@ -91,20 +90,23 @@ impl Serialize for SentenceRecord<'_> {
                 start: spans[i].start,
                 end: spans[i].end,
                 kind: spans[i].kind,
-                text: text.as_ref().and_then(|text| text.covered(&spans[i])),
+                text: text.as_ref().and_then(|_| covered(tagged, &spans[i])),
             };
             map.serialize_entry("spans", &array(spans.len(), span))?;
         }
-        if let Some(text) = text {
-            let token = |t: usize| OffsetsRecord::new(&text.token(t));
+        if let Some((text, offset)) = text {
+            let zero = TextPosition::default();
+            let first = TextPosition {
+                bytes: offset.bytes.start,
+                chars: offset.chars.start,
+            };
+            let token = |t: usize| OffsetsRecord::new(&sentence.offsets[t], first, zero);
             map.serialize_entry("offsets", &array(sentence.len(), token))?;
-            map.serialize_entry("text", text.text)?;
-            let start = sentence
-                .layout
-                .source_start
-                .filter(|_| self.options.file_offsets);
-            let offset = text.offset_from(start.unwrap_or_default());
-            map.serialize_entry("offset", &OffsetsRecord::new(&offset))?;
+            map.serialize_entry("text", text)?;
+            let start = sentence.layout.source_start;
+            let start = start.filter(|_| self.options.file_offsets);
+            let offset = OffsetsRecord::new(&offset, zero, start.unwrap_or_default());
+            map.serialize_entry("offset", &offset)?;
         }
         if let Some(probability) = tagged.probability {
             map.serialize_entry("probability", &probability)?;
@@ -140,53 +142,23 @@ struct SpanRecord<'a> {
     text: Option<&'a str>,
 }
 
-/// The text of a sentence, from its first token to its last.
-struct SentenceText<'a> {
-    text: &'a str,
-    offset: Offsets, // in the text that the sentence comes from
-    tokens: &'a [Offsets],
+/// Returns the text of a sentence that was tokenized, and its position in its source.
+fn sentence_text<'a>(tagged: &Tagged<'a>) -> Option<(&'a str, Offsets)> {
+    let (first, last) = (
+        tagged.sentence.offsets.first()?,
+        tagged.sentence.offsets.last()?,
+    );
+    let offset = Offsets {
+        bytes: first.bytes.start..last.bytes.end,
+        chars: first.chars.start..last.chars.end,
+    };
+    Some((tagged.source_text()?.get(offset.bytes.clone())?, offset))
 }
 
-impl<'a> SentenceText<'a> {
-    /// Returns the text if the sentence was tokenized.
-    fn of(tagged: &Tagged<'a>) -> Option<Self> {
-        let sentence = tagged.sentence;
-        let (first, last) = (sentence.offsets.first()?, sentence.offsets.last()?);
-        let offset = Offsets {
-            bytes: first.bytes.start..last.bytes.end,
-            chars: first.chars.start..last.chars.end,
-        };
-        Some(Self {
-            text: tagged.source_text()?.get(offset.bytes.clone())?,
-            offset,
-            tokens: &sentence.offsets,
-        })
-    }
-
-    /// Returns the position of the text in what begins so much before its source.
-    fn offset_from(&self, start: TextPosition) -> Offsets {
-        let Offsets { bytes, chars } = &self.offset;
-        Offsets {
-            bytes: start.bytes + bytes.start..start.bytes + bytes.end,
-            chars: start.chars + chars.start..start.chars + chars.end,
-        }
-    }
-
-    /// Returns the position of token `t` in the text.
-    fn token(&self, t: usize) -> Offsets {
-        let Offsets { bytes, chars } = &self.tokens[t];
-        let [byte, char] = [self.offset.bytes.start, self.offset.chars.start];
-        Offsets {
-            bytes: bytes.start - byte..bytes.end - byte,
-            chars: chars.start - char..chars.end - char,
-        }
-    }
-
-    /// Returns the part that a span covers.
-    fn covered(&self, span: &Span) -> Option<&'a str> {
-        let last = span.end.checked_sub(1)?;
-        (self.text).get(self.token(span.start).bytes.start..self.token(last).bytes.end)
-    }
+/// Returns the part of the text that a span covers.
+fn covered<'a>(tagged: &Tagged<'a>, span: &Span) -> Option<&'a str> {
+    let tokens = tagged.sentence.offsets.get(span.start..span.end)?;
+    (tagged.source_text()?).get(tokens.first()?.bytes.start..tokens.last()?.bytes.end)
 }
 
 #[derive(Serialize)]
@@ -196,10 +168,11 @@ struct OffsetsRecord {
 }
 
 impl OffsetsRecord {
-    fn new(Offsets { bytes, chars }: &Offsets) -> Self {
+    /// Positions that count from `origin`, in what begins at `start`.
+    fn new(Offsets { bytes, chars }: &Offsets, origin: TextPosition, start: TextPosition) -> Self {
         Self {
-            bytes: [bytes.start, bytes.end],
-            chars: [chars.start, chars.end],
+            bytes: [bytes.start, bytes.end].map(|byte| byte - origin.bytes + start.bytes),
+            chars: [chars.start, chars.end].map(|char| char - origin.chars + start.chars),
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use super::format::SentenceWriter;
-use super::tagged::Tagged;
-use super::write_options::WriteOptions;
+use super::format::{OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions};
+use super::{conll, conllu, jsonl};
 use crate::error::{Error, Result};
 
 /// Writes tagged sentences to a stream, each with a single `write_all`.
@@ -99,5 +98,50 @@ impl<W: Write> Writer<W> {
     /// Returns the stream.
     pub fn into_inner(self) -> W {
         self.out
+    }
+}
+
+impl WriteFormat for OutputFormat {
+    fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>> {
+        if !matches!(options.separator, '\t' | ' ') {
+            return Err(Error::parameter(format!(
+                "columns cannot be separated by {:?}: expected a tab or a space",
+                options.separator
+            )));
+        }
+        if *self == Self::Conllu {
+            conllu::check_labels(options)?;
+        }
+        Ok(Box::new(FormatWriter {
+            format: *self,
+            new_document: options.new_document,
+            options: options.clone(),
+        }))
+    }
+}
+
+/// Writes a format whose sentences do not depend on each other.
+struct FormatWriter {
+    format: OutputFormat,
+    options: WriteOptions,
+    new_document: bool, // the next sentence starts a document
+}
+
+impl SentenceWriter for FormatWriter {
+    fn sentence(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
+        let first = std::mem::take(&mut self.new_document);
+        match self.format {
+            OutputFormat::Conll => conll::sentence(buffer, tagged, &self.options),
+            OutputFormat::Conllu => conllu::sentence(buffer, tagged, &self.options, first),
+            OutputFormat::Jsonl => jsonl::sentence(buffer, tagged, &self.options),
+        }
+    }
+
+    fn boundary(&mut self, buffer: &mut String, tagged: &Tagged) -> Result<()> {
+        self.new_document = true;
+        match self.format {
+            OutputFormat::Conll => conll::boundary(buffer, tagged, &self.options),
+            OutputFormat::Conllu | OutputFormat::Jsonl => Ok(()),
+        }
     }
 }

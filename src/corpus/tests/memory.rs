@@ -75,7 +75,11 @@ fn sentences_of_attributes_equal_those_of_a_file() {
 #[test]
 fn sentences_without_columns_can_be_written_in_every_format() {
     let sentence = Sentence::from_attributes([[("w=Ada", 1.0)]]).unwrap();
-    for format in OutputFormat::ALL {
+    for format in [
+        OutputFormat::Conll,
+        OutputFormat::Conllu,
+        OutputFormat::Jsonl,
+    ] {
         let mut writer = Writer::new(Vec::new(), "x", &WriteOptions::new(format)).unwrap();
         writer.write(&Tagged::new(&sentence, vec!["B-X"])).unwrap();
         assert!(!writer.into_inner().is_empty());

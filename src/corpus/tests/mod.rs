@@ -38,7 +38,11 @@ fn round_trip(text: &str, format: Format, unlabeled: bool) {
         ..options(format)
     };
     for sentence in sentences(text, &options).unwrap_or_default() {
-        for output in OutputFormat::ALL {
+        for output in [
+            OutputFormat::Conll,
+            OutputFormat::Conllu,
+            OutputFormat::Jsonl,
+        ] {
             let mut writer = Writer::new(Vec::new(), "x", &WriteOptions::new(output)).unwrap();
             let labels = vec!["B-A"; sentence.len()];
             // Some formats cannot represent some cells: that is an error, not a panic.

@@ -3,8 +3,8 @@
 use super::*;
 use crate::error::{Error, Result};
 use crate::model::bytes::block_sums;
+use crate::model::file_contents::{assemble, preamble_sum, sections};
 use crate::model::format::{BLOCK, FIRST_PASS, LENGTHS_AT, MAGIC, PREAMBLE, SUM_AT};
-use crate::model::preamble::{assemble, preamble_sum, sections};
 use crate::sentence::JoinedColumns;
 
 /// Opens a model and verifies every block.

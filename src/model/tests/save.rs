@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::atomic_file::check_writable;
 use crate::error::Error;
 
 fn message<T: std::fmt::Debug>(result: crate::Result<T>) -> String {
@@ -24,7 +25,7 @@ fn a_saved_model_can_be_opened() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.model");
     let model = small_model();
-    Model::check_target(&path).unwrap();
+    check_writable(&path).unwrap();
     model.save(&path).unwrap();
     assert_eq!(files_in(directory.path()), ["x.model"]);
     let opened = Model::open(&path).unwrap();
@@ -105,7 +106,7 @@ fn paths_that_are_not_regular_files_are_rejected_before_and_after_training() {
             "{}: is not a regular file; expected the name of a file to write",
             target.display()
         );
-        assert_eq!(message(Model::check_target(target)), expected);
+        assert_eq!(message(check_writable(target)), expected);
         assert_eq!(message(small_model().save(target)), expected);
     }
     assert!(files_in(directory.path()).is_empty());
@@ -115,7 +116,7 @@ fn paths_that_are_not_regular_files_are_rejected_before_and_after_training() {
 fn a_missing_directory_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("none/x.model");
-    for result in [Model::check_target(&path), small_model().save(&path)] {
+    for result in [check_writable(&path), small_model().save(&path)] {
         assert!(matches!(result, Err(Error::Io { path: named, .. }) if named == path));
     }
 }
@@ -174,7 +175,7 @@ mod unix {
 
     #[test]
     fn devices_are_written_through_and_not_replaced() {
-        Model::check_target("/dev/null").unwrap();
+        check_writable("/dev/null").unwrap();
         small_model().save("/dev/null").unwrap();
         let is_file = fs::metadata("/dev/null").unwrap().is_file();
         assert!(!is_file);

@@ -38,9 +38,19 @@ fn sentences() -> Vec<Tokens> {
 }
 
 fn named(tokens: &Tokens) -> Sentence {
-    let names = |kind: usize| tokens.iter().map(move |token| token[kind].clone());
-    let sentence = Sentence::from_attributes(names(0)).unwrap();
-    sentence.with_edge_attributes(names(1)).unwrap()
+    let mut sentence = Sentence::from_attributes(tokens.iter().map(|_| [("", 0.0); 0])).unwrap();
+    let mut attributes = Attributes::default();
+    for [nodes, edges] in tokens {
+        nodes
+            .iter()
+            .for_each(|(name, value)| attributes.push(name, *value));
+        edges
+            .iter()
+            .for_each(|(name, value)| attributes.push_edge(name, *value));
+        attributes.end_token();
+    }
+    sentence.attributes = Some(Box::new(attributes));
+    sentence
 }
 
 fn keyed(tagger: &Tagger, tokens: &Tokens) -> KeyedSentence {

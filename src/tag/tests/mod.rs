@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::*;
 use crate::chain::Order;
 use crate::chain::tests::oracle::Chain;
-use crate::label::{self, Scheme};
+use crate::label::{self, LabelId, Scheme};
 use crate::model::tests::{LABELS, NamedWeights, crafted, header, model, small_model};
 use crate::model::{Header, Model, Precision, decoding_constraint};
 use crate::sentence::{Attributes, Schema, Sentence};
@@ -158,6 +158,7 @@ fn marginals_of_a_token_sum_to_one() {
 fn the_n_best_are_distinct_sorted_and_legal() {
     let tagger = tagger();
     let legal = label::SchemeConstraint::new(&tagger.model().header().labels, Scheme::Iob2);
+    let k = legal.start.len();
     for words in SENTENCES {
         let options = TagOptions {
             nbest: 1000,
@@ -167,8 +168,9 @@ fn the_n_best_are_distinct_sorted_and_legal() {
         assert!(paths.windows(2).all(|pair| pair[0].score >= pair[1].score));
         for (i, path) in paths.iter().enumerate() {
             assert!(paths[..i].iter().all(|other| other.labels != path.labels));
-            assert!(legal.start(path.labels[0]));
-            assert!(path.labels.windows(2).all(|ab| legal.allowed(ab[0], ab[1])));
+            let allowed = |ab: &[LabelId]| legal.allowed[ab[0].index() * k + ab[1].index()];
+            assert!(legal.start[path.labels[0].index()]);
+            assert!(path.labels.windows(2).all(allowed));
         }
     }
 }

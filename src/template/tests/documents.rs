@@ -190,8 +190,8 @@ fn errors_in_the_line_name_the_place() {
     for (line, expected) in [
         (
             "document: page",
-            "t.tpl:1:11: unknown rule for documents 'page'; expected one of auto, sentence, file, \
-             marks, blank-line, form-feed, line, or window=N",
+            "t.tpl:1:11: unknown rule for documents 'page': expected auto, sentence, file, \
+             marks, blank-line, form-feed or line, or window=N",
         ),
         (
             "document: file window=0",

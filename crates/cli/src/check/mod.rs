@@ -16,6 +16,7 @@ use dropchain_check::{
     Variation, suspicious, variations,
 };
 use serde::Serialize;
+use serde_json::Value;
 
 use super::arguments::FileName;
 use super::arguments::PartialLabelArguments;
@@ -27,7 +28,6 @@ use super::template_arguments::template_for;
 use super::template_arguments::{TemplateLimits, load_template, template_files};
 use super::{interrupt, json_line, print};
 use fold_reporter::FoldReporter;
-use suspicious_text::SuspiciousRecord;
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
 #[derive(Debug, Args)]
@@ -105,7 +105,7 @@ struct Results<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     inconsistent: Option<&'a [Variation]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    suspicious: Option<Vec<SuspiciousRecord<'a>>>,
+    suspicious: Option<Vec<Value>>,
 }
 
 impl CheckCommand {
@@ -232,10 +232,8 @@ impl CheckCommand {
     ) -> CommandResult {
         if self.json {
             let suspicious = suspicious.map(|found| {
-                let records = found.iter();
-                records
-                    .map(|found| SuspiciousRecord::new(found, corpus))
-                    .collect()
+                let record = |found| suspicious_text::suspicious_record(found, corpus);
+                found.iter().map(record).collect()
             });
             let results = Results {
                 report,

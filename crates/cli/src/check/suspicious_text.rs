@@ -4,48 +4,30 @@ use dropchain::Corpus;
 use dropchain::label::Span;
 use dropchain_analysis::{SpanError, compare_spans, label_errors};
 use dropchain_check::{LabelReport, SuspiciousSentence};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::terminal::{printable, snippet, wrap_indented as wrap};
 
 /// Maximum number of differences of a sentence that are listed.
 const DIFFERENCES: usize = 3;
 
-/// A suspicious sentence, as JSON.
-#[derive(Serialize)]
-pub struct SuspiciousRecord<'a> {
-    file: &'a str,
-    line: u64, // of the worst token
-    sentence: usize,
-    suspicion: f64,
-    log_probability: Option<f64>,
-    predicted_log_probability: f64,
-    token: usize,
-    tokens: Vec<&'a str>,
-    labels: Vec<&'a str>,
-    predicted: &'a [String],
-    probabilities: &'a [f64],
-    predicted_probabilities: &'a [f64],
-}
-
-impl<'a> SuspiciousRecord<'a> {
-    pub fn new(found: &'a SuspiciousSentence, corpus: &'a Corpus) -> Self {
-        let sentence = &corpus.sentences()[found.sentence];
-        Self {
-            file: sentence.file(),
-            line: found.place(corpus).line,
-            sentence: found.sentence,
-            suspicion: found.suspicion,
-            log_probability: Some(found.log_probability).filter(|p| p.is_finite()),
-            predicted_log_probability: found.predicted_log_probability,
-            token: found.token,
-            tokens: sentence.words().into_iter().flatten().collect(),
-            labels: sentence.labels().unwrap_or_default(),
-            predicted: &found.predicted,
-            probabilities: &found.probabilities,
-            predicted_probabilities: &found.predicted_probabilities,
-        }
-    }
+/// A suspicious sentence as JSON, with the place of its worst token.
+pub fn suspicious_record(found: &SuspiciousSentence, corpus: &Corpus) -> Value {
+    let sentence = &corpus.sentences()[found.sentence];
+    json!({
+        "file": &**sentence.file(),
+        "line": found.place(corpus).line,
+        "sentence": found.sentence,
+        "suspicion": found.suspicion,
+        "log_probability": found.log_probability, // null if it is not finite
+        "predicted_log_probability": found.predicted_log_probability,
+        "token": found.token,
+        "tokens": sentence.words().into_iter().flatten().collect::<Vec<_>>(),
+        "labels": sentence.labels().unwrap_or_default(),
+        "predicted": found.predicted,
+        "probabilities": found.probabilities,
+        "predicted_probabilities": found.predicted_probabilities,
+    })
 }
 
 /// Formats suspicious sentences.

@@ -28,12 +28,6 @@ struct ByteSpan<'a> {
     span: &'a MarkedSpan,
 }
 
-/// A span of tokens.
-struct TokenSpan<'a> {
-    tokens: Range<usize>,
-    span: &'a MarkedSpan,
-}
-
 impl Aligner {
     pub fn new(options: ReadOptions, spans: SpanOptions) -> Result<Self> {
         let schema = match options.unlabeled {
@@ -74,17 +68,10 @@ impl Aligner {
         spans.sort_by_key(|span| (span.bytes.start, span.bytes.end));
         let spans = self.token_spans(&spans, text, &tokens);
         ends.retain(|&end| {
-            let before = spans.partition_point(|span| span.tokens.start < end);
-            before == 0 || spans[before - 1].tokens.end <= end
+            let before = spans.partition_point(|span| span.start < end);
+            before == 0 || spans[before - 1].end <= end
         });
-        let labels: Vec<Span<'_>> = (spans.iter())
-            .map(|span| Span {
-                start: span.tokens.start,
-                end: span.tokens.end,
-                kind: &span.span.label,
-            })
-            .collect();
-        let labels = encode(&labels, tokens.len(), Scheme::Iob2);
+        let labels = encode(&spans, tokens.len(), Scheme::Iob2);
         self.build(marked, file, &tokens, &labels, &ends)
     }
 
@@ -171,8 +158,8 @@ impl Aligner {
         spans: &[ByteSpan<'a>],
         text: &str,
         tokens: &[Offsets],
-    ) -> Vec<TokenSpan<'a>> {
-        let mut found: Vec<TokenSpan<'a>> = Vec::with_capacity(spans.len());
+    ) -> Vec<Span<'a>> {
+        let mut found: Vec<Span<'a>> = Vec::with_capacity(spans.len());
         let mut before: Option<&ByteSpan<'a>> = None;
         for span in spans {
             if let Some(before) = before
@@ -194,18 +181,19 @@ impl Aligner {
             if !is_whole && !self.keeps(span, text, tokens.get(first..last).unwrap_or_default()) {
                 continue;
             }
-            if let Some(other) = found.last().filter(|other| other.tokens.end > first) {
+            if let Some(other) = found.last().filter(|other| other.end > first) {
                 let message = format!(
                     "{}, extended to whole tokens, overlaps the span before it ({})",
                     described(span, text),
-                    other.span.label
+                    other.kind
                 );
                 self.faults.add(span.span.place.clone(), message, false);
                 continue;
             }
-            found.push(TokenSpan {
-                tokens: first..last,
-                span: span.span,
+            found.push(Span {
+                start: first,
+                end: last,
+                kind: &span.span.label,
             });
         }
         found

@@ -1,10 +1,6 @@
 //! What to do with spans that cut tokens.
 
-use std::fmt;
-use std::str::FromStr;
-
 use dropchain::corpus::Repair;
-use dropchain::{Error, Result};
 
 use crate::offset_unit::OffsetUnit;
 
@@ -42,39 +38,11 @@ pub enum Misaligned {
     Drop,
 }
 
-impl Misaligned {
-    /// Every choice.
-    pub const ALL: [Self; 3] = [Self::Error, Self::Expand, Self::Drop];
-
-    /// The name that [`Misaligned::from_str`] parses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Expand => "expand",
-            Self::Drop => "drop",
-        }
-    }
-}
-
-impl fmt::Display for Misaligned {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Misaligned {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|choice| choice.name() == name);
-        found.ok_or_else(|| {
-            Error::parameter(format!(
-                "unknown treatment of misaligned spans '{name}': expected error, expand or drop"
-            ))
-        })
-    }
-}
+dropchain::named!(Misaligned, "treatment of misaligned spans":
+    Error = "error",
+    Expand = "expand",
+    Drop = "drop",
+);
 
 #[cfg(test)]
 mod tests {

@@ -7,13 +7,9 @@ mod html;
 mod inline;
 mod inline_xml;
 mod json;
-mod slash_tags;
 #[cfg(test)]
 mod tests;
-mod text_format;
 mod text_writer;
 
-pub use inline::Inline;
-pub use slash_tags::SlashTags;
-pub use text_format::TextFormat;
-pub use text_writer::TextWriter;
+pub use inline::{Inline, SlashTags};
+pub use text_writer::{TextFormat, TextWriter};

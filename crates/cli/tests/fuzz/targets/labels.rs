@@ -34,9 +34,10 @@ fn allows(labels: &[String], scheme: Scheme) -> bool {
         .map(|label| set.insert(label).unwrap())
         .collect();
     let constraint = SchemeConstraint::new(&set, scheme);
-    ids.first().is_none_or(|&b| constraint.start(b))
-        && ids.last().is_none_or(|&a| constraint.end(a))
-        && ids.windows(2).all(|ab| constraint.allowed(ab[0], ab[1]))
+    let allowed = |a: usize, b: usize| constraint.allowed[a * set.len() + b];
+    ids.first().is_none_or(|b| constraint.start[b.index()])
+        && ids.last().is_none_or(|a| constraint.end[a.index()])
+        && (ids.windows(2)).all(|ab| allowed(ab[0].index(), ab[1].index()))
 }
 
 #[test]
