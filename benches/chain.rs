@@ -67,7 +67,7 @@ pub fn benches(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let mut tokens = 0;
                 for scores in chains.scores() {
-                    viterbi.decode(transitions, scores, None, &mut path);
+                    viterbi.decode(transitions, scores, None, None, &mut path);
                     tokens += path.len();
                 }
                 assert_eq!(tokens, SENTENCES * LENGTH);

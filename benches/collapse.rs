@@ -3,7 +3,7 @@
 //! and last column of TRAIN.
 //!
 //! R = Σ Λ_jb·θ_jb² splits into the parts of single attributes, given the marginals (see
-//! `src/objective/reweighting.rs`). Every row of the output is a range of frequencies at one
+//! `src/objective/penalty.rs`). Every row of the output is a range of frequencies at one
 //! iteration: the part of R, Σ θ² and the mean of Λ, which is the mean uncertainty of the tokens of
 //! such an attribute times its frequency.
 #![allow(clippy::print_stdout)] // prints its results
@@ -15,7 +15,9 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::label::LabelSet;
 use dropchain::noise::{Engine, NoiseTerm};
-use dropchain::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
+use dropchain::objective::{
+    AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
+};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
@@ -123,8 +125,10 @@ fn main() {
         sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.0,
     };
-    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
-        .with_noise(noise(NoiseTerm::Quadratic(Engine::Adjoint)));
+    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0).with_attribute_noise(
+        noise(NoiseTerm::Quadratic(Engine::Adjoint)),
+        AttributeNoise::default(),
+    );
     let limit = iterations.iter().max().copied();
     let settings = LbfgsSettings::new(LbfgsOptions {
         max_iterations: limit.or(Some(100)),
@@ -142,7 +146,10 @@ fn main() {
             if iterations.contains(&iteration.number) {
                 // A new objective, since each begins a round with its first evaluation.
                 let plain = PenalizedLikelihood::new(&data, &space, 0.0);
-                let mut split = plain.with_noise(noise(NoiseTerm::Reweighted(1)));
+                let mut split = plain.with_attribute_noise(
+                    noise(NoiseTerm::Reweighted(1)),
+                    AttributeNoise::default(),
+                );
                 print_parts(
                     &mut split,
                     &space,

@@ -21,7 +21,9 @@ use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::noise::{Engine, NoiseTerm};
-use dropchain::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
+use dropchain::objective::{
+    AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
+};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ForwardProduct, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
@@ -219,7 +221,10 @@ fn print_active(case: &Case, folder: &str, iterations: &[usize]) {
     let objective = |l2| PenalizedLikelihood::new(&data, &space, l2);
     let objectives = [
         ("none", objective(0.3)),
-        ("dropout 0.3", objective(0.1).with_noise(NOISE)),
+        (
+            "dropout 0.3",
+            objective(0.1).with_attribute_noise(NOISE, AttributeNoise::default()),
+        ),
     ];
     for (noise, mut objective) in objectives {
         let settings = LbfgsSettings::new(LbfgsOptions {
@@ -252,7 +257,8 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
     let (data, classes, labels) = dataset(case, folder);
     let space = space(case, &data, &classes, labels);
     let mut plain = PenalizedLikelihood::new(&data, &space, 0.1);
-    let mut noisy = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(NOISE);
+    let mut noisy = PenalizedLikelihood::new(&data, &space, 0.1)
+        .with_attribute_noise(NOISE, AttributeNoise::default());
     let settings = LbfgsSettings::new(LbfgsOptions {
         max_iterations: Some(ITERATIONS),
         ..LbfgsOptions::default()

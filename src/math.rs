@@ -85,6 +85,13 @@ const INVERSE_FACTORIALS: [f64; 14] = {
     c
 };
 
+/// Makes `numbers` this many zeros.
+#[inline]
+pub(crate) fn set_zeros(numbers: &mut Vec<f64>, length: usize) {
+    numbers.clear();
+    numbers.resize(length, 0.0);
+}
+
 /// Adds `terms` to `sums`, elementwise.
 #[inline]
 pub fn add(sums: &mut [f64], terms: &[f64]) {

@@ -52,18 +52,33 @@
 //!
 //! A sentence is accepted if R ≤ 2⁹⁰⁰: the error is then at most 8TK·2⁻¹⁰⁰, below double-precision
 //! rounding for every TK < 2⁴⁰. Otherwise, and if β̂ overflows, inference is repeated in log space
-//! (`log_space.rs`). As β[t][b] ≤ 1/α[t][b], that takes a label whose probability given the scores
+//! (below). As β[t][b] ≤ 1/α[t][b], that takes a label whose probability given the scores
 //! up to t is below 2⁻⁹⁰⁰: scores some 600 apart within a token and its transitions.
+//!
+//! # In log space
+//!
+//! In the notation of [`Lattice`],
+//!
+//! ```text
+//! log α[t][b] = log ψ[t][b] + log Σ_a exp(log α[t−1][a] + log e[t][a][b]) − log c[t]
+//! log β[t][a] = log Σ_b exp(log e[t+1][a][b] + log v[t+1][b])
+//! log v[t][b] = log ψ[t][b] + log β[t][b] − log c[t]
+//! ```
+//!
+//! Scores may be arbitrarily far apart. The cost is 2TK² exponentials, at least ten times that of
+//! multiplications, so it is used only where scaled exponentials could lose precision
+//! (above). Dividing by c matters here too: it keeps the logarithms near 0, where
+//! doubles are dense; unscaled messages of a long sentence would have a precision of 10⁻⁹ or worse.
 
-use super::label_mask::LabelMask;
 use super::label_pairs::LabelPairs;
 use super::lattice::{Lattice, Mode};
-use super::layout::LANES;
-use super::log_space;
-use super::potentials::{FLOOR, exponentiate_rows};
-use super::products::{across, blocks, blocks_mut, lane_sum, lanewise, row_times_matrix};
-use super::scores::Scores;
+use super::products::{
+    FLOOR, LANES, across, blocks, blocks_mut, exponentiate_rows, lane_sum, lanewise,
+    row_times_matrix,
+};
+use super::scores::{LabelMask, Scores};
 use super::transitions::{Order, Transitions};
+use crate::math::log_sum_exp;
 use crate::simd::{self, Kernel};
 
 /// The largest accepted R: 2⁹⁰⁰.
@@ -111,7 +126,7 @@ impl Lattice {
             Order::One => {
                 if !scaled(self, transitions) {
                     self.prepare(transitions, scores, mask);
-                    log_space::forward_backward(self, transitions);
+                    forward_backward_in_log_space(self, transitions);
                 }
             }
         }
@@ -126,7 +141,7 @@ impl Lattice {
         scores: Scores,
     ) -> f64 {
         assert!(self.prepare(transitions, scores, None));
-        log_space::forward_backward(self, transitions);
+        forward_backward_in_log_space(self, transitions);
         self.log_partition()
     }
 }
@@ -231,15 +246,15 @@ struct PairPotentials<'a>(&'a LabelPairs);
 impl SharedPotentials for PairPotentials<'_> {
     #[inline(always)]
     fn forward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        let lists = self.0.predecessors();
-        lists.product(self.0.background(), x, first, out);
+        let lists = &self.0.predecessors;
+        lists.product(self.0.background, x, first, out);
         out[x.len()..].fill(0.0);
     }
 
     #[inline(always)]
     fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        let lists = self.0.successors();
-        lists.product(self.0.background(), x, first, out);
+        let lists = &self.0.successors;
+        lists.product(self.0.background, x, first, out);
         out[x.len()..].fill(0.0);
     }
 }
@@ -357,4 +372,72 @@ fn matrix_times_column(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]
         }
         *out = FLOOR + across(sums);
     }
+}
+
+/// Runs forward-backward at order 1, O(TK²). Expects log ψ and log e in the lattice.
+fn forward_backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions) {
+    lattice.mode = Mode::Log;
+    let mut scratch = std::mem::take(&mut lattice.scratch);
+    scratch.resize(lattice.labels, 0.0);
+    forward_in_log_space(lattice, transitions, &mut scratch);
+    backward_in_log_space(lattice, transitions, &mut scratch);
+    lattice.scratch = scratch;
+}
+
+/// Fills log α and log c.
+fn forward_in_log_space(lattice: &mut Lattice, transitions: &Transitions, scratch: &mut [f64]) {
+    let (labels, stride) = (lattice.labels, lattice.stride);
+    let mut alpha = std::mem::take(&mut lattice.alpha);
+    for t in 0..lattice.tokens {
+        let (done, rest) = alpha.split_at_mut(t * stride);
+        let row = &mut rest[..stride];
+        row.copy_from_slice(&lattice.psi[t * stride..][..stride]);
+        if t > 0 {
+            let before = &done[(t - 1) * stride..];
+            let (matrix, shift) = lattice.edge_matrix(transitions, t);
+            for (b, x) in row[..labels].iter_mut().enumerate() {
+                let column = matrix.iter().skip(b).step_by(stride);
+                for ((out, alpha), weight) in scratch.iter_mut().zip(before).zip(column) {
+                    *out = alpha + (weight - shift);
+                }
+                *x += log_sum_exp(scratch);
+            }
+        }
+        let scale = log_sum_exp(&row[..labels]);
+        row.iter_mut().for_each(|x| *x -= scale);
+        lattice.scale[t] = scale;
+    }
+    lattice.alpha = alpha;
+}
+
+/// Fills log β, log v and the node marginals.
+fn backward_in_log_space(lattice: &mut Lattice, transitions: &Transitions, scratch: &mut [f64]) {
+    let (labels, stride) = (lattice.labels, lattice.stride);
+    let mut beta = std::mem::take(&mut lattice.beta);
+    let mut suffix = std::mem::take(&mut lattice.suffix);
+    for t in (0..lattice.tokens).rev() {
+        let row = t * stride..(t + 1) * stride;
+        let (done, rest) = suffix.split_at_mut(row.end);
+        let (beta, suffix) = (&mut beta[row.clone()], &mut done[row.start..]);
+        beta[labels..].fill(f64::NEG_INFINITY);
+        if t + 1 == lattice.tokens {
+            beta[..labels].fill(0.0);
+        } else {
+            let (matrix, shift) = lattice.edge_matrix(transitions, t + 1);
+            for (x, weights) in beta.iter_mut().zip(matrix.chunks_exact(stride)) {
+                for ((out, weight), suffix) in scratch.iter_mut().zip(weights).zip(&*rest) {
+                    *out = (weight - shift) + suffix;
+                }
+                *x = log_sum_exp(scratch);
+            }
+        }
+        let (alpha, psi) = (&lattice.alpha[row.clone()], &lattice.psi[row.clone()]);
+        let marginals = &mut lattice.marginals[row];
+        for i in 0..stride {
+            suffix[i] = psi[i] + (beta[i] - lattice.scale[t]);
+            marginals[i] = (alpha[i] + beta[i]).exp();
+        }
+    }
+    lattice.beta = beta;
+    lattice.suffix = suffix;
 }

@@ -17,9 +17,8 @@
 //!
 //! Memory O(K + P): there is no matrix over all pairs.
 
-use super::layout::{LANES, padded};
-use super::potentials::exponentiate;
-use super::products::{across, lane_sum};
+use super::products::{LANES, across, exponentiate, lane_sum, padded};
+use crate::math::set_zeros;
 use crate::simd::{self, Kernel};
 
 /// Pairs with a potential below this multiple of κ are not formed by subtraction: 2⁻⁸.
@@ -32,24 +31,24 @@ pub(crate) const GROUP: usize = 16;
 #[derive(Clone, Debug)]
 pub struct LabelPairs {
     labels: usize,
-    background: f64,     // κ
-    positions: Vec<u32>, // [P] a·S + b, ascending
+    pub(crate) background: f64, // κ
+    positions: Vec<u32>,        // [P] a·S + b, ascending
     /// The pairs of each label a with the labels that follow, in the order of `positions`.
-    successors: PairLists,
+    pub(crate) successors: PairLists,
     /// The pairs of each label b with the labels before it.
-    predecessors: PairLists,
-    sources: Vec<u32>, // [P] of each pair of `predecessors`, its index in `positions`
+    pub(crate) predecessors: PairLists,
+    pub(crate) sources: Vec<u32>, // [P] of each pair of `predecessors`, its index in `positions`
 }
 
 /// Pairs of each label with others: compressed sparse rows.
 #[derive(Clone, Debug)]
 pub(crate) struct PairLists {
-    ends: Vec<u32>,           // [K]
-    others: Vec<u32>,         // [P] the other label, ascending
-    scores: Vec<f64>,         // [P]
-    potentials: Vec<f64>,     // [P] e
-    excess: Vec<f64>,         // [P] d
-    is_suppressed: Vec<bool>, // [K]
+    ends: Vec<u32>,               // [K]
+    pub others: Vec<u32>,         // [P] the other label, ascending
+    pub scores: Vec<f64>,         // [P]
+    pub potentials: Vec<f64>,     // [P] e
+    excess: Vec<f64>,             // [P] d
+    pub is_suppressed: Vec<bool>, // [K]
 }
 
 impl PairLists {
@@ -98,25 +97,6 @@ impl PairLists {
         start as usize..self.ends[label] as usize
     }
 
-    /// Returns the other labels of all pairs, `[P]`.
-    #[inline(always)]
-    pub fn others(&self) -> &[u32] {
-        &self.others
-    }
-
-    /// Returns the scores of all pairs, `[P]`.
-    #[inline(always)]
-    pub fn scores(&self) -> &[f64] {
-        &self.scores
-    }
-
-    /// Returns the potentials e of all pairs, `[P]`.
-    #[cfg(feature = "train")]
-    #[inline(always)]
-    pub fn potentials(&self) -> &[f64] {
-        &self.potentials
-    }
-
     /// Returns the value that each of all labels, in order, has with `label`: of `values` `[P]` if
     /// they are a pair, otherwise `absent`.
     #[inline(always)]
@@ -131,13 +111,6 @@ impl PairLists {
             }
             _ => absent,
         })
-    }
-
-    /// Returns whether the sums of a label are to be formed pair by pair, because of cancellation.
-    #[cfg(feature = "train")]
-    #[inline(always)]
-    pub fn is_suppressed(&self, label: usize) -> bool {
-        self.is_suppressed[label]
     }
 
     /// out[i] = first[i] + Σ_j x[j]·e[i, j], with x and out `[K]`.
@@ -248,29 +221,6 @@ impl LabelPairs {
         &self.positions
     }
 
-    /// Returns κ, the potential of pairs without a weight.
-    pub(crate) fn background(&self) -> f64 {
-        self.background
-    }
-
-    /// Returns the pairs of each label with those that follow it, in the order of
-    /// [`positions`](Self::positions).
-    pub(crate) fn successors(&self) -> &PairLists {
-        &self.successors
-    }
-
-    /// Returns the pairs of each label with those before it.
-    pub(crate) fn predecessors(&self) -> &PairLists {
-        &self.predecessors
-    }
-
-    /// Returns, for each pair of [`predecessors`](Self::predecessors), its index in
-    /// [`positions`](Self::positions).
-    #[cfg(feature = "train")]
-    pub(crate) fn sources(&self) -> &[u32] {
-        &self.sources
-    }
-
     /// Adds the elements of a matrix `[K][S]` at the positions of the pairs to `sums` `[P]`.
     pub(crate) fn add_at_pairs(&self, matrix: &[f64], sums: &mut [f64]) {
         for (sum, &position) in sums.iter_mut().zip(&self.positions) {
@@ -304,8 +254,7 @@ pub(crate) struct TokenGroup(Vec<f64>);
 impl TokenGroup {
     /// Sizes the group for `labels` labels, and clears it.
     pub fn clear(&mut self, labels: usize) {
-        self.0.clear();
-        self.0.resize(labels * GROUP, 0.0);
+        set_zeros(&mut self.0, labels * GROUP);
     }
 
     /// Sets all rows to 0.

@@ -19,9 +19,7 @@
 //! systems", Statistics and Computing 2 (1992), max-propagation; for chains, the forward and
 //! backward passes of Viterbi's algorithm.
 
-use super::constraint::Constraint;
-use super::label_mask::LabelMask;
-use super::scores::Scores;
+use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::Transitions;
 use super::viterbi::{Viterbi, argmax};
 use crate::ids::LabelId;
@@ -100,7 +98,7 @@ impl MaxMarginals {
         (0..labels).map(move |c| steps[c] + edge.map_or(0.0, |edge| edge[c]) + (nodes[c] + beta[c]))
     }
 
-    /// Returns the labels of the best path, `[T]`, those of [`Viterbi::decode_within`]; empty if
+    /// Returns the labels of the best path, `[T]`, those of [`Viterbi::decode`]; empty if
     /// none is allowed.
     #[must_use]
     pub fn path(&self) -> &[LabelId] {

@@ -16,7 +16,7 @@
 //! |---|---|---|---|
 //! | A and the node marginals p(y_t = b) | [`Lattice`] | `forward_backward.rs` | O(TK²) |
 //! | edge marginals p(y_{t−1} = a, y_t = b) | [`Lattice`] | `lattice.rs` | O(K²) each |
-//! | their sums over t, ∂A/∂trans | [`EdgeSums`] | `edge_sums.rs` | TK² multiply-adds |
+//! | their sums over t, ∂A/∂trans | [`EdgeSums`] | `lattice.rs` | TK² multiply-adds |
 //! | A and marginals in a [`LabelMask`] | [`Lattice`] | `forward_backward.rs` | O(TK²) |
 //! | best path, under a [`Constraint`] | [`Viterbi::decode`] | `viterbi.rs` | O(TK²) |
 //! | n best paths | [`Viterbi::nbest`] | `nbest.rs` | O(TK² + nTK log n) |
@@ -45,41 +45,27 @@
 //!
 //! Arrays of the wrong shape are a bug in the caller and do panic.
 
-mod constraint;
-mod edge_sums;
 mod forward_backward;
-mod label_mask;
 mod label_pairs;
-mod label_weights;
 mod lattice;
-mod layout;
-mod log_space;
 mod marginals;
 mod max_marginals;
 mod nbest;
-#[cfg(test)]
-pub(crate) mod oracle;
-mod pair_viterbi;
-mod potentials;
 pub(crate) mod products;
 mod scores;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transitions;
 mod viterbi;
 
-pub use constraint::Constraint;
-pub use edge_sums::EdgeSums;
-pub use label_mask::LabelMask;
 pub use label_pairs::LabelPairs;
 #[cfg(feature = "train")] // of the noise term
 pub(crate) use label_pairs::{GROUP, PairLists, TokenGroup};
-pub use label_weights::LabelWeights;
-pub use lattice::{Lattice, Mode};
-pub use layout::{LANES, padded};
+pub use lattice::{EdgeSums, Lattice, Mode};
 pub use marginals::Marginals;
 pub use max_marginals::{Detour, MaxMarginals};
 pub use nbest::ScoredPath;
-pub use scores::{Scores, score};
-pub use transitions::{Order, Transitions};
+pub use products::{LANES, padded};
+pub use scores::{Constraint, LabelMask, Scores, score};
+pub use transitions::{LabelWeights, Order, Transitions};
 pub use viterbi::Viterbi;

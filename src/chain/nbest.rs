@@ -17,12 +17,9 @@
 //! Source: Soong and Huang, "A tree-trellis based fast search for finding the N best sentence
 //! hypotheses in continuous speech recognition", ICASSP 1991.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::constraint::Constraint;
-use super::label_mask::LabelMask;
-use super::scores::Scores;
+use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::Transitions;
 use super::viterbi::{Viterbi, argmax};
 use crate::ids::LabelId;
@@ -37,41 +34,14 @@ pub struct ScoredPath {
 }
 
 /// A queued partial path, from `token` to the end of the sentence.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PartialPath {
-    regret: f64,
+    regret: u64, // bits of the number, which is not negative: in the same order
     token: usize,
     label: u16,
-    next: Option<usize>, // the rest of the path, in `NBestSearch::expanded`
     sequence: usize,     // insertion order
+    next: Option<usize>, // the rest of the path, in `NBestSearch::expanded`
 }
-
-impl Ord for PartialPath {
-    /// Orders by regret. Among equals the longer path comes first, so that a path is completed
-    /// before another is started, then the lower label, then the earlier insertion: a total order
-    /// that makes results deterministic.
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.regret
-            .total_cmp(&other.regret)
-            .then(self.token.cmp(&other.token))
-            .then(self.label.cmp(&other.label))
-            .then(self.sequence.cmp(&other.sequence))
-    }
-}
-
-impl PartialOrd for PartialPath {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for PartialPath {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for PartialPath {}
 
 /// The label of an expanded partial path, and the rest of the path.
 #[derive(Debug)]
@@ -107,11 +77,11 @@ impl NBestSearch {
             }
             self.sequence += 1;
             self.queue.insert(PartialPath {
-                regret,
+                regret: regret.to_bits(),
                 token,
                 label: label as u16,
-                next,
                 sequence: self.sequence,
+                next,
             });
             if self.queue.len() > self.capacity {
                 self.queue.pop_last();
@@ -128,32 +98,18 @@ impl NBestSearch {
 }
 
 impl Viterbi {
-    /// Returns the `n` best distinct paths, among those that `constraint` allows, best first; all
-    /// paths if there are fewer.
+    /// Returns the `n` best distinct paths, among those that `constraint` and `mask` allow, best
+    /// first; all paths if there are fewer.
     ///
     /// The first is that of [`Viterbi::decode`], with the same score. The order of paths with equal
     /// scores depends on nothing but the scores.
+    ///
+    /// With a mask, edge scores may be −∞.
     ///
     /// # Panics
     ///
     /// If `scores` have the wrong shape or `constraint` has another number of labels.
     pub fn nbest(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        n: usize,
-        constraint: Option<&Constraint>,
-    ) -> Vec<ScoredPath> {
-        self.nbest_within(transitions, scores, n, constraint, None)
-    }
-
-    /// Like [`Viterbi::nbest`], among the paths whose labels `mask` allows, if there is one. With a
-    /// mask, edge scores may be −∞.
-    ///
-    /// # Panics
-    ///
-    /// If `scores` have the wrong shape or `constraint` has another number of labels.
-    pub fn nbest_within(
         &mut self,
         transitions: &Transitions,
         scores: Scores,
@@ -181,6 +137,7 @@ impl Viterbi {
         search.extend(self.tokens - 1, self.last().iter().copied(), 0.0, None);
         while let Some(partial) = search.queue.pop_first() {
             let (token, label) = (partial.token, partial.label);
+            let regret = f64::from_bits(partial.regret);
             let node = search.expanded.len();
             search.expanded.push(PathNode {
                 label: LabelId(label),
@@ -188,12 +145,12 @@ impl Viterbi {
             });
             if token > 0 {
                 let scores = self.predecessor_scores(edge, token, label.into());
-                search.extend(token - 1, scores, partial.regret, Some(node));
+                search.extend(token - 1, scores, regret, Some(node));
                 continue;
             }
             paths.push(ScoredPath {
                 labels: search.labels(node),
-                score: best - partial.regret,
+                score: best - regret,
             });
             search.capacity -= 1;
             if search.capacity == 0 {

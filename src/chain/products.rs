@@ -1,4 +1,6 @@
-//! Dense products of padded rows: the inner loops of forward-backward and of the noise gradient.
+//! The memory layout of rows over labels, their dense products (the inner loops of
+//! forward-backward and of the noise gradient), and potentials: exponentials of scores, bounded
+//! from below.
 //!
 //! | function | product |
 //! |---|---|
@@ -16,7 +18,8 @@
 //! Every sum adds its terms in order, whatever the vector width: results do not depend on the
 //! processor.
 
-use super::layout::LANES;
+use crate::math::exp_at_least;
+use crate::simd::{self, Kernel};
 
 /// The values of [`LANES`] consecutive labels.
 pub(crate) type LaneBlock = [f64; LANES];
@@ -222,10 +225,55 @@ fn add_outer_products_tile<const R: usize>(
     }
 }
 
+/// The SIMD width that inner loops are written for: rows over labels are padded to a multiple of
+/// it.
+pub const LANES: usize = 8;
+
+/// Returns the stride S of rows over K labels: K rounded up to a multiple of [`LANES`].
+#[must_use]
+pub const fn padded(labels: usize) -> usize {
+    labels.next_multiple_of(LANES)
+}
+
+/// φ, the lower bound of potentials and messages in scaled exponentials: 2⁻¹⁰⁰⁰.
+///
+/// `forward_backward.rs` explains why it is needed.
+pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
+
+/// log φ.
+const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
+
+/// Exponentiates log-potentials, rounding up to φ.
+pub(super) fn exponentiate(potentials: &mut [f64]) {
+    simd::dispatch(Exponentiate(potentials));
+}
+
+/// [`exponentiate`] as a SIMD kernel.
+struct Exponentiate<'a>(&'a mut [f64]);
+
+impl Kernel for Exponentiate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        exp_at_least(self.0, LN_FLOOR);
+    }
+}
+
+/// Exponentiates log-potentials of rows over labels in a SIMD kernel, rounding up to φ; sets the
+/// padding to 0.
+#[inline(always)]
+pub(super) fn exponentiate_rows(potentials: &mut [f64], labels: usize) {
+    exp_at_least(potentials, LN_FLOOR);
+    for row in potentials.chunks_exact_mut(padded(labels)) {
+        row[labels..].fill(0.0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::layout::padded;
+    use crate::chain::products::padded;
 
     /// Integers, so that sums of products are exact; 0 in the padding.
     fn rows(rows: usize, labels: usize, seed: usize) -> Vec<f64> {

@@ -1,5 +1,7 @@
-//! The scores of one sentence, and the score of one path.
+//! What inference is given of one sentence: its scores, hard constraints on decoding, and the
+//! labels that each token may have.
 
+use super::products::padded;
 use super::transitions::{Order, Transitions};
 use crate::ids::LabelId;
 use crate::math::add;
@@ -87,4 +89,157 @@ pub fn score(transitions: &Transitions, scores: Scores, path: &[LabelId]) -> f64
         total = (total + step) + node;
     }
     total
+}
+
+/// Added to the score of what is allowed, or is not.
+const ALLOWED: f64 = 0.0;
+const FORBIDDEN: f64 = f64::NEG_INFINITY;
+
+/// The transitions, first labels and last labels that decoding may use.
+///
+/// Constraints know nothing of label schemes such as BIO; `model/constraint.rs` derives one from
+/// the other. A constraint applies at order 0 too.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    labels: usize,
+    pub(super) transitions: Vec<f64>, // [K][S] ALLOWED or FORBIDDEN, added to the scores
+    pub(super) start: Vec<f64>,       // [K]
+    pub(super) end: Vec<f64>,         // [K]
+}
+
+impl Constraint {
+    /// Creates a constraint from the allowed `transitions[a][b]` `[K][K]`, first labels `start`
+    /// `[K]` and last labels `end` `[K]`.
+    ///
+    /// # Panics
+    ///
+    /// If the shapes disagree.
+    #[must_use]
+    pub fn new(transitions: &[bool], start: &[bool], end: &[bool]) -> Self {
+        let labels = start.len();
+        assert_eq!(end.len(), labels, "last labels are [K]");
+        assert_eq!(transitions.len(), labels * labels, "transitions are [K][K]");
+        let stride = padded(labels);
+        let mut rows = vec![ALLOWED; labels * stride];
+        for (i, &allowed) in transitions.iter().enumerate() {
+            rows[i / labels * stride + i % labels] = penalty(allowed);
+        }
+        Self {
+            labels,
+            transitions: rows,
+            start: start.iter().map(|&allowed| penalty(allowed)).collect(),
+            end: end.iter().map(|&allowed| penalty(allowed)).collect(),
+        }
+    }
+
+    /// Returns the number of labels K.
+    #[must_use]
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// Returns whether label `b` may follow label `a`.
+    ///
+    /// # Panics
+    ///
+    /// If a label is not below K.
+    #[must_use]
+    pub fn allows(&self, a: usize, b: usize) -> bool {
+        assert!(b < self.labels, "label {b} of {}", self.labels);
+        self.transitions[a * padded(self.labels) + b] == ALLOWED
+    }
+
+    /// Returns whether a path may begin with label `b`.
+    ///
+    /// # Panics
+    ///
+    /// If the label is not below K.
+    #[must_use]
+    pub fn allows_start(&self, b: usize) -> bool {
+        self.start[b] == ALLOWED
+    }
+
+    /// Returns whether a path may end with label `a`.
+    ///
+    /// # Panics
+    ///
+    /// If the label is not below K.
+    #[must_use]
+    pub fn allows_end(&self, a: usize) -> bool {
+        self.end[a] == ALLOWED
+    }
+}
+
+fn penalty(allowed: bool) -> f64 {
+    if allowed { ALLOWED } else { FORBIDDEN }
+}
+
+/// The labels that each token of a sentence may have, as rows that are added to its scores; a
+/// reusable workspace.
+///
+/// [`Lattice::forward_backward_within`](super::Lattice::forward_backward_within) sums over the
+/// paths of such labels alone, and [`Viterbi::decode`](super::Viterbi::decode) finds
+/// the best of them. Unlike a [`Constraint`](super::Constraint), which is the same for all
+/// sentences and restricts label pairs, a mask belongs to one sentence.
+#[derive(Clone, Debug, Default)]
+pub struct LabelMask {
+    labels: usize,
+    rows: Vec<f64>, // [T][S] ALLOWED or FORBIDDEN
+}
+
+impl LabelMask {
+    /// Begins the mask of another sentence, with `labels` labels.
+    pub fn begin(&mut self, labels: usize) {
+        self.labels = labels;
+        self.rows.clear();
+    }
+
+    /// Appends a token that may have any label.
+    pub fn push_any(&mut self) {
+        let end = self.rows.len() + padded(self.labels);
+        self.rows.resize(end, ALLOWED);
+    }
+
+    /// Appends a token that may have these labels.
+    ///
+    /// # Panics
+    ///
+    /// If a label is not below K.
+    pub fn push(&mut self, labels: &[LabelId]) {
+        let start = self.rows.len();
+        self.rows.resize(start + padded(self.labels), FORBIDDEN);
+        for label in labels {
+            assert!(label.index() < self.labels, "label {label:?}");
+            self.rows[start + label.index()] = ALLOWED;
+        }
+    }
+
+    /// Returns the number of labels K.
+    #[must_use]
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// Returns the number of tokens T.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.rows.len() / padded(self.labels).max(1)
+    }
+
+    /// Returns 0 for labels that are allowed and −∞ for others, `[T][S]`.
+    #[must_use]
+    pub fn rows(&self) -> &[f64] {
+        &self.rows
+    }
+
+    /// Returns whether token `t` may have a label.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such token or label.
+    #[must_use]
+    pub fn allows(&self, t: usize, label: LabelId) -> bool {
+        assert!(label.index() < self.labels, "label {label:?}");
+        self.rows[t * padded(self.labels) + label.index()] == ALLOWED
+    }
 }

@@ -1,13 +1,13 @@
-//! Transition scores and boundary weights, shared by all sentences of an evaluation.
+//! Transition and boundary weights as model parameters, and their scores, which all sentences of an
+//! evaluation share.
 
+use std::slice::ChunksExact;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
 use super::label_pairs::LabelPairs;
-use super::label_weights::LabelWeights;
-use super::layout::padded;
-use super::potentials::{FLOOR, exponentiate};
+use super::products::{FLOOR, exponentiate, padded};
 use crate::ids::LabelId;
 
 /// Below this number of labels, work by rows is always faster than by pairs.
@@ -371,4 +371,22 @@ fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
         row[..labels].copy_from_slice(weights);
     }
     weights.iter().all(|x| x.is_finite())
+}
+
+/// Transition and boundary weights, unpadded: the parameters that depend on labels alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LabelWeights {
+    /// Transition weights `[K][K]`, from the label of the row to that of the column.
+    pub transitions: Vec<f64>,
+    /// Weights of the first label, `[K]`.
+    pub start: Vec<f64>,
+    /// Weights of the last label, `[K]`.
+    pub end: Vec<f64>,
+}
+
+impl LabelWeights {
+    /// Returns the weights `[K]` of the transitions from each label, `[K][K]` in all.
+    pub fn transition_rows(&self) -> ChunksExact<'_, f64> {
+        self.transitions.chunks_exact(self.start.len().max(1))
+    }
 }

@@ -12,11 +12,19 @@
 //! score −∞. Ties go to the lowest label, both at the last token and at each predecessor.
 //!
 //! Source: Viterbi, IEEE Trans. Information Theory 13 (1967); Forney, Proc. IEEE 61 (1973).
+//!
+//! # Where few label pairs have weights
+//!
+//! Then decoding takes O(T(K + P)) for P pairs, mostly.
+//!
+//! Pairs without a weight have the score 0, so the best predecessor of a label b is one of its
+//! pairs, or the best of all other labels. Labels in descending order of δ are tried until one has
+//! no pair with b, or cannot be better than what was found: nearly always the first or the second.
+//! The paths are those of all pairs, and so are the scores, to the bit.
 
-use super::constraint::Constraint;
-use super::label_mask::LabelMask;
-use super::layout::LANES;
-use super::scores::Scores;
+use super::label_pairs::LabelPairs;
+use super::products::LANES;
+use super::scores::{Constraint, LabelMask, Scores};
 use super::transitions::{Order, Transitions};
 use crate::ids::LabelId;
 use crate::math::add;
@@ -33,29 +41,15 @@ pub struct Viterbi {
 }
 
 impl Viterbi {
-    /// Writes the best path, among those that `constraint` allows, to `path` and returns its
-    /// score. If no path is legal, `path` is left empty and the score is −∞.
+    /// Writes the best path, among those that `constraint` and `mask` allow, to `path` and returns
+    /// its score. If no path is legal, `path` is left empty and the score is −∞.
+    ///
+    /// With a mask, edge scores may be −∞.
     ///
     /// # Panics
     ///
     /// If `scores` have the wrong shape or `constraint` has another number of labels.
     pub fn decode(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-        constraint: Option<&Constraint>,
-        path: &mut Vec<LabelId>,
-    ) -> f64 {
-        self.decode_within(transitions, scores, constraint, None, path)
-    }
-
-    /// Like [`Viterbi::decode`], among the paths whose labels `mask` allows, if there is one. With
-    /// a mask, edge scores may be −∞.
-    ///
-    /// # Panics
-    ///
-    /// If `scores` have the wrong shape or `constraint` has another number of labels.
-    pub fn decode_within(
         &mut self,
         transitions: &Transitions,
         scores: Scores,
@@ -137,14 +131,14 @@ impl Viterbi {
         self.constrained.extend_from_slice(transitions.scores());
         if let Some(constraint) = constraint {
             assert_eq!(constraint.labels(), self.labels, "labels differ");
-            add(&mut self.constrained, constraint.transitions());
+            add(&mut self.constrained, &constraint.transitions);
         }
         if let Some(constraint) = constraint
             && self.tokens > 0
         {
-            add(&mut self.delta, constraint.start());
+            add(&mut self.delta, &constraint.start);
             let last = (self.tokens - 1) * self.stride;
-            add(&mut self.delta[last..], constraint.end());
+            add(&mut self.delta[last..], &constraint.end);
         }
     }
 
@@ -295,4 +289,83 @@ fn viterbi_step_with_edges(
             *out += best;
         }
     }
+}
+
+/// Labels that are kept in descending order of δ; after those, all others are tried.
+const LEADERS: usize = 16;
+
+impl Viterbi {
+    /// Like [`Viterbi::decode`], by pairs, without a constraint and edge scores.
+    pub(super) fn decode_by_pairs(
+        &mut self,
+        transitions: &Transitions,
+        pairs: &LabelPairs,
+        scores: Scores,
+        mask: Option<&LabelMask>,
+        path: &mut Vec<LabelId>,
+    ) -> f64 {
+        self.set_nodes(transitions, scores, mask);
+        path.clear();
+        if self.tokens == 0 {
+            return 0.0;
+        }
+        let mut leaders = Vec::with_capacity(LEADERS + 1);
+        for t in 1..self.tokens {
+            let (done, rest) = self.delta.split_at_mut(t * self.stride);
+            let before = &done[(t - 1) * self.stride..][..self.labels];
+            lead(before, &mut leaders);
+            let row = rest[..self.labels].iter_mut();
+            for (b, score) in row.enumerate() {
+                *score += best_before(pairs, before, &leaders, b);
+            }
+        }
+        let (mut b, best) = argmax(self.last().iter().copied());
+        if best == f64::NEG_INFINITY {
+            return best;
+        }
+        path.push(LabelId(b as u16));
+        for t in (1..self.tokens).rev() {
+            let before = &self.delta[(t - 1) * self.stride..][..self.labels];
+            let lists = &pairs.predecessors;
+            let steps = lists.row(b, &lists.scores, 0.0);
+            b = argmax(before.iter().zip(steps).map(|(before, step)| before + step)).0;
+            path.push(LabelId(b as u16));
+        }
+        path.reverse();
+        best
+    }
+}
+
+/// Lists the labels with the highest scores in descending order; of equal ones, the lowest first.
+fn lead(scores: &[f64], leaders: &mut Vec<u32>) {
+    leaders.clear();
+    for (a, &score) in scores.iter().enumerate() {
+        let is_lower = |&other: &u32| scores[other as usize] >= score;
+        if leaders.len() == LEADERS && leaders.last().is_none_or(is_lower) {
+            continue;
+        }
+        leaders.insert(leaders.partition_point(is_lower), a as u32);
+        leaders.truncate(LEADERS);
+    }
+}
+
+/// Returns max_a (δ[a] + trans[a][b]).
+fn best_before(pairs: &LabelPairs, before: &[f64], leaders: &[u32], b: usize) -> f64 {
+    let lists = &pairs.predecessors;
+    let range = lists.range(b);
+    let others = &lists.others[range.clone()];
+    let mut best = f64::NEG_INFINITY;
+    for (&a, score) in others.iter().zip(&lists.scores[range]) {
+        let x = before[a as usize] + score;
+        best = if x > best { x } else { best };
+    }
+    let has_no_pair = |a: &u32| others.binary_search(a).is_err();
+    for a in leaders {
+        let x = before[*a as usize];
+        if x <= best || has_no_pair(a) {
+            return if x > best { x } else { best };
+        }
+    }
+    let rest = (0..before.len() as u32).filter(has_no_pair);
+    rest.fold(best, |best, a| best.max(before[a as usize]))
 }

@@ -7,23 +7,17 @@
 mod alphabet;
 mod attribute_corpus;
 mod builder;
-mod collapse;
 mod dataset;
 mod matrix;
-#[cfg(test)]
-pub mod random;
 mod source;
-mod targets;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
 pub use builder::{AttributeGroups, DatasetBuilder};
-pub use collapse::Classes;
+pub use dataset::{Allowed, AllowedLabels, Dataset, Target};
 #[cfg(feature = "train")]
-pub use collapse::numbered;
-pub use dataset::Dataset;
-pub use matrix::SparseRows;
+pub use matrix::numbered;
+pub use matrix::{Classes, SparseRows};
 pub use source::{AttributeSource, TokenSink};
-pub use targets::{Allowed, AllowedLabels, Target};

@@ -2,7 +2,7 @@
 //!
 //! The paper propagates the expectation of every feature along the chain and contracts with w at
 //! the end (`message.rs`). Contracting first, only W(y) = Σ_t w[t][y_{t−1}][y_t] is propagated,
-//! which is a scalar. With the messages F and B of `scalar_messages.rs`
+//! which is a scalar. With the messages F and B of `quadratic.rs`
 //!
 //! ```text
 //! ∂R/∂s[t][a][b] = Cov(W; y has a, b at t) = μ[t][a][b]·(F[t−1][a] + w[t][a][b] + B[t][b] − E[W])
@@ -15,20 +15,34 @@
 //! This file works on marginals, for any sentence. The faster `adjoint_kernel` handles nearly all
 //! sentences: those without edge scores or edge noise whose messages are in range. Where few label
 //! pairs have weights, `pair_kernel.rs` does.
+//!
+//! # The direct part alone
+//!
+//! With μ held fixed, R = ½ Σ μ(1 − μ)·V is linear in V, and V is a weighted sum of squares of the
+//! weights θ. So R is a weighted L2 penalty Σ Λ_i·θ_i², and ∂R/∂V is all that Λ depends on:
+//!
+//! ```text
+//! Λ_jb = ½ρ Σ_t g²·Σ_a μ[t][a][b]·(1 − μ[t][a][b])
+//! ```
+//!
+//! (`objective/penalty.rs`). There are no derivatives with respect to scores.
+//! O(TK²), or O(TK + TP) where only P pairs have weights.
 
 use super::adjoint_kernel::AdjointKernel;
-use super::edge_matrices::EdgeMatrices;
 use super::pair_kernel::{PairKernel, Part};
-use super::quadratic::{add_node_value, independent_tokens, shared_value};
+use super::quadratic::{
+    EdgeMatrices, ScalarMessages, add_node_value, independent_tokens, shared_value,
+};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
 };
-use super::scalar_messages::ScalarMessages;
 use crate::chain::Order;
+use crate::math::set_zeros;
 
 /// The exact engine in O(TK²), used for training.
 #[derive(Clone, Debug, Default)]
 pub struct Adjoint {
+    part: Part,
     kernel: AdjointKernel,
     pair_kernel: PairKernel,
     edges: EdgeMatrices,
@@ -36,17 +50,28 @@ pub struct Adjoint {
     row: Vec<f64>, // [S]
 }
 
+impl Adjoint {
+    /// Creates the engine that leaves out the indirect part, for noise that is reweighted.
+    #[must_use]
+    pub fn direct() -> Self {
+        Self {
+            part: Part::Direct,
+            ..Self::default()
+        }
+    }
+}
+
 impl Regularizer for Adjoint {
     fn begin(&mut self, context: ChainContext<'_>) {
+        let transitions = context.transitions;
         self.edges.begin(context);
-        match context.transitions.pairs() {
+        match transitions.pairs() {
             Some(pairs) => self.pair_kernel.begin(context, pairs),
-            None if context.transitions.order() == Order::One => self.kernel.begin(context),
+            None if self.has_kernel(context) => self.kernel.begin(context),
             None => {}
         }
-        self.messages.reset(context.transitions);
-        self.row.clear();
-        self.row.resize(context.transitions.stride(), 0.0);
+        self.messages.reset(transitions);
+        set_zeros(&mut self.row, transitions.stride());
     }
 
     fn regularize(
@@ -56,39 +81,47 @@ impl Regularizer for Adjoint {
         mut out: Derivatives<'_>,
     ) -> f64 {
         let tokens = checked_tokens(context, sentence, &out);
+        let (row, out) = (&mut self.row, &mut out);
         if context.transitions.order() == Order::Zero {
-            return independent_tokens(sentence, &mut self.row, &mut out);
+            return match self.part {
+                Part::Whole => independent_tokens(sentence, row, out),
+                Part::Direct => {
+                    let values = (0..tokens).map(|t| add_node_value(sentence, t, row, out));
+                    values.sum()
+                }
+            };
         }
         if tokens == 0 {
             return 0.0;
         }
-        if AdjointKernel::supports(sentence, &out) {
-            let transitions = context.transitions;
-            return match transitions.pairs() {
-                None => self.kernel.regularize(transitions, sentence, &mut out),
-                Some(pairs) => {
-                    let kernel = &mut self.pair_kernel;
-                    kernel.regularize(context, pairs, sentence, Part::Whole, &mut out)
-                }
-            };
+        if AdjointKernel::supports(sentence, out) {
+            if let Some(pairs) = context.transitions.pairs() {
+                let (kernel, part) = (&mut self.pair_kernel, self.part);
+                return kernel.regularize(context, pairs, sentence, part, out);
+            }
+            if self.has_kernel(context) {
+                return self.kernel.regularize(context.transitions, sentence, out);
+            }
         }
-        self.regularize_any(context, sentence, &mut out)
+        self.regularize_any(context, sentence, out)
     }
 
     fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
-        if context.transitions.order() == Order::One {
-            match context.transitions.pairs() {
-                None => self.kernel.finish(context, &mut self.edges),
-                Some(pairs) => self
-                    .pair_kernel
-                    .finish(context, pairs, Part::Whole, &mut out),
-            }
-            self.edges.finish(context.transitions, &mut out);
+        match context.transitions.pairs() {
+            Some(pairs) => self.pair_kernel.finish(context, pairs, self.part, &mut out),
+            None if self.has_kernel(context) => self.kernel.finish(context, &mut self.edges),
+            None => {}
         }
+        self.edges.finish(context.transitions, &mut out);
     }
 }
 
 impl Adjoint {
+    /// Whether `kernel` has sentences of chains in which all pairs have weights.
+    fn has_kernel(&self, context: ChainContext<'_>) -> bool {
+        self.part == Part::Whole && context.transitions.order() == Order::One
+    }
+
     /// Regularizes a sentence at order 1, from its marginals.
     fn regularize_any(
         &mut self,
@@ -99,12 +132,17 @@ impl Adjoint {
         let (lattice, weight) = (sentence.lattice, sentence.weight);
         self.edges.prepare(context.transitions);
         let (edges, messages) = (&mut self.edges, &mut self.messages);
-        let tokens = lattice.tokens();
+        let (tokens, is_whole) = (lattice.tokens(), self.part == Part::Whole);
         let mut value = add_node_value(sentence, 0, messages.first(tokens), out);
         for t in 1..tokens {
             edges.set_quadratic(context, sentence, t);
             value += edges.add_edge_value(weight, t, out);
-            messages.forward(edges, t);
+            if is_whole {
+                messages.forward(edges, t);
+            }
+        }
+        if !is_whole {
+            return value;
         }
         messages.start_backward(lattice);
         for t in (1..tokens).rev() {

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::adjoint::Adjoint;
-use super::direct::Direct;
 use super::gaussian::{Expectation, Gaussian};
 use super::message::Message;
 use super::regularizer::Regularizer;
@@ -39,7 +38,7 @@ pub enum NoiseTerm {
     /// The quadratic regularizer, with the gradient of an engine.
     Quadratic(Engine),
     /// The quadratic regularizer with marginals that are held fixed for this number of iterations,
-    /// at least 1: a weighted L2 penalty meanwhile, whose strengths come from [`Direct`].
+    /// at least 1: a weighted L2 penalty meanwhile, whose strengths come from [`Adjoint::direct`].
     Reweighted(usize),
     /// The expectation over Gaussian scores, which the quadratic regularizer approximates, at
     /// order 0: [`Gaussian`].
@@ -75,7 +74,7 @@ impl NoiseTerm {
             Self::Quadratic(Engine::Message { collapse }) => Box::new(Message::new(collapse)),
             Self::Quadratic(Engine::Window(radius)) => Box::new(Window::new(radius)),
             Self::Quadratic(Engine::Local) => Box::new(Window::new(0)),
-            Self::Reweighted(_) => Box::new(Direct::default()),
+            Self::Reweighted(_) => Box::new(Adjoint::direct()),
             Self::GaussianScores(expectation) => Box::new(Gaussian::new(expectation)),
         }
     }

@@ -7,24 +7,13 @@
 //!                  = μ[t][a][b]·(F[t−1][a] + w[t][a][b] + B[t][b] − E[W])
 //! ```
 //!
-//! by the scalar messages F and B of `scalar_messages.rs`. O(TK²) time, O(TK) memory; O(TK) of both
+//! by the scalar messages F and B of `quadratic.rs`. O(TK²) time, O(TK) memory; O(TK) of both
 //! at order 0. The adjoint engine is the special case w = ½ (1 − 2μ)·V.
 
-use super::edge_matrices::{EdgeMatrices, add_node_covariance};
+use super::quadratic::{EdgeMatrices, ScalarMessages, add_node_covariance};
 use super::regularizer::ScoreDerivatives;
-use super::scalar_messages::ScalarMessages;
-use super::vector::add_scaled;
-use crate::chain::{Lattice, Order, Transitions};
-
-/// A direction w in the space of scores. Padding must be finite.
-#[derive(Clone, Copy, Debug)]
-pub struct ScoreDirection<'a> {
-    /// Node part, `[T][S]`.
-    pub node: &'a [f64],
-    /// Edge part, `[T][K][S]`, if there are edge scores. The matrix of t = 0 is ignored, and at
-    /// order 0 all of them are.
-    pub edge: Option<&'a [f64]>,
-}
+use crate::chain::{Lattice, Order, Scores, Transitions};
+use crate::math::add;
 
 /// Computes ∇²A·w for sentences under the same transitions; a reusable workspace.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +40,7 @@ impl HessianProduct {
         &mut self,
         transitions: &Transitions,
         lattice: &Lattice,
-        direction: ScoreDirection<'_>,
+        direction: Scores<'_>,
         factor: f64,
         mut out: ScoreDerivatives<'_>,
     ) {
@@ -88,7 +77,7 @@ impl HessianProduct {
     /// Adds the products with respect to transition scores, summed over all sentences since
     /// [`HessianProduct::begin`], to `out` `[K][S]`. Nothing at order 0.
     pub fn finish(&self, out: &mut [f64]) {
-        add_scaled(out, &self.edges.score_sums, 1.0);
+        add(out, &self.edges.score_sums);
     }
 }
 
@@ -98,7 +87,7 @@ impl EdgeMatrices {
         &mut self,
         transitions: &Transitions,
         lattice: &Lattice,
-        w: ScoreDirection<'_>,
+        w: Scores<'_>,
         t: usize,
     ) {
         let (size, stride) = (self.marginals.len(), self.stride());

@@ -21,18 +21,15 @@
 //!
 //! O(TK²q) time. The sum over t is accumulated while the messages are computed, which takes O(Kq)
 //! memory; storing all messages, as in the paper, takes O(TKq). The features and their collapsing
-//! are in `active_features.rs`.
+//! are in `features.rs`.
 
-use super::active_features::{ActiveCounts, ActiveFeatures};
-use super::edge_matrices::EdgeMatrices;
-use super::features::FeatureGradient;
-use super::quadratic::{add_node_value, node_weights};
+use super::features::{ActiveFeatures, FeatureGradient};
+use super::quadratic::{EdgeMatrices, add_node_value, node_weights};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
 };
-use super::vector::add_scaled;
 use crate::chain::Order;
-use crate::math::dot;
+use crate::math::{add, add_scaled, dot, set_zeros};
 
 /// The engine of the paper, for comparison.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +45,6 @@ pub struct Message {
     conditional: Vec<f64>,  // [K][S]
     row: Vec<f64>,          // [S]
     output: FeatureGradient,
-    counts: ActiveCounts,
 }
 
 impl Message {
@@ -65,11 +61,9 @@ impl Message {
 impl Regularizer for Message {
     fn begin(&mut self, context: ChainContext<'_>) {
         self.edges.begin(context);
-        self.counts = ActiveCounts::default();
         (self.output.labels, self.output.stride) =
             (context.transitions.labels(), context.transitions.stride());
-        self.row.clear();
-        self.row.resize(context.transitions.stride(), 0.0);
+        set_zeros(&mut self.row, context.transitions.stride());
     }
 
     fn regularize(
@@ -86,7 +80,7 @@ impl Regularizer for Message {
             Order::One => {
                 let (value, total) = self.forward(context, sentence, &mut out);
                 self.backward(context, sentence);
-                add_scaled(&mut self.gradient, &self.expectations, -total);
+                add_scaled(&mut self.gradient, -total, &self.expectations);
                 value
             }
         };
@@ -95,17 +89,11 @@ impl Regularizer for Message {
     }
 
     fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
-        if context.transitions.order() == Order::One {
-            self.edges.finish(context.transitions, &mut out);
-        }
+        self.edges.finish(context.transitions, &mut out);
     }
 
     fn feature_gradient(&self) -> Option<&FeatureGradient> {
         Some(&self.output)
-    }
-
-    fn active_counts(&self) -> Option<ActiveCounts> {
-        Some(self.counts)
     }
 }
 
@@ -131,13 +119,9 @@ impl Message {
             (&mut self.gradient, size),
             (&mut self.expectations, size),
         ] {
-            array.clear();
-            array.resize(length, 0.0);
+            set_zeros(array, length);
         }
         self.conditional.resize(self.edges.marginals.len(), 0.0);
-        self.counts.tokens += tokens as u64;
-        self.counts.attributes += (self.node.columns.len() + self.edge.columns.len()) as u64;
-        self.counts.collapsed += (self.node.count + self.edge.count) as u64;
     }
 
     /// Order 0: the derivative with respect to the weight of the feature (j, b) is Σ_t
@@ -187,7 +171,7 @@ impl Message {
             total += self.edges.weighted.iter().sum::<f64>();
             let rows = self.edges.weighted.chunks_exact(stride);
             for (message, row) in self.messages.chunks_exact(size).zip(rows) {
-                add_scaled(&mut self.gradient, message, row.iter().sum());
+                add_scaled(&mut self.gradient, row.iter().sum(), message);
             }
             self.add_edges(t);
             self.edges.conditionals_given_label(&mut self.conditional);
@@ -206,7 +190,7 @@ impl Message {
             column_sums(matrix, &mut self.row);
             let (node, edge) = out.split_at_mut(nodes);
             add_feature_rows(node, &self.node, t, &self.row);
-            add_scaled(&mut edge[..matrix.len()], matrix, 1.0);
+            add(&mut edge[..matrix.len()], matrix);
             add_feature_rows(&mut edge[matrix.len()..], &self.edge, t, matrix);
         }
     }
@@ -219,7 +203,7 @@ impl Message {
             let before = self.conditional.chunks_exact(stride).map(|row| row[b]);
             for ((a, message), p) in self.messages.chunks_exact(size).enumerate().zip(before) {
                 if p != 0.0 {
-                    add_scaled(next, message, p);
+                    add_scaled(next, p, message);
                     let edge = &mut next[nodes..];
                     add_pair(
                         edge,
@@ -244,7 +228,7 @@ impl Message {
             self.edges.set_quadratic(context, sentence, t);
             column_sums(&self.edges.weighted, &mut self.row);
             for (message, m) in self.messages.chunks_exact(size).zip(&self.row) {
-                add_scaled(&mut self.gradient, message, *m);
+                add_scaled(&mut self.gradient, *m, message);
             }
             self.edges
                 .conditionals_given_previous(&mut self.conditional);
@@ -256,7 +240,7 @@ impl Message {
             .iter()
             .zip(&sentence.lattice.node_marginals()[..stride]);
         for (message, (w, p)) in self.messages.chunks_exact(size).zip(first) {
-            add_scaled(&mut self.gradient, message, p * w);
+            add_scaled(&mut self.gradient, p * w, message);
         }
     }
 
@@ -268,7 +252,7 @@ impl Message {
             next.fill(0.0);
             for ((b, message), &p) in self.messages.chunks_exact(size).enumerate().zip(row) {
                 if p != 0.0 {
-                    add_scaled(next, message, p);
+                    add_scaled(next, p, message);
                     add_label(next, &self.node, t, stride, b, p);
                     let edge = &mut next[nodes..];
                     add_pair(
@@ -297,7 +281,7 @@ impl Message {
         output.edge_columns.clone_from(&self.edge.columns);
         if context.transitions.order() == Order::One {
             let (transitions, edge) = edge.split_at(size);
-            add_scaled(&mut self.edges.score_sums, transitions, weight);
+            add_scaled(&mut self.edges.score_sums, weight, transitions);
             expand(&self.edge, edge, size, weight, &mut output.edge);
         }
     }
@@ -306,7 +290,7 @@ impl Message {
 /// Adds value·`row` for each feature of t, where every feature has as many entries as `row`.
 fn add_feature_rows(out: &mut [f64], active: &ActiveFeatures, t: usize, row: &[f64]) {
     for (feature, value) in active.at(t) {
-        add_scaled(&mut out[feature * row.len()..][..row.len()], row, value);
+        add_scaled(&mut out[feature * row.len()..][..row.len()], value, row);
     }
 }
 
@@ -326,7 +310,7 @@ fn add_pair(out: &mut [f64], active: &ActiveFeatures, t: usize, size: usize, at:
 fn column_sums(matrix: &[f64], sums: &mut [f64]) {
     sums.fill(0.0);
     for row in matrix.chunks_exact(sums.len()) {
-        add_scaled(sums, row, 1.0);
+        add(sums, row);
     }
 }
 

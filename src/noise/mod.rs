@@ -29,11 +29,11 @@
 //! | formula | file |
 //! |---|---|
 //! | R itself (eq. 14; at order 0 eq. 8), ∂R/∂V and w = ∂R/∂μ | `quadratic.rs` |
-//! | the gradient through μ, exact, O(TK²) | `adjoint.rs`, `scalar_messages.rs` |
+//! | the gradient through μ, exact, O(TK²) | `adjoint.rs`, `quadratic.rs` |
 //! | the same for most sentences, faster | `adjoint_kernel/` |
 //! | the same where few label pairs have weights, O(T(K + P)) for P pairs | `pair_kernel.rs` |
 //! | the paper's dynamic program (eqs. 15–18), exact, O(TK²q) | `message.rs` |
-//! | co-occurrence collapsing (section 4.1) | `active_features.rs` |
+//! | co-occurrence collapsing (section 4.1) | `features.rs` |
 //! | the gradient within a window (eqs. 20 and 21) | `window.rs` |
 //! | the direct part alone, for fixed μ | `direct.rs` |
 //! | ∇²A·w for any w | `hessian.rs` |
@@ -61,7 +61,7 @@
 //! | [`Message`] | eqs. 15–18, vector messages over q features: exact | O(TK²q) | O(Kq) |
 //! | [`Window`] | only the t with \|t − i\| ≤ r (eq. 20) | O(TK²r) | O(TK) |
 //! | [`Window`] of radius 0 | only t = i (eq. 21) | O(TK²) | O(TK) |
-//! | [`Direct`] | none: μ is held fixed, and R is a weighted L2 penalty | O(TK²) | O(K²) |
+//! | [`Adjoint::direct`] | none: μ is held fixed, and R is a weighted L2 penalty | O(TK²) | O(K²) |
 //!
 //! At order 0 tokens are independent: V is that of the node, and only t = i contributes.
 //!
@@ -70,11 +70,8 @@
 //!
 //! Arrays have the layout of [`chain`](crate::chain): rows are padded to the stride S.
 
-mod active_features;
 mod adjoint;
 mod adjoint_kernel;
-mod direct;
-mod edge_matrices;
 mod engine;
 mod features;
 mod gaussian;
@@ -83,19 +80,15 @@ mod message;
 mod pair_kernel;
 mod quadratic;
 mod regularizer;
-mod scalar_messages;
 #[cfg(test)]
 mod tests;
-mod vector;
 mod window;
 
-pub use active_features::ActiveCounts;
 pub use adjoint::Adjoint;
-pub use direct::Direct;
 pub use engine::{Engine, NoiseTerm, ROUND};
-pub use features::{AttributeRows, FeatureGradient, Features};
+pub use features::{ActiveCounts, AttributeRows, FeatureGradient, Features};
 pub use gaussian::{Expectation, Gaussian, LogisticMoments, logistic_moments};
-pub use hessian::{HessianProduct, ScoreDirection};
+pub use hessian::HessianProduct;
 pub use message::Message;
 pub use regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, ScoreDerivatives, SentenceInput,

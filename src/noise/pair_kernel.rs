@@ -20,13 +20,14 @@
 //! Only pairs with weights have derivatives, so P₀ to P₃ are `[P]`.
 //!
 //! [`PairKernel`] serves [`Adjoint`](super::Adjoint), and without the messages Φ and ω
-//! [`Direct`](super::Direct), for the sentences that `adjoint_kernel` supports.
+//! [`Adjoint::direct`](super::Adjoint::direct), for the sentences that `adjoint_kernel` supports.
 
 use std::ops::Range;
 
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
 use crate::chain::products::lane_sum;
 use crate::chain::{GROUP, LabelPairs, PairLists, TokenGroup};
+use crate::math::set_zeros;
 use crate::simd::{self, Kernel};
 
 /// Four factors that are multiplied at once.
@@ -47,9 +48,10 @@ pub(super) struct PairKernel {
 }
 
 /// What is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Part {
     /// R and all derivatives.
+    #[default]
     Whole,
     /// R and ∂R/∂V.
     Direct,
@@ -59,7 +61,7 @@ impl PairKernel {
     /// Starts a batch of sentences.
     pub fn begin(&mut self, context: ChainContext<'_>, pairs: &LabelPairs) {
         let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
-        let kappa = pairs.background();
+        let kappa = pairs.background;
         let value = |(&e, &tau): (&f64, &f64)| {
             let (d, h) = (e - kappa, 0.5 * e * tau);
             [d, h, d * (kappa + e), 2.0 * e * h]
@@ -68,19 +70,17 @@ impl PairKernel {
         by_successors.clear();
         by_successors.extend(pairs.potentials().iter().zip(context.variance).map(value));
         by_predecessors.clear();
-        let sources = pairs.sources().iter();
+        let sources = pairs.sources.iter();
         by_predecessors.extend(sources.map(|&i| by_successors[i as usize]));
         for sums in &mut self.sums {
-            sums.clear();
-            sums.resize(pairs.len(), 0.0);
+            set_zeros(sums, pairs.len());
         }
         self.pending = 0;
         for group in self.before.iter_mut().chain(&mut self.after) {
             group.clear(labels);
         }
         for row in [&mut self.row, &mut self.omega] {
-            row.clear();
-            row.resize(stride, 0.0);
+            set_zeros(row, stride);
         }
         self.factors.clear();
         self.factors.resize(stride, [0.0; 4]);
@@ -220,7 +220,7 @@ impl Totals {
         label: usize,
     ) -> Quad {
         let range = lists.range(label);
-        let others = &lists.others()[range.clone()];
+        let others = &lists.others[range.clone()];
         let mut sums = [[0.0; 4]; 2];
         let (pairs, last) = others.as_chunks::<2>();
         let (value_pairs, last_value) = values[range].as_chunks::<2>();
@@ -238,9 +238,9 @@ impl Totals {
             }
         }
         let mut sums: Quad = std::array::from_fn(|j| sums[0][j] + sums[1][j]);
-        if lists.is_suppressed(label) {
+        if lists.is_suppressed[label] {
             [sums[0], sums[2]] = [0.0; 2];
-            let row = lists.row(label, lists.potentials(), kappa);
+            let row = lists.row(label, &lists.potentials, kappa);
             for (e, factors) in row.zip(factors) {
                 sums[0] += e * factors[0];
                 sums[2] += e * e * factors[2];
@@ -260,16 +260,16 @@ impl Passes<'_, '_> {
         let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
         let transitions = self.context.transitions;
         let (labels, stride) = (transitions.labels(), transitions.stride());
-        let (kappa, lists) = (self.pairs.background(), self.pairs.predecessors());
+        let (kappa, lists) = (self.pairs.background, &self.pairs.predecessors);
         let kernel = &mut *self.kernel;
         let mut total = 0.0;
         for t in 0..lattice.tokens() {
             let row = t * stride..(t + 1) * stride;
-            let factor = 1.0 / lattice.scale()[t];
+            let factor = 1.0 / lattice.scale[t];
             let [alpha, psi, v, p, n, linear] = [
-                lattice.alpha(),
-                lattice.node_potentials(),
-                lattice.suffix(),
+                &lattice.alpha[..],
+                &lattice.psi[..],
+                &lattice.suffix[..],
                 lattice.node_marginals(),
                 self.sentence.node_variance,
                 self.sentence.linear(),
@@ -281,7 +281,7 @@ impl Passes<'_, '_> {
             let mut totals = None;
             if t > 0 {
                 let before = row.start - stride..row.start;
-                let from = lattice.alpha()[before.clone()].iter().zip(&done[before]);
+                let from = lattice.alpha[before.clone()].iter().zip(&done[before]);
                 for (factors, (&alpha, &phi)) in kernel.factors.iter_mut().zip(from) {
                     let square = alpha * alpha;
                     *factors = [phi, alpha, square, square];
@@ -315,17 +315,17 @@ impl Passes<'_, '_> {
         let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
         let transitions = self.context.transitions;
         let (labels, stride) = (transitions.labels(), transitions.stride());
-        let (kappa, lists) = (self.pairs.background(), self.pairs.successors());
+        let (kappa, lists) = (self.pairs.background, &self.pairs.successors);
         let kernel = &mut *self.kernel;
         kernel.omega[..labels].fill(-mean);
         for t in (0..lattice.tokens()).rev() {
             let row = t * stride..(t + 1) * stride;
-            let factor = 1.0 / lattice.scale()[t];
+            let factor = 1.0 / lattice.scale[t];
             let [alpha, beta, psi, v, n, linear, phi] = [
-                lattice.alpha(),
-                lattice.beta(),
-                lattice.node_potentials(),
-                lattice.suffix(),
+                &lattice.alpha[..],
+                &lattice.beta[..],
+                &lattice.psi[..],
+                &lattice.suffix[..],
                 self.sentence.node_variance,
                 self.sentence.linear(),
                 &kernel.phi,
@@ -344,7 +344,7 @@ impl Passes<'_, '_> {
             }
             let totals = Totals::new(kappa, &kernel.factors, &mut kernel.row);
             let before = row.start - stride..row.start;
-            let alpha = &lattice.alpha()[before.clone()];
+            let alpha = &lattice.alpha[before.clone()];
             let omega = kernel.omega[..labels].iter_mut().zip(alpha);
             for (a, (omega, alpha)) in omega.enumerate() {
                 let [messages, halves, squares, tau] =
@@ -360,8 +360,8 @@ impl Passes<'_, '_> {
     fn push_direct_factors(&mut self) {
         let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
         let stride = self.context.transitions.stride();
-        let rows = lattice.alpha().chunks_exact(stride);
-        for (alpha, v) in rows.zip(lattice.suffix().chunks_exact(stride).skip(1)) {
+        let rows = lattice.alpha.chunks_exact(stride);
+        for (alpha, v) in rows.zip(lattice.suffix.chunks_exact(stride).skip(1)) {
             for (factors, &v) in self.kernel.factors.iter_mut().zip(v) {
                 *factors = [0.0, v, 0.0, v * v];
             }

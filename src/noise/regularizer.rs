@@ -1,6 +1,5 @@
 //! The interface of the engines: inputs, outputs and the [`Regularizer`] trait.
 
-use super::active_features::ActiveCounts;
 use super::features::{FeatureGradient, Features};
 use crate::chain::{Lattice, Order, Transitions};
 
@@ -114,12 +113,6 @@ pub trait Regularizer: std::fmt::Debug + Send + Sync {
     /// Returns the gradient of the last sentence with respect to the weights of its features, if
     /// the engine computes that instead of derivatives with respect to node and edge scores.
     fn feature_gradient(&self) -> Option<&FeatureGradient> {
-        None
-    }
-
-    /// Returns the number of active attributes since [`Regularizer::begin`], if the engine counts
-    /// them.
-    fn active_counts(&self) -> Option<ActiveCounts> {
         None
     }
 }

@@ -17,7 +17,7 @@
 //!                = Σ_t Cov(w[t]; y has c, d at i)
 //! ```
 //!
-//! the t with |t − i| ≤ r. Each message of `scalar_messages.rs` is thus restricted to a window.
+//! the t with |t − i| ≤ r. Each message of `quadratic.rs` is thus restricted to a window.
 //! With x[t][j][b] = E[w[t] | y_j = b],
 //!
 //! ```text
@@ -33,14 +33,14 @@
 //!
 //! The value R is always exact, so value and gradient disagree.
 
-use super::edge_matrices::{EdgeMatrices, add_node_covariance};
-use super::quadratic::{add_node_value, independent_tokens, node_weights};
+use super::quadratic::{
+    EdgeMatrices, add_node_covariance, add_node_value, independent_tokens, node_weights,
+};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
 };
-use super::vector::add_scaled;
 use crate::chain::Order;
-use crate::math::dot;
+use crate::math::{add, dot, set_zeros};
 
 /// The approximate engine that keeps covariances within a radius.
 #[derive(Clone, Debug, Default)]
@@ -70,8 +70,7 @@ impl Regularizer for Window {
     fn begin(&mut self, context: ChainContext<'_>) {
         self.edges.begin(context);
         for row in [&mut self.row, &mut self.zeros] {
-            row.clear();
-            row.resize(context.transitions.stride(), 0.0);
+            set_zeros(row, context.transitions.stride());
         }
     }
 
@@ -87,8 +86,7 @@ impl Regularizer for Window {
         }
         let radius = self.radius.min(tokens.saturating_sub(1));
         for rows in [&mut self.forward, &mut self.backward] {
-            rows.clear();
-            rows.resize(sentence.node_variance.len(), 0.0);
+            set_zeros(rows, sentence.node_variance.len());
         }
         self.in_flight.resize(radius * self.row.len(), 0.0);
         self.means.resize(tokens, 0.0);
@@ -100,9 +98,7 @@ impl Regularizer for Window {
     }
 
     fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
-        if context.transitions.order() == Order::One {
-            self.edges.finish(context.transitions, &mut out);
-        }
+        self.edges.finish(context.transitions, &mut out);
     }
 }
 
@@ -130,7 +126,7 @@ impl Window {
                     node_weights(sentence, 0, &mut self.row);
                 }
                 x.copy_from_slice(&self.row);
-                add_scaled(&mut self.forward[t * stride..][..stride], x, 1.0);
+                add(&mut self.forward[t * stride..][..stride], x);
             }
             let marginals = &sentence.lattice.node_marginals()[t * stride..][..stride];
             self.means[t] = dot(marginals, &self.row);
@@ -156,7 +152,7 @@ impl Window {
                         .expect_given_previous(&self.zeros, 1.0, &mut self.row);
                 }
                 x.copy_from_slice(&self.row);
-                add_scaled(&mut self.backward[(t - 1) * stride..][..stride], x, 1.0);
+                add(&mut self.backward[(t - 1) * stride..][..stride], x);
             }
         }
     }
@@ -174,7 +170,7 @@ impl Window {
             return 0.0;
         }
         let mut value = add_node_value(sentence, 0, &mut self.row, out);
-        add_scaled(&mut self.row, &self.backward[..stride], 1.0);
+        add(&mut self.row, &self.backward[..stride]);
         let (lattice, weight) = (sentence.lattice, sentence.weight);
         add_node_covariance(lattice, 0, &self.row, weight, out.node);
         for t in 1..tokens {

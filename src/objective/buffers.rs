@@ -1,16 +1,13 @@
-//! Arrays over the tokens of a block, and slices of them.
+//! Arrays over the tokens of a block, and slices of them; and the parameters that do not depend on
+//! attributes (transitions, start and end weights): their variances under noise, and sums of their
+//! derivatives over sentences.
 
-use crate::math::largest_magnitude;
-use crate::score::ParameterSpace;
-
-/// The derivatives of one block of sentences.
-#[derive(Debug, Default)]
-pub(super) struct BlockDerivatives {
-    /// With respect to scores.
-    pub scores: BlockArrays,
-    /// With respect to variances; empty unless noise is proportional to the values.
-    pub variances: BlockArrays,
-}
+use super::noise::{Noise, NoiseDistribution};
+use crate::chain::Transitions;
+use crate::exact_sum::add_untied;
+use crate::math::{add, largest_magnitude};
+use crate::noise::{Engine, NoiseTerm};
+use crate::score::{ColumnRates, ParameterSpace};
 
 /// One number per score of the tokens of a block.
 #[derive(Debug, Default)]
@@ -83,4 +80,152 @@ fn take<'a>(numbers: &mut &'a mut [f64], length: usize) -> &'a mut [f64] {
     let (head, tail) = std::mem::take(numbers).split_at_mut(length);
     *numbers = tail;
     head
+}
+
+/// The variances of scores that do not depend on the text, for one evaluation.
+#[derive(Clone, Debug, Default)]
+pub struct LabelVariances {
+    /// Of transitions, `[K][stride]`, or `[P]` if only P pairs have weights.
+    pub pairs: Vec<f64>,
+    /// Of start weights, `[stride]`.
+    pub start: Vec<f64>,
+    /// Of end weights, `[stride]`.
+    pub end: Vec<f64>,
+    /// Of every node score under additive noise, `[stride]`; empty under other noise.
+    pub node: Vec<f64>,
+}
+
+impl LabelVariances {
+    /// Computes the variances under `noise` at θ, whose label weights are those of `transitions`.
+    pub fn set(
+        &mut self,
+        noise: &Noise,
+        rates: &[Option<ColumnRates>; 2],
+        space: &ParameterSpace,
+        theta: &[f64],
+        transitions: &Transitions,
+    ) {
+        let [node, edge] = noise.rates();
+        let outs = [&mut self.pairs, &mut self.start, &mut self.end];
+        for (out, weights) in outs.into_iter().zip(transitions.label_scores()) {
+            out.clear();
+            out.extend(weights.iter().map(|w| edge * w * w));
+        }
+        self.node.clear();
+        if noise.distribution == NoiseDistribution::Additive {
+            let squares = |i: usize| {
+                let (block, rates) = (space.blocks()[i], &rates[i]);
+                let rate = |column| rates.as_ref().map_or(1.0, |rates| rates.column(column));
+                let mut squares = block.targets.squares(block.weights(theta), rate);
+                if rates.is_none() {
+                    squares.iter_mut().for_each(|v| *v *= [node, edge][i]);
+                }
+                squares
+            };
+            self.node = squares(0);
+            if !space.edges.is_empty() {
+                add(&mut self.pairs, &squares(1));
+            }
+        }
+    }
+}
+
+/// Sums over sentences of the derivatives with respect to the scores and variances that do not
+/// depend on the text.
+#[derive(Clone, Debug, Default)]
+pub struct LabelSums {
+    /// With respect to transition scores, `[K][stride]`, or `[P]` if only P pairs have weights.
+    pub pairs: Vec<f64>,
+    /// With respect to start scores, `[stride]`.
+    pub first: Vec<f64>,
+    /// With respect to end scores, `[stride]`.
+    pub last: Vec<f64>,
+    /// With respect to transition variances, shaped like `pairs`.
+    pub pair_variances: Vec<f64>,
+    /// With respect to start variances, `[stride]`.
+    pub first_variances: Vec<f64>,
+    /// With respect to end variances, `[stride]`.
+    pub last_variances: Vec<f64>,
+    /// With respect to node variances, over all tokens, `[stride]`.
+    pub node_variances: Vec<f64>,
+}
+
+impl LabelSums {
+    fn fields(&mut self) -> [&mut Vec<f64>; 7] {
+        [
+            &mut self.pairs,
+            &mut self.pair_variances,
+            &mut self.first,
+            &mut self.last,
+            &mut self.first_variances,
+            &mut self.last_variances,
+            &mut self.node_variances,
+        ]
+    }
+
+    /// Sets all sums to 0, with `pairs` numbers for label pairs.
+    pub(super) fn clear(&mut self, pairs: usize, stride: usize) {
+        self.start(pairs, stride, 0.0);
+    }
+
+    /// Sets all sums to an anchor ([`crate::exact_sum`]), with `pairs` numbers for label pairs.
+    pub(super) fn start(&mut self, pairs: usize, stride: usize, anchor: f64) {
+        for (i, sums) in self.fields().into_iter().enumerate() {
+            sums.clear();
+            sums.resize(if i < 2 { pairs } else { stride }, anchor);
+        }
+    }
+
+    /// Subtracts the anchor that the sums started with.
+    pub(super) fn subtract(&mut self, anchor: f64) {
+        let fields = self.fields().into_iter().flatten();
+        fields.for_each(|sum| *sum -= anchor);
+    }
+
+    /// Adds the sums of other sentences, exactly to anchored ones, and returns the
+    /// largest magnitude among them.
+    pub(super) fn merge(&mut self, other: &mut Self) -> f64 {
+        let fields = self.fields().into_iter().zip(other.fields());
+        let largest = fields.map(|(sums, more)| {
+            add_untied(sums, more);
+            largest_magnitude(more)
+        });
+        largest.fold(0.0, f64::max)
+    }
+
+    /// Calls `visit` for each of the arrays.
+    pub(super) fn for_each(&mut self, visit: impl FnMut(&mut Vec<f64>)) {
+        self.fields().into_iter().for_each(visit);
+    }
+
+    /// Converts the derivatives with respect to variances into derivatives with respect to weights,
+    /// and adds them to those with respect to scores: with V = ρw², ∂V/∂w = 2ρw. `rate` is ρ of
+    /// edges; `weights` are shaped like the sums of pairs, of first and of last labels.
+    pub fn add_variances(&mut self, rate: f64, weights: [&[f64]; 3]) {
+        let sums = [
+            (&mut self.pairs, &self.pair_variances),
+            (&mut self.first, &self.first_variances),
+            (&mut self.last, &self.last_variances),
+        ];
+        for ((sums, variances), weights) in sums.into_iter().zip(weights) {
+            add_scaled(sums, 2.0 * rate, weights, variances);
+        }
+    }
+}
+
+/// Adds `factor · w · q` to derivatives.
+fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: &[f64]) {
+    for ((d, &w), &q) in derivatives.iter_mut().zip(weights).zip(variances) {
+        *d += factor * w * q;
+    }
+}
+
+/// Returns whether the noise term can be computed by label pairs.
+pub(super) fn works_by_pairs(noise: Noise) -> bool {
+    matches!(
+        noise.term,
+        NoiseTerm::Quadratic(Engine::Adjoint)
+            | NoiseTerm::Reweighted(_)
+            | NoiseTerm::GaussianScores(_)
+    )
 }

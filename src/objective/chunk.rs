@@ -11,7 +11,7 @@ use super::sentence::{
 use super::shared::SharedNoise;
 use crate::chain::Transitions;
 use crate::extract::{Dataset, Target};
-use crate::math::add;
+use crate::math::{add, set_zeros};
 use crate::noise::NoiseTerm;
 use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, SharedMasks, Variances};
 
@@ -35,13 +35,6 @@ pub(super) struct Context<'a> {
     pub noise_factors: [f64; 2],
     /// Whether the likelihood is left out: all derivatives are those of the noise term.
     pub is_noise_alone: bool,
-}
-
-/// Output buffers for the derivatives of the tokens of a chunk.
-pub(super) struct ChunkDerivatives<'a> {
-    pub score_derivatives: ScoreArrays<'a>,
-    /// Empty unless noise is proportional to the values.
-    pub variance_derivatives: ScoreArrays<'a>,
 }
 
 /// Evaluates chunks, one at a time.
@@ -90,21 +83,15 @@ impl ChunkWorker {
         &mut self,
         context: Context<'_>,
         chunk: Range<usize>,
-        mut derivatives: ChunkDerivatives<'_>,
+        mut derivatives: [ScoreArrays<'_>; 2],
     ) {
         self.terms = SentenceTerms::default();
         self.largest_derivative = 0.0;
         self.kernel.begin(context.chain);
         for i in chunk {
             let tokens = context.data.sentence(i);
-            let derivatives = ChunkDerivatives {
-                score_derivatives: derivatives
-                    .score_derivatives
-                    .take(tokens.len(), context.space),
-                variance_derivatives: derivatives
-                    .variance_derivatives
-                    .take(tokens.len(), context.space),
-            };
+            let derivatives =
+                (derivatives.each_mut()).map(|arrays| arrays.take(tokens.len(), context.space));
             if !tokens.is_empty() {
                 self.run_sentence(context, i, derivatives);
             }
@@ -116,14 +103,10 @@ impl ChunkWorker {
         &mut self,
         context: Context<'_>,
         sentence: usize,
-        derivatives: ChunkDerivatives<'_>,
+        [mut score_derivatives, mut variance_derivatives]: [ScoreArrays<'_>; 2],
     ) {
         let Context { data, space, .. } = context;
         let tokens = data.sentence(sentence);
-        let ChunkDerivatives {
-            mut score_derivatives,
-            mut variance_derivatives,
-        } = derivatives;
         self.compute_scores(context, &tokens, &mut score_derivatives);
         if context.is_additive() {
             self.fill_additive_variances(context, tokens.len());
@@ -160,7 +143,7 @@ impl ChunkWorker {
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
         if context.masks.is_some() {
-            // Instead of ∂J/∂V there are marginals, or the factors of ½; see `anchors.rs`.
+            // Instead of ∂J/∂V there are marginals, or the factors of ½; see `totals.rs`.
             variance_derivatives.nodes = &mut [];
             let derivative = 0.5 * noise_weight;
             self.largest_derivative = self.largest_derivative.max(derivative);
@@ -190,8 +173,7 @@ impl ChunkWorker {
         for (i, scores) in scores.into_iter().enumerate() {
             let is_shared = i == 0 && context.masks.is_some();
             if is_shared {
-                self.variances[i].clear();
-                self.variances[i].resize(scores.len(), 0.0);
+                set_zeros(&mut self.variances[i], scores.len());
             }
             let has_variances = context.is_proportional() && !is_shared;
             let variances = has_variances.then(|| {
@@ -214,7 +196,6 @@ impl ChunkWorker {
             nodes.extend_from_slice(&context.chain.variances.node);
         }
         edges.clear();
-        self.node_variance_derivatives.clear();
-        self.node_variance_derivatives.resize(nodes.len(), 0.0);
+        set_zeros(&mut self.node_variance_derivatives, nodes.len());
     }
 }

@@ -17,8 +17,8 @@
 //! [`PenalizedLikelihood::evaluate`](Objective::evaluate) computes value and gradient in one pass:
 //!
 //! 1. the label weights, prepared once for all sentences: transition potentials and, under noise,
-//!    their variances (`labels.rs`);
-//! 2. where the sums over sentences start (`anchors.rs`);
+//!    their variances (`buffers.rs`);
+//! 2. where the sums over sentences start (`totals.rs`);
 //! 3. block by block of the corpus ([`BlockPartition`]), in parallel over chunks of sentences
 //!    (`chunk.rs`): scores S = X·Θ and variances V = ρ·X∘²·Θ∘² ([`ForwardProduct`]), then
 //!    the sentence kernel (`sentence.rs`): −log p(y|x), R, ∂S, ∂V;
@@ -33,58 +33,54 @@
 //! between forward-backward and the noise term (`shared.rs`).
 //!
 //! With reweighted noise, an evaluation is one without noise and a weighted L2 penalty, whose
-//! strengths are recomputed when a round begins (`reweighting.rs`).
+//! strengths are recomputed when a round begins (`penalty.rs`).
 //!
 //! Time O(nonzeros of X · K + M·K²) for M tokens. Chunks and blocks depend only on the data, and
 //! sums over them have the same bits in any order ([`crate::exact_sum`]), so the bits do not depend
 //! on the number of threads or of processes.
 
-mod anchors;
 mod buffers;
 mod chunk;
-mod curvature;
 mod features;
-mod labels;
 mod monte_carlo;
 mod noise;
 mod part;
 mod penalty;
-mod reweighting;
 mod sentence;
 mod shared;
-mod shared_gradient;
 #[cfg(test)]
 pub(crate) mod tests;
 mod totals;
+
+use std::borrow::Cow;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{LabelWeights, Transitions};
 use crate::exact_sum::FixedPointSum;
-use crate::extract::Dataset;
+use crate::extract::{Dataset, Target};
+use crate::noise::NoiseTerm;
 use crate::optim::{Objective, Round};
 use crate::ranks::Ranks;
 use crate::score::{
     Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, SharedDerivatives,
     SharedMasks, TransposeProduct, VarianceDerivatives,
 };
-use anchors::{Anchors, LIMITS, VarianceFactors};
-pub use buffers::ScoreArrays;
-use buffers::{BlockArrays, BlockDerivatives};
-use chunk::{ChunkDerivatives, ChunkWorker, Context};
+use buffers::BlockArrays;
+pub use buffers::{LabelSums, LabelVariances, ScoreArrays};
+use chunk::{ChunkWorker, Context};
 pub use features::{SentenceAttributes, active_counts};
-pub use labels::{LabelSums, LabelVariances};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseSharing};
 pub use penalty::Penalty;
-use reweighting::Reweighting;
+use penalty::Reweighting;
 pub use sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
 };
 pub use shared::SharedNoise;
-use totals::Totals;
+use totals::{Anchors, LIMITS, Totals, VarianceFactors};
 
 /// The terms of the objective, without the L1 penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -115,14 +111,14 @@ pub struct PenalizedLikelihood {
     products: [ForwardProduct; 2],     // nodes, edges
     transposes: [TransposeProduct; 2], // nodes, edges
     workers: Vec<ChunkWorker>,         // one per chunk of a block
-    buffers: [BlockDerivatives; 2],    // of the current block and of the next one
+    buffers: [[BlockArrays; 2]; 2],    // of the current block and of the next one
     weights: LabelWeights,             // a buffer
     transitions: Transitions,
     variances: LabelVariances,
     sums: LabelSums,
     observed_pairs: Vec<f64>, // [K][stride] or [P], of sentences with one label per token
     totals: Totals,           // over all ranks
-    anchor_tasks: [Vec<anchors::Task>; 2],
+    anchor_tasks: [Vec<totals::Task>; 2],
     ranks: Option<Ranks>,
 }
 
@@ -159,9 +155,9 @@ impl PenalizedLikelihood {
             workers: (0..partition.max_block_chunks())
                 .map(|_| ChunkWorker::new(&transitions, None))
                 .collect(),
-            buffers: [(); 2].map(|()| BlockDerivatives {
-                scores: BlockArrays::new(partition.max_block_tokens(), space),
-                variances: BlockArrays::default(),
+            buffers: [(); 2].map(|()| {
+                let scores = BlockArrays::new(partition.max_block_tokens(), space);
+                [scores, BlockArrays::default()]
             }),
             partition,
             observed_pairs: totals.observed_pairs(&transitions),
@@ -170,15 +166,9 @@ impl PenalizedLikelihood {
             variances: LabelVariances::default(),
             sums: LabelSums::default(),
             totals,
-            anchor_tasks: space.blocks().map(anchors::tasks),
+            anchor_tasks: space.blocks().map(totals::anchor_tasks),
             ranks: None,
         }
-    }
-
-    /// Adds a noise term.
-    #[must_use]
-    pub fn with_noise(self, noise: Noise) -> Self {
-        self.with_attribute_noise(noise, AttributeNoise::default())
     }
 
     /// Adds a noise term in which attributes have amounts of noise of their own.
@@ -197,13 +187,13 @@ impl PenalizedLikelihood {
     fn set_noise(&mut self, noise: Noise, rates: [Option<ColumnRates>; 2]) {
         self.masks = shared::masks(&noise, &rates, &self.space);
         self.rates = rates;
-        if !labels::works_by_pairs(noise) {
+        if !buffers::works_by_pairs(noise) {
             self.work_with_all_pairs();
         }
         if noise.distribution != NoiseDistribution::Additive {
             for buffers in &mut self.buffers {
                 let tokens = self.partition.max_block_tokens();
-                buffers.variances = BlockArrays::new(tokens, &self.space);
+                buffers[1] = BlockArrays::new(tokens, &self.space);
             }
         }
         self.noise = Some(noise);
@@ -233,15 +223,9 @@ impl PenalizedLikelihood {
         self.rates = [None, None];
         self.masks = None;
         for buffers in &mut self.buffers {
-            buffers.variances = BlockArrays::default();
+            buffers[1] = BlockArrays::default();
         }
         self.create_workers();
-    }
-
-    /// Adds a noise term estimated by sampling. [`Objective::begin_iteration`] draws new samples.
-    #[must_use]
-    pub fn with_monte_carlo(self, monte_carlo: MonteCarlo) -> Self {
-        self.with_attribute_sampling(monte_carlo, AttributeNoise::default())
     }
 
     /// Like [`with_monte_carlo`](Self::with_monte_carlo), but attributes have rates of their own.
@@ -281,7 +265,11 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn inverse_curvature(&self) -> Option<Vec<f32>> {
-        Some(curvature::inverse(&self.totals, &self.space, &self.penalty))
+        Some(totals::inverse_curvature(
+            &self.totals,
+            &self.space,
+            &self.penalty,
+        ))
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
@@ -457,19 +445,15 @@ impl PenalizedLikelihood {
         index: usize,
         pass: Pass<'_>,
         workers: &mut [ChunkWorker],
-        derivatives: &mut BlockDerivatives,
+        derivatives: &mut [BlockArrays; 2],
     ) {
         let Some(block) = self.partition.blocks.get(index) else {
             return;
         };
         let tokens = self.chunk_tokens(block);
-        let score_derivatives = derivatives.scores.split(&tokens, &self.space);
-        let variance_derivatives = derivatives.variances.split(&tokens, &self.space);
-        let derivatives = score_derivatives.into_iter().zip(variance_derivatives);
-        let derivatives = derivatives.map(|(scores, variances)| ChunkDerivatives {
-            score_derivatives: scores,
-            variance_derivatives: variances,
-        });
+        let [scores, variances] =
+            (derivatives.each_mut()).map(|arrays| arrays.split(&tokens, &self.space));
+        let derivatives = scores.into_iter().zip(variances).map(<[_; 2]>::from);
         let work = workers.iter_mut().zip(&block.chunks).zip(derivatives);
         let work: Vec<_> = work.collect();
         let context = Context {
@@ -488,10 +472,9 @@ impl PenalizedLikelihood {
         &self,
         index: usize,
         factors: &[f64],
-        derivatives: &BlockDerivatives,
+        [scores, variances]: &[BlockArrays; 2],
         gradient: &mut [f64],
     ) {
-        let BlockDerivatives { scores, variances } = derivatives;
         let rates = self.proportional_noise().map(Noise::rates);
         if let Some(masks) = &self.masks {
             let block = &self.partition.blocks[index];
@@ -539,9 +522,9 @@ impl PenalizedLikelihood {
                 index,
                 tokens: &self.chunk_tokens(block),
             };
-            derivatives.scores.clear();
+            derivatives[0].clear();
             let context = self.context(theta);
-            let score_derivatives = &mut derivatives.scores;
+            let score_derivatives = &mut derivatives[0];
             value += sampling.add_block(context, &block, score_derivatives, &mut sums, gradient);
             self.gather(index, theta, &derivatives, gradient);
         }
@@ -640,6 +623,33 @@ impl PenalizedLikelihood {
             noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights)),
             is_noise_alone: false,
         }
+    }
+
+    /// Returns the marginals of the tokens of a block, and the factors of their noise terms, given
+    /// what the sentence kernel has written for variances, if labels share masks.
+    fn shared_factors<'b>(
+        &self,
+        block: &Block,
+        variances: &'b [f64],
+    ) -> (Cow<'b, [f64]>, Vec<f64>) {
+        let noise = self.noise.as_ref();
+        let term = noise.map(|noise| noise.term);
+        if term.and_then(NoiseTerm::expectation).is_some() {
+            let stride = self.space.stride();
+            let rows = variances.chunks_exact(stride).take(block.tokens.len());
+            let factors = rows.map(|row| 8.0 * row[0]).collect();
+            let halves = shared::halves(variances.len(), stride).collect();
+            return (Cow::Owned(halves), factors);
+        }
+        let mut factors = Vec::with_capacity(block.tokens.len());
+        let kinds = noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights));
+        for sentence in block.chunks.iter().cloned().flatten() {
+            let is_unlabeled = matches!(self.data.target(sentence), Target::Unlabeled);
+            let factor = self.data.weight(sentence) * kinds[usize::from(is_unlabeled)];
+            let tokens = self.data.sentence(sentence).len();
+            factors.extend(std::iter::repeat_n(factor, tokens));
+        }
+        (Cow::Borrowed(variances), factors)
     }
 
     /// Returns the number of tokens of each chunk of a block.

@@ -35,9 +35,8 @@
 //! batch and online training can share it.
 
 use super::LabelSums;
-use super::buffers::ScoreArrays;
+use super::buffers::{LabelVariances, ScoreArrays};
 use super::features::{AttributeGradient, SentenceAttributes};
-use super::labels::LabelVariances;
 use super::shared::{SharedNoise, halves};
 use crate::chain::{EdgeSums, LabelMask, Lattice, Order, Scores, Transitions};
 use crate::extract::{Allowed, AllowedLabels, Target};

@@ -1,12 +1,54 @@
 //! What the objective has to know of all sentences, wherever each is evaluated.
+//!
+//! # Anchors
+//!
+//! Where the sums over sentences start, so that their bits do not depend on how the sentences are
+//! divided among processes ([`crate::exact_sum`]).
+//!
+//! That needs a bound on each sum. If no derivative with respect to a score or a variance exceeds
+//! a limit D, the derivative with respect to the weight φ of a class of m attributes with the
+//! values x is at most
+//!
+//! ```text
+//! √m·Σ|x|·D + 2ρ·|φ|·Σx²·D
+//! ```
+//!
+//! If labels share the masks of node attributes, the derivative of the noise term is
+//! λ·ρ·Σ x²·p·(φ − u), where λ is the factor of a sentence and u is a mean of the weights of the
+//! column. With ½λ ≤ D it is at most
+//!
+//! ```text
+//! 2ρ·(|φ| + max |φ|)·Σx²·D
+//! ```
+//!
+//! The likelihood has D = w, the largest weight of a sentence, since marginals are at most 1. The
+//! noise term has no such limit: one is tried after another ([`LIMITS`]), and the evaluation is
+//! repeated if a derivative exceeds it. That depends on θ alone, so results do, too. In training
+//! the largest derivatives are around 1, so the first limit suffices; steps that the line search
+//! rejects may need more.
+//!
+//! # The diagonal preconditioner of L-BFGS, from an estimate of the curvature
+//!
+//! The Hessian of the likelihood has Σ x²·p(1−p) + 2·c2 on its diagonal, a sum over the tokens of
+//! an attribute. Attribute counts range from 1 to the size of the corpus, and so do the curvatures;
+//! an optimizer that scales all parameters alike needs hundreds of iterations for the weights of
+//! rare attributes. Since p(1−p) is unknown, h = κ·Σ x² + 2·c2 estimates the diagonal.
+//!
+//! The optimizer uses 1/√h. The full 1/h is right at the start but wrong later, when frequent
+//! attributes are certain of their labels (p(1−p) → 0) and rare ones are not; the root is the
+//! geometric mean of 1/h and no preconditioning. (docs/decisions, 16)
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use super::penalty::Penalty;
 use crate::chain::Transitions;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
-use crate::score::ParameterSpace;
+use crate::math::largest_magnitude;
+use crate::score::{ColumnRates, FeatureBlock, ParameterSpace, split_by_owner};
 
 /// Counts over all sentences. All of them have the same bits for any number of ranks.
 #[derive(Clone, Debug)]
@@ -183,4 +225,209 @@ fn label_pairs(data: &Dataset) -> LabelPairs {
         }
     }
     counts
+}
+
+/// The limits on derivatives under noise, relative to the largest weight of a sentence. Each factor
+/// of 2 costs the sums a bit.
+pub(super) const LIMITS: [f64; 3] = [8.0, (1u64 << 32) as f64, (1u128 << 96) as f64];
+
+/// Weights per task.
+const TASK_WEIGHTS: usize = 1 << 14;
+
+/// The first and the last of the columns that are a unit of work.
+pub(super) type Task = [usize; 2];
+
+/// The anchors of the sums of one evaluation.
+#[derive(Clone, Copy)]
+pub(super) struct Anchors<'a> {
+    pub space: &'a ParameterSpace,
+    pub totals: &'a Totals,
+    /// No derivative with respect to a score or a variance exceeds it.
+    pub limit: f64,
+    /// Of node and of edge attributes.
+    pub tasks: &'a [Vec<Task>; 2],
+    /// Under noise proportional to the values: what 2ρ·∂R/∂V is multiplied by.
+    pub variances: Option<VarianceFactors<'a>>,
+}
+
+/// What the derivatives with respect to variances are multiplied by.
+#[derive(Clone, Copy)]
+pub(super) struct VarianceFactors<'a> {
+    /// `[n]`.
+    pub factors: &'a [f64],
+    /// ρ of node and of edge attributes.
+    pub rates: [f64; 2],
+    /// ρ of single attributes, where they differ.
+    pub column_rates: &'a [Option<ColumnRates>; 2],
+    /// Whether labels share the masks of node attributes.
+    pub is_shared: bool,
+}
+
+impl Anchors<'_> {
+    /// Returns the anchor of sums of the derivatives with respect to the score of a label pair, of
+    /// a first or of a last label, or their variances.
+    pub fn of_labels(&self) -> f64 {
+        anchor(self.totals.tokens * self.limit)
+    }
+
+    /// Overwrites the gradient with the anchors of attribute weights, and 0 for others.
+    pub fn start(&self, gradient: &mut [f64]) {
+        gradient[self.space.edges.range.end..].fill(0.0);
+        self.for_each(gradient, |sum, anchor| *sum = anchor);
+    }
+
+    /// Subtracts the anchors.
+    pub fn finish(&self, gradient: &mut [f64]) {
+        self.for_each(gradient, |sum, anchor| *sum -= anchor);
+    }
+
+    /// Calls `visit(entry of the gradient, anchor)` for all attribute weights.
+    fn for_each(&self, gradient: &mut [f64], visit: impl Fn(&mut f64, f64) + Sync) {
+        for (kind, block) in self.space.blocks().into_iter().enumerate() {
+            let tasks = &self.tasks[kind];
+            let weights = |columns: &Task| {
+                let [first, last] = columns.map(|column| block.targets.range(column));
+                first.start..last.end
+            };
+            let owners = tasks.iter().map(weights);
+            let slices = split_by_owner(owners, block.weights_mut(gradient));
+            tasks.par_iter().zip(slices).for_each(|(task, mut rest)| {
+                for column in task[0]..=task[1] {
+                    let weights = block.targets.range(column);
+                    let (sums, after) = rest.split_at_mut(weights.len());
+                    rest = after;
+                    let totals = &self.totals.columns[kind];
+                    let bound = block.scale[column] * totals.magnitudes[column] * self.limit;
+                    let Some(variances) = &self.variances else {
+                        let anchor = anchor(bound);
+                        sums.iter_mut().for_each(|sum| visit(sum, anchor));
+                        continue;
+                    };
+                    let own = variances.column_rates[kind].as_ref();
+                    let rate = own.map_or(variances.rates[kind], |own| own.column(column));
+                    let slope = 2.0 * rate * totals.square_magnitudes[column] * self.limit;
+                    let factors = &block.weights(variances.factors)[weights];
+                    let mean = match variances.is_shared && kind == 0 {
+                        true => largest_magnitude(factors),
+                        false => 0.0,
+                    };
+                    for (sum, factor) in sums.iter_mut().zip(factors) {
+                        visit(sum, anchor(bound + slope * (factor.abs() + mean)));
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Divides the columns of a block into tasks.
+pub(super) fn anchor_tasks(block: &FeatureBlock) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut end = 0; // of the weights of the task
+    for column in 0..block.columns() {
+        let weights = block.targets.range(column);
+        match tasks.last_mut() {
+            Some(task) if weights.end <= end => task[1] = column,
+            _ => {
+                tasks.push([column; 2]);
+                end = weights.start + TASK_WEIGHTS;
+            }
+        }
+    }
+    tasks
+}
+
+/// The estimate κ of p(1−p).
+const KAPPA: f64 = 0.1;
+
+/// Returns the estimates 1/√h of all parameters, `[space.dimension()]`. Time O(parameters).
+pub(super) fn inverse_curvature(
+    totals: &Totals,
+    space: &ParameterSpace,
+    penalty: &Penalty,
+) -> Vec<f32> {
+    // Extreme attribute values leave the range of f32.
+    let estimate =
+        |count: f64, l2: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
+    let pairs = (totals.weighted_tokens / space.labels() as f64).max(1.0);
+    // Transitions and boundary weights; attributes are overwritten below.
+    let first = space.edges.range.end;
+    let mut estimates = vec![1.0; first];
+    let labels = first..space.dimension();
+    estimates.extend(labels.map(|i| estimate(pairs, penalty.strength(i))));
+    let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
+    let [nodes, edges] = &totals.columns;
+    for (columns, block, share) in [
+        (nodes, &space.nodes, 1.0),
+        (edges, &space.edges, label_pair_share),
+    ] {
+        let estimates = block.weights_mut(&mut estimates);
+        for (column, &square) in columns.squares.iter().enumerate() {
+            // Attributes of unlabeled text alone may have no count here.
+            let count = (share * square).max(share);
+            let range = block.targets.range(column);
+            // All weights of an attribute have the same strength.
+            if let Some(own) = estimates.get_mut(range.clone())
+                && !own.is_empty()
+            {
+                own.fill(estimate(
+                    count,
+                    penalty.strength(block.range.start + range.start),
+                ));
+            }
+        }
+    }
+    estimates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::Order;
+    use crate::extract::tests::random::one_sentence;
+    use crate::extract::{Classes, Dataset};
+    use crate::score::{Boundary, SpaceOptions, States};
+
+    /// Two tokens with two labels: column 0 at both with these values, column 1 at the second.
+    fn problem(values: [f64; 2]) -> (Dataset, ParameterSpace) {
+        let data = one_sentence(&[&[(0, values[0])], &[(0, values[1]), (1, 1.0)]]);
+        let options = SpaceOptions {
+            order: Order::One,
+            boundary: Boundary::On,
+            states: States::All,
+            transitions: true,
+            label_pairs: States::All,
+            min_frequency: None,
+        };
+        let (nodes, edges) = (Classes::singletons(2), Classes::singletons(0));
+        let space = ParameterSpace::new(2, &data, &nodes, &edges, options);
+        (data, space)
+    }
+
+    #[test]
+    fn an_estimate_is_one_by_the_root_of_what_is_expected() {
+        let (data, space) = problem([1.0, 3.0]);
+        let estimates = inverse_curvature(&Totals::new(&data, &space), &space, &0.25.into());
+        assert_eq!(estimates.len(), space.dimension());
+        let h = |square: f64| (1.0 / (0.1 * square + 0.5).sqrt()) as f32;
+        let nodes = space.nodes.weights(&estimates);
+        assert_eq!(nodes, [h(10.0), h(10.0), h(1.0), h(1.0)]);
+        // 2 tokens by 2 labels
+        let labels = space.dimension() - nodes.len();
+        let others = estimates.iter().filter(|&&e| e == h(1.0)).count();
+        assert_eq!(others, labels + 2);
+    }
+
+    #[test]
+    fn estimates_are_finite_and_above_0_whatever_the_values() {
+        for (values, l2) in [
+            ([1e200, 1e200], 0.0),
+            ([1e-200, 1e-200], 0.0),
+            ([1.0, 1.0], 1e300),
+        ] {
+            let (data, space) = problem(values);
+            let estimates = inverse_curvature(&Totals::new(&data, &space), &space, &l2.into());
+            assert!(estimates.iter().all(|&e| e > 0.0 && e.is_finite()));
+        }
+    }
 }

@@ -7,15 +7,11 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::backtracking::BacktrackingSearch;
-use super::convergence::ConvergenceTest;
 use super::lbfgs::LbfgsMemory;
-use super::line_search::{LineSearchStart, TrialDecision, TrialStep, WolfeSearch};
-use super::objective::Objective;
-use super::outcome::{Iteration, Outcome, StopReason};
+use super::line_search::{LineSearchStart, StepSearch, TrialDecision, TrialStep};
+use super::objective::{Iteration, LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason};
 use super::owlqn::{self, L1Penalty};
-use super::settings::{LbfgsOptions, LbfgsSettings, LineSearch};
-use super::state::{OptimizerState, StateObserver};
+use super::state::{ConvergenceTest, OptimizerState, Start, StateObserver};
 use super::vector::{PointRef, VectorOps};
 
 /// A point with the results of its evaluation.
@@ -31,38 +27,6 @@ impl<D> EvaluatedPoint<D> {
         PointRef {
             x: &self.x,
             gradient: &self.gradient,
-        }
-    }
-}
-
-/// A line search of a smooth function.
-enum SmoothSearch {
-    Wolfe(WolfeSearch),
-    Backtracking(BacktrackingSearch),
-}
-
-impl SmoothSearch {
-    fn new(start: LineSearchStart, options: &LbfgsOptions) -> Self {
-        let trials = options.max_line_search;
-        let backtracking = |is_strong| BacktrackingSearch::new(start, is_strong, trials);
-        match options.line_search {
-            LineSearch::StrongWolfe => Self::Wolfe(WolfeSearch::new(start, trials)),
-            LineSearch::Backtracking => Self::Backtracking(backtracking(false)),
-            LineSearch::StrongBacktracking => Self::Backtracking(backtracking(true)),
-        }
-    }
-
-    fn decide(&mut self, trial: TrialStep) -> TrialDecision {
-        match self {
-            Self::Wolfe(search) => search.decide(trial),
-            Self::Backtracking(search) => search.decide(trial),
-        }
-    }
-
-    fn fallback(&self) -> Option<f64> {
-        match self {
-            Self::Wolfe(search) => search.trials.fallback(),
-            Self::Backtracking(search) => search.trials.fallback(),
         }
     }
 }
@@ -114,39 +78,34 @@ pub(super) struct Descent<'a, O: Objective> {
 }
 
 impl<'a, O: Objective> Descent<'a, O> {
-    /// Evaluates the starting point. `x` and `l1` are `[n]`.
+    /// Evaluates the starting point, or resumes in a state. Vectors, and `l1`, are `[n]`.
     pub(super) fn new(
         objective: &'a mut O,
-        x: Vec<f64>,
+        start: Start<O::Detail>,
         l1: Option<&'a [f64]>,
         settings: &'a LbfgsSettings,
         interrupt: Option<&'a AtomicBool>,
     ) -> Self {
-        let mut gradient = vec![0.0; x.len()];
-        let (mut value, detail) = objective.evaluate(&x, &mut gradient);
-        if let Some(l1) = l1 {
-            value += L1Penalty::new(l1).value(&mut VectorOps::new(x.len()), &x);
-        }
-        let current = EvaluatedPoint {
-            x,
-            gradient,
-            value,
-            detail,
+        let state = match start {
+            Start::State(state) => *state,
+            Start::Point(x) => {
+                let mut gradient = vec![0.0; x.len()];
+                let (mut value, detail) = objective.evaluate(&x, &mut gradient);
+                if let Some(l1) = l1 {
+                    value += L1Penalty::new(l1).value(&mut VectorOps::new(x.len()), &x);
+                }
+                let current = EvaluatedPoint {
+                    x,
+                    gradient,
+                    value,
+                    detail,
+                };
+                return Self {
+                    evaluations: 1,
+                    ..Self::at(current, objective, l1, settings, interrupt)
+                };
+            }
         };
-        Self {
-            evaluations: 1,
-            ..Self::at(current, objective, l1, settings, interrupt)
-        }
-    }
-
-    /// Resumes in a state, whose vectors are `[n]`.
-    pub(super) fn resume(
-        objective: &'a mut O,
-        state: OptimizerState<'static, O::Detail>,
-        l1: Option<&'a [f64]>,
-        settings: &'a LbfgsSettings,
-        interrupt: Option<&'a AtomicBool>,
-    ) -> Self {
         let current = EvaluatedPoint {
             x: state.x.into_owned(),
             gradient: state.gradient.into_owned(),
@@ -438,7 +397,8 @@ impl<'a, O: Objective> Descent<'a, O> {
 
     /// Searches for a step that satisfies the conditions of the line search of the options.
     fn search_smooth(&mut self, start: LineSearchStart, first: f64) -> LineSearchResult {
-        let mut search = SmoothSearch::new(start, self.options);
+        let (method, trials) = (self.options.line_search, self.options.max_line_search);
+        let mut search = StepSearch::new(start, method, trials);
         let mut step = first;
         loop {
             if self.try_step(step).is_none() {

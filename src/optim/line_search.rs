@@ -20,6 +20,15 @@
 //! equation 4.1), and the zero of the slope is found by the secant rule.
 //!
 //! The caller evaluates φ; the cost of the search itself is negligible.
+//!
+//! # Backtracking, as in libLBFGS
+//!
+//! A step that is too long is halved; one that is too short, because the slope is still steep, is
+//! multiplied by 2.1 (the factors of libLBFGS, on which CRFsuite is built). It does not
+//! interpolate, so it needs more evaluations on smooth functions than the other
+//! search; it is here for comparisons with CRFsuite.
+
+use super::objective::LineSearch;
 
 /// c₁, as in Nocedal & Wright.
 pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;
@@ -30,6 +39,12 @@ pub(super) const CURVATURE: f64 = 0.9;
 
 /// The factor by which a step shrinks if its value is not finite.
 pub(super) const NON_FINITE_SHRINK: f64 = 0.25;
+
+/// The factor for a step that is too long.
+const SHRINK: f64 = 0.5;
+
+/// The factor for a step that is too short.
+const GROW: f64 = 2.1;
 
 /// φ and φ′ at a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,63 +96,25 @@ pub(super) enum TrialDecision {
     GiveUp,
 }
 
-/// The trials of a line search.
-#[derive(Debug)]
-pub(super) struct Trials {
-    pub(super) start: LineSearchStart,
-    best: Option<TrialStep>,
-    left: usize,
-}
-
-impl Trials {
-    pub(super) fn new(start: LineSearchStart, most: usize) -> Self {
-        Self {
-            start,
-            best: None,
-            left: most,
-        }
-    }
-
-    /// Records a trial step; returns whether it is finite.
-    pub(super) fn record(&mut self, trial: TrialStep) -> bool {
-        self.left = self.left.saturating_sub(1);
-        let is_finite = trial.value.is_finite() && trial.slope.is_finite();
-        if is_finite && self.best.is_none_or(|best| trial.value < best.value) {
-            self.best = Some(trial);
-        }
-        is_finite
-    }
-
-    /// Returns the decision to try `step` next, if there are trials left.
-    pub(super) fn next(&self, step: f64) -> TrialDecision {
-        match self.left {
-            0 => TrialDecision::GiveUp,
-            _ => TrialDecision::Try(step),
-        }
-    }
-
-    /// Returns the trial step with the lowest finite value, if that is below φ(0) by more than the
-    /// noise.
-    pub(super) fn fallback(&self) -> Option<f64> {
-        self.best
-            .filter(|best| self.start.is_decrease(best.value))
-            .map(|best| best.step)
-    }
-}
-
 /// A line search in progress.
 #[derive(Debug)]
-pub(super) struct WolfeSearch {
-    pub(super) trials: Trials,
-    low: TrialStep,
-    high: Option<TrialStep>,
-    widths: [f64; 2], // of the bracket before the last two trials, newest first
+pub(super) struct StepSearch {
+    method: LineSearch,
+    start: LineSearchStart,
+    best: Option<TrialStep>,
+    left: usize,             // trials
+    low: TrialStep,          // of the search for the strong Wolfe conditions, as are the next two
+    high: Option<TrialStep>, // the other end of the bracket
+    widths: [f64; 2],        // of the bracket before the last two trials, newest first
 }
 
-impl WolfeSearch {
-    pub(super) fn new(start: LineSearchStart, max_trials: usize) -> Self {
+impl StepSearch {
+    pub(super) fn new(start: LineSearchStart, method: LineSearch, max_trials: usize) -> Self {
         Self {
-            trials: Trials::new(start, max_trials),
+            method,
+            start,
+            best: None,
+            left: max_trials,
             low: TrialStep {
                 step: 0.0,
                 value: start.value,
@@ -150,28 +127,68 @@ impl WolfeSearch {
 
     /// Returns what to do after a trial step.
     pub(super) fn decide(&mut self, trial: TrialStep) -> TrialDecision {
-        let next = if self.trials.record(trial) {
-            let start = &self.trials.start;
-            let low_enough = start.is_low_enough(trial);
-            if low_enough && trial.slope.abs() <= -CURVATURE * start.slope {
-                return TrialDecision::Accept;
-            }
-            self.shrink_bracket(trial, low_enough)
-        } else {
-            self.high = Some(TrialStep {
-                value: f64::INFINITY,
-                slope: f64::NAN,
-                ..trial
-            });
-            self.widths = [f64::INFINITY; 2];
-            self.low.step + NON_FINITE_SHRINK * (trial.step - self.low.step)
+        self.left = self.left.saturating_sub(1);
+        let is_finite = trial.value.is_finite() && trial.slope.is_finite();
+        if is_finite && self.best.is_none_or(|best| trial.value < best.value) {
+            self.best = Some(trial);
+        }
+        let next = match self.method {
+            LineSearch::StrongWolfe => self.next_of_bracket(trial, is_finite),
+            LineSearch::Backtracking => self.backtrack(trial, is_finite, false),
+            LineSearch::StrongBacktracking => self.backtrack(trial, is_finite, true),
         };
-        self.trials.next(next)
+        match next {
+            None => TrialDecision::Accept,
+            Some(_) if self.left == 0 => TrialDecision::GiveUp,
+            Some(step) => TrialDecision::Try(step),
+        }
+    }
+
+    /// Returns the trial step with the lowest finite value, if that is below φ(0) by more than the
+    /// noise.
+    pub(super) fn fallback(&self) -> Option<f64> {
+        self.best
+            .filter(|best| self.start.is_decrease(best.value))
+            .map(|best| best.step)
+    }
+
+    /// Returns the next step of the bracket, unless the trial satisfies the conditions.
+    fn next_of_bracket(&mut self, trial: TrialStep, is_finite: bool) -> Option<f64> {
+        if is_finite {
+            let low_enough = self.start.is_low_enough(trial);
+            let is_accepted = low_enough && trial.slope.abs() <= -CURVATURE * self.start.slope;
+            return (!is_accepted).then(|| self.shrink_bracket(trial, low_enough));
+        }
+        self.high = Some(TrialStep {
+            value: f64::INFINITY,
+            slope: f64::NAN,
+            ..trial
+        });
+        self.widths = [f64::INFINITY; 2];
+        Some(self.low.step + NON_FINITE_SHRINK * (trial.step - self.low.step))
+    }
+
+    /// Returns a multiple of the step, unless the trial satisfies the conditions: |φ′| must be
+    /// small (strong), or φ′ not too negative.
+    fn backtrack(&self, trial: TrialStep, is_finite: bool, is_strong: bool) -> Option<f64> {
+        let limit = CURVATURE * self.start.slope; // < 0
+        let factor = if !is_finite {
+            NON_FINITE_SHRINK
+        } else if !self.start.is_low_enough(trial) {
+            SHRINK
+        } else if trial.slope < limit {
+            GROW
+        } else if is_strong && trial.slope > -limit {
+            SHRINK
+        } else {
+            return None;
+        };
+        Some(factor * trial.step)
     }
 
     /// Replaces one end of the bracket by a trial; returns the next step to try.
     fn shrink_bracket(&mut self, trial: TrialStep, low_enough: bool) -> f64 {
-        if !low_enough || trial.value > self.low.value + self.trials.start.noise {
+        if !low_enough || trial.value > self.low.value + self.start.noise {
             self.high = Some(trial);
             return self.interpolate(trial);
         }
@@ -198,7 +215,7 @@ impl WolfeSearch {
         if width.abs() > 0.66 * older {
             return low.step + 0.5 * width;
         }
-        let level = (low.value - high.value).abs() <= self.trials.start.noise;
+        let level = (low.value - high.value).abs() <= self.start.noise;
         let fraction = if level && low.slope * high.slope < 0.0 {
             low.slope / (low.slope - high.slope)
         } else {
@@ -246,7 +263,7 @@ mod tests {
             lowest: value,
             noise,
         };
-        let mut search = WolfeSearch::new(start, max_trials);
+        let mut search = StepSearch::new(start, LineSearch::StrongWolfe, max_trials);
         let mut steps = vec![first];
         loop {
             let step = steps[steps.len() - 1];
@@ -353,5 +370,53 @@ mod tests {
         let (steps, accepted) = search(kink, 1e3, 0.0, 30);
         assert!(!accepted);
         assert!((steps[29] - 1.0).abs() < 0.1, "{steps:?}");
+    }
+
+    /// Searches along (α − 1)²; returns the trial steps and whether the last one was accepted.
+    fn backtrack(first: f64, is_strong: bool, max_trials: usize) -> (Vec<f64>, bool) {
+        let start = LineSearchStart {
+            value: 1.0,
+            slope: -2.0,
+            lowest: 1.0,
+            noise: 0.0,
+        };
+        let method = match is_strong {
+            true => LineSearch::StrongBacktracking,
+            false => LineSearch::Backtracking,
+        };
+        let mut search = StepSearch::new(start, method, max_trials);
+        let mut steps = vec![first];
+        loop {
+            let step = steps[steps.len() - 1];
+            let (value, slope) = ((step - 1.0).powi(2), 2.0 * (step - 1.0));
+            match search.decide(TrialStep { step, value, slope }) {
+                TrialDecision::Accept => return (steps, true),
+                TrialDecision::Try(next) => steps.push(next),
+                TrialDecision::GiveUp => return (steps, false),
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_step_is_halved_until_the_value_has_decreased() {
+        assert_eq!(backtrack(6.0, false, 20), (vec![6.0, 3.0, 1.5], true));
+    }
+
+    #[test]
+    fn a_short_backtracking_step_grows_until_the_slope_has_flattened() {
+        assert_eq!(backtrack(0.05, false, 20), (vec![0.05, 0.05 * 2.1], true));
+    }
+
+    #[test]
+    fn only_the_strong_conditions_reject_a_slope_that_rises_too_steeply() {
+        // at 1.95 the value has decreased by enough, but the slope is 1.9 > 0.9 · 2
+        assert_eq!(backtrack(1.95, false, 20), (vec![1.95], true));
+        assert_eq!(backtrack(1.95, true, 20), (vec![1.95, 0.975], true));
+    }
+
+    #[test]
+    fn the_search_ends_at_the_maximum_of_trials() {
+        assert_eq!(backtrack(1e9, false, 3).0.len(), 3);
+        assert!(!backtrack(1e9, false, 3).1);
     }
 }

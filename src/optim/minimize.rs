@@ -4,10 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::descent::Descent;
-use super::objective::Objective;
-use super::outcome::{Iteration, Outcome};
-use super::settings::LbfgsSettings;
-use super::state::{IterationObserver, Start, StateObserver};
+use super::objective::{Iteration, LbfgsSettings, Objective, Outcome};
+use super::state::{Start, StateObserver};
 use crate::error::{Error, Result};
 
 /// Minimizes `objective` starting at `x`, with an optional L1 penalty of strength `l1[i]` ≥ 0 on
@@ -31,7 +29,7 @@ pub fn minimize<O: Objective>(
     observer: &mut dyn FnMut(&Iteration<'_, O::Detail>) -> ControlFlow<()>,
 ) -> Result<Outcome<O::Detail>> {
     let start = Start::Point(x);
-    let observer = &mut IterationObserver(observer);
+    let observer = &mut |iteration: &Iteration<'_, O::Detail>| observer(iteration);
     minimize_from(objective, start, l1, settings, interrupt, observer)
 }
 
@@ -62,11 +60,7 @@ pub(crate) fn minimize_from<O: Objective>(
         }
     }
     let l1 = l1.filter(|l1| l1.iter().any(|&c| c > 0.0));
-    let descent = match start {
-        Start::Point(x) => Descent::new(objective, x, l1, settings, interrupt),
-        Start::State(state) => Descent::resume(objective, *state, l1, settings, interrupt),
-    };
-    Ok(descent.run(observer))
+    Ok(Descent::new(objective, start, l1, settings, interrupt).run(observer))
 }
 
 fn check_length(what: &str, actual: usize, expected: usize) -> Result<()> {

@@ -14,11 +14,11 @@
 //!
 //! 1. Direction d = −H·g by the two-loop recursion (`lbfgs.rs`). With L1, g is the pseudo-gradient
 //!    and d is aligned with −g (`owlqn.rs`).
-//! 2. Step α along d: strong Wolfe (`line_search.rs`) or backtracking (`backtracking.rs`); with L1
+//! 2. Step α along d: strong Wolfe (`line_search.rs`) or backtracking (the same file); with L1
 //!    backtracking within an orthant.
 //! 3. The curvature pair (s, y) = (change of x, change of ∇f) enters the memory if its curvature is
 //!    positive; otherwise it is skipped and counted.
-//! 4. The observer is called, then the stopping tests are made (`convergence.rs`).
+//! 4. The observer is called, then the stopping tests are made (`state.rs`).
 //!
 //! The first step, and the first after a restart, goes along −g, where the scale of f is unknown.
 //! The first trial moves x by a distance of 1 (α = 1/‖g‖, like CRFsuite and Wapiti), after a
@@ -110,17 +110,13 @@
 //! # Ok::<(), dropchain::Error>(())
 //! ```
 
-mod backtracking;
-mod convergence;
 mod descent;
 mod gradient_check;
 mod lbfgs;
 mod line_search;
 mod minimize;
 mod objective;
-mod outcome;
 mod owlqn;
-mod settings;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -130,7 +126,7 @@ pub use gradient_check::check_gradient;
 pub use minimize::minimize;
 #[cfg(feature = "train")]
 pub(crate) use minimize::minimize_from;
-pub use objective::{Objective, Round};
-pub use outcome::{Iteration, Outcome, StopReason};
-pub use settings::{LbfgsOptions, LbfgsSettings, LineSearch};
+pub use objective::{
+    Iteration, LbfgsOptions, LbfgsSettings, LineSearch, Objective, Outcome, Round, StopReason,
+};
 pub(crate) use state::{OptimizerState, Start, StateObserver};

@@ -15,9 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block::FeatureBlock;
-use super::rates::ColumnRates;
-use super::targets::{BLOCKS, ColumnForm, Targets};
+use super::targets::{BLOCKS, ColumnForm, ColumnRates, FeatureBlock, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
@@ -135,8 +133,8 @@ impl ForwardProduct {
                     coefficients: &self.block.scale,
                     columns: None,
                     table: self.block.weights(theta),
-                    row_pitch: targets.labels() * targets.height(),
-                    line_pitch: targets.labels(),
+                    row_pitch: targets.labels * targets.height,
+                    line_pitch: targets.labels,
                 };
                 (dense, None)
             }
@@ -148,7 +146,7 @@ impl ForwardProduct {
                     columns: Some(&weights.dense_columns),
                     table: &weights.table,
                     row_pitch: targets.width(),
-                    line_pitch: targets.stride(),
+                    line_pitch: targets.stride,
                 };
                 (dense, Some(Split { weights, rows }))
             }
@@ -316,8 +314,8 @@ impl Kernel for Write<'_> {
 
     #[inline(always)]
     fn run(mut self) {
-        let stride = self.targets.stride();
-        for line in 0..self.targets.height() {
+        let stride = self.targets.stride;
+        for line in 0..self.targets.height {
             for at in (0..stride).step_by(BLOCKS * LANES) {
                 match ((stride - at) / LANES).min(BLOCKS) {
                     1 => self.lines::<1>(line, at),
@@ -349,7 +347,7 @@ impl Write<'_> {
     /// Writes `B` blocks of lanes of one line of every token, from label `at` on.
     #[inline(always)]
     fn lines<const B: usize>(&mut self, line: usize, at: usize) {
-        let (width, stride) = (self.targets.width(), self.targets.stride());
+        let (width, stride) = (self.targets.width(), self.targets.stride);
         let offset = line * self.rows.line_pitch + at;
         for (i, token) in self.tokens.clone().enumerate() {
             let out = i * width + line * stride + at;

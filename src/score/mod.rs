@@ -19,29 +19,20 @@
 //! the gradient, and the same bits for any number of threads. [`BlockPartition`] fixes the units of
 //! work, which depend on the data alone.
 
-mod block;
-mod columns;
 mod forward;
-mod frequency;
 mod observed;
 mod parameters;
 mod partition;
-mod rates;
 mod shared;
-mod shared_transpose;
 mod targets;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transpose;
 
-pub use block::FeatureBlock;
-pub(crate) use columns::{ColumnBlock, TASK_ENTRIES, split_by_owner};
-pub use columns::{Entry, sorted_entries};
 pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
-pub use partition::{Block, BlockPartition};
-pub use rates::ColumnRates;
-pub use shared::SharedMasks;
-pub use shared_transpose::SharedDerivatives;
-pub use targets::{ColumnForm, Targets};
+pub use partition::{Block, BlockPartition, Entry, sorted_entries};
+pub(crate) use partition::{ColumnBlock, TASK_ENTRIES, split_by_owner};
+pub use shared::{SharedDerivatives, SharedMasks};
+pub use targets::{ColumnForm, ColumnRates, FeatureBlock, Targets};
 pub use transpose::{TransposeProduct, VarianceDerivatives};

@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::block::FeatureBlock;
-use super::frequency::Frequencies;
-use super::observed::ObservedLabels;
-use super::targets::Targets;
+use super::observed::{Frequencies, ObservedLabels};
+use super::targets::{FeatureBlock, Targets};
 use crate::chain::{self, LabelWeights, Order, Transitions};
 use crate::extract::{Classes, Dataset};
-use crate::math::add;
+use crate::math::{add, set_zeros};
 
 /// Whether the first and the last label of a sentence have weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -347,10 +345,9 @@ impl ParameterSpace {
 impl LabelBlock {
     /// Writes the weights of θ to a matrix of this shape without padding; absent ones are 0.
     fn spread(&self, theta: &[f64], [height, labels]: [usize; 2], out: &mut Vec<f64>) {
-        out.clear();
-        out.resize(height * labels, 0.0);
+        set_zeros(out, height * labels);
         if self.targets.columns() > 0 {
-            let (theta, stride) = (&theta[self.range.clone()], self.targets.stride());
+            let (theta, stride) = (&theta[self.range.clone()], self.targets.stride);
             self.targets.for_each(0, |position, index| {
                 out[position / stride * labels + position % stride] = theta[index];
             });

@@ -1,8 +1,9 @@
-//! The units of work, which depend only on the data.
+//! The units of work, which depend only on the data, and the columns of the design matrix within
+//! one block of tokens (CSC).
 
 use std::ops::Range;
 
-use crate::extract::Dataset;
+use crate::extract::{Dataset, SparseRows};
 
 /// Tokens per chunk of sentences, the unit of work of a thread.
 const CHUNK_TOKENS: usize = 256;
@@ -88,4 +89,120 @@ fn divide(lengths: impl IntoIterator<Item = usize>, width: usize) -> Vec<Vec<Ran
         chunks.push(first..end);
     }
     chunks.chunks(chunks_per_block).map(<[_]>::to_vec).collect()
+}
+
+/// Entries per task of a product over columns.
+pub(crate) const TASK_ENTRIES: usize = 4096;
+
+/// An entry of the design matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The column.
+    pub column: u32,
+    /// Counted from the first token of the block.
+    pub token: u32,
+    /// The value.
+    pub value: f64,
+}
+
+/// Returns the entries of `tokens`, sorted by column and token; none for a matrix without rows.
+#[must_use]
+pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
+    let first = tokens.start;
+    let mut entries = Vec::new();
+    if rows.is_empty() {
+        return entries;
+    }
+    for token in tokens {
+        let row = rows.entries(token).map(|(column, value)| Entry {
+            column,
+            token: (token - first) as u32,
+            value,
+        });
+        entries.extend(row);
+    }
+    entries.sort_unstable_by_key(|entry| (entry.column, entry.token));
+    entries
+}
+
+/// The entries of one block of tokens in CSC form: column by column in ascending order, tokens in
+/// order within a column. Columns without entries are absent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ColumnBlock {
+    columns: Vec<u32>,
+    ends: Vec<u32>,           // [columns] end of each column in `tokens`
+    tokens: Vec<u32>,         // [entries] counted from the first token of the block
+    values: Option<Vec<f64>>, // [entries], unless all values are 1
+}
+
+impl ColumnBlock {
+    /// Creates an empty block for entries of `rows`.
+    pub fn for_entries_of(rows: &SparseRows) -> Self {
+        Self {
+            values: (!rows.is_binary()).then(Vec::new),
+            ..Self::default()
+        }
+    }
+
+    /// Appends a column, whose entries must not be empty.
+    pub fn push(&mut self, entries: &[Entry]) {
+        self.columns.push(entries[0].column);
+        self.tokens.extend(entries.iter().map(|entry| entry.token));
+        self.ends.push(self.tokens.len() as u32);
+        if let Some(values) = &mut self.values {
+            values.extend(entries.iter().map(|entry| entry.value));
+        }
+    }
+
+    /// Returns the number of columns.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Returns the index in the matrix of the `i`-th column of the block.
+    #[inline(always)]
+    pub fn column(&self, i: usize) -> usize {
+        self.columns[i] as usize
+    }
+
+    /// Returns the entries of the `i`-th column of the block.
+    #[inline(always)]
+    pub fn entries(&self, i: usize) -> Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        start..self.ends[i] as usize
+    }
+
+    /// Returns the token of an entry, counted from the first of the block.
+    #[inline(always)]
+    pub fn token(&self, entry: usize) -> usize {
+        self.tokens[entry] as usize
+    }
+
+    /// Returns the value of an entry.
+    #[inline(always)]
+    pub fn value(&self, entry: usize) -> f64 {
+        self.values.as_ref().map_or(1.0, |values| values[entry])
+    }
+
+    pub fn shrink_to_fit(&mut self) {
+        self.columns.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.tokens.shrink_to_fit();
+    }
+}
+
+/// Splits a gradient into one slice per owner, given the weights of each owner as ascending,
+/// disjoint ranges.
+pub(crate) fn split_by_owner(
+    owners: impl ExactSizeIterator<Item = Range<usize>>,
+    gradient: &mut [f64],
+) -> Vec<&mut [f64]> {
+    let mut slices = Vec::with_capacity(owners.len());
+    let (mut rest, mut consumed) = (gradient, 0);
+    for weights in owners {
+        let (slice, after) = rest.split_at_mut(weights.end - consumed);
+        slices.push(&mut slice[weights.start - consumed..]);
+        (rest, consumed) = (after, weights.end);
+    }
+    slices
 }

@@ -1,6 +1,8 @@
-//! The scores that each column of the design matrix has weights for.
+//! The weights of one design matrix: the scores that each column has weights for, and the noise
+//! rates of single attributes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::extract::SparseRows;
 
@@ -24,9 +26,9 @@ const MOST_SPARSE: usize = u32::MAX as usize;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Targets {
     columns: usize,
-    labels: usize, // K
-    stride: usize, // K padded
-    height: usize, // 1 for nodes, K for edges
+    pub(super) labels: usize, // K
+    pub(super) stride: usize, // K padded
+    pub(super) height: usize, // 1 for nodes, K for edges
     observed: Option<Observed>,
 }
 
@@ -289,21 +291,6 @@ impl Targets {
         }
     }
 
-    /// Returns the number of labels K.
-    pub(super) fn labels(&self) -> usize {
-        self.labels
-    }
-
-    /// Returns the distance between lines of scores.
-    pub(super) fn stride(&self) -> usize {
-        self.stride
-    }
-
-    /// Lines of scores per token.
-    pub(super) fn height(&self) -> usize {
-        self.height
-    }
-
     /// Returns whether columns have weights for some scores only.
     #[must_use]
     pub fn is_observed(&self) -> bool {
@@ -405,5 +392,94 @@ impl Observed {
             self.ends[column - 1]
         };
         start as usize..self.ends[column] as usize
+    }
+}
+
+/// The weights of one design matrix: node attributes or edge attributes.
+///
+/// A column of the matrix is a class of m attributes with identical columns (see
+/// [`Classes`](crate::extract::Classes)); they share one parameter φ = √m·θ, which contributes √m·φ
+/// to a score.
+#[derive(Clone, Debug)]
+pub struct FeatureBlock {
+    /// The scores that each column has weights for.
+    pub targets: Targets,
+    /// √m of each column, `[columns]`.
+    pub scale: Vec<f64>,
+    /// The position of the weights in θ.
+    pub range: Range<usize>,
+}
+
+impl FeatureBlock {
+    /// Returns the number of columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.targets.columns()
+    }
+
+    /// Returns whether there are no columns.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.columns() == 0
+    }
+
+    /// Returns the length of a token's row of scores: S for nodes, K·S for edges.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.targets.width()
+    }
+
+    /// Returns the length of a token's row of scores, or 0 if the block has no columns.
+    #[must_use]
+    pub fn used_width(&self) -> usize {
+        if self.is_empty() { 0 } else { self.width() }
+    }
+
+    /// Returns the slice of this block in an array over all parameters.
+    #[must_use]
+    pub fn weights<'a, T>(&self, theta: &'a [T]) -> &'a [T] {
+        &theta[self.range.clone()]
+    }
+
+    /// Like [`weights`](Self::weights), but mutable.
+    pub fn weights_mut<'a, T>(&self, gradient: &'a mut [T]) -> &'a mut [T] {
+        &mut gradient[self.range.clone()]
+    }
+}
+
+/// The rate ρ_j of the noise on each column of a design matrix.
+#[derive(Clone, Debug)]
+pub struct ColumnRates {
+    columns: Arc<[f64]>, // [columns]
+    weights: Arc<[f64]>, // rate of the column of each weight, if there are sparse columns
+}
+
+impl ColumnRates {
+    /// Sets the rate of each column, `[columns]`.
+    #[must_use]
+    pub fn new(rates: Vec<f64>, targets: &Targets) -> Self {
+        let mut weights = Vec::new();
+        if targets.is_observed() {
+            weights.reserve_exact(targets.weights());
+            for (column, &rate) in rates.iter().enumerate() {
+                weights.resize(targets.range(column).end, rate);
+            }
+        }
+        Self {
+            columns: rates.into(),
+            weights: weights.into(),
+        }
+    }
+
+    /// Returns the rate of a column.
+    #[inline(always)]
+    pub fn column(&self, column: usize) -> f64 {
+        self.columns[column]
+    }
+
+    /// Returns the rate of the column of a weight; only if there are sparse columns.
+    #[inline(always)]
+    pub(super) fn weight(&self, weight: usize) -> f64 {
+        self.weights[weight]
     }
 }

@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::block::FeatureBlock;
-use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner};
-use super::partition::BlockPartition;
-use super::rates::ColumnRates;
-use super::targets::{BLOCKS, ColumnForm, Targets};
+use super::partition::{
+    BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
+};
+use super::targets::{BLOCKS, ColumnForm, ColumnRates, FeatureBlock, Targets};
 use crate::chain::LANES;
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
@@ -210,8 +209,8 @@ impl Kernel for Gather<'_> {
 
     #[inline(always)]
     fn run(mut self) {
-        let stride = self.block.targets.stride();
-        for line in 0..self.block.targets.height() {
+        let stride = self.block.targets.stride;
+        for line in 0..self.block.targets.height {
             for at in (0..stride).step_by(BLOCKS * LANES) {
                 match ((stride - at) / LANES).min(BLOCKS) {
                     1 => self.gather_dense::<1>(line, at),
@@ -235,7 +234,7 @@ impl Gather<'_> {
     #[inline(always)]
     fn gather_dense<const B: usize>(&mut self, line: usize, at: usize) {
         let (targets, columns) = (&self.block.targets, &self.slice.dense);
-        let (width, position) = (targets.width(), line * targets.stride() + at);
+        let (width, position) = (targets.width(), line * targets.stride + at);
         for i in self.task.dense.clone() {
             let column = columns.column(i);
             let entries = columns.entries(i);

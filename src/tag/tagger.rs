@@ -587,7 +587,7 @@ impl Tagger {
         let constraint = self.constraint().filter(|_| options.constrain);
         let mut tagging = Tagging::default();
         let labels = &mut tagging.labels;
-        let best = viterbi.decode_within(&self.transitions, scores, constraint, mask, labels);
+        let best = viterbi.decode(&self.transitions, scores, constraint, mask, labels);
         if let Some(restriction) = restriction.filter(|_| best == f64::NEG_INFINITY) {
             return Err(no_sequence(sentence, restriction, constraint));
         }
@@ -603,7 +603,7 @@ impl Tagger {
             }
             if options.nbest > 1 {
                 let n = options.nbest;
-                let paths = viterbi.nbest_within(&self.transitions, scores, n, constraint, mask);
+                let paths = viterbi.nbest(&self.transitions, scores, n, constraint, mask);
                 let path = |path: ScoredPath| LabelPath {
                     probability: probability(path.score),
                     labels: path.labels,

@@ -295,7 +295,7 @@ impl Scratch {
         let decode = |transitions| {
             let mut path = Vec::new();
             self.viterbi
-                .decode(transitions, scores, constraint, &mut path);
+                .decode(transitions, scores, constraint, None, &mut path);
             path
         };
         transitions.iter().map(decode).collect()

@@ -7,7 +7,6 @@
 #![deny(missing_docs)]
 
 pub mod classify;
-mod damage;
 mod eval;
 mod features;
 mod instances;

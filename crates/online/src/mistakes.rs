@@ -128,7 +128,7 @@ impl MistakeLearner {
         problem.score(sentence, weights, &mut self.scores);
         let scores = self.scores.as_scores();
         self.viterbi
-            .decode(&self.chain.transitions, scores, None, &mut self.path);
+            .decode(&self.chain.transitions, scores, None, None, &mut self.path);
         if self.path.len() != tokens {
             return f64::NAN; // the scores are not finite
         }
@@ -180,7 +180,7 @@ impl MistakeLearner {
                 if wrong > 0 {
                     let (transitions, scores) = (&self.chain.transitions, self.scores.as_scores());
                     self.viterbi
-                        .decode_within(transitions, scores, None, Some(mask), path);
+                        .decode(transitions, scores, None, Some(mask), path);
                     self.changes.find(problem, sentence, path, &self.path);
                 }
                 wrong

@@ -34,7 +34,13 @@ fn decoding_finds_the_best_legal_path() {
     let mut path = Vec::new();
     let chains = [moderate_chains(), extreme_chains()].concat();
     for_each_constrained(chains, |chain, transitions, scores| {
-        let best = viterbi.decode(transitions, scores, chain.constraint.as_ref(), &mut path);
+        let best = viterbi.decode(
+            transitions,
+            scores,
+            chain.constraint.as_ref(),
+            None,
+            &mut path,
+        );
         assert_best(chain, transitions, scores, &path);
         if path.is_empty() {
             assert_eq!(best, f64::NEG_INFINITY);
@@ -49,7 +55,13 @@ fn ties_go_to_the_lowest_label_starting_from_the_last_token() {
     let mut viterbi = Viterbi::default();
     let mut path = Vec::new();
     for_each_constrained(integer_chains(), |chain, transitions, scores| {
-        viterbi.decode(transitions, scores, chain.constraint.as_ref(), &mut path);
+        viterbi.decode(
+            transitions,
+            scores,
+            chain.constraint.as_ref(),
+            None,
+            &mut path,
+        );
         assert_best(chain, transitions, scores, &path);
     });
 }
@@ -60,7 +72,7 @@ fn nbest_finds_the_best_legal_paths_in_order() {
     for_each_constrained(moderate_chains(), |chain, transitions, scores| {
         let oracle = chain.enumerate();
         for n in [1, 2, 10, 300] {
-            let actual = viterbi.nbest(transitions, scores, n, chain.constraint.as_ref());
+            let actual = viterbi.nbest(transitions, scores, n, chain.constraint.as_ref(), None);
             let expected = oracle.nbest(n);
             assert_eq!(actual.len(), expected.len());
             for (actual, (labels, score)) in actual.iter().zip(&expected) {
@@ -79,7 +91,7 @@ fn nbest_of_tied_paths_has_the_right_scores_and_no_duplicates() {
         let oracle = chain.enumerate();
         let constraint = chain.constraint.as_ref();
         for n in [1, 7, 40, usize::MAX] {
-            let paths = viterbi.nbest(transitions, scores, n, constraint);
+            let paths = viterbi.nbest(transitions, scores, n, constraint, None);
             let expected: Vec<f64> = oracle.nbest(n).iter().map(|path| path.1).collect();
             let actual: Vec<f64> = paths.iter().map(|path| path.score).collect();
             assert_eq!(actual, expected);
@@ -88,7 +100,7 @@ fn nbest_of_tied_paths_has_the_right_scores_and_no_duplicates() {
             labels.sort();
             labels.dedup();
             assert_eq!(labels.len(), paths.len());
-            let best_score = viterbi.decode(transitions, scores, constraint, &mut best);
+            let best_score = viterbi.decode(transitions, scores, constraint, None, &mut best);
             if let Some(first) = paths.first() {
                 assert_eq!((&first.labels, first.score), (&best, best_score));
             }
@@ -103,14 +115,14 @@ fn nbest_of_a_long_sentence_is_descending_and_distinct() {
     let transitions = chain.transitions();
     chain.scores(0.0, |scores| {
         let mut viterbi = Viterbi::default();
-        let paths = viterbi.nbest(&transitions, scores, 10, None);
+        let paths = viterbi.nbest(&transitions, scores, 10, None, None);
         assert_eq!(paths.len(), 10);
         assert!(paths.is_sorted_by(|x, y| x.score >= y.score && x.labels != y.labels));
         for path in &paths {
             assert_close(path.score, score(&transitions, scores, &path.labels), 1e-13);
         }
         let mut best = Vec::new();
-        viterbi.decode(&transitions, scores, None, &mut best);
+        viterbi.decode(&transitions, scores, None, None, &mut best);
         assert_eq!(paths[0].labels, best);
     });
 }
@@ -123,11 +135,11 @@ fn without_a_legal_path_the_result_is_empty() {
     chain.scores(0.0, |scores| {
         let mut viterbi = Viterbi::default();
         let mut path = vec![LabelId(0)];
-        let best = viterbi.decode(&transitions, scores, Some(&constraint), &mut path);
+        let best = viterbi.decode(&transitions, scores, Some(&constraint), None, &mut path);
         assert_eq!((best, path.len()), (f64::NEG_INFINITY, 0));
         assert!(
             viterbi
-                .nbest(&transitions, scores, 5, Some(&constraint))
+                .nbest(&transitions, scores, 5, Some(&constraint), None)
                 .is_empty()
         );
     });
@@ -140,7 +152,7 @@ fn probabilities_of_all_paths_sum_to_one() {
     let transitions = chain.transitions();
     chain.scores(0.0, |scores| {
         let total = Lattice::default().forward_backward(&transitions, scores);
-        let paths = Viterbi::default().nbest(&transitions, scores, usize::MAX, None);
+        let paths = Viterbi::default().nbest(&transitions, scores, usize::MAX, None, None);
         assert_eq!(paths.len(), 1024);
         let sum = paths.iter().map(|path| (path.score - total).exp()).sum();
         assert_close(sum, 1.0, 1e-13);

@@ -72,7 +72,7 @@ fn decoding_finds_the_best_paths_that_are_allowed_and_legal() {
         let expected = chain.enumerate().given(|path| allows(mask, path)).nbest(3);
         chain.scores(f64::NAN, |scores| {
             let mask = Some(mask);
-            let best = viterbi.decode_within(&transitions, scores, constraint, mask, &mut path);
+            let best = viterbi.decode(&transitions, scores, constraint, mask, &mut path);
             match expected.first() {
                 Some((labels, score)) => {
                     assert_eq!(&path, labels);
@@ -80,7 +80,7 @@ fn decoding_finds_the_best_paths_that_are_allowed_and_legal() {
                 }
                 None => assert!(path.is_empty() && best == f64::NEG_INFINITY),
             }
-            let found = viterbi.nbest_within(&transitions, scores, 3, constraint, mask);
+            let found = viterbi.nbest(&transitions, scores, 3, constraint, mask);
             assert_eq!(found.len(), expected.len());
             for (found, (labels, score)) in found.iter().zip(&expected) {
                 assert_eq!(&found.labels, labels);
@@ -117,7 +117,7 @@ fn pairs_of_score_minus_infinity_are_forbidden_within_a_mask() {
         assert_agrees(&infer_within(&restricted, &mask), &expected, 1e-13);
         let transitions = chain.transitions();
         let found = restricted.scores(f64::NAN, |scores| {
-            Viterbi::default().nbest_within(&transitions, scores, 2, None, Some(&mask))
+            Viterbi::default().nbest(&transitions, scores, 2, None, Some(&mask))
         });
         let expected = expected.nbest(2);
         let labels = |i: usize| (&found[i].labels, &expected[i].0);

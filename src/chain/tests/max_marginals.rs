@@ -15,7 +15,7 @@ fn assert_detours(chain: &Chain, mask: Option<&LabelMask>, tolerance: f64) -> us
         let marginals = MaxMarginals::new(&transitions, scores, constraint, mask);
         let mut path = Vec::new();
         let viterbi = &mut Viterbi::default();
-        let best = viterbi.decode_within(&transitions, scores, constraint, mask, &mut path);
+        let best = viterbi.decode(&transitions, scores, constraint, mask, &mut path);
         assert_eq!(marginals.path(), path);
         assert_eq!(marginals.score().to_bits(), best.to_bits());
         let edge = scores.edges(&transitions);

@@ -4,15 +4,15 @@ mod decoding;
 mod marginals;
 mod masks;
 mod max_marginals;
+pub(crate) mod oracle;
 mod pairs;
 mod precision;
 
-use super::oracle::{Chain, Oracle};
 use super::*;
 use crate::ids::LabelId;
-use crate::math::add;
-use crate::math::assert_close;
+use crate::math::{add, assert_close};
 use crate::random::Lcg;
+use oracle::{Chain, Oracle};
 
 impl Lcg {
     /// Returns a number that is mostly moderate, sometimes around ±50, sometimes around ±10,000.
@@ -103,7 +103,7 @@ fn infer(chain: &Chain, run: impl FnOnce(&mut Lattice, &Transitions, Scores) -> 
         nodes: lattice.node_marginals().to_vec(),
         edges,
         expectations,
-        mode: lattice.mode(),
+        mode: lattice.mode,
     }
 }
 

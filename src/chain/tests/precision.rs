@@ -167,9 +167,9 @@ fn non_finite_scores_give_nan_and_no_panic() {
                 let (transitions, mut path) = (chain.transitions(), Vec::new());
                 chain.scores(bad, |scores| {
                     let mut viterbi = Viterbi::default();
-                    viterbi.decode(&transitions, scores, None, &mut path);
+                    viterbi.decode(&transitions, scores, None, None, &mut path);
                     assert!(path.len() == 3 || path.is_empty());
-                    viterbi.nbest(&transitions, scores, 3, None);
+                    viterbi.nbest(&transitions, scores, 3, None, None);
                 });
             }
         }

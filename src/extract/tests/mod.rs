@@ -1,5 +1,7 @@
 //! Building data sets.
 
+pub(crate) mod random;
+
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 

@@ -53,17 +53,406 @@
 //! *Range.* v may be large and α or e small although μ ≤ 1. With v ≤ 2⁴⁰⁰ all v² are finite, and
 //! where α·e or α is so small (below 2⁻⁵¹¹) that its square is not a normal number, μ is below
 //! 2⁻¹¹¹ and its square is negligible. `adjoint.rs` handles the other sentences.
-//!
-//! | file | contents |
-//! |---|---|
-//! | `workspace.rs` | [`AdjointKernel`]: matrices, messages and sums |
-//! | `passes.rs` | the forward and the backward pass over a sentence |
-//! | `sums.rs` | the sums P₀ to P₃ and the derivatives with respect to transitions |
 
-mod passes;
-mod sums;
 #[cfg(test)]
 mod tests;
-mod workspace;
 
-pub(super) use workspace::AdjointKernel;
+use crate::chain::products::{
+    LaneBlock, add_matrix_product, add_outer_products, blocks, blocks_mut, lanewise,
+    row_times_matrix,
+};
+use crate::chain::{LANES, Mode, Transitions};
+use crate::math::set_zeros;
+use crate::noise::quadratic::EdgeMatrices;
+use crate::noise::regularizer::{ChainContext, Derivatives, SentenceInput};
+use crate::simd::{self, Kernel};
+
+/// The largest v whose square is used: 2⁴⁰⁰.
+const MAX_SUFFIX: f64 = f64::from_bits((1023 + 400) << 52);
+
+/// Matrices, messages and sums; a reusable workspace.
+///
+/// The factors of the sums are buffered over sentences until there are enough tokens
+/// ([`FLUSH_TOKENS`](super::FLUSH_TOKENS)).
+#[derive(Clone, Debug, Default)]
+pub(in crate::noise) struct AdjointKernel {
+    pub(super) panels: [Vec<LaneBlock>; 3], // [S/LANES][K] ½eτ, e², e²τ
+    pub(super) transposed_panels: [Vec<LaneBlock>; 3], // [S/LANES][K]
+    pub(super) sums: [Vec<f64>; 4],         // [K][S] P₀ to P₃
+    pub(super) pending: usize, // length of the arrays [P][S] in use by previous sentences
+    pub(super) alpha: Vec<f64>, // [P][S] weight·α
+    pub(super) phi: Vec<f64>,  // [P][S] Φ; weight·Φ once the sentence is done
+    pub(super) alpha_squared: Vec<f64>, // [P][S] α²; weight·α² once the sentence is done
+    pub(super) v: Vec<f64>,    // [P][S]
+    pub(super) g: Vec<f64>,    // [P][S]
+    pub(super) v_squared: Vec<f64>, // [P][S] v²
+    pub(super) n_v_squared: Vec<f64>, // [P][S] n·v²
+    pub(super) forward_products: [Vec<f64>; 3], // [T][S] Σ_a α·½eτ, C, D
+    pub(super) backward_products: [Vec<f64>; 2], // [T][S] Σ_b ½eτ·v, Σ_b (e²·n·v² + e²τ·v²)
+    pub(super) omega: Vec<f64>, // [S] ω[t]
+    pub(super) row: Vec<f64>,  // [S]
+}
+
+impl AdjointKernel {
+    /// Starts a batch of sentences: computes the matrices and clears the sums.
+    pub fn begin(&mut self, context: ChainContext<'_>) {
+        let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
+        self.pending = 0;
+        for panels in self.panels.iter_mut().chain(&mut self.transposed_panels) {
+            panels.clear();
+            panels.resize(stride / LANES * labels, [0.0; LANES]);
+        }
+        for sums in &mut self.sums {
+            set_zeros(sums, labels * stride);
+        }
+        for row in [&mut self.omega, &mut self.row] {
+            set_zeros(row, stride);
+        }
+        let potentials = context.transitions.potentials();
+        for a in 0..labels {
+            for b in 0..labels {
+                let (e, tau) = (potentials[a * stride + b], context.variance[a * stride + b]);
+                let entry = [0.5 * e * tau, e * e, e * e * tau];
+                for (i, x) in entry.into_iter().enumerate() {
+                    self.panels[i][b / LANES * labels + a][b % LANES] = x;
+                    self.transposed_panels[i][a / LANES * labels + b][a % LANES] = x;
+                }
+            }
+        }
+    }
+
+    /// Returns whether this kernel can handle a sentence.
+    pub fn supports(sentence: SentenceInput<'_>, out: &Derivatives<'_>) -> bool {
+        let lattice = sentence.lattice;
+        let mut highest = [0.0; LANES];
+        for suffix in blocks(&lattice.suffix) {
+            for (highest, &v) in highest.iter_mut().zip(suffix) {
+                *highest = if v > *highest { v } else { *highest };
+            }
+        }
+        lattice.mode == Mode::Scaled
+            && lattice.edge.is_empty()
+            && sentence.edge_variance.is_none()
+            && out.edge.is_none()
+            && out.edge_variance.is_none()
+            && highest.iter().all(|&v| v <= MAX_SUFFIX)
+    }
+
+    /// Reserves space for a sentence with T·S = `numbers`.
+    pub(super) fn reserve(&mut self, numbers: usize) {
+        let buffered = [
+            &mut self.alpha,
+            &mut self.phi,
+            &mut self.alpha_squared,
+            &mut self.v,
+            &mut self.g,
+            &mut self.v_squared,
+            &mut self.n_v_squared,
+        ];
+        for array in buffered {
+            array.resize(array.len().max(self.pending + numbers), 0.0);
+        }
+        for array in self
+            .forward_products
+            .iter_mut()
+            .chain(&mut self.backward_products)
+        {
+            array.resize(array.len().max(numbers), 0.0);
+        }
+    }
+}
+
+/// Number of buffered tokens that triggers the sums: with fewer, reading and writing the sums would
+/// cost more than the multiplications.
+pub(super) const FLUSH_TOKENS: usize = 32;
+
+impl AdjointKernel {
+    /// Adds the derivatives with respect to transitions to the sums of `edges`.
+    pub fn finish(&mut self, context: ChainContext<'_>, edges: &mut EdgeMatrices) {
+        simd::dispatch(FlushSums(self));
+        let matrices = context
+            .transitions
+            .potentials()
+            .iter()
+            .zip(context.variance);
+        let derivatives = edges.score_sums.iter_mut().zip(&mut edges.variance_sums);
+        let [p0, p1, p2, p3] = &self.sums;
+        for (i, ((e, tau), (score, variance))) in matrices.zip(derivatives).enumerate() {
+            let square = e * e;
+            *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
+            *variance += 0.5 * (e * p0[i] - square * p2[i]);
+        }
+    }
+}
+
+/// Adds the buffered products to the sums and empties the buffers.
+pub(super) struct FlushSums<'a>(pub(super) &'a mut AdjointKernel);
+
+impl Kernel for FlushSums<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let kernel = self.0;
+        let stride = kernel.row.len();
+        let pending = std::mem::take(&mut kernel.pending);
+        let products = [
+            (&kernel.alpha, &kernel.v, 0),
+            (&kernel.phi, &kernel.v, 1),
+            (&kernel.alpha, &kernel.g, 1),
+            (&kernel.alpha_squared, &kernel.v_squared, 2),
+            (&kernel.alpha_squared, &kernel.n_v_squared, 3),
+        ];
+        if pending > 0 {
+            for (x, y, sums) in products {
+                let (x, y) = (&x[..pending - stride], &y[stride..pending]);
+                add_outer_products(stride, x, y, &mut kernel.sums[sums]);
+            }
+        }
+    }
+}
+
+impl AdjointKernel {
+    /// Returns weight·R of a sentence and adds its derivatives.
+    pub fn regularize(
+        &mut self,
+        transitions: &Transitions,
+        sentence: SentenceInput<'_>,
+        out: &mut Derivatives<'_>,
+    ) -> f64 {
+        self.reserve(sentence.node_variance.len());
+        let value = simd::dispatch(SentencePasses {
+            kernel: self,
+            transitions,
+            sentence,
+            out,
+        });
+        if self.pending >= FLUSH_TOKENS * self.row.len() {
+            simd::dispatch(FlushSums(self));
+        }
+        value
+    }
+
+    /// Fills the squares of α and v, and the six products that do not depend on neighboring tokens.
+    #[inline(always)]
+    fn row_products(&mut self, sentence: SentenceInput<'_>) {
+        let (alpha, v) = (&sentence.lattice.alpha[..], &sentence.lattice.suffix[..]);
+        let (stride, numbers) = (self.row.len(), v.len());
+        let here = self.pending..self.pending + numbers;
+        let alpha_squared = &mut self.alpha_squared[here.clone()];
+        let v_squared = &mut self.v_squared[here.clone()];
+        let n_v_squared = &mut self.n_v_squared[here.clone()];
+        self.v[here].copy_from_slice(v);
+        let from = blocks(alpha).iter().zip(blocks(v));
+        let from = from.zip(blocks(sentence.node_variance));
+        let to = blocks_mut(v_squared).iter_mut();
+        let to = to.zip(blocks_mut(n_v_squared));
+        let to = to.zip(blocks_mut(alpha_squared));
+        for (((alpha, v), n), ((v_squared, n_v_squared), alpha_squared)) in from.zip(to) {
+            let square = lanewise(|j| v[j] * v[j]);
+            *n_v_squared = lanewise(|j| n[j] * square[j]);
+            *alpha_squared = lanewise(|j| alpha[j] * alpha[j]);
+            *v_squared = square;
+        }
+        let (last, after) = (numbers - stride, stride..numbers);
+        let [tau, c, d] = &mut self.forward_products;
+        let [sums, differences] = &mut self.backward_products;
+        for products in [&mut *tau, c, d, sums, differences] {
+            products[..numbers].fill(0.0);
+        }
+        let products = [
+            (&alpha[..last], &self.panels[0], tau),
+            (&alpha_squared[..last], &self.panels[1], c),
+            (&alpha_squared[..last], &self.panels[2], d),
+            (&v[after.clone()], &self.transposed_panels[0], sums),
+        ];
+        for (x, matrix, out) in products {
+            add_matrix_product(stride, x, matrix, &mut out[after.clone()]);
+        }
+        let [_, e_squared, e_squared_tau] = &self.transposed_panels;
+        for (x, matrix) in [(n_v_squared, e_squared), (v_squared, e_squared_tau)] {
+            let out = &mut differences[after.clone()];
+            add_matrix_product(stride, &x[after.clone()], matrix, out);
+        }
+    }
+
+    /// Fills Φ and adds ∂R/∂n; returns Σ μ²V.
+    #[inline(always)]
+    fn forward<const B: usize>(
+        &mut self,
+        potentials: &[f64],
+        sentence: SentenceInput<'_>,
+        out: &mut Derivatives<'_>,
+    ) -> f64 {
+        let lattice = sentence.lattice;
+        let stride = if B == 0 { self.row.len() } else { B * LANES };
+        let labels = potentials.len() / stride;
+        let (weight, phi) = (sentence.weight, &mut self.phi[self.pending..]);
+        let mut squares = [0.0; LANES];
+        // At t = 0 let C = 1, as if one edge with α·e = 1 led to the token.
+        self.forward_products[1][..stride].fill(1.0);
+        for t in 0..lattice.tokens() {
+            let row = t * stride..(t + 1) * stride;
+            let factor = 1.0 / lattice.scale[t];
+            let [tau, c, d, alpha, psi, v, p, n, linear] = [
+                &self.forward_products[0],
+                &self.forward_products[1],
+                &self.forward_products[2],
+                &lattice.alpha[..],
+                &lattice.psi[..],
+                &lattice.suffix[..],
+                lattice.node_marginals(),
+                sentence.node_variance,
+                sentence.linear(),
+            ]
+            .map(|array| blocks(&array[row.clone()]));
+            let first = blocks_mut(&mut self.row);
+            let derivatives = blocks_mut(&mut out.node_variance[row.clone()]);
+            for i in 0..first.len() {
+                let [tau, c, d, v, p, n] = [tau[i], c[i], d[i], v[i], p[i], n[i]];
+                let variance = lanewise(|j| v[j] * (n[j] * c[j] + d[j]));
+                let direct = lanewise(|j| weight * 0.5 * (p[j] - v[j] * v[j] * c[j]));
+                let derivative = derivatives[i];
+                squares = lanewise(|j| squares[j] + v[j] * variance[j]);
+                first[i] = lanewise(|j| tau[j] - variance[j]);
+                derivatives[i] = lanewise(|j| derivative[j] + direct[j]);
+            }
+            let (done, rest) = phi.split_at_mut(row.start);
+            let phi = &mut rest[..stride];
+            if t == 0 {
+                phi.copy_from_slice(&self.row);
+            } else {
+                let before = &done[row.start - stride..][..labels];
+                row_times_matrix::<B>(before, potentials, &self.row, phi);
+            }
+            let phi = blocks_mut(phi);
+            for i in 0..phi.len() {
+                let [sum, alpha, psi, linear] = [phi[i], alpha[i], psi[i], linear[i]];
+                phi[i] = lanewise(|j| psi[j] * factor * sum[j] + 0.5 * linear[j] * alpha[j]);
+            }
+        }
+        squares.iter().sum()
+    }
+
+    /// Runs the recurrence of ω, fills g and adds ∂R/∂node scores.
+    #[inline(always)]
+    fn backward<const B: usize>(
+        &mut self,
+        transposed: &[f64],
+        sentence: SentenceInput<'_>,
+        mean: f64,
+        out: &mut Derivatives<'_>,
+    ) {
+        let lattice = sentence.lattice;
+        let stride = if B == 0 { self.row.len() } else { B * LANES };
+        let labels = transposed.len() / stride;
+        let (weight, g) = (sentence.weight, &mut self.g[self.pending..]);
+        self.omega.fill(0.0);
+        self.omega[..labels].fill(-mean);
+        for t in (0..lattice.tokens()).rev() {
+            let row = t * stride..(t + 1) * stride;
+            let factor = 1.0 / lattice.scale[t];
+            let [alpha, beta, psi, v, linear, phi] = [
+                &lattice.alpha[..],
+                &lattice.beta[..],
+                &lattice.psi[..],
+                &lattice.suffix[..],
+                sentence.linear(),
+                &self.phi[self.pending..],
+            ]
+            .map(|array| blocks(&array[row.clone()]));
+            let omega = blocks(&self.omega);
+            let derivatives = blocks_mut(&mut out.node[row.clone()]);
+            let gains = blocks_mut(&mut g[row.clone()]);
+            for i in 0..gains.len() {
+                let [alpha, beta, psi, v] = [alpha[i], beta[i], psi[i], v[i]];
+                let [linear, phi, omega] = [linear[i], phi[i], omega[i]];
+                let derivative = derivatives[i];
+                let covariance = lanewise(|j| phi[j] * beta[j] + alpha[j] * omega[j]);
+                derivatives[i] = lanewise(|j| derivative[j] + weight * covariance[j]);
+                gains[i] = lanewise(|j| psi[j] * (omega[j] * factor) + 0.5 * linear[j] * v[j]);
+            }
+            if t > 0 {
+                let alpha = blocks(&lattice.alpha[row.start - stride..row.start]);
+                let [sums, differences] = &self.backward_products;
+                let (sums, differences) = (&sums[row.clone()], &differences[row.clone()]);
+                let differences = alpha.iter().zip(blocks(differences));
+                let first = blocks_mut(&mut self.row).iter_mut().zip(blocks(sums));
+                for ((first, sum), (alpha, difference)) in first.zip(differences) {
+                    *first = lanewise(|j| sum[j] - alpha[j] * difference[j]);
+                }
+                let g = &g[row.start..][..labels];
+                row_times_matrix::<B>(g, transposed, &self.row, &mut self.omega);
+            }
+        }
+    }
+
+    /// Buffers the factors of the sums: multiplies those of t−1 by the weight, and clears those of
+    /// the last token, which is at the left end of no edge.
+    #[inline(always)]
+    fn buffer_factors(&mut self, sentence: SentenceInput<'_>) {
+        let (weight, alpha) = (sentence.weight, &sentence.lattice.alpha[..]);
+        let here = self.pending..self.pending + alpha.len();
+        let last = here.end - self.row.len();
+        let to = blocks_mut(&mut self.alpha[here.clone()]).iter_mut();
+        for (to, alpha) in to.zip(blocks(alpha)) {
+            *to = lanewise(|j| weight * alpha[j]);
+        }
+        for array in [&mut self.phi, &mut self.alpha_squared] {
+            for x in blocks_mut(&mut array[here.clone()]) {
+                *x = lanewise(|j| weight * x[j]);
+            }
+        }
+        for array in [&mut self.alpha, &mut self.phi, &mut self.alpha_squared] {
+            array[last..here.end].fill(0.0);
+        }
+        self.pending = here.end;
+    }
+}
+
+/// Both passes over a sentence; returns weight·R.
+pub(super) struct SentencePasses<'a, 'b> {
+    pub(super) kernel: &'a mut AdjointKernel,
+    pub(super) transitions: &'a Transitions,
+    pub(super) sentence: SentenceInput<'a>,
+    pub(super) out: &'a mut Derivatives<'b>,
+}
+
+impl Kernel for SentencePasses<'_, '_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(mut self) -> f64 {
+        self.kernel.row_products(self.sentence);
+        // With a constant number of blocks a whole row of sums stays in registers.
+        let value = match self.kernel.row.len() / LANES {
+            1 => self.recurrences::<1>(),
+            2 => self.recurrences::<2>(),
+            3 => self.recurrences::<3>(),
+            4 => self.recurrences::<4>(),
+            5 => self.recurrences::<5>(),
+            6 => self.recurrences::<6>(),
+            7 => self.recurrences::<7>(),
+            // 0 stands for any number, one block at a time.
+            _ => self.recurrences::<0>(),
+        };
+        self.kernel.buffer_factors(self.sentence);
+        self.sentence.weight * value
+    }
+}
+
+impl SentencePasses<'_, '_> {
+    /// Runs the recurrences; returns R.
+    #[inline(always)]
+    fn recurrences<const B: usize>(&mut self) -> f64 {
+        let (kernel, sentence) = (&mut *self.kernel, self.sentence);
+        let potentials = self.transitions.potentials();
+        let squares = kernel.forward::<B>(potentials, sentence, self.out);
+        let end = kernel.pending + sentence.node_variance.len();
+        let last = &kernel.phi[end - kernel.row.len()..end];
+        let mean: f64 = last.iter().sum();
+        let transposed = self.transitions.transposed_potentials();
+        kernel.backward::<B>(transposed, sentence, mean, self.out);
+        mean + 0.5 * squares
+    }
+}

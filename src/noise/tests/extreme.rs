@@ -56,9 +56,8 @@ fn scores_at_the_limit_of_exponentials_agree_with_the_enumeration() {
     let all_buffers = sentences
         .iter()
         .map(|sentence| SentenceBuffers::new(sentence, false));
-    let scaled = all_buffers.filter(|buffers| buffers.lattice.mode() == Mode::Scaled);
-    let highest =
-        scaled.map(|buffers| buffers.lattice.suffix().iter().copied().fold(0.0, f64::max));
+    let scaled = all_buffers.filter(|buffers| buffers.lattice.mode == Mode::Scaled);
+    let highest = scaled.map(|buffers| buffers.lattice.suffix.iter().copied().fold(0.0, f64::max));
     assert!(
         highest.filter(|&v| v > 2e120).count() > 5,
         "none has a large v"
@@ -74,7 +73,7 @@ fn scores_of_ten_thousand_agree_with_the_enumeration() {
     let all_buffers = sentences
         .iter()
         .map(|sentence| SentenceBuffers::new(sentence, false));
-    let logs = all_buffers.filter(|buffers| buffers.lattice.mode() == Mode::Log);
+    let logs = all_buffers.filter(|buffers| buffers.lattice.mode == Mode::Log);
     assert!(logs.count() > 20, "none is in log space");
     for sentence in sentences {
         assert_exact(&sentence, 1e-10);

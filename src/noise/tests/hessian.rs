@@ -1,6 +1,7 @@
 //! Hessian products against covariances over all paths.
 
 use super::*;
+use crate::chain::Scores;
 
 /// Returns ∇²A·w of a chain, nodes, edges and transitions: as computed, and by enumeration.
 fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
@@ -15,7 +16,7 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
     let mut edge = vec![0.0; tokens * k * stride];
     let mut sums = vec![0.0; k * stride];
     direction.scores(0.0, |w| {
-        let w = ScoreDirection {
+        let w = Scores {
             node: w.node,
             edge: w.edge,
         };

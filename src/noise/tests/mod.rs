@@ -9,10 +9,10 @@ mod model;
 mod oracle;
 mod pairs;
 
-use super::vector::add_scaled;
 use super::*;
-use crate::chain::oracle::Chain;
+use crate::chain::tests::oracle::Chain;
 use crate::chain::{Lattice, Mode, Order, Transitions, padded};
+use crate::math::add;
 use crate::random::Lcg;
 use oracle::Paths;
 

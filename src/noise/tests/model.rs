@@ -151,12 +151,12 @@ fn message_gives_the_derivatives_by_weights() {
                 101 => END,
                 column => column as usize * LABELS,
             };
-            add_scaled(&mut gradient[at..at + LABELS], &row[..LABELS], 1.0);
+            add(&mut gradient[at..at + LABELS], &row[..LABELS]);
         }
         for (column, matrix) in engine.feature_gradient().unwrap().edge() {
             for (a, row) in matrix.chunks_exact(padded(LABELS)).enumerate() {
                 let at = EDGE + (column as usize * LABELS + a) * LABELS;
-                add_scaled(&mut gradient[at..at + LABELS], &row[..LABELS], 1.0);
+                add(&mut gradient[at..at + LABELS], &row[..LABELS]);
             }
         }
         assert_is_gradient_of_value(&gradient, &attributes, &weights);

@@ -24,18 +24,22 @@
 //! [`HessianProduct`]: crate::noise::HessianProduct
 //!
 //! The samples of a block of sentences are drawn one after another. Each passes through the chunks
-//! of the block (`sampler.rs`) and then, column by column, to the gradient (`scatter.rs`). Masks
-//! are counter-based (`mask.rs`): recomputed where they are needed, never stored. Time
+//! of the block (`sampler.rs`) and then, column by column, to the gradient. Masks
+//! are counter-based (`sampler.rs`): recomputed where they are needed, never stored. Time
 //! O(S·(nonzeros of X · K + M·K²)) for M tokens, most of it for random bits. Memory is one more
 //! copy of X, in CSC form, and the derivatives of one block, for any S.
+//!
+//! In the transpose product with masked features every entry of X has its own masks, so rows cannot
+//! be summed as a whole, as [`TransposeProduct`](crate::score::TransposeProduct) does.
 
-mod mask;
 mod sampler;
-mod scatter;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
+use sampler::{Key, SampleContext, SampleMasks, Sampler};
 
 use super::LabelSums;
 use super::buffers::BlockArrays;
@@ -43,10 +47,11 @@ use super::chunk::Context;
 use super::noise::{AttributeNoise, noise_factors};
 use crate::chain::Transitions;
 use crate::extract::{Dataset, SparseRows};
-use crate::score::{Block, BlockPartition, ParameterSpace};
-use mask::{Key, SampleMasks};
-use sampler::{SampleContext, Sampler, SamplerOutput};
-use scatter::MaskedTranspose;
+use crate::math::set_zeros;
+use crate::score::{
+    Block, BlockPartition, ColumnBlock, FeatureBlock, ParameterSpace, TASK_ENTRIES, sorted_entries,
+    split_by_owner,
+};
 
 /// The Monte-Carlo noise term: λ·( Σ_labeled D(x) + α Σ_unlabeled D(u) ), λ as in eq. 11, D
 /// averaged over samples.
@@ -181,14 +186,12 @@ impl Sampling {
         let score_derivatives = score_derivatives.split(block.tokens, space);
         let noised_derivatives = self.noised_derivatives.split(block.tokens, space);
         let outputs = score_derivatives.into_iter().zip(noised_derivatives);
-        let outputs = outputs.map(|(score_derivatives, noised_derivatives)| SamplerOutput {
-            score_derivatives,
-            noised_derivatives,
-        });
         let chunks = self.samplers.iter_mut().zip(&block.block.chunks);
         let work: Vec<_> = chunks.zip(outputs).collect();
         work.into_par_iter()
-            .for_each(|((sampler, chunk), output)| sampler.run(&context, chunk.clone(), output));
+            .for_each(|((sampler, chunk), (scores, noised))| {
+                sampler.run(&context, chunk.clone(), [scores, noised]);
+            });
     }
 
     /// Adds the derivatives with respect to masked features to the gradient: X̃ᵀ·(μ(s̃) − μ(s)).
@@ -213,5 +216,75 @@ impl Sampling {
             };
             self.matrices[block.index][i].add_gradient(features, derivatives[i], fill, gradient);
         }
+    }
+}
+
+/// The transpose of one block of tokens.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MaskedTranspose {
+    columns: ColumnBlock,
+    tasks: Vec<Range<usize>>, // of `columns`, about TASK_ENTRIES entries each
+}
+
+impl MaskedTranspose {
+    /// Transposes the rows `tokens` of `matrix`.
+    pub fn new(matrix: &SparseRows, tokens: Range<usize>) -> Self {
+        let mut columns = ColumnBlock::for_entries_of(matrix);
+        let entries = sorted_entries(matrix, tokens);
+        for column in entries.chunk_by(|x, y| x.column == y.column) {
+            columns.push(column);
+        }
+        columns.shrink_to_fit();
+        let mut tasks = Vec::new();
+        let (mut first, mut work) = (0, 0);
+        for i in 0..columns.len() {
+            work += columns.entries(i).len();
+            if work >= TASK_ENTRIES || i + 1 == columns.len() {
+                tasks.push(first..i + 1);
+                (first, work) = (i + 1, 0);
+            }
+        }
+        Self { columns, tasks }
+    }
+
+    /// Adds X̃ᵀ·D to the gradient with respect to θ, given the derivatives D with respect to
+    /// scores, `[tokens][width]`. `fill(token, column, factors)` computes the masks of an entry's
+    /// weights.
+    pub fn add_gradient(
+        &self,
+        block: &FeatureBlock,
+        derivatives: &[f64],
+        fill: impl Fn(usize, usize, &mut [f64]) + Sync,
+        gradient: &mut [f64],
+    ) {
+        let (columns, targets, width) = (&self.columns, &block.targets, block.width());
+        let weights = |i: usize| targets.range(columns.column(i));
+        // Columns ascend and weights are in column order, so each task owns a slice of the
+        // gradient.
+        let owners = self.tasks.iter();
+        let owners = owners.map(|task| weights(task.start).start..weights(task.end - 1).end);
+        let slices = split_by_owner(owners, block.weights_mut(gradient));
+        let work: Vec<_> = self.tasks.iter().zip(slices).collect();
+        work.into_par_iter().for_each(|(task, slice)| {
+            let [mut factors, mut products] = [Vec::new(), Vec::new()];
+            let first = weights(task.start).start;
+            for i in task.clone() {
+                let column = columns.column(i);
+                let range = weights(i);
+                let gradient = &mut slice[range.start - first..range.end - first];
+                for entry in columns.entries(i) {
+                    let token = columns.token(entry);
+                    factors.resize(gradient.len(), 0.0);
+                    fill(token, column, &mut factors);
+                    set_zeros(&mut products, gradient.len());
+                    let c = block.scale[column] * columns.value(entry);
+                    let score_derivatives = &derivatives[token * width..][..width];
+                    targets.add_derivatives(column, c, score_derivatives, &mut products);
+                    for ((g, factor), x) in gradient.iter_mut().zip(&factors).zip(&products) {
+                        *g += *factor * *x;
+                    }
+                }
+            }
+        });
     }
 }

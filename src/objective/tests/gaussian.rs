@@ -1,7 +1,7 @@
 //! The expectation over Gaussian scores, against integration.
 
 use super::*;
-use crate::extract::random::{with_partial_labels, with_weights};
+use crate::extract::tests::random::{with_partial_labels, with_weights};
 use crate::noise::{Engine, Expectation, NoiseTerm};
 use crate::ranks::tests::run_ranks;
 

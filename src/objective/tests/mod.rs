@@ -10,8 +10,8 @@ mod shared;
 
 use super::*;
 use crate::chain::Order;
-use crate::chain::oracle::Chain;
-use crate::extract::random::{RandomData, copied};
+use crate::chain::tests::oracle::Chain;
+use crate::extract::tests::random::{RandomData, copied};
 use crate::extract::{Allowed, Classes, SparseRows, Target};
 use crate::ids::LabelId;
 use crate::math::assert_close;
@@ -19,6 +19,18 @@ use crate::optim::{LbfgsSettings, check_gradient, minimize};
 use crate::random::Lcg;
 use crate::score::tests::{FIRST_ORDER, space};
 use crate::score::{Boundary, FeatureBlock, SpaceOptions, States};
+
+impl PenalizedLikelihood {
+    /// Adds noise of the same amount on all attributes.
+    pub(crate) fn with_noise(self, noise: Noise) -> Self {
+        self.with_attribute_noise(noise, AttributeNoise::default())
+    }
+
+    /// Adds Monte-Carlo dropout of the same rate on all attributes.
+    pub(crate) fn with_monte_carlo(self, monte_carlo: MonteCarlo) -> Self {
+        self.with_attribute_sampling(monte_carlo, AttributeNoise::default())
+    }
+}
 
 const DATA: RandomData = RandomData {
     sentences: 3,

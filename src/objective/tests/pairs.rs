@@ -1,7 +1,7 @@
 //! The objective by label pairs against that with all pairs.
 
 use super::*;
-use crate::extract::random::{with_partial_labels, with_weights};
+use crate::extract::tests::random::{with_partial_labels, with_weights};
 use crate::noise::{Engine, NoiseTerm};
 
 const LABELS: usize = 70;

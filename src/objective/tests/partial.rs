@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::extract::random::{with_partial_labels, with_weights};
+use crate::extract::tests::random::{with_partial_labels, with_weights};
 
 const WEIGHTS: [f64; 4] = [2.0, 0.25, 1.0, 0.0];
 

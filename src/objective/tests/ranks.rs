@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::error::Error;
-use crate::extract::random::{with_partial_labels, with_weights};
+use crate::extract::tests::random::{with_partial_labels, with_weights};
 use crate::noise::{Engine, NoiseTerm};
 use crate::ranks::tests::run_ranks;
 

@@ -1,13 +1,12 @@
 //! The sentence kernel alone, from numbers to numbers.
 
-use crate::chain::oracle::Chain;
+use crate::chain::tests::oracle::Chain;
 use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::math::assert_close;
 use crate::noise::{Engine, NoiseTerm};
-use crate::objective::buffers::ScoreArrays;
+use crate::objective::buffers::{LabelVariances, ScoreArrays};
 use crate::objective::features::SentenceAttributes;
-use crate::objective::labels::LabelVariances;
 use crate::objective::sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };

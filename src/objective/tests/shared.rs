@@ -1,7 +1,7 @@
 //! Noise whose masks labels share, against its definition.
 
 use super::*;
-use crate::extract::random::{with_partial_labels, with_weights};
+use crate::extract::tests::random::{with_partial_labels, with_weights};
 use crate::noise::{Engine, NoiseTerm};
 use crate::ranks::tests::run_ranks;
 use crate::score::ColumnForm;

@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::*;
-use crate::chain::LabelWeights;
-use crate::chain::Order;
-use crate::extract::random::{RandomData, copied};
+use crate::chain::{LabelWeights, Order};
+use crate::extract::tests::random::{RandomData, copied};
 use crate::extract::{Classes, Dataset, SparseRows};
 use crate::math;
 use crate::random::Lcg;
@@ -111,8 +110,8 @@ fn assert_adjoint(
     let (block, width) = (alone(block, numbers), block.width());
     let theta = numbers.vector(block.targets.weights());
     let mut derivatives = numbers.vector(matrix.len() * width);
-    for line in derivatives.chunks_exact_mut(block.targets.stride()) {
-        line[block.targets.labels()..].fill(0.0);
+    for line in derivatives.chunks_exact_mut(block.targets.stride) {
+        line[block.targets.labels..].fill(0.0);
     }
     let mut scores = vec![0.0; matrix.len() * width];
     let mut product = ForwardProduct::new(matrix, &block);

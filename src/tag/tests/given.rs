@@ -1,7 +1,7 @@
 //! Tagging given labels and spans, against the enumeration of all label sequences.
 
 use super::*;
-use crate::chain::oracle::Oracle;
+use crate::chain::tests::oracle::Oracle;
 use crate::corpus::TokenLabel;
 use crate::ids::LabelId;
 use crate::label::{Span, convert, spans};

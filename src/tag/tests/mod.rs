@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::chain::Order;
-use crate::chain::oracle::Chain;
+use crate::chain::tests::oracle::Chain;
 use crate::label::{self, LabelId, Scheme};
 use crate::model::tests::{LABELS, NamedWeights, crafted, header, model, small_model};
 use crate::model::{Header, Model, Precision, decoding_constraint};

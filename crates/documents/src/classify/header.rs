@@ -1,13 +1,16 @@
-//! The header of a classifier: everything but the weights of features.
+//! The header of a classifier: everything but the weights of features, with the output layer of
+//! hidden units; and how models of one class against the rest are combined.
 
-use dropchain::error::Result;
-use dropchain::model::{Model, Precision, RowFile, TrainingRecord};
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::output_layer::OutputLayer;
 use crate::irls::Loss;
 use crate::{FeatureOptions, ModelKind};
+use dropchain::error::{Error, Result};
+use dropchain::math::sigmoid;
+use dropchain::model::{Model, Precision, RowFile, TrainingRecord};
 
 /// How several classes are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,5 +125,167 @@ impl ClassifierParts {
             shape,
             self.rows,
         )
+    }
+}
+
+/// What makes scores of classes of the inputs of hidden units. Of two classes it has one output:
+/// the score of the second minus that of the first. Of more, one for each class. The units of an
+/// output follow those of the one before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OutputLayer(pub Vec<Output>);
+
+/// A sum over hidden units: f = b + Σ_k w_k·σ(u_k).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// w, `[K]`.
+    pub weights: Vec<f64>,
+    /// b.
+    pub bias: f64,
+}
+
+/// Returns b + Σ_k w_k·σ(u_k); w and u are `[K]`.
+pub fn output_score(weights: &[f64], bias: f64, inputs: &[f64]) -> f64 {
+    let units = weights.iter().zip(inputs);
+    bias + units.map(|(w, &u)| w * sigmoid(u)).sum::<f64>()
+}
+
+impl OutputLayer {
+    /// Returns whether the layer fits so many classes and hidden units.
+    #[must_use]
+    pub fn fits(&self, classes: usize, units: usize) -> bool {
+        let outputs = if classes == 2 { 1 } else { classes };
+        let own: usize = self.0.iter().map(|output| output.weights.len()).sum();
+        classes > 1 && self.0.len() == outputs && own == units && self.is_finite()
+    }
+
+    fn is_finite(&self) -> bool {
+        self.0.iter().all(|output| {
+            let mut numbers = output.weights.iter().chain([&output.bias]);
+            numbers.all(|number| number.is_finite())
+        })
+    }
+
+    /// Checks that all numbers are finite.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if they are not.
+    pub fn check(self) -> Result<Self> {
+        match self.is_finite() {
+            true => Ok(self),
+            false => Err(Error::parameter("the weights of hidden units overflow")),
+        }
+    }
+
+    /// Returns for each unit the class of its output, and its weight there; those of two classes
+    /// are of the second.
+    pub fn weights<'a>(&'a self, classes: &'a [String]) -> impl Iterator<Item = (&'a str, f64)> {
+        let skipped = classes.len().saturating_sub(self.0.len());
+        let outputs = classes.iter().skip(skipped).zip(&self.0);
+        outputs.flat_map(|(class, output)| output.weights.iter().map(move |&w| (&**class, w)))
+    }
+
+    /// Returns the bias of each class.
+    #[must_use]
+    pub fn biases(&self) -> Vec<f64> {
+        of_classes(self.0.iter().map(|output| output.bias).collect())
+    }
+
+    /// Returns the score of each class, given the inputs of all units.
+    #[must_use]
+    pub fn scores(&self, mut inputs: &[f64]) -> Vec<f64> {
+        let mut scores = Vec::with_capacity(self.0.len());
+        for output in &self.0 {
+            let (own, rest) = inputs.split_at(output.weights.len());
+            scores.push(output_score(&output.weights, output.bias, own));
+            inputs = rest;
+        }
+        of_classes(scores)
+    }
+}
+
+/// Returns a number for each class, given one for each, or of two classes that of the second minus
+/// that of the first.
+pub fn of_classes(numbers: Vec<f64>) -> Vec<f64> {
+    match numbers[..] {
+        [difference] => vec![-0.5 * difference, 0.5 * difference],
+        _ => numbers,
+    }
+}
+
+/// The weights of a model for each class.
+#[derive(Default)]
+pub(super) struct OneVsRest {
+    classes: Vec<String>,
+    added: usize,
+    combined: ClassifierParts, // all but the weights: of the first model
+    biases: Vec<f64>,          // of each class, or of its hidden units
+    weights: BTreeMap<Vec<u8>, Vec<(u32, f64)>>,
+    outputs: Vec<Output>, // of each class, if there are hidden units
+}
+
+impl OneVsRest {
+    /// Creates a model of these classes without weights.
+    pub fn new(classes: &[&str]) -> Self {
+        Self {
+            classes: classes.iter().map(|&class| class.to_owned()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds the model of the next class. The score of the class is its score there minus that of
+    /// the rest.
+    pub fn add(&mut self, mut model: ClassifierParts) {
+        let class = &self.classes[self.added];
+        let first = self.biases.len();
+        // The column of a column of the model, and the sign of its weights.
+        let place = |column: u32| match &model.header.outputs {
+            Some(_) => (first + column as usize, 1.0),
+            None => match model.header.classes[column as usize] == *class {
+                true => (first, 1.0),
+                false => (first, -1.0),
+            },
+        };
+        for (column, bias) in (0..).zip(&model.header.biases) {
+            let (own, sign) = place(column);
+            self.biases.resize(self.biases.len().max(own + 1), 0.0);
+            self.biases[own] += sign * bias;
+        }
+        for (name, weights) in std::mem::take(&mut model.rows) {
+            let row = self.weights.entry(name).or_default();
+            for (column, weight) in weights {
+                let (own, sign) = place(column);
+                let own = own as u32;
+                match row.last_mut().filter(|(last, _)| *last == own) {
+                    Some((_, sum)) => *sum += sign * weight,
+                    None => row.push((own, sign * weight)),
+                }
+            }
+        }
+        // The score of a model with hidden units is that of its second class.
+        let is_second = model.header.classes.last() == Some(class);
+        let sign = if is_second { 1.0 } else { -1.0 };
+        let outputs = model.header.outputs.take().into_iter();
+        for Output { mut weights, bias } in outputs.flat_map(|layer| layer.0) {
+            weights.iter_mut().for_each(|weight| *weight *= sign);
+            let bias = sign * bias;
+            self.outputs.push(Output { weights, bias });
+        }
+        if self.added == 0 {
+            self.combined = model;
+        }
+        self.added += 1;
+    }
+
+    /// Returns the model of all classes.
+    pub fn into_parts(self) -> ClassifierParts {
+        let mut parts = self.combined;
+        parts.header.classes = self.classes;
+        parts.header.biases = self.biases;
+        let outputs = (!self.outputs.is_empty()).then_some(OutputLayer(self.outputs));
+        parts.header.outputs = outputs;
+        parts.rows = self.weights.into_iter().collect();
+        parts
     }
 }

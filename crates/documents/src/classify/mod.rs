@@ -32,24 +32,17 @@
 
 mod classifier;
 mod corpus;
-mod evaluation;
 mod header;
-mod informativeness;
-mod inspect;
 mod losses;
-mod one_vs_rest;
 mod options;
-mod output_layer;
 #[cfg(test)]
 mod tests;
 mod training;
 
-pub use classifier::{Classifier, HiddenUnit, Prediction};
+pub use classifier::{Classifier, HiddenUnit, Prediction, inspection, inspection_text};
 pub use corpus::InstanceCorpus;
-pub use header::{ClassifierHeader, Multiclass};
-pub use inspect::{inspection, inspection_text};
+pub use header::{ClassifierHeader, Multiclass, Output, OutputLayer};
 pub use options::ClassifierOptions;
-pub use output_layer::{Output, OutputLayer};
 pub use training::{ClassifierTrainer, TrainedClassifier};
 
 pub use crate::irls::Loss;

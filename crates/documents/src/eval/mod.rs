@@ -1,9 +1,548 @@
-//! Scores of predicted classes and numbers.
+//! Scores of predicted classes and numbers, for people and programs, with intervals.
+//!
+//! Classes have accuracy, F1 of each, log-loss and calibration; numbers have errors. Intervals are
+//! 95 % percentile intervals of a bootstrap over documents.
 
-mod classes;
-mod numbers;
-mod report;
+use std::collections::BTreeMap;
 
-pub use classes::{ClassEvaluation, ClassReport, ClassScores};
-pub use numbers::{NumberEvaluation, NumberReport};
-pub use report::comparison_text;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use dropchain::eval::{Counts, Metrics, ratio};
+use dropchain::random::uniform;
+use dropchain_analysis::{BootstrapReport, Calibration};
+
+/// Number of resamples of the bootstrap.
+const SAMPLES: u64 = 1000;
+
+/// The bounds of a 95 % interval, as positions in sorted resamples.
+const INTERVAL: [usize; 2] = [
+    (SAMPLES as usize * 25) / 1000,
+    (SAMPLES as usize * 975) / 1000 - 1,
+];
+
+/// The least probability that the log-loss takes for granted, as scikit-learn does for 64 bits.
+const LEAST: f64 = f64::EPSILON;
+
+/// Counts the predictions of a classifier.
+///
+/// ```
+/// use dropchain_documents::ClassEvaluation;
+///
+/// let classes = ["neg".to_owned(), "pos".to_owned()];
+/// let mut evaluation = ClassEvaluation::new(&classes);
+/// evaluation.add("pos", 1, &[0.25, 0.75]);
+/// evaluation.add("neg", 1, &[0.5, 0.5]);
+/// let report = evaluation.report(1);
+/// assert_eq!(report.accuracy, 0.5);
+/// assert!((report.log_loss - (0.75_f64.ln() + 0.5_f64.ln()) / -2.0).abs() < 1e-12);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClassEvaluation {
+    classes: Vec<String>, // of the model, then others that were found
+    of_model: usize,
+    outcomes: Vec<[u32; 2]>, // gold and predicted class of each document
+    log_loss: f64,
+    unseen: u64,
+    calibration: Calibration,
+}
+
+/// The scores of a classifier, as fractions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassReport {
+    /// Number of documents.
+    pub documents: u64,
+    /// The fraction of documents with the right class.
+    pub accuracy: f64,
+    /// Its 95 % interval, by the percentiles of a bootstrap over documents.
+    pub accuracy_interval: [f64; 2],
+    /// The mean F1 of the classes that occur or are predicted.
+    pub macro_f1: f64,
+    /// Its 95 % interval.
+    pub macro_f1_interval: [f64; 2],
+    /// The mean −ln p(right class), in nats, of documents whose class the model has. Probabilities
+    /// below 2⁻⁵² count as 2⁻⁵².
+    pub log_loss: f64,
+    /// The mean squared difference between the probability of the predicted class and whether it
+    /// is right.
+    pub brier_score: f64,
+    /// The expected calibration error over ten bins.
+    pub calibration_error: f64,
+    /// Documents whose class the model does not have.
+    pub unseen: u64,
+    /// The scores of each class that occurs or is predicted.
+    pub classes: Vec<ClassScores>,
+}
+
+/// The scores of a class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassScores {
+    /// Its name.
+    pub class: String,
+    /// The fraction of documents predicted to be of the class that are.
+    pub precision: f64,
+    /// The fraction of documents of the class that are predicted to be.
+    pub recall: f64,
+    /// The harmonic mean of both.
+    pub f1: f64,
+    /// Number of documents of the class.
+    pub support: u64,
+    /// Number of documents of the class by what was predicted.
+    pub predicted: BTreeMap<String, u64>,
+}
+
+impl ClassEvaluation {
+    /// Begins with no documents; `classes` are those of the model.
+    #[must_use]
+    pub fn new(classes: &[String]) -> Self {
+        Self {
+            classes: classes.to_vec(),
+            of_model: classes.len(),
+            outcomes: Vec::new(),
+            log_loss: 0.0,
+            unseen: 0,
+            calibration: Calibration::default(),
+        }
+    }
+
+    /// Adds a document: its class, the number of the predicted one, and the probability of each
+    /// class of the model.
+    pub fn add(&mut self, gold: &str, predicted: usize, probabilities: &[f64]) {
+        let found = self.classes.iter().position(|class| class == gold);
+        let number = found.unwrap_or_else(|| {
+            self.classes.push(gold.to_owned());
+            self.classes.len() - 1
+        });
+        match probabilities.get(number) {
+            Some(p) if number < self.of_model => self.log_loss -= p.max(LEAST).ln(),
+            _ => self.unseen += 1,
+        }
+        let confidence = probabilities.get(predicted).copied().unwrap_or(0.0);
+        self.calibration.add(confidence, predicted == number);
+        self.outcomes.push([number as u32, predicted as u32]);
+    }
+
+    /// Returns the scores; `seed` is that of the bootstrap.
+    #[must_use]
+    pub fn report(&self, seed: u64) -> ClassReport {
+        let all = self.counts(&self.outcomes);
+        let [accuracy, macro_f1] = averages(&all);
+        let averages = |outcomes: &[[u32; 2]]| averages(&self.counts(outcomes));
+        let [accuracy_interval, macro_f1_interval] = intervals(&self.outcomes, seed, averages);
+        let documents = self.outcomes.len() as u64;
+        let known = (documents - self.unseen) as f64;
+        let mean = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
+        ClassReport {
+            documents,
+            accuracy,
+            accuracy_interval,
+            macro_f1,
+            macro_f1_interval,
+            log_loss: mean(self.log_loss, known),
+            brier_score: self.calibration.brier_score(),
+            calibration_error: self.calibration.expected_error(),
+            unseen: self.unseen,
+            classes: self.class_scores(&all),
+        }
+    }
+
+    /// Returns the calibration of the probabilities of predicted classes.
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    fn class_scores(&self, all: &[Counts]) -> Vec<ClassScores> {
+        let mut predicted = vec![BTreeMap::new(); self.classes.len()];
+        for &[gold, other] in &self.outcomes {
+            let name = self.classes[other as usize].clone();
+            *predicted[gold as usize].entry(name).or_insert(0) += 1;
+        }
+        let classes = self.classes.iter().zip(all).zip(predicted);
+        let classes = classes.filter(|((_, counts), _)| occurs(counts));
+        let scores = classes.map(|((class, counts), predicted)| {
+            let Metrics {
+                precision,
+                recall,
+                f1,
+            } = counts.metrics();
+            ClassScores {
+                class: class.clone(),
+                precision,
+                recall,
+                f1,
+                support: counts.gold,
+                predicted,
+            }
+        });
+        scores.collect()
+    }
+
+    /// Counts documents of each class.
+    fn counts(&self, outcomes: &[[u32; 2]]) -> Vec<Counts> {
+        let mut counts = vec![Counts::default(); self.classes.len()];
+        for &[gold, predicted] in outcomes {
+            counts[gold as usize].gold += 1;
+            counts[predicted as usize].predicted += 1;
+            counts[gold as usize].correct += u64::from(gold == predicted);
+        }
+        counts
+    }
+}
+
+/// Draws documents with replacement, and returns the interval of each score.
+fn intervals<T: Copy, const N: usize>(
+    outcomes: &[T],
+    seed: u64,
+    scores: impl Fn(&[T]) -> [f64; N],
+) -> [[f64; 2]; N] {
+    let n = outcomes.len();
+    if n == 0 {
+        return [[0.0; 2]; N];
+    }
+    let mut samples = [(); N].map(|()| Vec::new());
+    for sample in 0..SAMPLES {
+        let drawn = (0..n as u64).map(|i| {
+            let position = (1.0 - uniform(seed, sample * n as u64 + i)) * n as f64;
+            outcomes[(position as usize).min(n - 1)]
+        });
+        for (sample, score) in samples.iter_mut().zip(scores(&drawn.collect::<Vec<T>>())) {
+            sample.push(score);
+        }
+    }
+    samples.map(|mut sample| {
+        sample.sort_by(f64::total_cmp);
+        INTERVAL.map(|position| sample[position])
+    })
+}
+
+fn occurs(counts: &Counts) -> bool {
+    counts.gold + counts.predicted > 0
+}
+
+/// Returns accuracy and macro-averaged F1.
+fn averages(counts: &[Counts]) -> [f64; 2] {
+    let (mut correct, mut total, mut f1, mut classes) = (0, 0, 0.0, 0);
+    for counts in counts.iter().filter(|counts| occurs(counts)) {
+        correct += counts.correct;
+        total += counts.gold;
+        f1 += counts.metrics().f1;
+        classes += 1;
+    }
+    [ratio(1.0, correct, total), f1 / f64::from(classes.max(1))]
+}
+
+/// Collects predicted numbers.
+///
+/// ```
+/// use dropchain_documents::NumberEvaluation;
+///
+/// let mut evaluation = NumberEvaluation::default();
+/// for (gold, predicted) in [(1.0, 2.0), (2.0, 2.0), (6.0, 5.0)] {
+///     evaluation.add(gold, predicted);
+/// }
+/// let report = evaluation.report(1);
+/// assert!((report.mae - 2.0 / 3.0).abs() < 1e-12);
+/// assert!((report.r2 - (1.0 - 2.0 / 14.0)).abs() < 1e-12);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct NumberEvaluation {
+    pairs: Vec<[f64; 2]>, // gold and predicted number of each document
+}
+
+/// The scores of a regression.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NumberReport {
+    /// Number of documents.
+    pub documents: u64,
+    /// The root of the mean squared error.
+    pub rmse: f64,
+    /// Its interval.
+    pub rmse_interval: [f64; 2],
+    /// The mean absolute error.
+    pub mae: f64,
+    /// Its interval.
+    pub mae_interval: [f64; 2],
+    /// The coefficient of determination, 1 − Σ(y − predicted)² / Σ(y − mean of y)²; 0 if all y are
+    /// equal.
+    pub r2: f64,
+    /// Its interval.
+    pub r2_interval: [f64; 2],
+    /// The mean Poisson deviance, 2·(y·ln(y/predicted) − y + predicted), if no y is negative and
+    /// all predictions are above 0.
+    pub poisson_deviance: Option<f64>,
+}
+
+impl NumberEvaluation {
+    /// Adds a document: its number, and the predicted one.
+    pub fn add(&mut self, gold: f64, predicted: f64) {
+        self.pairs.push([gold, predicted]);
+    }
+
+    /// Returns the scores; `seed` is that of the bootstrap. Those of no documents are 0.
+    #[must_use]
+    pub fn report(&self, seed: u64) -> NumberReport {
+        let [rmse, mae, r2] = scores(&self.pairs);
+        let [rmse_interval, mae_interval, r2_interval] = intervals(&self.pairs, seed, scores);
+        let has_deviance = self.pairs.iter().all(|[y, p]| *y >= 0.0 && *p > 0.0);
+        let deviances = self.pairs.iter().map(|&[y, p]| {
+            let logarithm = if y > 0.0 { y * (y / p).ln() } else { 0.0 };
+            2.0 * (logarithm - y + p)
+        });
+        let mean = deviances.sum::<f64>() / self.pairs.len() as f64;
+        NumberReport {
+            documents: self.pairs.len() as u64,
+            rmse,
+            rmse_interval,
+            mae,
+            mae_interval,
+            r2,
+            r2_interval,
+            poisson_deviance: (has_deviance && !self.pairs.is_empty()).then_some(mean),
+        }
+    }
+}
+
+/// Returns RMSE, MAE and R² of pairs of gold and predicted numbers.
+fn scores(pairs: &[[f64; 2]]) -> [f64; 3] {
+    let count = pairs.len() as f64;
+    if count == 0.0 {
+        return [0.0; 3];
+    }
+    let mean = pairs.iter().map(|[y, _]| y / count).sum::<f64>();
+    let (mut squares, mut absolute, mut total) = (0.0, 0.0, 0.0);
+    for [y, predicted] in pairs {
+        squares += (y - predicted) * (y - predicted);
+        absolute += (y - predicted).abs();
+        total += (y - mean) * (y - mean);
+    }
+    let r2 = if total > 0.0 {
+        1.0 - squares / total
+    } else {
+        0.0
+    };
+    [(squares / count).sqrt(), absolute / count, r2]
+}
+
+/// A row of a table, of which the first is the heading.
+type Row = Vec<String>;
+
+fn percent(fraction: f64) -> String {
+    format!("{:.2}", 100.0 * fraction)
+}
+
+fn interval(bounds: [f64; 2]) -> String {
+    format!("{}–{}", percent(bounds[0]), percent(bounds[1]))
+}
+
+impl ClassReport {
+    /// Returns the scores over all classes, for people.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut text = format!(
+            "{} documents; accuracy {}% ({}); macro-F1 {}% ({})\n\
+             log-loss {:.4}; Brier score {:.4}; expected calibration error {:.4}\n",
+            self.documents,
+            percent(self.accuracy),
+            interval(self.accuracy_interval),
+            percent(self.macro_f1),
+            interval(self.macro_f1_interval),
+            self.log_loss,
+            self.brier_score,
+            self.calibration_error,
+        );
+        if self.unseen > 0 {
+            text += &format!(
+                "{} of a class that the model does not have, and so wrong; they are left out of \
+                 the log-loss\n",
+                match self.unseen {
+                    1 => "1 document is".to_owned(),
+                    n => format!("{n} documents are"),
+                }
+            );
+        }
+        text
+    }
+
+    /// Returns a table of the scores of each class.
+    #[must_use]
+    pub fn class_rows(&self) -> Vec<Row> {
+        let classes = self.classes.iter().map(|class| {
+            [
+                class.class.clone(),
+                percent(class.precision),
+                percent(class.recall),
+                percent(class.f1),
+                class.support.to_string(),
+            ]
+        });
+        table(["class", "precision", "recall", "F1", "documents"], classes)
+    }
+
+    /// Returns a table of what the documents of each class were predicted to be.
+    #[must_use]
+    pub fn confusion_rows(&self) -> Vec<Row> {
+        let rows = self.classes.iter().flat_map(|class| {
+            let predicted = class.predicted.iter();
+            predicted.map(|(name, count)| [class.class.clone(), name.clone(), count.to_string()])
+        });
+        table(["class", "predicted", "documents"], rows)
+    }
+
+    /// Returns a row of a table by the rate of what was left out: the accuracy, and other scores.
+    #[must_use]
+    pub fn damaged_row(&self) -> (f64, Row) {
+        let others = vec![percent(self.macro_f1), format!("{:.4}", self.log_loss)];
+        (self.accuracy, others)
+    }
+}
+
+impl ClassEvaluation {
+    /// Returns a table of how often predictions of some probability are right.
+    #[must_use]
+    pub fn calibration_rows(&self) -> Vec<Row> {
+        let bins = self.calibration().bins().into_iter();
+        let rows = bins.filter(|bin| bin.count > 0).map(|bin| {
+            [
+                format!("{:.1}–{:.1}", bin.low, bin.high),
+                bin.count.to_string(),
+                format!("{:.3}", bin.confidence),
+                format!("{:.3}", bin.accuracy),
+            ]
+        });
+        table(["probability", "documents", "mean", "right"], rows)
+    }
+
+    /// Returns a report of this evaluation with its calibration and a comparison as JSON.
+    #[must_use]
+    pub fn json(&self, report: &ClassReport, comparison: Option<&BootstrapReport>) -> Value {
+        let mut value = json!(report);
+        value["calibration"] = json!(self.calibration().bins());
+        if let Some(comparison) = comparison {
+            value["against"] = json!(comparison);
+        }
+        value
+    }
+}
+
+fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<Row> {
+    let heading = heading.map(str::to_owned);
+    let rows = [heading].into_iter().chain(rows);
+    rows.map(|row| row.to_vec()).collect()
+}
+
+/// Returns the difference in accuracy between two classifiers, for people.
+#[must_use]
+pub fn comparison_text(report: &BootstrapReport) -> String {
+    let accuracy = &report.accuracy;
+    format!(
+        "\nthe other model: accuracy {}%; difference {:+.2} ({:+.2} to {:+.2}), p = {:.4} by {} \
+         resamples\n",
+        percent(accuracy.b),
+        100.0 * (accuracy.a - accuracy.b),
+        -100.0 * accuracy.interval[1],
+        -100.0 * accuracy.interval[0],
+        accuracy.p_value,
+        report.samples,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation(outcomes: &[(&str, usize, [f64; 3])]) -> ClassEvaluation {
+        let mut evaluation = ClassEvaluation::new(&["a", "b", "c"].map(str::to_owned));
+        for (gold, predicted, probabilities) in outcomes {
+            evaluation.add(gold, *predicted, probabilities);
+        }
+        evaluation
+    }
+
+    #[test]
+    fn scores_are_those_of_the_definitions() {
+        let report = evaluation(&[
+            ("a", 0, [0.8, 0.1, 0.1]),
+            ("a", 1, [0.3, 0.6, 0.1]),
+            ("b", 1, [0.0, 1.0, 0.0]),
+            ("d", 0, [0.5, 0.3, 0.2]),
+        ])
+        .report(1);
+        assert_eq!(
+            (report.documents, report.unseen, report.accuracy),
+            (4, 1, 0.5)
+        );
+        let f1: Vec<(&str, f64)> = report.classes.iter().map(|c| (&*c.class, c.f1)).collect();
+        assert_eq!(f1, [("a", 0.5), ("b", 2.0 / 3.0), ("d", 0.0)]); // c does not occur
+        assert!((report.macro_f1 - (0.5 + 2.0 / 3.0) / 3.0).abs() < 1e-15);
+        let loss = -(0.8_f64.ln() + 0.3_f64.ln()) / 3.0;
+        assert!((report.log_loss - loss).abs() < 1e-15);
+        let confusions = &report.classes[0].predicted;
+        assert_eq!((confusions["a"], confusions["b"]), (1, 1));
+        let brier = (0.04 + 0.36 + 0.0 + 0.25) / 4.0;
+        assert!((report.brier_score - brier).abs() < 1e-15);
+    }
+
+    #[test]
+    fn an_impossible_class_has_a_finite_loss() {
+        let report = evaluation(&[("a", 1, [0.0, 1.0, 0.0])]).report(1);
+        assert_eq!(report.log_loss, -f64::EPSILON.ln());
+        assert_eq!(report.accuracy_interval, [0.0; 2]);
+        assert_eq!(evaluation(&[]).report(1).accuracy, 0.0);
+    }
+
+    #[test]
+    fn intervals_are_those_of_the_binomial_distribution() {
+        // 80 of 100: the standard error is 4 points, so the interval is about 72 to 88.
+        let right = ("a", 0, [1.0, 0.0, 0.0]);
+        let wrong = ("b", 0, [1.0, 0.0, 0.0]);
+        let outcomes = [vec![right; 80], vec![wrong; 20]].concat();
+        let evaluation = evaluation(&outcomes);
+        let [low, high] = evaluation.report(7).accuracy_interval;
+        assert!(
+            (low - 0.72).abs() <= 0.015 && (high - 0.88).abs() <= 0.015,
+            "{low} {high}"
+        );
+        assert_eq!(evaluation.report(7), evaluation.report(7));
+        assert_ne!(evaluation.report(8).accuracy_interval, [0.0; 2]);
+    }
+
+    #[test]
+    fn scores_of_numbers_are_those_of_the_definitions() {
+        let mut evaluation = NumberEvaluation::default();
+        for i in 0..200 {
+            let y = f64::from(i % 10);
+            evaluation.add(y, y + if i % 2 == 0 { 1.0 } else { -0.5 });
+        }
+        let report = evaluation.report(1);
+        assert!((report.rmse - 0.625_f64.sqrt()).abs() < 1e-12);
+        assert!((report.mae - 0.75).abs() < 1e-12);
+        assert!((report.r2 - (1.0 - 0.625 / 8.25)).abs() < 1e-12);
+        for (score, [low, high]) in [
+            (report.rmse, report.rmse_interval),
+            (report.mae, report.mae_interval),
+            (report.r2, report.r2_interval),
+        ] {
+            assert!(
+                low < score && score < high && high - low < 0.1,
+                "{low} {score} {high}"
+            );
+        }
+        assert_eq!(report, evaluation.report(1));
+        assert_ne!(report, evaluation.report(2));
+    }
+
+    #[test]
+    fn deviances_are_of_counts_alone() {
+        let deviance = |pairs: &[[f64; 2]]| {
+            let mut evaluation = NumberEvaluation::default();
+            pairs.iter().for_each(|&[y, p]| evaluation.add(y, p));
+            evaluation.report(1).poisson_deviance
+        };
+        let found = deviance(&[[0.0, 1.0], [2.0, 1.0]]).unwrap();
+        assert!((found - (1.0 + 2.0 * 2.0_f64.ln() - 1.0)).abs() < 1e-12);
+        assert_eq!(deviance(&[[-1.0, 1.0]]), None);
+        assert_eq!(deviance(&[[1.0, 0.0]]), None);
+        assert_eq!(deviance(&[]), None);
+    }
+}

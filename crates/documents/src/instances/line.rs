@@ -1,12 +1,15 @@
-//! Documents on lines.
+//! Documents on lines: a class and a text, text alone, JSON, or ready-made features in the format
+//! of SVMlight and LIBSVM.
 
 use std::sync::Arc;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::instance::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, checked_label,
 };
-use super::{json, svmlight};
-use dropchain::corpus::{InputLine, LineReader, is_blank};
+use dropchain::corpus::{InputLine, JsonObject, LineReader, is_blank};
 use dropchain::error::Result;
 
 /// Reads the next document. Blank lines are skipped, but not among lines of text alone, where each
@@ -21,8 +24,8 @@ pub(super) fn read(
             continue;
         }
         let (label, content) = match format {
-            InstanceFormat::Jsonl => json::parse(&line, options)?,
-            InstanceFormat::Svmlight => match svmlight::parse(&line, options)? {
+            InstanceFormat::Jsonl => json(&line, options)?,
+            InstanceFormat::Svmlight => match svmlight(&line, options)? {
                 Some(document) => document,
                 None => continue, // a comment
             },
@@ -52,4 +55,86 @@ fn labeled(
     };
     let label = checked_label(Some(label.trim()), options, |message| line.error(message))?;
     Ok((label, InstanceContent::Text(text.to_owned())))
+}
+
+/// Parses an object with a text and a class, which may be a string, an integer or a Boolean.
+fn json(
+    line: &InputLine<'_>,
+    options: &InstanceReadOptions,
+) -> Result<(Option<String>, InstanceContent)> {
+    let object: JsonObject<'_> = serde_json::from_str(line.text)
+        .map_err(|error| line.error(format!("{error}; expected a JSON object")))?;
+    let value = |key: &str| -> Option<Value> {
+        let raw: &RawValue = object.get(key)?;
+        serde_json::from_str(raw.get()).ok()
+    };
+    let key = &options.text;
+    let text = match value(key) {
+        Some(Value::String(text)) => text,
+        Some(_) => return Err(line.error(format!("the key \"{key}\" holds no string"))),
+        None => return Err(line.error(format!("found no key \"{key}\"; expected the text"))),
+    };
+    let key = &options.label;
+    let label = match value(key) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(label)) => Some(label),
+        Some(Value::Bool(label)) => Some(label.to_string()),
+        Some(Value::Number(label)) if options.labels_are_numbers || !label.is_f64() => {
+            Some(label.to_string())
+        }
+        Some(_) => {
+            let message = match options.labels_are_numbers {
+                true => "holds no number",
+                false => "holds no class; expected a string",
+            };
+            return Err(line.error(format!("the key \"{key}\" {message}")));
+        }
+    };
+    let label = checked_label(label.as_deref(), options, |message| {
+        line.error(format!("key \"{key}\": {message}"))
+    })?;
+    Ok((label, InstanceContent::Text(text)))
+}
+
+/// Parses a line; `None` if it is a comment. A feature is named by its index. `qid:N` is ignored.
+fn svmlight(
+    line: &InputLine<'_>,
+    options: &InstanceReadOptions,
+) -> Result<Option<(Option<String>, InstanceContent)>> {
+    let text = line.text.split('#').next().unwrap_or_default();
+    let mut fields = text.split_ascii_whitespace();
+    let Some(label) = fields.next() else {
+        return Ok(None);
+    };
+    if label.contains(':') {
+        return Err(line.error(format!("found '{label}' first; expected the class")));
+    }
+    let label = checked_label(Some(label), options, |message| line.error(message))?;
+    let mut features = Vec::new();
+    let mut last = 0;
+    for field in fields {
+        let Some((index, value)) = field.split_once(':') else {
+            return Err(line.error(format!("found '{field}'; expected index:value")));
+        };
+        if index == "qid" {
+            continue;
+        }
+        let number = index.parse().ok().filter(|&number: &u64| number > 0);
+        let Some(number) = number else {
+            return Err(line.error(format!("found the index '{index}'; expected 1 or more")));
+        };
+        if number <= last {
+            return Err(line.error(format!(
+                "the index {number} follows {last}; expected ascending indices"
+            )));
+        }
+        last = number;
+        let Some(parsed) = value.parse().ok().filter(|value: &f64| value.is_finite()) else {
+            return Err(line.error(format!(
+                "the feature {number} has the value '{value}'; expected a finite number"
+            )));
+        };
+        features.push((number.to_string(), parsed));
+    }
+    Ok(Some((label, InstanceContent::Features(features))))
 }

@@ -1,12 +1,9 @@
 //! Documents with a class: files of one document per line, of ready-made features, of one document
 //! each.
 
-mod folder;
 mod instance;
-mod json;
 mod line;
 mod reader;
-mod svmlight;
 mod table;
 
 pub use instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions, TableFeatures};

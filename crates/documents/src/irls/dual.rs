@@ -23,8 +23,7 @@
 //! JMLR 2012. Without shrinking.
 
 use super::loss::Loss;
-use super::problem::Documents;
-use super::sums::dot;
+use super::problem::{Documents, dot};
 use dropchain::random::uniform;
 
 /// What determines the orders of epochs.

@@ -51,8 +51,7 @@
 use rayon::prelude::*;
 
 use super::loss::Loss;
-use super::problem::{Documents, InputNoise, MIN_ROWS, Value};
-use super::sums::dot;
+use super::problem::{Documents, InputNoise, MIN_ROWS, Value, dot};
 use dropchain::extract::SparseRows;
 use dropchain::math::sigmoid;
 use dropchain::optim::Objective;

@@ -4,10 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::dual::Dual;
-use super::least_squares::{Step, by_cholesky, by_conjugate_gradients};
-use super::problem::{Line, Problem, Scores, Value};
-use super::quadratic::{Model, Quadratic};
-use super::sums::dot;
+use super::problem::{Line, Problem, Scores, Value, dot};
+use super::quadratic::{Model, Quadratic, Step, by_cholesky, by_conjugate_gradients};
 use dropchain::optim::StopReason;
 
 /// The largest number of conjugate gradients in an iteration.

@@ -37,7 +37,7 @@
 //! place of g: Newton's method, with the same products of the matrix (`quadratic.rs`).
 //!
 //! The step to the minimum of the quadratic is found by Cholesky factorization of the
-//! Hessian if that is small, else by conjugate gradients, which never form it (`least_squares.rs`).
+//! Hessian if that is small, else by conjugate gradients, which never form it (`quadratic.rs`).
 //! A search along that line, which needs no products, ends where J is lowest (`minimize.rs`), so J
 //! falls monotonically. The hinge losses start smoothed: their δ shrinks with the first iterations.
 //!
@@ -52,7 +52,7 @@
 //!
 //! Of an iteration: a product with X and one with Xᵀ for each step of conjugate gradients, and two
 //! for the gradient and the line. Of an epoch of dual coordinate descent: three passes over X. Rows
-//! and columns are each summed by one thread, in a fixed order (`sums.rs`): results have the same
+//! and columns are each summed by one thread, in a fixed order: results have the same
 //! bits for any number of threads.
 //!
 //! Source: Chen, Zhu, Chen and Zhang, "Dropout training for support vector machines", AAAI 2014,
@@ -62,17 +62,15 @@
 
 mod dual;
 mod hidden;
-mod least_squares;
 mod loss;
 mod minimize;
 mod problem;
 mod quadratic;
-mod sums;
 #[cfg(test)]
 mod tests;
 
 pub use hidden::{HiddenProblem, hidden_dimension, hidden_memory, hidden_start};
-pub(crate) use least_squares::{factorize, solve_factorized};
 pub use loss::Loss;
 pub use minimize::{IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, minimize};
 pub use problem::{CONCURRENT, Documents, InputNoise, Problem, Value, irls_memory};
+pub(crate) use quadratic::{factorize, solve_factorized};

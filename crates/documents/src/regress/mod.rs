@@ -39,26 +39,19 @@
 //! # main().unwrap();
 //! ```
 
-mod closed_form;
-mod coordinate_descent;
 mod corpus;
-mod design;
-mod evaluation;
-mod likelihood;
 mod options;
 mod path;
-mod record;
 mod regression;
 mod solve;
+mod solvers;
 #[cfg(test)]
 mod tests;
 mod training;
 
 pub use corpus::RegressionCorpus;
-pub use evaluation::digits;
-pub use options::{FeatureNoise, RegressionOptions, Solver};
+pub use options::{FeatureNoise, RegressionLoss, RegressionOptions, Solver};
 pub use path::{CrossValidation, PathOptions, PathPoint, RegressionPath};
-pub use record::RegressionLoss;
-pub use regression::Regression;
+pub use regression::{Regression, digits};
 pub use solve::RegressionIteration;
 pub use training::{RegressionTrainer, TrainedRegression};

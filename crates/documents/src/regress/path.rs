@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 use super::corpus::RegressionCorpus;
-use super::record::RegressionLoss;
+use super::options::RegressionLoss;
 use super::solve::{Fit, Solution, Strengths};
 use super::training::{RegressionTrainer, TrainedRegression};
 use dropchain::error::{Error, Result};

@@ -3,12 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::closed_form::{self, System};
-use super::coordinate_descent::CoordinateDescent;
-use super::design::Design;
-use super::likelihood::SmoothObjective;
-use super::options::{RegressionOptions, Solver};
-use super::record::RegressionLoss;
+use super::corpus::Design;
+use super::options::{RegressionLoss, RegressionOptions, Solver};
+use super::solvers::{self, CoordinateDescent, SmoothObjective, System};
 use crate::irls::{self, Documents, InputNoise, IrlsOptions, irls_memory};
 use dropchain::error::{Error, Result};
 use dropchain::extract::SparseRows;
@@ -171,7 +168,7 @@ impl<'a> Fit<'a> {
         }
         let needed = size.saturating_mul(size).saturating_mul(8);
         check_memory(self.options, self.design.dimension(), needed, 0)?;
-        let Some(w) = closed_form::minimum(&self.design, &self.centered, &l2) else {
+        let Some(w) = solvers::minimum(&self.design, &self.centered, &l2) else {
             if solver == Solver::Cholesky {
                 let message = "features depend on one another linearly, so the minimum is not \
                                unique; expected an L2 strength above 0, or another solver";

@@ -6,8 +6,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::json;
 
 use super::corpus::RegressionCorpus;
-use super::options::RegressionOptions;
-use super::record::RegressionHeader;
+use super::options::{RegressionHeader, RegressionOptions};
 use super::regression::Regression;
 use super::solve::{Fit, RegressionIteration, Solution, Strengths};
 use crate::{Instance, ModelKind};

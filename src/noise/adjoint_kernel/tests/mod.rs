@@ -1,9 +1,7 @@
 //! Bit-identity across vector widths, and sums over sentences.
 
-use super::passes::SentencePasses;
-use super::sums::FlushSums;
-use super::*;
-use crate::noise::edge_matrices::EdgeMatrices;
+use super::{FlushSums, SentencePasses, *};
+use crate::noise::quadratic::EdgeMatrices;
 use crate::noise::regularizer::Derivatives;
 use crate::noise::tests::{SentenceBuffers, TestSentence, ValueAndGradient};
 use crate::random::Lcg;

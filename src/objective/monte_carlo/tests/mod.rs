@@ -4,7 +4,7 @@ mod oracle;
 
 use super::*;
 use crate::chain::Order;
-use crate::extract::random::{RandomData, copied};
+use crate::extract::tests::random::{RandomData, copied};
 use crate::extract::{Classes, Dataset};
 use crate::noise::{Engine, NoiseTerm};
 use crate::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};

@@ -2,8 +2,7 @@
 //! optimized.
 
 use super::super::*;
-use crate::chain::LabelWeights;
-use crate::chain::Order;
+use crate::chain::{LabelWeights, Order};
 use crate::extract::Dataset;
 
 /// One weight at one token: active where y_t = b, and y_{t−1} = a if there is an a.

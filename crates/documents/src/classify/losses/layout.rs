@@ -4,7 +4,7 @@ use dropchain::extract::{Classes, Dataset};
 use dropchain::model::Precision;
 use rayon::prelude::*;
 
-use super::super::output_layer::{Output, OutputLayer, output_score};
+use super::super::header::{Output, OutputLayer, output_score};
 
 /// The layout of the parameters of D columns and L labels.
 ///

@@ -1,4 +1,5 @@
-//! Training of linear classifiers by iteratively reweighted least squares.
+//! Training of linear classifiers by iteratively reweighted least squares, and of classifiers of
+//! two labels with hidden units by L-BFGS.
 //!
 //! Two labels have one problem, of the second against the first: with the scores ∓½·f of the
 //! labels, as at the minimum of −log p(y|x), p(second|x) = σ(f) and f = w·x. The penalty c2·‖θ‖² of
@@ -11,18 +12,20 @@
 
 use std::f64::consts::SQRT_2;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use dropchain::error::{Error, Result};
-use dropchain::optim::{Iteration, Outcome, StopReason};
-use dropchain::score::Boundary;
 use rayon::prelude::*;
 
 use super::layout::Layout;
-use super::run::{DocumentData, Run, not_finite};
+use super::monitor::{DocumentData, Monitor, input_noise, not_finite};
 use crate::irls::{
-    CONCURRENT, Documents, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Problem, Value,
+    CONCURRENT, Documents, HiddenProblem, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization,
+    Problem, Value,
 };
+use dropchain::error::{Error, Result};
+use dropchain::optim::{self, Iteration, LbfgsOptions, LbfgsSettings, Outcome, StopReason};
+use dropchain::score::Boundary;
+use dropchain::train::{Observer, Segment};
 
 /// Trains from θ.
 ///
@@ -30,8 +33,17 @@ use crate::irls::{
 ///
 /// [`Error::Parameter`] if there are fewer than two labels, or the sentences are not documents with
 /// one; [`Error::NotFinite`] if values are too large.
-pub fn train(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
-    let (set, settings, layout) = (run.set, run.settings, run.monitor.layout);
+pub fn train(
+    monitor: &mut Monitor<'_>,
+    segment: &Segment<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome<Value>> {
+    let (set, settings, layout) = (monitor.set, monitor.settings, monitor.layout);
+    let (trainer, data) = (
+        monitor.trainer,
+        DocumentData::new(set, monitor.trainer.loss)?,
+    );
+    let noise = input_noise(settings)?;
     let first = if layout.is_binary() { 1 } else { 0 };
     let labels = first..first + layout.outputs();
     let targets: Vec<Vec<f64>> = labels.map(|label| data.targets(label)).collect();
@@ -50,19 +62,19 @@ pub fn train(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
         targets: first,
         weights: &data.weights,
     };
-    let problem = Problem::new(documents, run.monitor.loss, run.noise, 0.5 * settings.l2());
+    let problem = Problem::new(documents, trainer.loss, noise, 0.5 * settings.l2());
     let others = rest.iter().map(|targets| problem.with_targets(targets));
     let others: Vec<Problem<'_>> = others.collect();
-    let lbfgs = run.optimizer;
+    let lbfgs = &trainer.optimizer;
     let options = IrlsOptions {
-        max_iterations: run.limit,
-        earlier_iterations: run.done,
+        max_iterations: segment.limit,
+        earlier_iterations: segment.done,
         improvement_tolerance: lbfgs.improvement_tolerance,
         period: lbfgs.period,
         gradient_tolerance: lbfgs.gradient_tolerance,
     };
     let problems: Vec<&Problem<'_>> = std::iter::once(&problem).chain(&others).collect();
-    let starts = run.start.chunks_exact(layout.columns + 1);
+    let starts = segment.start.chunks_exact(layout.columns + 1);
     let own: Vec<(&Problem<'_>, &[f64])> = problems.into_iter().zip(starts).collect();
     let mut runs = Vec::with_capacity(own.len());
     for own in own.chunks(CONCURRENT) {
@@ -77,10 +89,10 @@ pub fn train(run: Run<'_, '_>, data: &DocumentData) -> Result<Outcome<Value>> {
     }
     let joint = Joint {
         layout,
-        theta: run.start.clone(),
+        theta: segment.start.clone(),
         runs,
     };
-    joint.run(run)
+    joint.run(monitor, observer, segment.interrupt)
 }
 
 /// The minimizations of all labels.
@@ -91,15 +103,19 @@ struct Joint<'p> {
 }
 
 impl Joint<'_> {
-    fn run(mut self, mut run: Run<'_, '_>) -> Result<Outcome<Value>> {
+    fn run(
+        mut self,
+        monitor: &mut Monitor<'_>,
+        observer: &mut dyn Observer,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<Outcome<Value>> {
         loop {
             if self.ended_by(StopReason::NonFinite) {
                 return self.finish(StopReason::NonFinite);
             }
             let ws = self.runs.iter().map(|run| run.iteration().w);
             set_weights(self.layout, ws, &mut self.theta);
-            let flow = self.report(&mut run);
-            let interrupt = run.interrupt;
+            let flow = self.report(monitor, observer);
             let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
             if flow.is_break() || is_interrupted() {
                 return self.finish(StopReason::Interrupted);
@@ -137,7 +153,7 @@ impl Joint<'_> {
     }
 
     /// Tells the monitor of the last iteration of all.
-    fn report(&self, run: &mut Run<'_, '_>) -> ControlFlow<()> {
+    fn report(&self, monitor: &mut Monitor<'_>, observer: &mut dyn Observer) -> ControlFlow<()> {
         let last: Vec<IrlsIteration<'_>> = self.runs.iter().map(Minimization::iteration).collect();
         let value = sum(last.iter().map(|run| run.value));
         let number = last.iter().map(|run| run.number).max().unwrap_or(0);
@@ -155,7 +171,7 @@ impl Joint<'_> {
             x: &self.theta,
             nonzero: 0, // likewise
         };
-        run.monitor.iteration(&iteration, run.observer)
+        monitor.iteration(&iteration, observer)
     }
 
     fn finish(mut self, stop_reason: StopReason) -> Result<Outcome<Value>> {
@@ -206,4 +222,51 @@ fn set_weights<'w>(layout: Layout, ws: impl Iterator<Item = &'w [f64]>, theta: &
         theta.copy_from_slice(w);
         theta[layout.columns] = half * w[layout.columns];
     }
+}
+
+/// Trains the weights of hidden units, from θ.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if there are not two labels; [`Error::NotFinite`] if values are too large.
+pub fn train_hidden(
+    monitor: &mut Monitor<'_>,
+    segment: Segment<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome<Value>> {
+    let (set, settings, layout) = (monitor.set, monitor.settings, monitor.layout);
+    let (trainer, data) = (
+        monitor.trainer,
+        DocumentData::new(set, monitor.trainer.loss)?,
+    );
+    if layout.labels != 2 {
+        let (units, labels) = (layout.units, layout.labels);
+        return Err(Error::parameter(format!(
+            "{units} hidden units with {labels} classes; expected two, or one of each class \
+             against the rest"
+        )));
+    }
+    let targets = data.targets(1);
+    let documents = Documents {
+        rows: &set.data().nodes,
+        scales: &set.space().nodes.scale,
+        bias: 1.0,
+        targets: &targets,
+        weights: &data.weights,
+    };
+    let (noise, l2) = (input_noise(settings)?, 0.5 * settings.l2());
+    let mut problem = HiddenProblem::new(documents, trainer.loss, noise, l2, layout.units);
+    let lbfgs = LbfgsSettings::new(LbfgsOptions {
+        max_iterations: segment.limit,
+        ..trainer.optimizer.clone()
+    })?;
+    let mut observe = |iteration: &Iteration<'_, Value>| -> ControlFlow<()> {
+        monitor.iteration(iteration, observer)
+    };
+    let (start, interrupt) = (segment.start, segment.interrupt);
+    let outcome = optim::minimize(&mut problem, start, None, &lbfgs, interrupt, &mut observe)?;
+    if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
+        return Err(not_finite());
+    }
+    Ok(outcome)
 }

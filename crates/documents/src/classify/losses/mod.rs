@@ -1,10 +1,8 @@
 //! Training with losses of y·score.
 
-mod hidden;
 mod layout;
 mod linear;
 mod monitor;
-mod run;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -13,43 +11,19 @@ use dropchain::MemoryLimit;
 use dropchain::error::{Error, Result};
 use dropchain::ids::AttributeId;
 use dropchain::model::{Precision, TrainingRecord};
-use dropchain::optim::{LbfgsOptions, Outcome, StopReason};
+use dropchain::optim::{Outcome, StopReason};
 use dropchain::train::{
     AttributeCorpus, BaseModels, BestWeights, DevScore, End, EndReason, ExtractedCorpora, Finished,
-    NoiseKind, Observer, Pruned, Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings,
-    TrainingSet,
+    Observer, Pruned, Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
 };
 
-use self::layout::Layout;
-use self::monitor::{Monitor, accuracy};
-use self::run::{DocumentData, Run};
-use super::header::{ClassifierHeader, ClassifierParts};
+use super::header::{ClassifierHeader, ClassifierParts, OutputLayer};
 use super::options::check_settings;
-use super::output_layer::OutputLayer;
-use crate::irls::{InputNoise, Loss, Value, hidden_memory, hidden_start, irls_memory};
+use crate::irls::{Value, hidden_memory, hidden_start, irls_memory};
+use layout::Layout;
+use monitor::{Monitor, accuracy};
 
-/// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
-/// hidden units by L-BFGS.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LossTrainer {
-    /// The loss.
-    pub loss: Loss,
-    /// The number of hidden units; 0 for none.
-    pub hidden: usize,
-    /// The seed of the weights of hidden units that training starts from.
-    pub seed: u64,
-    /// The stopping tests, and with hidden units the memory of L-BFGS.
-    pub optimizer: LbfgsOptions,
-}
-
-/// Ready-made features to train on, and what may end or limit that.
-pub(super) struct Job<'a> {
-    pub corpus: &'a AttributeCorpus,
-    pub dev: Option<&'a AttributeCorpus>,
-    pub settings: &'a TrainSettings,
-    pub interrupt: Option<&'a AtomicBool>,
-    pub memory: MemoryLimit,
-}
+pub use monitor::LossTrainer;
 
 impl LossTrainer {
     /// Trains on ready-made features.
@@ -60,12 +34,14 @@ impl LossTrainer {
     /// at the start.
     pub(super) fn train(
         &self,
-        job: &Job<'_>,
+        (corpus, dev): (&AttributeCorpus, Option<&AttributeCorpus>),
+        settings: &TrainSettings,
+        interrupt: Option<&AtomicBool>,
+        limit: MemoryLimit,
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, End)> {
-        let settings = job.settings;
         let models = BaseModels::default();
-        let extracted = ExtractedCorpora::from_attributes(job.corpus, job.dev, settings, &models)?;
+        let extracted = ExtractedCorpora::from_attributes(corpus, dev, settings, &models)?;
         let clock = Instant::now();
         let set = extracted.into_training_set(settings);
         let layout = self.layout(&set);
@@ -78,7 +54,7 @@ impl LossTrainer {
             ..set.start_event(settings, memory)
         });
         let held = set.memory();
-        let check = job.memory.check((held + memory) as u64, held as u64);
+        let check = limit.check((held + memory) as u64, held as u64);
         check.map_err(|over| {
             let (weights, classes) = (layout.dimension(), layout.labels);
             Error::parameter(format!(
@@ -86,19 +62,17 @@ impl LossTrainer {
                  weights (--min-count 2), fewer classes or a larger limit (--memory)"
             ))
         })?;
-        let mut monitor = Monitor::new(&set, settings, layout, self.loss, clock);
-        let outcome = self.minimize(Run {
-            set: &set,
-            settings,
-            optimizer: &self.optimizer,
-            noise: input_noise(settings)?,
+        let mut monitor = Monitor::new(self, &set, settings, clock);
+        let all = Segment {
             start: self.start(&set),
             done: 0,
             limit: settings.max_iterations(),
-            interrupt: job.interrupt,
-            monitor: &mut monitor,
-            observer,
-        })?;
+            is_warm_up: false,
+            best: None,
+            recall_bias: 0.0,
+            interrupt,
+        };
+        let outcome = self.minimize(&mut monitor, all, observer)?;
         let (mut theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
         if let Some(pruned) = prune(&set, layout, settings, &mut theta) {
@@ -110,19 +84,15 @@ impl LossTrainer {
         Ok((self.parts(&set, settings, &theta, end.record())?, end))
     }
 
-    fn layout(&self, set: &TrainingSet) -> Layout {
-        Layout {
-            columns: set.space().nodes.columns(),
-            labels: set.labels().len(),
-            units: self.hidden,
-        }
-    }
-
-    fn minimize(&self, run: Run<'_, '_>) -> Result<Outcome<Value>> {
-        let data = DocumentData::new(run.set, self.loss)?;
+    fn minimize(
+        &self,
+        monitor: &mut Monitor<'_>,
+        segment: Segment<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome<Value>> {
         match self.hidden {
-            0 => linear::train(run, &data),
-            _ => hidden::train(run, &data),
+            0 => linear::train(monitor, &segment, observer),
+            _ => linear::train_hidden(monitor, segment, observer),
         }
     }
 
@@ -185,31 +155,21 @@ impl SegmentTrainer for LossTrainer {
         settings: &TrainSettings,
         segment: Segment<'_>,
     ) -> Result<SegmentEnd> {
-        let mut monitor = Monitor::new(set, settings, self.layout(set), self.loss, Instant::now());
+        let mut monitor = Monitor::new(self, set, settings, Instant::now());
         (monitor.done, monitor.skips_start) = (segment.done, true);
-        monitor.best = segment.best.map(|best| BestWeights {
+        let done = segment.done;
+        monitor.best = segment.best.as_ref().map(|best| BestWeights {
             iteration: best.iteration,
             score: best.score,
             recall_bias: 0.0,
             theta: Vec::new(),
         });
-        let outcome = self.minimize(Run {
-            set,
-            settings,
-            optimizer: &self.optimizer,
-            noise: input_noise(settings)?,
-            start: segment.start,
-            done: segment.done,
-            limit: segment.limit,
-            interrupt: segment.interrupt,
-            monitor: &mut monitor,
-            observer: &mut (),
-        })?;
+        let outcome = self.minimize(&mut monitor, segment, &mut ())?;
         let reason = monitor.reason(outcome.stop_reason)?;
         let is_resumable = reason == EndReason::Optimizer(StopReason::MaxIterations);
         Ok(SegmentEnd {
             theta: outcome.x,
-            done: segment.done + outcome.iterations,
+            done: done + outcome.iterations,
             objective: outcome.value,
             recall_biases: vec![0.0; monitor.scores.len()],
             scores: monitor.scores,
@@ -317,21 +277,4 @@ fn score_change(
     before
         .zip(accuracy(set, layout, theta))
         .map(|(b, a)| [b, a])
-}
-
-/// Returns the noise of the inputs.
-fn input_noise(settings: &TrainSettings) -> Result<InputNoise> {
-    let noise = &settings.regularization().noise;
-    let rate = noise.dropout;
-    Ok(match noise.kind {
-        _ if !noise.is_on() => InputNoise::None,
-        NoiseKind::Dropout => InputNoise::Proportional(rate / (1.0 - rate)),
-        NoiseKind::Gaussian => InputNoise::Proportional(rate),
-        NoiseKind::Additive => InputNoise::Additive(rate),
-        kind => {
-            return Err(Error::parameter(format!(
-                "the noise is {kind}; expected noise with a bound"
-            )));
-        }
-    })
 }

@@ -4,23 +4,47 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::layout::Layout;
+use crate::irls::{InputNoise, Loss, Value};
 use dropchain::error::{Error, Result};
-use dropchain::objective::Terms;
-use dropchain::optim::{self, Outcome, StopReason};
+use dropchain::extract::Target;
+use dropchain::ids::LabelId;
+use dropchain::optim::{self, LbfgsOptions, Outcome, StopReason};
 use dropchain::train::{
-    BestWeights, DevScore, End, EndReason, Iteration, Observer, TrainSettings, TrainingSet,
+    BestWeights, DevScore, End, EndReason, Iteration, NoiseKind, Observer, TrainSettings,
+    TrainingSet,
 };
 
-use super::layout::Layout;
-use crate::irls::{Loss, Value};
+/// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
+/// hidden units by L-BFGS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LossTrainer {
+    /// The loss.
+    pub loss: Loss,
+    /// The number of hidden units; 0 for none.
+    pub hidden: usize,
+    /// The seed of the weights of hidden units that training starts from.
+    pub seed: u64,
+    /// The stopping tests, and with hidden units the memory of L-BFGS.
+    pub optimizer: LbfgsOptions,
+}
+
+impl LossTrainer {
+    pub(super) fn layout(&self, set: &TrainingSet) -> Layout {
+        Layout {
+            columns: set.space().nodes.columns(),
+            labels: set.labels().len(),
+            units: self.hidden,
+        }
+    }
+}
 
 /// Monitors the iterations of a training or of a segment of one.
 pub struct Monitor<'a> {
+    pub trainer: &'a LossTrainer,
     pub set: &'a TrainingSet,
+    pub settings: &'a TrainSettings,
     pub layout: Layout,
-    pub loss: Loss,
-    pub has_noise: bool,
-    pub patience: usize,
     /// Iterations of earlier segments.
     pub done: usize,
     /// Whether there were earlier segments, which have told of the start.
@@ -37,18 +61,16 @@ pub struct Monitor<'a> {
 
 impl<'a> Monitor<'a> {
     pub fn new(
+        trainer: &'a LossTrainer,
         set: &'a TrainingSet,
-        settings: &TrainSettings,
-        layout: Layout,
-        loss: Loss,
+        settings: &'a TrainSettings,
         clock: Instant,
     ) -> Self {
         Self {
+            trainer,
             set,
-            layout,
-            loss,
-            has_noise: settings.has_noise(),
-            patience: settings.options().patience,
+            settings,
+            layout: trainer.layout(set),
             done: 0,
             skips_start: false,
             best: None,
@@ -74,14 +96,20 @@ impl<'a> Monitor<'a> {
         self.iterations = number;
         let time = self.time();
         let dev = self.score(number, iteration.x);
-        let terms = objective_terms(self.loss, iteration.detail, self.has_noise);
+        let terms = iteration.detail;
         let (nonzero, weight_norm) = self.layout.of_labels(iteration.x);
         let classes = self.set.node_classes();
         let observed = observer.iteration(&Iteration {
             number,
             objective: iteration.value,
-            log_likelihood: terms.log_likelihood,
-            noise: terms.noise,
+            log_likelihood: match self.trainer.loss {
+                Loss::Logistic => -terms.loss,
+                _ => f64::NAN,
+            },
+            noise: match self.settings.has_noise() {
+                true => terms.total - terms.loss - terms.l2,
+                false => 0.0,
+            },
             l2: terms.l2,
             l1: 0.0,
             gradient_norm: iteration.gradient_norm,
@@ -105,7 +133,11 @@ impl<'a> Monitor<'a> {
             }
         }
         self.patience_is_exhausted = self.best.as_ref().is_some_and(|best| {
-            best.score.value() > 0.0 && number >= best.iteration.saturating_add(self.patience)
+            best.score.value() > 0.0
+                && number
+                    >= best
+                        .iteration
+                        .saturating_add(self.settings.options().patience)
         });
         match self.patience_is_exhausted {
             true => ControlFlow::Break(()),
@@ -185,17 +217,74 @@ pub fn accuracy(set: &TrainingSet, layout: Layout, theta: &[f64]) -> Option<DevS
     Some(DevScore::Accuracy(right as f64 / gold.len() as f64))
 }
 
-/// Returns the terms of the objective. Without noise, what the smoothing of a loss adds is in none.
-fn objective_terms(loss: Loss, value: &Value, has_noise: bool) -> Terms {
-    Terms {
-        log_likelihood: match loss {
-            Loss::Logistic => -value.loss,
-            _ => f64::NAN,
-        },
-        noise: match has_noise {
-            true => value.total - value.loss - value.l2,
-            false => 0.0,
-        },
-        l2: value.l2,
+/// Classes and weights of documents.
+pub struct DocumentData {
+    pub labels: Vec<LabelId>, // [N]
+    pub weights: Vec<f64>,    // [N]
+}
+
+impl DocumentData {
+    /// Returns classes and weights of the documents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if they are sentences, or have no class or several.
+    pub fn new(set: &TrainingSet, loss: Loss) -> Result<Self> {
+        let data = set.data();
+        if data.unlabeled() > 0 {
+            return Err(fault(loss, "unlabeled documents", "labeled ones"));
+        }
+        if data.tokens() != data.len() || set.space().edges.columns() > 0 {
+            return Err(fault(loss, "sentences", "documents: one token each"));
+        }
+        if set.labels().len() < 2 {
+            return Err(fault(loss, "one class", "two or more"));
+        }
+        let labels = (0..data.len()).map(|i| match data.target(i) {
+            Target::Gold(&[label]) => Ok(label),
+            _ => Err(fault(loss, "a partial label", "one class per document")),
+        });
+        Ok(Self {
+            labels: labels.collect::<Result<_>>()?,
+            weights: (0..data.len()).map(|i| data.weight(i)).collect(),
+        })
     }
+
+    /// Returns 1 for documents with this label, −1 for others, `[N]`.
+    pub fn targets(&self, label: usize) -> Vec<f64> {
+        let labels = self.labels.iter();
+        let target = |own: &LabelId| if own.index() == label { 1.0 } else { -1.0 };
+        labels.map(target).collect()
+    }
+}
+
+/// Returns the error of data that do not fit the loss.
+fn fault(loss: Loss, found: &str, expected: &str) -> Error {
+    let name = loss.name();
+    Error::parameter(format!("the {name} loss with {found}; expected {expected}"))
+}
+
+/// Returns the error of an objective that is not finite where training starts.
+pub fn not_finite() -> Error {
+    Error::NotFinite(
+        "the objective is not finite at the start of training; expected smaller feature values"
+            .to_owned(),
+    )
+}
+
+/// Returns the noise of the inputs.
+pub fn input_noise(settings: &TrainSettings) -> Result<InputNoise> {
+    let noise = &settings.regularization().noise;
+    let rate = noise.dropout;
+    Ok(match noise.kind {
+        _ if !noise.is_on() => InputNoise::None,
+        NoiseKind::Dropout => InputNoise::Proportional(rate / (1.0 - rate)),
+        NoiseKind::Gaussian => InputNoise::Proportional(rate),
+        NoiseKind::Additive => InputNoise::Additive(rate),
+        kind => {
+            return Err(Error::parameter(format!(
+                "the noise is {kind}; expected noise with a bound"
+            )));
+        }
+    })
 }

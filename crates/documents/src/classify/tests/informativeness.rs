@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dropchain::train::{AttributeCorpus, BaseModels, ExtractedCorpora, TrainSettings, TrainingSet};
 use dropchain_online::Sgd;
 
-use super::super::informativeness::Informativeness;
+use super::super::training::Informativeness;
 use super::super::*;
 use super::changed;
 

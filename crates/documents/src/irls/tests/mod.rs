@@ -6,11 +6,10 @@ mod references;
 use std::ops::ControlFlow;
 
 use self::references::{dual_coordinate_descent, expected_loss, second_moment, solve_dense};
-use super::least_squares::by_cholesky;
 use super::loss::Majorizer;
 use super::minimize::{Solvers, minimize_by};
-use super::quadratic::{Model, Quadratic};
-use super::sums::dot;
+use super::problem::dot;
+use super::quadratic::{Model, Quadratic, by_cholesky};
 use super::*;
 use dropchain::extract::SparseRows;
 use dropchain::optim::StopReason;
@@ -324,7 +323,7 @@ fn a_step_of_the_least_squares_alone_lowers_the_objective() {
         // Each conjugate gradient lowers the quadratic, which is above the objective.
         let mut decreases = Vec::new();
         for limit in 1..8 {
-            let step = least_squares::by_conjugate_gradients(&quadratic, 0.0, limit, None);
+            let step = quadratic::by_conjugate_gradients(&quadratic, 0.0, limit, None);
             let d = &step.direction;
             let change = dot(&quadratic.gradient, d) + 0.5 * dot(d, &quadratic.hessian_product(d));
             decreases.push(change);

@@ -4,10 +4,7 @@
 //! scores are unpadded nested vectors, and the score of every path is computed from the definition.
 //! [`Transitions`] and [`Scores`] appear only as outputs.
 
-use super::constraint::Constraint;
-use super::layout::{LANES, padded};
-use super::scores::Scores;
-use super::transitions::{Order, Transitions};
+use crate::chain::{Constraint, LANES, Order, Scores, Transitions, padded};
 use crate::ids::LabelId;
 use crate::math::log_sum_exp;
 

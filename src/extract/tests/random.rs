@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Dataset, SparseRows};
+use crate::extract::{Dataset, SparseRows};
 use crate::ids::LabelId;
 use crate::random::Lcg;
 
