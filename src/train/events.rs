@@ -235,7 +235,8 @@ pub enum EndReason {
 }
 
 impl EndReason {
-    pub(super) const ALL: [Self; 8] = [
+    /// All reasons.
+    pub const ALL: [Self; 8] = [
         Self::Patience,
         Self::Optimizer(StopReason::Improvement),
         Self::Optimizer(StopReason::Gradient),

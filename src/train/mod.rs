@@ -39,7 +39,6 @@ mod labels;
 mod lbfgs;
 mod learner;
 mod line_options;
-pub mod log;
 mod memory;
 mod model_match;
 mod noise_options;

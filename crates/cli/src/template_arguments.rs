@@ -6,10 +6,10 @@ use clap::Args;
 use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Format, Separation};
 use dropchain::tag::Tagger;
 use dropchain::train::BaseModels;
-use dropchain::train::log::Source;
 use dropchain::{Error, Result, Template};
 use dropchain_formats::InputFormat;
 use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
+use dropchain_report::log::Source;
 use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, by_name};

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use dropchain::Result;
 use dropchain::template::Template;
-use dropchain::train::log::Log;
 use dropchain::train::{
     AnyOptions, BaseModels, Trained, Trainer, TrainingCorpora, check_line_options,
 };
 use dropchain_knowledge::Knowledge;
 use dropchain_options::SearchedOptions;
+use dropchain_report::log::Log;
 
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
 use crate::config::ConfigArguments;

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::train::log::{Header, Log, Source};
 use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
+use dropchain_report::log::{Header, Log, Source};
 
 use crate::arguments::FileName;
 use crate::config::EffectiveConfig;

@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dropchain::train::log::read_runs;
+use dropchain_report::log::read_runs;
 use serde_json::{Value, json};
 
 use crate::support::{TestDir, wait};

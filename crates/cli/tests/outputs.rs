@@ -246,7 +246,9 @@ fn a_killed_run_leaves_the_old_files() {
     wait_for_handlers(&child);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(before == contents(&dir));
+    // What it was writing may remain beside them.
+    let after = contents(&dir);
+    assert!(before.iter().all(|file| after.contains(file)));
 }
 
 #[cfg(unix)]

@@ -1,11 +1,13 @@
 //! Reports: logs of training and of searches, scores and errors in one HTML page.
 //!
-//! [`Report`] takes what there is and returns the page, one file that needs no network.
+//! [`log`] writes and reads the logs. [`Report`] takes what there is and returns the page, one file
+//! that needs no network.
 
 mod calibration;
 mod evaluated;
 mod frequency;
 mod gradients;
+pub mod log;
 mod plot;
 mod scores;
 mod search;
@@ -20,7 +22,6 @@ use std::path::Path;
 use dropchain::error::{Error, Place, Result};
 use dropchain::input_file::read_text;
 use dropchain::train::Pass;
-use dropchain::train::log::{Run, read_lines, read_runs};
 use dropchain_analysis::WordCounts;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -33,6 +34,7 @@ pub use gradients::{Gradients, Measurement, TrainingRun, display_name};
 pub use sentences::words_of;
 
 use evaluated::Analysis;
+use log::{Run, read_lines, read_runs};
 use search::Search;
 use views::Section;
 

@@ -8,7 +8,6 @@ mod corpora;
 mod crfsuite;
 mod early_stopping;
 mod line_options;
-mod log;
 mod pruning;
 mod ranks;
 mod segments;

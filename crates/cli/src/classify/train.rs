@@ -2,9 +2,9 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::log::Log;
 use dropchain::train::{Defaults, End};
 use dropchain_documents::classify::{ClassifierOptions, ClassifierTrainer};
+use dropchain_report::log::Log;
 
 use crate::arguments::FileName;
 use crate::classify::arguments::{LearningArguments, TrainingFiles, read};

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::train::log::Log;
 use dropchain::train::{Folds, TrainingCorpora};
 use dropchain::{Error, Result};
 use dropchain_documents::classify::ClassifierTrainer;
+use dropchain_report::log::Log;
 use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuningData, Validation};
 
 use crate::arguments::FileName;

@@ -14,11 +14,11 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use dropchain::template::Template;
-use dropchain::train::log::Log;
 use dropchain::train::{
     BaseModels, ObjectiveTrainer, TrainOptions, TrainSettings, check_line_options,
 };
 use dropchain::{Error, Result};
+use dropchain_report::log::Log;
 use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
 
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};

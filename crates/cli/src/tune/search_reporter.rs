@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use dropchain::Result;
-use dropchain::train::log::Log;
+use dropchain_report::log::Log;
 use dropchain_tune::{
     Phase, ResourcePlan, Resumed, Rung, RungResult, TrialResult, TuneObserver, TuneResult,
     TuningData,

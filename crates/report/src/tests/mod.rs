@@ -1,5 +1,7 @@
 //! Files that are no logs, or logs of several runs.
 
+mod log;
+
 use super::*;
 
 const START: &str = concat!(

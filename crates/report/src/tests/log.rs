@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::fs;
 use std::time::Duration;
 
+use dropchain::error::Error;
+use dropchain::optim::StopReason;
+use dropchain::train::{DevScore, End, EndReason, Iteration, Observer, Pass, Start};
 use serde_json::json;
 
-use crate::error::Error;
-use crate::optim::StopReason;
-use crate::train::log::{Header, Log, Record, Run, Source, read_runs};
-use crate::train::{DevScore, End, EndReason, Iteration, Observer, Pass, Start};
+use crate::log::{Header, Log, Record, Run, Source, read_runs};
 
 fn header() -> Header {
     Header {

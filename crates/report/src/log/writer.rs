@@ -6,12 +6,11 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use dropchain::error::{Error, Result};
+use dropchain::train::{End, Iteration, ModelMatch, Observer, ObserverError, Pass, Start};
 use serde::Serialize;
 
 use super::{Header, Record};
-use crate::error::{Error, Result};
-use crate::train::events::{End, Iteration, Observer, ObserverError, Pass, Start};
-use crate::train::model_match::ModelMatch;
 
 /// Writes the events of training to a file, every line at once. The default writes nothing.
 ///

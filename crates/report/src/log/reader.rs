@@ -1,11 +1,11 @@
 //! Reading logs.
 
+use dropchain::error::{Error, Place, Result};
+use dropchain::train::{End, Iteration, Pass, Start};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Header, Record};
-use crate::error::{Error, Place, Result};
-use crate::train::events::{End, Iteration, Pass, Start};
 
 /// Number of characters of a line to quote.
 const QUOTE: usize = 60;

@@ -11,11 +11,9 @@ mod writer;
 
 use std::borrow::Cow;
 
+use dropchain::train::{End, Iteration, ModelMatch, Pass, Start};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use super::events::{End, Iteration, Pass, Start};
-use super::model_match::ModelMatch;
 
 pub use reader::{Run, read_lines, read_runs};
 pub use writer::Log;
