@@ -228,7 +228,8 @@ impl PenalizedLikelihood {
         self.create_workers();
     }
 
-    /// Like [`with_monte_carlo`](Self::with_monte_carlo), but attributes have rates of their own.
+    /// Adds a noise term estimated by sampling, with these rates of the attributes.
+    /// [`Objective::begin_iteration`] draws new samples.
     #[must_use]
     pub fn with_attribute_sampling(
         mut self,

@@ -120,7 +120,7 @@ impl Extractor {
         self.memos_per_value = memos;
     }
 
-    /// Returns whether some attributes have a [group](Attribute::group) other than 0.
+    /// Returns whether some attributes belong to a group other than 0.
     #[must_use]
     pub fn has_groups(&self) -> bool {
         self.templates.iter().any(|template| template.group != 0)
