@@ -23,7 +23,6 @@
 #[cfg(feature = "train")]
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::ops::Range;
 
 /// A sparse matrix in CSR form (compressed sparse rows): tokens × columns.
 ///
@@ -63,15 +62,6 @@ impl SparseRows {
     #[must_use]
     pub fn nonzeros(&self) -> usize {
         self.columns.len()
-    }
-
-    /// Returns the number of stored entries of some rows; 0 if the matrix has no rows.
-    pub fn row_entries(&self, rows: Range<usize>) -> usize {
-        let end = |row: usize| match row.checked_sub(1) {
-            None => 0,
-            Some(last) => self.ends.get(last).map_or(0, |&end| end as usize),
-        };
-        end(rows.end).saturating_sub(end(rows.start))
     }
 
     /// Returns whether every value is 1.
