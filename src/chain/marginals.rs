@@ -39,6 +39,12 @@ impl Marginals {
     pub fn values(&self) -> &[f64] {
         &self.values
     }
+
+    /// Turns the matrix into its probabilities, row by row, `[T][K]`.
+    #[must_use]
+    pub fn into_values(self) -> Vec<f64> {
+        self.values
+    }
 }
 
 impl Index<[usize; 2]> for Marginals {

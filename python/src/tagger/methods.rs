@@ -372,10 +372,9 @@ impl PyTagger {
             ))
         });
         let shape = [tagging.labels.len(), self.names.len()];
-        let marginals = tagging.marginals.map(|marginals| {
-            let values = PyArray1::from_slice(py, marginals.values());
-            values.reshape(shape)
-        });
+        let marginals = tagging
+            .marginals
+            .map(|marginals| PyArray1::from_vec(py, marginals.into_values()).reshape(shape));
         Class::of(py, "Tagging")?.make((
             self.label_list(py, &tagging.labels)?,
             self.spans_of(py, &tagging.labels)?,
