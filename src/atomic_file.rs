@@ -92,7 +92,6 @@ pub fn suspend() -> RwLockWriteGuard<'static, ()> {
 }
 
 /// Returns whether a path is a pipe, a terminal, another device, or an open file by its number.
-#[must_use]
 pub fn is_special(path: &Path) -> bool {
     let is_open_file = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"]
         .iter()
@@ -101,7 +100,6 @@ pub fn is_special(path: &Path) -> bool {
 }
 
 /// Resolves the symbolic links of a path, whose target need not exist.
-#[must_use]
 pub fn resolve_target(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -117,7 +115,6 @@ pub fn resolve_target(path: &Path) -> PathBuf {
 }
 
 /// Returns the directory of a file.
-#[must_use]
 pub fn parent_directory(file: &Path) -> &Path {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

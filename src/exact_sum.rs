@@ -73,13 +73,11 @@ impl FixedPointSum {
     }
 
     /// Returns the sum.
-    #[must_use]
     pub fn value(&self) -> f64 {
         self.units as f64 / Self::SCALE + self.excess
     }
 
     /// Returns words whose sums over up to 2^20 sums are the words of the total.
-    #[must_use]
     pub fn to_words(self) -> [f64; Self::WORDS] {
         let word = |i: i128| ((self.units >> (32 * i)) & 0xffff_ffff) as f64;
         let highest = (self.units >> 96) as f64;
@@ -87,7 +85,6 @@ impl FixedPointSum {
     }
 
     /// Returns the sum with these words.
-    #[must_use]
     pub fn from_words(words: [f64; Self::WORDS]) -> Self {
         let [low, second, third, highest, excess] = words;
         let mut units = 0i128;

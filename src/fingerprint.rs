@@ -85,7 +85,6 @@ impl Default for Fingerprinter {
 
 impl Fingerprinter {
     /// Creates the fingerprinter whose base is determined by `seed`.
-    #[must_use]
     pub fn from_seed(seed: u64) -> Self {
         // A large base, so that the fingerprints of short strings spread over all 61 bits too.
         let random = random::nth(seed, 0) | 1 << 60;
@@ -98,7 +97,6 @@ impl Fingerprinter {
     }
 
     /// Computes the fragment of a string.
-    #[must_use]
     pub fn fragment(self, text: &[u8]) -> Fragment {
         Fragment {
             fingerprint: self.fingerprint(text),
@@ -107,7 +105,6 @@ impl Fingerprinter {
     }
 
     /// Computes the fingerprint of a string.
-    #[must_use]
     pub fn fingerprint(self, text: &[u8]) -> u64 {
         let (blocks, rest) = text.as_chunks::<BLOCK>();
         let mut sum = EMPTY;
@@ -147,7 +144,6 @@ impl Fingerprinter {
 
 /// Computes F(st) from F(s) and the fragment of t.
 #[inline(always)]
-#[must_use]
 pub fn append(fingerprint: u64, fragment: Fragment) -> u64 {
     let shifted = u128::from(fingerprint) * u128::from(fragment.power);
     reduce(shifted + u128::from(fragment.fingerprint))
@@ -155,7 +151,6 @@ pub fn append(fingerprint: u64, fragment: Fragment) -> u64 {
 
 /// Spreads a fingerprint over 64 bits, for use as the key of a hash table. It is a bijection.
 #[inline(always)]
-#[must_use]
 pub fn key(fingerprint: u64) -> u64 {
     random::mix(fingerprint)
 }

@@ -13,7 +13,6 @@ impl LabelId {
     pub const LIMIT: usize = u16::MAX as usize;
 
     /// Returns the label as an index into arrays of shape `[K]`.
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -25,7 +24,6 @@ pub struct AttributeId(pub u32);
 
 impl AttributeId {
     /// Returns the attribute as an index into arrays of shape `[A]`.
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }

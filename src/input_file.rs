@@ -42,7 +42,6 @@ impl InputFile {
     }
 
     /// Returns the path that the file was opened with.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -60,7 +59,6 @@ impl InputFile {
     }
 
     /// Returns the length in bytes when the file was opened; `None` for pipes and devices.
-    #[must_use]
     pub fn length(&self) -> Option<u64> {
         let length = self.metadata.len();
         self.metadata.is_file().then_some(length)

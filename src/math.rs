@@ -4,7 +4,6 @@
 ///
 /// −∞ is the logarithm of 0: the result for no values, or only −∞, is −∞. The result is +∞ if a
 /// value is +∞, and NaN if a value is NaN.
-#[must_use]
 pub fn log_sum_exp(values: &[f64]) -> f64 {
     let peak = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if peak.is_infinite() {
@@ -16,7 +15,6 @@ pub fn log_sum_exp(values: &[f64]) -> f64 {
 }
 
 /// Computes the logistic function 1/(1 + exp(−x)).
-#[must_use]
 pub fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
@@ -58,7 +56,6 @@ fn exp_in_range(x: f64) -> f64 {
 }
 
 /// Returns the largest magnitude; 0 if there are no numbers. NaN is left out.
-#[must_use]
 pub fn largest_magnitude(values: &[f64]) -> f64 {
     let larger = |largest: f64, x: f64| if x.abs() > largest { x.abs() } else { largest };
     let (chunks, rest) = values.as_chunks::<8>();

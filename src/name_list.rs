@@ -11,19 +11,16 @@ pub struct NameList {
 
 impl NameList {
     /// Returns the number of names.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Returns whether there are no names.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns name `i`.
-    #[must_use]
     pub fn get(&self, i: usize) -> &[u8] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.bytes[start as usize..self.ends[i] as usize]
@@ -71,13 +68,11 @@ impl NameList {
     }
 
     /// Returns all names, one after another.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Returns the end of each name in [`bytes`](Self::bytes).
-    #[must_use]
     pub fn ends(&self) -> &[u64] {
         &self.ends
     }
@@ -89,7 +84,6 @@ impl NameList {
     }
 
     /// Returns the memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.bytes.capacity() + self.ends.capacity() * size_of::<u64>()
     }

@@ -5,11 +5,9 @@ use crate::error::{Error, Result};
 /// A type of few values, all of which have names: one that [`named!`](crate::named) defines.
 pub trait Named: Copy + Send + Sync + 'static {
     /// Returns all values.
-    #[must_use]
     fn values() -> &'static [Self];
 
     /// Returns the name of a value.
-    #[must_use]
     fn value_name(self) -> &'static str;
 }
 
@@ -55,7 +53,6 @@ macro_rules! named {
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// Returns the name.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name),+

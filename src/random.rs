@@ -16,7 +16,6 @@ const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The finalizer: a bijection of 64-bit integers in which every output bit depends on every input
 /// bit.
 #[inline(always)]
-#[must_use]
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -27,13 +26,11 @@ pub fn mix(mut z: u64) -> u64 {
 ///
 /// Outputs may serve as seeds in turn: `nth(nth(seed, a), b)` indexes a tree of generators.
 #[inline(always)]
-#[must_use]
 pub fn nth(seed: u64, n: u64) -> u64 {
     mix(seed.wrapping_add(GAMMA.wrapping_mul(n.wrapping_add(1))))
 }
 
 /// Returns output `n` as a number in (0, 1], a multiple of 2⁻⁵³.
-#[must_use]
 pub fn uniform(seed: u64, n: u64) -> f64 {
     ((nth(seed, n) >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }

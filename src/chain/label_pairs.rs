@@ -189,7 +189,6 @@ impl LabelPairs {
     }
 
     /// Returns the index of a pair in [`positions`](Self::positions).
-    #[must_use]
     pub fn index(&self, a: usize, b: usize) -> Option<usize> {
         let range = self.successors.range(a);
         let found = self.successors.others[range.clone()].binary_search(&(b as u32));
@@ -197,26 +196,22 @@ impl LabelPairs {
     }
 
     /// Returns the number of pairs P.
-    #[must_use]
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
     /// Returns the scores of the pairs, `[P]`.
-    #[must_use]
     pub fn scores(&self) -> &[f64] {
         &self.successors.scores
     }
 
     /// Returns the potentials e of the pairs, `[P]`.
-    #[must_use]
     pub fn potentials(&self) -> &[f64] {
         &self.successors.potentials
     }
 
     /// Returns the position a·S + b of each pair, ascending.
-    #[must_use]
     pub fn positions(&self) -> &[u32] {
         &self.positions
     }

@@ -165,13 +165,11 @@ impl Lattice {
     }
 
     /// Returns the number of tokens T of the last sentence.
-    #[must_use]
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
     /// Returns `p(y_t = b)`, of shape `[T][S]`.
-    #[must_use]
     pub fn node_marginals(&self) -> &[f64] {
         &self.marginals
     }
@@ -255,7 +253,6 @@ pub struct EdgeSums {
 
 impl EdgeSums {
     /// Creates sums that are 0, for the labels of `transitions`.
-    #[must_use]
     pub fn new(transitions: &Transitions) -> Self {
         let zeros = vec![0.0; transitions.pair_numbers()];
         let mut groups = <[TokenGroup; 2]>::default();

@@ -14,7 +14,6 @@ pub struct Marginals {
 
 impl Marginals {
     /// Takes the probabilities `[T][K]`, row by row, of K ≥ 1 labels.
-    #[must_use]
     pub fn new(values: Vec<f64>, labels: usize) -> Self {
         Self { values, labels }
     }
@@ -29,19 +28,16 @@ impl Marginals {
     /// # Panics
     ///
     /// If there is no such token.
-    #[must_use]
     pub fn row(&self, t: usize) -> &[f64] {
         &self.values[t * self.labels..(t + 1) * self.labels]
     }
 
     /// Returns all probabilities, row by row, `[T][K]`.
-    #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
     /// Turns the matrix into its probabilities, row by row, `[T][K]`.
-    #[must_use]
     pub fn into_values(self) -> Vec<f64> {
         self.values
     }

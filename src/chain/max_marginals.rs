@@ -50,7 +50,6 @@ impl MaxMarginals {
     /// # Panics
     ///
     /// If `scores` have the wrong shape or `constraint` has another number of labels.
-    #[must_use]
     pub fn new(
         transitions: &Transitions,
         scores: Scores,
@@ -100,13 +99,11 @@ impl MaxMarginals {
 
     /// Returns the labels of the best path, `[T]`, those of [`Viterbi::decode`]; empty if
     /// none is allowed.
-    #[must_use]
     pub fn path(&self) -> &[LabelId] {
         &self.path
     }
 
     /// Returns the score of the best path; −∞ if none is allowed.
-    #[must_use]
     pub fn score(&self) -> f64 {
         self.score
     }
@@ -118,7 +115,6 @@ impl MaxMarginals {
     /// # Panics
     ///
     /// If there is no such token.
-    #[must_use]
     pub fn detour(
         &self,
         edge: Option<&[f64]>,

@@ -230,7 +230,6 @@ fn add_outer_products_tile<const R: usize>(
 pub const LANES: usize = 8;
 
 /// Returns the stride S of rows over K labels: K rounded up to a multiple of [`LANES`].
-#[must_use]
 pub const fn padded(labels: usize) -> usize {
     labels.next_multiple_of(LANES)
 }

@@ -60,7 +60,6 @@ impl<'a> Scores<'a> {
 ///
 /// If `path` does not have T labels or has a label that is not below K, or if `scores` have the
 /// wrong shape.
-#[must_use]
 pub fn score(transitions: &Transitions, scores: Scores, path: &[LabelId]) -> f64 {
     let (labels, stride) = (transitions.labels(), transitions.stride());
     let tokens = scores.tokens(transitions);
@@ -114,7 +113,6 @@ impl Constraint {
     /// # Panics
     ///
     /// If the shapes disagree.
-    #[must_use]
     pub fn new(transitions: &[bool], start: &[bool], end: &[bool]) -> Self {
         let labels = start.len();
         assert_eq!(end.len(), labels, "last labels are [K]");
@@ -133,7 +131,6 @@ impl Constraint {
     }
 
     /// Returns the number of labels K.
-    #[must_use]
     pub fn labels(&self) -> usize {
         self.labels
     }
@@ -143,7 +140,6 @@ impl Constraint {
     /// # Panics
     ///
     /// If a label is not below K.
-    #[must_use]
     pub fn allows(&self, a: usize, b: usize) -> bool {
         assert!(b < self.labels, "label {b} of {}", self.labels);
         self.transitions[a * padded(self.labels) + b] == ALLOWED
@@ -154,7 +150,6 @@ impl Constraint {
     /// # Panics
     ///
     /// If the label is not below K.
-    #[must_use]
     pub fn allows_start(&self, b: usize) -> bool {
         self.start[b] == ALLOWED
     }
@@ -164,7 +159,6 @@ impl Constraint {
     /// # Panics
     ///
     /// If the label is not below K.
-    #[must_use]
     pub fn allows_end(&self, a: usize) -> bool {
         self.end[a] == ALLOWED
     }
@@ -215,19 +209,16 @@ impl LabelMask {
     }
 
     /// Returns the number of labels K.
-    #[must_use]
     pub fn labels(&self) -> usize {
         self.labels
     }
 
     /// Returns the number of tokens T.
-    #[must_use]
     pub fn tokens(&self) -> usize {
         self.rows.len() / padded(self.labels).max(1)
     }
 
     /// Returns 0 for labels that are allowed and −∞ for others, `[T][S]`.
-    #[must_use]
     pub fn rows(&self) -> &[f64] {
         &self.rows
     }
@@ -237,7 +228,6 @@ impl LabelMask {
     /// # Panics
     ///
     /// If there is no such token or label.
-    #[must_use]
     pub fn allows(&self, t: usize, label: LabelId) -> bool {
         assert!(label.index() < self.labels, "label {label:?}");
         self.rows[t * padded(self.labels) + label.index()] == ALLOWED

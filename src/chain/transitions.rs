@@ -59,7 +59,6 @@ impl Transitions {
     /// # Panics
     ///
     /// If `labels` is 0 or above [`LabelId::LIMIT`].
-    #[must_use]
     pub fn new(labels: usize, order: Order) -> Self {
         assert!(
             (1..=LabelId::LIMIT).contains(&labels),
@@ -88,7 +87,6 @@ impl Transitions {
     /// # Panics
     ///
     /// If `labels` is 0 or above [`LabelId::LIMIT`].
-    #[must_use]
     pub fn for_pairs(labels: usize, order: Order, pairs: Option<&[u32]>) -> Self {
         match pairs {
             Some(pairs) if Self::is_sparse(labels, order, pairs.len()) => {
@@ -100,7 +98,6 @@ impl Transitions {
 
     /// Returns whether [`for_pairs`](Self::for_pairs) chooses work by pairs, if only `pairs` pairs
     /// may have scores.
-    #[must_use]
     pub fn is_sparse(labels: usize, order: Order, pairs: usize) -> bool {
         order == Order::One
             && labels >= FEW_LABELS
@@ -112,7 +109,6 @@ impl Transitions {
     /// # Panics
     ///
     /// If their number of labels is 0 or above [`LabelId::LIMIT`], or their shapes do not agree.
-    #[must_use]
     pub fn from_weights(weights: &LabelWeights, order: Order) -> Self {
         let labels = weights.start.len();
         let stride = padded(labels);
@@ -133,7 +129,6 @@ impl Transitions {
     /// # Panics
     ///
     /// If `labels` is 0 or above [`LabelId::LIMIT`].
-    #[must_use]
     pub fn with_pairs(labels: usize, positions: Vec<u32>) -> Self {
         Self {
             pairs: Some(LabelPairs::new(labels, positions)),
@@ -225,20 +220,17 @@ impl Transitions {
     }
 
     /// Returns the pairs that have scores, if only they do.
-    #[must_use]
     pub fn pairs(&self) -> Option<&LabelPairs> {
         self.pairs.as_ref()
     }
 
     /// Returns the length of arrays over label pairs: P if only some pairs have scores, else K·S.
-    #[must_use]
     pub fn pair_numbers(&self) -> usize {
         let all = self.labels * self.stride();
         self.pairs.as_ref().map_or(all, LabelPairs::len)
     }
 
     /// Returns the scores of label pairs, `[P]` if only some pairs have scores, else `[K][S]`.
-    #[must_use]
     pub fn pair_scores(&self) -> &[f64] {
         let pairs = self.pairs.as_ref();
         pairs.map_or_else(|| self.scores(), LabelPairs::scores)
@@ -246,13 +238,11 @@ impl Transitions {
 
     /// Returns the scores of label pairs, like [`pair_scores`](Self::pair_scores), of first labels
     /// and of last labels, `[S]`.
-    #[must_use]
     pub fn label_scores(&self) -> [&[f64]; 3] {
         [self.pair_scores(), &self.start, &self.end]
     }
 
     /// Returns the potentials of label pairs, `[P]` if only some pairs have scores, else `[K][S]`.
-    #[must_use]
     pub fn pair_potentials(&self) -> &[f64] {
         let pairs = self.pairs.as_ref();
         pairs.map_or_else(|| self.potentials(), LabelPairs::potentials)
@@ -264,7 +254,6 @@ impl Transitions {
     /// # Panics
     ///
     /// If a label is not below K.
-    #[must_use]
     pub fn pair_index(&self, a: usize, b: usize) -> Option<usize> {
         assert!(b < self.labels, "label {b} of {}", self.labels);
         match &self.pairs {
@@ -278,58 +267,49 @@ impl Transitions {
     /// # Panics
     ///
     /// If a label is not below K.
-    #[must_use]
     pub fn score(&self, a: usize, b: usize) -> f64 {
         let index = self.pair_index(a, b);
         index.map_or(0.0, |index| self.pair_scores()[index])
     }
 
     /// Returns the number of labels K.
-    #[must_use]
     pub fn labels(&self) -> usize {
         self.labels
     }
 
     /// Returns the stride S of rows over labels.
-    #[must_use]
     pub fn stride(&self) -> usize {
         padded(self.labels)
     }
 
     /// Returns the order of the chain.
-    #[must_use]
     pub fn order(&self) -> Order {
         self.order
     }
 
     /// Returns `trans[a][b]`, of shape `[K][S]`. If only some pairs have scores, the first call
     /// computes this and the following two matrices.
-    #[must_use]
     pub fn scores(&self) -> &[f64] {
         &self.matrices().scores
     }
 
     /// Returns `e[a][b] = exp(trans[a][b] − max trans)`, of shape `[K][S]`; at least 2⁻¹⁰⁰⁰.
-    #[must_use]
     pub fn potentials(&self) -> &[f64] {
         &self.matrices().potentials
     }
 
     /// Returns the transpose of [`Transitions::potentials`]: `e[a][b]` at `[b][a]`, of shape
     /// `[K][S]`.
-    #[must_use]
     pub fn transposed_potentials(&self) -> &[f64] {
         &self.matrices().transposed
     }
 
     /// Returns `start[b]`, of shape `[S]`.
-    #[must_use]
     pub fn start(&self) -> &[f64] {
         &self.start
     }
 
     /// Returns `end[a]`, of shape `[S]`.
-    #[must_use]
     pub fn end(&self) -> &[f64] {
         &self.end
     }

@@ -37,7 +37,6 @@ pub struct Corpus {
 
 impl Corpus {
     /// An empty corpus.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -82,19 +81,16 @@ impl Corpus {
     }
 
     /// Number of sentences, document boundaries included.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.sentences.len()
     }
 
     /// Whether there are no sentences.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sentences.is_empty()
     }
 
     /// The memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> u64 {
         self.iter().map(|sentence| sentence.memory() as u64).sum()
     }
@@ -105,13 +101,11 @@ impl Corpus {
     }
 
     /// The sentences.
-    #[must_use]
     pub fn sentences(&self) -> &[Sentence] {
         &self.sentences
     }
 
     /// Returns the sentences, consuming the corpus.
-    #[must_use]
     pub fn into_sentences(self) -> Vec<Sentence> {
         self.sentences
     }

@@ -19,7 +19,6 @@ pub struct JsonObject<'a> {
 
 impl<'a> JsonObject<'a> {
     /// The value of `key`.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a RawValue> {
         let name = |&i: &u32| self.members[i as usize].0.as_str();
         let found = self.by_key.binary_search_by_key(&key, name).ok()?;
@@ -28,7 +27,6 @@ impl<'a> JsonObject<'a> {
 
     /// The object on one line, without some of its members and, if it has a number, with that as
     /// the member `doc` before the others.
-    #[must_use]
     pub fn without(&self, keys: &[&str], document: Option<u64>) -> Arc<str> {
         let document = document.map(|number| format!("\"doc\":{number}"));
         let kept = self.members.iter();
@@ -40,7 +38,6 @@ impl<'a> JsonObject<'a> {
     }
 
     /// The first key that has occurred before.
-    #[must_use]
     pub fn repeated_key(&self) -> Option<&str> {
         let name = |i: u32| self.members[i as usize].0.as_str();
         let repeated = self.by_key.windows(2);
@@ -123,7 +120,6 @@ pub fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
 }
 
 /// Names the type of a JSON value in an error message.
-#[must_use]
 pub fn type_name(value: &RawValue) -> &'static str {
     match serde_json::from_str(value.get()) {
         Ok(Value::Null) => "null",

@@ -89,7 +89,6 @@ pub struct InputLine<'a> {
 
 impl InputLine<'_> {
     /// An error at this line.
-    #[must_use]
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::input(Place::line(&**self.file, self.number), message)
     }
@@ -97,13 +96,11 @@ impl InputLine<'_> {
 
 impl LineReader {
     /// Reads `input`; `file` is its name in messages.
-    #[must_use]
     pub fn new(input: InputStream, file: Arc<str>) -> Self {
         Self::with_limit(input, file, MAX_LINE)
     }
 
     /// Reads another input like this one: with its encoding and its limits.
-    #[must_use]
     pub fn like(&self, input: InputStream, file: Arc<str>) -> Self {
         Self {
             encoding: self.encoding,
@@ -184,19 +181,16 @@ impl LineReader {
     }
 
     /// The name of the input; `-` is standard input.
-    #[must_use]
     pub fn file(&self) -> &Arc<str> {
         &self.file
     }
 
     /// The number of the last line read; 0 before the first.
-    #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
     /// Returns the last line as it was read, with its ending and a byte order mark.
-    #[must_use]
     pub fn raw_line(&self) -> &[u8] {
         &self.buffer
     }
@@ -440,7 +434,6 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
 }
 
 /// Whether a line separates sentences. White space beyond ASCII can be a token.
-#[must_use]
 pub fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }

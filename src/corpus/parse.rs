@@ -39,7 +39,6 @@ impl Format {
     /// CoNLL for any other name. A final `.gz` is ignored.
     ///
     /// `.txt` means CoNLL too, as in the files of the CoNLL shared tasks.
-    #[must_use]
     pub fn guess(source: &str) -> Self {
         let name = source.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -53,7 +52,6 @@ impl Format {
 
     /// Guesses the format of a file whose labels do not matter: like [`guess`](Self::guess), but
     /// `.txt` and standard input (`-`) are raw text.
-    #[must_use]
     pub fn guess_unlabeled(source: &str) -> Self {
         let name = source.to_ascii_lowercase();
         match name.strip_suffix(".gz").unwrap_or(&name) {

@@ -38,7 +38,6 @@ impl ReadReport {
     }
 
     /// The number of places of a repair.
-    #[must_use]
     pub fn count(&self, repair: &Repair) -> u64 {
         let counts = self.counts();
         let found = counts.iter().find(|(known, _)| *known == repair);
@@ -51,13 +50,11 @@ impl ReadReport {
     }
 
     /// The number of places where bytes that are no text became U+FFFD.
-    #[must_use]
     pub fn replaced(&self) -> u64 {
         self.count(&REPLACED)
     }
 
     /// Sentences that say what was changed, for a user; none if nothing was.
-    #[must_use]
     pub fn notices(&self) -> Vec<String> {
         let notice = |&(repair, count): &(&Repair, u64)| {
             let Repair { one, many, fate } = repair;

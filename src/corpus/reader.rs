@@ -104,7 +104,6 @@ impl Reader {
     }
 
     /// Reads an open stream; `name` identifies it in error messages.
-    #[must_use]
     pub fn from_read(
         input: Box<dyn io::BufRead + Send>,
         name: &str,
@@ -173,7 +172,6 @@ impl Reader {
 
     /// The column separator of the CoNLL file that the last sentence came from: a space if the file
     /// uses runs of blanks, else a tab. A tab before the first sentence and in other formats.
-    #[must_use]
     pub fn separator(&self) -> char {
         self.separator
     }

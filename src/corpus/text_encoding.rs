@@ -25,14 +25,12 @@ pub enum TextEncoding {}
 impl TextEncoding {
     /// The name of the encoding.
     #[cfg(feature = "encodings")]
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
     /// The name of the encoding.
     #[cfg(not(feature = "encodings"))]
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {}
     }

@@ -32,13 +32,11 @@ pub struct Metrics {
 
 impl Counts {
     /// The metrics as fractions in 0..=1.
-    #[must_use]
     pub fn metrics(self) -> Metrics {
         self.scaled(1.0)
     }
 
     /// The metrics in percent, in conlleval's arithmetic, so that they are rounded identically.
-    #[must_use]
     pub fn percentages(self) -> Metrics {
         self.scaled(100.0)
     }

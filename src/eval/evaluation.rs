@@ -39,7 +39,6 @@ impl Default for Evaluation {
 
 impl Evaluation {
     /// An evaluation without counts.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             sentences: 0,
@@ -57,7 +56,6 @@ impl Evaluation {
 
     /// Like [`Evaluation::new`], but also counts pairs of gold and predicted label, for
     /// [`Evaluation::labels`] and [`Evaluation::confusions`].
-    #[must_use]
     pub fn with_confusions() -> Self {
         Self {
             confusions: Some(ConfusionMatrix::default()),
@@ -177,25 +175,21 @@ impl Evaluation {
     }
 
     /// Number of sentences.
-    #[must_use]
     pub fn sentences(&self) -> u64 {
         self.sentences
     }
 
     /// Number of tokens, document boundaries included.
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
 
     /// Number of tokens with the correct label.
-    #[must_use]
     pub fn correct_tokens(&self) -> u64 {
         self.correct_tokens
     }
 
     /// Span counts over all types.
-    #[must_use]
     pub fn spans(&self) -> Counts {
         let mut sum = Counts::default();
         for counts in self.types.values() {
@@ -224,7 +218,6 @@ impl Evaluation {
     /// that join columns do not.
     ///
     /// If not (parts of speech), [`Evaluation::accuracy`] is the only meaningful score.
-    #[must_use]
     pub fn has_spans(&self) -> bool {
         let are_spans = self.schemes[0] == Scheme::Plain || self.gold_labels.encodes_spans();
         are_spans && !self.without_spans
@@ -236,32 +229,27 @@ impl Evaluation {
     }
 
     /// Fraction of tokens with the correct label.
-    #[must_use]
     pub fn accuracy(&self) -> f64 {
         ratio(1.0, self.correct_tokens, self.tokens)
     }
 
     /// Fraction of predicted spans that are correct.
-    #[must_use]
     pub fn precision(&self) -> f64 {
         self.spans().metrics().precision
     }
 
     /// Fraction of gold spans that are predicted.
-    #[must_use]
     pub fn recall(&self) -> f64 {
         self.spans().metrics().recall
     }
 
     /// Harmonic mean of precision and recall over all types.
-    #[must_use]
     pub fn f1(&self) -> f64 {
         self.spans().metrics().f1
     }
 
     /// Token counts per label, labels in bytewise order; empty without
     /// [`Evaluation::with_confusions`].
-    #[must_use]
     pub fn labels(&self) -> Vec<(&str, Counts)> {
         self.confusions
             .as_ref()
@@ -271,7 +259,6 @@ impl Evaluation {
 
     /// The `limit` most frequent confusions, most frequent first, ties in bytewise order; empty
     /// without [`Evaluation::with_confusions`].
-    #[must_use]
     pub fn confusions(&self, limit: usize) -> Vec<Confusion<'_>> {
         self.confusions
             .as_ref()

@@ -77,7 +77,6 @@ impl From<Counts> for ScoreReport {
 
 impl Evaluation {
     /// Accuracy, and span scores if the gold labels encode spans.
-    #[must_use]
     pub fn report(&self) -> Report<'_> {
         let scores = self.spans().metrics();
         Report {
@@ -98,7 +97,6 @@ impl Evaluation {
 
     /// [`Evaluation::report`] with the scores of each label and the `limit` most frequent
     /// confusions; both are empty without [`Evaluation::with_confusions`].
-    #[must_use]
     pub fn detailed_report(&self, limit: usize) -> Report<'_> {
         let labels = self.labels();
         Report {
@@ -144,7 +142,6 @@ impl Evaluation {
     ///
     /// That includes a quirk: the line of the empty type is printed twice if both gold and
     /// predicted labels have such spans.
-    #[must_use]
     pub fn conlleval(&self) -> String {
         let spans = self.spans();
         let mut text = format!(
@@ -176,7 +173,6 @@ impl Evaluation {
 
     /// A table of token-level scores per label, in percent; needs
     /// [`Evaluation::with_confusions`].
-    #[must_use]
     pub fn label_table(&self) -> String {
         let labels = self.labels();
         let width = column_width("label", labels.iter().map(|&(label, _)| label));
@@ -193,7 +189,6 @@ impl Evaluation {
     }
 
     /// A table of the `limit` most frequent confusions; needs [`Evaluation::with_confusions`].
-    #[must_use]
     pub fn confusion_table(&self, limit: usize) -> String {
         let confusions = self.confusions(limit);
         let gold = column_width("gold", confusions.iter().map(|c| c.gold));

@@ -21,31 +21,26 @@ pub struct Alphabet {
 
 impl Alphabet {
     /// Returns the number of attributes A.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Returns whether there are no attributes.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the name of an attribute.
-    #[must_use]
     pub fn name(&self, id: AttributeId) -> &[u8] {
         self.names.get(id.index())
     }
 
     /// Returns the id of a name, if it is interned.
-    #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<AttributeId> {
         self.find(&Attribute::named(name, Fingerprinter::default()))
     }
 
     /// Returns the id of an attribute, if it is interned.
-    #[must_use]
     pub fn find(&self, attribute: &Attribute<'_>) -> Option<AttributeId> {
         let key = attribute.key();
         let is_match =
@@ -113,7 +108,6 @@ impl Alphabet {
     }
 
     /// Returns the memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.names.memory() + self.index.capacity() * 17
     }

@@ -117,7 +117,6 @@ impl<N: AsRef<str>> IntoAttribute for (N, f64) {
 
 impl AttributeCorpus {
     /// Creates an empty corpus.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -290,13 +289,11 @@ impl AttributeCorpus {
     }
 
     /// Returns the number of sentences.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.labeled.len() + self.unlabeled.len()
     }
 
     /// Returns whether there are no sentences.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -315,7 +312,6 @@ impl AttributeCorpus {
     }
 
     /// Returns the number of labeled sentences of a part.
-    #[must_use]
     pub fn part_len(&self, part: i32) -> usize {
         let sentences = 0..self.labeled.len();
         sentences.filter(|&i| self.part_of(i) == part).count()
@@ -326,7 +322,6 @@ impl AttributeCorpus {
     ///
     /// Both results share the names of attributes, and models that are trained on either have the
     /// labels of both.
-    #[must_use]
     pub fn split(&self, is_held_out: impl Fn(i32) -> bool) -> [Self; 2] {
         let part = |held_out: bool| {
             let is_in = |part| is_held_out(part) == held_out;
@@ -406,7 +401,6 @@ impl AttributeCorpus {
     }
 
     /// Returns the memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let Alphabets { nodes, edges } = &*self.alphabets;
         let zeros = self.zeros.as_ref().map_or(0, HashSet::allocation_size);

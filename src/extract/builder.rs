@@ -36,13 +36,11 @@ pub struct DatasetBuilder {
 impl DatasetBuilder {
     /// Creates a builder that interns every attribute. Edge attributes are extracted only if
     /// `edges` is set (order 1).
-    #[must_use]
     pub fn new(source: AttributeSource, edges: bool) -> Self {
         Self::with_growth(source, Alphabets::default(), true, edges)
     }
 
     /// Creates a builder of training data that adds to alphabets.
-    #[must_use]
     pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
         Self {
             groups: source.has_groups().then(Default::default),
@@ -52,7 +50,6 @@ impl DatasetBuilder {
     }
 
     /// Creates a builder with fixed alphabets: unknown attributes are dropped.
-    #[must_use]
     pub fn with_alphabets(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
         Self::with_growth(source, alphabets, false, edges)
     }
@@ -87,7 +84,6 @@ impl DatasetBuilder {
     }
 
     /// Returns the source.
-    #[must_use]
     pub fn source(&self) -> &AttributeSource {
         &self.source
     }
@@ -113,7 +109,6 @@ impl DatasetBuilder {
     }
 
     /// Returns whether attributes depend on other sentences of the document.
-    #[must_use]
     pub fn sees_document(&self) -> bool {
         self.source.sees_document()
     }
@@ -170,14 +165,12 @@ impl DatasetBuilder {
 
     /// Returns the data set, its alphabets, and the groups of attributes, if the builder was
     /// created by [`extending`](Self::extending) with a template that has groups.
-    #[must_use]
     pub fn finish(mut self) -> (Dataset, Alphabets, AttributeGroups) {
         self.data.shrink_to_fit();
         (self.data, self.alphabets, self.groups)
     }
 
     /// Returns the memory usage in bytes of the data set and the alphabets so far.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.data.memory() + self.alphabets.nodes.memory() + self.alphabets.edges.memory()
     }

@@ -57,57 +57,48 @@ pub struct Dataset {
 
 impl Dataset {
     /// Returns the number of sentences N.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Returns whether there are no sentences.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// Returns the number of tokens M.
-    #[must_use]
     pub fn tokens(&self) -> usize {
         self.ends.last().map_or(0, |&end| end as usize)
     }
 
     /// Returns the tokens of sentence `i`.
-    #[must_use]
     pub fn sentence(&self, i: usize) -> Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         start..self.ends[i] as usize
     }
 
     /// Returns the number of labeled sentences, which come first.
-    #[must_use]
     pub fn labeled(&self) -> usize {
         self.ends
             .partition_point(|&end| end <= self.labels.len() as u64)
     }
 
     /// Returns the number of unlabeled sentences.
-    #[must_use]
     pub fn unlabeled(&self) -> usize {
         self.len() - self.labeled()
     }
 
     /// Returns the number of tokens of labeled sentences, which come first.
-    #[must_use]
     pub fn labeled_tokens(&self) -> usize {
         self.labels.len()
     }
 
     /// Returns the number of tokens of labeled sentences that have no single label.
-    #[must_use]
     pub fn partial_tokens(&self) -> usize {
         self.partial.len()
     }
 
     /// Returns what is known about the labels of sentence `i`.
-    #[must_use]
     pub fn target(&self, i: usize) -> Target<'_> {
         let tokens = self.sentence(i);
         match self.labels.get(tokens.clone()) {
@@ -120,19 +111,16 @@ impl Dataset {
     }
 
     /// Returns the weight of sentence `i`.
-    #[must_use]
     pub fn weight(&self, i: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[i])
     }
 
     /// Returns whether some sentence has a weight other than 1.
-    #[must_use]
     pub fn is_weighted(&self) -> bool {
         self.weights.is_some()
     }
 
     /// Returns the sum of the weights of some sentences.
-    #[must_use]
     pub fn total_weight(&self, sentences: Range<usize>) -> f64 {
         match &self.weights {
             None => sentences.len() as f64,
@@ -141,7 +129,6 @@ impl Dataset {
     }
 
     /// Returns the total weights of the labeled and of the unlabeled sentences.
-    #[must_use]
     pub fn total_weights(&self) -> [f64; 2] {
         let labeled = self.labeled();
         [0..labeled, labeled..self.len()].map(|sentences| self.total_weight(sentences))
@@ -270,7 +257,6 @@ impl Dataset {
     }
 
     /// Returns the memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         8 * self.ends.capacity()
             + 2 * self.labels.capacity()
@@ -358,7 +344,6 @@ impl<'a> AllowedLabels<'a> {
     }
 
     /// Returns whether every token may have any label.
-    #[must_use]
     pub fn is_any(self) -> bool {
         self.tokens.len() == self.labels.len() && self.sets.iter().all(|&set| set == ANY)
     }

@@ -47,31 +47,26 @@ impl SparseRows {
     }
 
     /// Returns the number of rows.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Returns whether there are no rows.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// Returns the number of stored entries.
-    #[must_use]
     pub fn nonzeros(&self) -> usize {
         self.columns.len()
     }
 
     /// Returns whether every value is 1.
-    #[must_use]
     pub fn is_binary(&self) -> bool {
         self.values.is_none()
     }
 
     /// Returns the columns of a row and, unless the matrix is binary, their values.
-    #[must_use]
     #[inline]
     pub fn row(&self, row: usize) -> (&[u32], Option<&[f64]>) {
         let start = if row == 0 {
@@ -198,7 +193,6 @@ impl SparseRows {
     }
 
     /// Returns the memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let values = self.values.as_ref().map_or(0, Vec::capacity);
         8 * self.ends.capacity() + 4 * self.columns.capacity() + 8 * values
@@ -225,7 +219,6 @@ pub struct Classes {
 
 impl Classes {
     /// Returns the finest partition: each of `columns` columns in a class of its own.
-    #[must_use]
     pub fn singletons(columns: usize) -> Self {
         Self {
             class: (0..columns as u32).collect(),
@@ -235,7 +228,6 @@ impl Classes {
 
     /// Finds the classes of equal columns in a matrix with `columns` columns, numbered in order of
     /// their first members.
-    #[must_use]
     pub fn equal_columns(matrix: &SparseRows, columns: usize) -> Self {
         Self::equal_columns_in_groups(matrix, vec![0; columns])
     }
@@ -245,7 +237,6 @@ impl Classes {
     ///
     /// Columns are exchangeable only if they also have the same penalties and start at the same
     /// weights.
-    #[must_use]
     pub fn equal_columns_in_groups(matrix: &SparseRows, groups: Vec<u32>) -> Self {
         let mut class = groups;
         let highest = class.iter().copied().max().unwrap_or(0) as usize;
@@ -295,31 +286,26 @@ impl Classes {
     }
 
     /// Returns the number of classes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
     /// Returns whether there are no classes.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
     /// Returns the class of a column.
-    #[must_use]
     pub fn class(&self, column: u32) -> u32 {
         self.class[column as usize]
     }
 
     /// Returns the class of each column, `[A]`.
-    #[must_use]
     pub fn classes(&self) -> &[u32] {
         &self.class
     }
 
     /// Returns the first member of each class.
-    #[must_use]
     pub fn first_members(&self) -> Vec<u32> {
         let mut first = vec![u32::MAX; self.len()];
         for (column, &class) in self.class.iter().enumerate().rev() {
@@ -329,19 +315,16 @@ impl Classes {
     }
 
     /// Returns the number of members m of a class.
-    #[must_use]
     pub fn size(&self, class: u32) -> u32 {
         self.sizes[class as usize]
     }
 
     /// Returns √m for each class: the factor of its column in the scores.
-    #[must_use]
     pub fn scales(&self) -> Vec<f64> {
         self.sizes.iter().map(|&m| f64::from(m).sqrt()).collect()
     }
 
     /// Collapses the matrix in which the classes were found to one column per class.
-    #[must_use]
     pub fn collapsed(&self, matrix: &SparseRows) -> SparseRows {
         let first = self.first_members();
         matrix.map_columns(
@@ -355,7 +338,6 @@ impl Classes {
 
     /// Maps another matrix over the same columns to class columns, for scoring with parameters φ
     /// whose factor is √m: a member with value v contributes v·θ = (v/m)·√m·φ.
-    #[must_use]
     pub fn project(&self, matrix: &SparseRows) -> SparseRows {
         matrix.map_columns(
             |column| Some(self.class(column)),

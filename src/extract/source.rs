@@ -39,7 +39,6 @@ impl AttributeSource {
     }
 
     /// Returns whether some attributes belong to a group of template lines with options.
-    #[must_use]
     pub(super) fn has_groups(&self) -> bool {
         match &self.0 {
             SourceKind::Template(extractor, _) => extractor.has_groups(),
@@ -48,7 +47,6 @@ impl AttributeSource {
     }
 
     /// Returns whether attributes depend on other sentences of the document.
-    #[must_use]
     pub fn sees_document(&self) -> bool {
         match &self.0 {
             SourceKind::Template(extractor, _) => extractor.sees_document(),

@@ -69,7 +69,6 @@ pub(super) fn label(tag: &str, scheme: Scheme, kind: &str) -> String {
 ///
 /// The spans should be in order and disjoint. If they overlap, the later one wins; anything at
 /// `len` or beyond is ignored.
-#[must_use]
 pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
     let mut labels = vec!["O".to_owned(); len];
     for (i, span) in spans.iter().enumerate() {
@@ -86,14 +85,12 @@ pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
 ///
 /// Labels outside all spans become `O`. IO and the plain scheme merge adjacent spans of the same
 /// type.
-#[must_use]
 pub fn convert<S: AsRef<str>>(labels: &[S], to: Scheme) -> Vec<String> {
     Scheme::Raw.convert(labels, to)
 }
 
 impl Scheme {
     /// Converts labels of this scheme like [`convert`].
-    #[must_use]
     pub fn convert<S: AsRef<str>>(self, labels: &[S], to: Self) -> Vec<String> {
         match to {
             Self::Raw => labels.iter().map(|l| l.as_ref().to_owned()).collect(),

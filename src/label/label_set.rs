@@ -21,7 +21,6 @@ pub struct LabelSet {
 
 impl LabelSet {
     /// The empty set.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -51,14 +50,12 @@ impl LabelSet {
     }
 
     /// The identifier of `name`, if it is in the set.
-    #[must_use]
     pub fn id(&self, name: &str) -> Option<LabelId> {
         self.ids.get(name).copied()
     }
 
     /// Whether the labels encode spans: some label is a chunk tag (`B`, `I`, `E` or `S`) with a
     /// type, or all of them are `O` or bare chunk tags.
-    #[must_use]
     pub fn encodes_spans(&self) -> bool {
         let mut evidence = SpanEvidence::default();
         for name in &self.names {
@@ -72,25 +69,21 @@ impl LabelSet {
     /// # Panics
     ///
     /// If `id` is out of range.
-    #[must_use]
     pub fn name(&self, id: LabelId) -> &str {
         &self.names[id.index()]
     }
 
     /// The names in order of their identifiers: `[K]`.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
     /// The number of labels K.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Whether there are no labels.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

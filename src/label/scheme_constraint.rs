@@ -34,7 +34,6 @@ pub struct SchemeConstraint {
 
 impl SchemeConstraint {
     /// The constraint of `scheme` on the K labels. Takes K² bytes.
-    #[must_use]
     pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
         let roles: Vec<Role<'_>> = labels
             .names()
@@ -64,7 +63,6 @@ impl SchemeConstraint {
     }
 
     /// Whether anything is forbidden.
-    #[must_use]
     pub fn is_binding(&self) -> bool {
         [&self.start, &self.end, &self.allowed]
             .iter()

@@ -37,7 +37,6 @@ impl Default for SchemeDetector {
 
 impl SchemeDetector {
     /// A detector without observations.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             candidates: SCHEMES.map(|scheme| (scheme, 0)).to_vec(),
@@ -107,7 +106,6 @@ impl SchemeDetector {
 
     /// The scheme in which every sequence was legal. If there is none, [`Scheme::Plain`] or
     /// [`Scheme::Raw`].
-    #[must_use]
     pub fn finish(&self) -> Scheme {
         self.candidates
             .iter()
@@ -121,7 +119,6 @@ impl SchemeDetector {
     ///
     /// Annotated corpora have errors: each file of the Spanish CoNLL-2002 data has one illegal
     /// sequence, but is IOB2.
-    #[must_use]
     pub fn prevailing(&self) -> (Scheme, u64) {
         self.candidates
             .iter()

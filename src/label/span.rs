@@ -19,7 +19,6 @@ pub struct Span<'a> {
 /// Spans are in order, disjoint and never empty. There is one for every start that conlleval
 /// counts: if a tag of no scheme (such as `[` after `B`) starts a span inside another, the earlier
 /// span ends there.
-#[must_use]
 pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
     Scheme::Raw.spans(labels)
 }
@@ -27,7 +26,6 @@ pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
 impl Scheme {
     /// Decodes the spans of labels of this scheme: [`spans`], which reads all schemes alike, except
     /// in the plain scheme, whose labels are types.
-    #[must_use]
     pub fn spans<S: AsRef<str>>(self, labels: &[S]) -> Vec<Span<'_>> {
         decode(
             labels

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 ///
 /// It is the least of the free memory of the machine, the rest of the limits of the control groups
 /// (version 1 or 2) of containers and batch systems, and the rest of `ulimit -v`.
-#[must_use]
 pub fn available_memory() -> Option<u64> {
     System {
         root: Path::new("/"),
@@ -18,7 +17,6 @@ pub fn available_memory() -> Option<u64> {
 
 /// Returns what is left of the limit on the address space (`ulimit -v`), in bytes; `None` without
 /// such a limit.
-#[must_use]
 pub fn available_address_space() -> Option<u64> {
     System {
         root: Path::new("/"),

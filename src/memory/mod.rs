@@ -29,7 +29,6 @@ pub enum MemoryLimit {
 
 impl MemoryLimit {
     /// Returns the number of bytes that may be used in all if `held` bytes are in use already.
-    #[must_use]
     pub fn bytes(self, held: u64) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -96,7 +95,6 @@ impl fmt::Display for OverLimit {
 
 /// Creates the error for an input that up to `place` takes more than `limit` bytes. The message
 /// begins with `what`, subject and verb, and `expected` is what else than a larger limit helps.
-#[must_use]
 pub fn input_over_limit(place: Place, what: &str, limit: u64, expected: &str) -> Error {
     Error::input(
         place,
@@ -110,7 +108,6 @@ pub fn input_over_limit(place: Place, what: &str, limit: u64, expected: &str) ->
 
 /// Formats a size in megabytes, rounded up so that the amount that an error message asks for is
 /// enough.
-#[must_use]
 pub fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes.div_ceil(1_000_000))
 }

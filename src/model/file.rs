@@ -138,13 +138,11 @@ impl Model {
     }
 
     /// Returns the model of the first pass, whose predictions the template of this one reads.
-    #[must_use]
     pub fn first_pass(&self) -> Option<&Arc<Self>> {
         self.first_pass.as_ref()
     }
 
     /// Returns the contents of the model file.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.all()
     }
@@ -168,7 +166,6 @@ impl Model {
 
     /// Returns the header: labels, template, label weights, provenance; everything but the weights
     /// of attributes.
-    #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -181,19 +178,16 @@ impl Model {
     }
 
     /// Returns the path that the model was opened from.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.bytes.path()
     }
 
     /// Returns the number of attributes with weights.
-    #[must_use]
     pub fn attributes(&self, kind: AttributeKind) -> usize {
         self.table(kind).len()
     }
 
     /// Returns the number of weights that are stored for attributes.
-    #[must_use]
     pub fn weights(&self, kind: AttributeKind) -> usize {
         self.table(kind).weights()
     }
@@ -260,13 +254,11 @@ impl Model {
     }
 
     /// Returns the fingerprinter that computes the keys of attributes.
-    #[must_use]
     pub fn fingerprinter(&self) -> Fingerprinter {
         self.tables[0].fingerprinter()
     }
 
     /// Computes the key of an attribute, for [`Model::find`], from its name.
-    #[must_use]
     pub fn key(&self, name: &[u8]) -> u64 {
         key(self.fingerprinter().fingerprint(name))
     }

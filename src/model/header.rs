@@ -64,7 +64,6 @@ impl Header {
     /// Creates the header of a model without a training corpus: first order, no template, weights
     /// of 0 for label pairs, first and last labels, single precision, and the raw scheme, in which
     /// every label sequence is legal. All of these are public fields.
-    #[must_use]
     pub fn new(labels: LabelSet) -> Self {
         let k = labels.len();
         Self {
@@ -92,7 +91,6 @@ impl Header {
     }
 
     /// Returns whether the labels encode spans: they have prefixes, or are of the plain scheme.
-    #[must_use]
     pub fn encodes_spans(&self) -> bool {
         let are_spans = self.scheme == Scheme::Plain || self.labels.encodes_spans();
         are_spans && self.joined.is_none()
@@ -100,7 +98,6 @@ impl Header {
 
     /// Returns what labels without prefixes are in data for this model: those of the model are what
     /// its scheme says, unless the user has chosen.
-    #[must_use]
     pub fn plain_labels(&self, choice: PlainLabels) -> PlainLabels {
         match choice {
             PlainLabels::Auto if self.scheme == Scheme::Plain => PlainLabels::Spans,
@@ -111,7 +108,6 @@ impl Header {
 
     /// Returns the name of the column that held the labels of the training corpus; if they join
     /// several, such as `upos+feats`.
-    #[must_use]
     pub fn label_name(&self) -> Option<&str> {
         if let Some(joined) = &self.joined {
             return Some(joined.name());
@@ -121,14 +117,12 @@ impl Header {
     }
 
     /// Returns the names of the columns that the labels join; none if they are of a single column.
-    #[must_use]
     pub fn joined_names(&self) -> &[String] {
         self.joined.as_ref().map_or(&[], JoinedColumns::names)
     }
 
     /// Returns the number of the first columns that a file without labels has, if the labels were
     /// in the last ones.
-    #[must_use]
     pub fn columns_before_label(&self) -> Option<usize> {
         let (first, count) = match &self.joined {
             Some(joined) => (*joined.positions().iter().min()?, joined.names().len()),
@@ -138,7 +132,6 @@ impl Header {
     }
 
     /// Returns the label of a token with these cells of the training corpus, if there are enough.
-    #[must_use]
     pub fn label_of<'a>(&self, cells: &[&'a str]) -> Option<Cow<'a, str>> {
         let Some(joined) = &self.joined else {
             let column = self.label_column? as usize;

@@ -128,13 +128,11 @@ impl RowFile {
     }
 
     /// Returns the path that the file was opened from.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.bytes.path()
     }
 
     /// Returns the contents of the file.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.all()
     }
@@ -161,13 +159,11 @@ impl RowFile {
     }
 
     /// Returns the number of columns.
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// Returns how weights are stored.
-    #[must_use]
     pub fn precision(&self) -> Precision {
         self.precision
     }

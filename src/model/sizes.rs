@@ -35,7 +35,6 @@ pub struct TableSizes {
 
 impl Model {
     /// Returns the sizes of the parts of the file, in whose sum no byte is missing.
-    #[must_use]
     pub fn sizes(&self) -> ModelSizes {
         let length = |section: usize| self.sections()[section].len();
         let table = |first: usize| TableSizes {

@@ -43,7 +43,6 @@ impl TrainingRecord {
     pub const KEY: &str = "result";
 
     /// Returns the score on development data, if there were any, and its name: `F1` or `accuracy`.
-    #[must_use]
     pub fn dev_score(&self) -> Option<(&'static str, f64)> {
         let f1 = self.dev_f1.map(|f1| ("F1", f1));
         f1.or_else(|| Some(("accuracy", self.dev_accuracy?)))
@@ -57,14 +56,12 @@ impl TrainingRecord {
 
 impl Provenance {
     /// Returns the configuration that was recorded by [`Model::with_config`], if there is one.
-    #[must_use]
     pub fn config(&self) -> Option<Value> {
         self.parsed_options().get_mut(CONFIG).map(Value::take)
     }
 
     /// Returns the training options alone, without the configuration and the result of training;
     /// null if there are none.
-    #[must_use]
     pub fn training_options(&self) -> Value {
         let mut options = self.parsed_options();
         if let Some(options) = options.as_object_mut() {
@@ -76,7 +73,6 @@ impl Provenance {
 
     /// Returns the record of training; `None` if the model has none: it was not trained by
     /// dropchain, or by another optimizer.
-    #[must_use]
     pub fn training(&self) -> Option<TrainingRecord> {
         let mut options = self.parsed_options();
         serde_json::from_value(options.get_mut(TrainingRecord::KEY)?.take()).ok()
@@ -91,7 +87,6 @@ impl Provenance {
 impl Header {
     /// Returns the recall bias that is in the label weights: what was subtracted from the weights
     /// of the label `O`, as first label and after every other. `None` if the model does not say.
-    #[must_use]
     pub fn recall_bias(&self) -> Option<f64> {
         if let Some(record) = self.provenance.training() {
             return Some(record.recall_bias);

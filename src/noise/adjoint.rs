@@ -52,7 +52,6 @@ pub struct Adjoint {
 
 impl Adjoint {
     /// Creates the engine that leaves out the indirect part, for noise that is reweighted.
-    #[must_use]
     pub fn direct() -> Self {
         Self {
             part: Part::Direct,

@@ -50,7 +50,6 @@ pub const ROUND: usize = 20;
 
 impl Engine {
     /// Returns whether the gradient is exactly that of the function being minimized.
-    #[must_use]
     pub fn is_exact(self) -> bool {
         match self {
             Self::Adjoint | Self::Message { .. } => true,
@@ -67,7 +66,6 @@ impl From<Engine> for NoiseTerm {
 
 impl NoiseTerm {
     /// Creates what computes the term and its gradient.
-    #[must_use]
     pub fn regularizer(self) -> Box<dyn Regularizer> {
         match self {
             Self::Quadratic(Engine::Adjoint) => Box::new(Adjoint::default()),
@@ -80,7 +78,6 @@ impl NoiseTerm {
     }
 
     /// Returns the number of iterations for which the marginals are held fixed, if they are.
-    #[must_use]
     pub fn round(self) -> Option<usize> {
         match self {
             Self::Reweighted(iterations) => Some(iterations),
@@ -89,7 +86,6 @@ impl NoiseTerm {
     }
 
     /// Returns how the expectation over Gaussian scores is computed, if the term is that.
-    #[must_use]
     pub fn expectation(self) -> Option<Expectation> {
         match self {
             Self::GaussianScores(expectation) => Some(expectation),

@@ -49,7 +49,6 @@ pub struct Message {
 
 impl Message {
     /// Creates the engine, with or without collapsing.
-    #[must_use]
     pub fn new(collapse: bool) -> Self {
         Self {
             collapse,

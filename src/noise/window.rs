@@ -57,7 +57,6 @@ pub struct Window {
 
 impl Window {
     /// Creates the engine of radius r.
-    #[must_use]
     pub fn new(radius: usize) -> Self {
         Self {
             radius,

@@ -148,7 +148,6 @@ impl AttributeBuffer {
 /// Counts the distinct attributes per sentence before and after the paper's collapsing (section
 /// 4.1), as the `message` engine sees them: start and end of a sentence are two of them. O(n log n)
 /// for n entries of a sentence.
-#[must_use]
 pub fn active_counts(data: &Dataset, space: &ParameterSpace) -> ActiveCounts {
     let mut counts = ActiveCounts::default();
     let mut buffer = AttributeBuffer::default();

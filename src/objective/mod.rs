@@ -125,7 +125,6 @@ pub struct PenalizedLikelihood {
 impl PenalizedLikelihood {
     /// Creates the objective on collapsed training data with an L2 penalty, such as the strength
     /// c2, without noise.
-    #[must_use]
     pub fn new(data: &Dataset, space: &ParameterSpace, penalty: impl Into<Penalty>) -> Self {
         Self::with_totals(data, Totals::new(data, space), space, penalty.into())
     }

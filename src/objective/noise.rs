@@ -65,7 +65,6 @@ pub struct AttributeNoise {
 
 impl NoiseDistribution {
     /// Converts δ or σ² to ρ (σ² for additive noise).
-    #[must_use]
     pub fn rate(self, amount: f64) -> f64 {
         match self {
             Self::Dropout => amount / (1.0 - amount),
@@ -96,14 +95,12 @@ impl AttributeNoise {
 
 impl Noise {
     /// Returns ρ (σ² for additive noise) of node attributes, and of all other features.
-    #[must_use]
     pub fn rates(&self) -> [f64; 2] {
         [self.node, self.edge].map(|amount| self.distribution.rate(amount))
     }
 
     /// Returns the factors of the terms of a labeled and of an unlabeled sentence, given the total
     /// weights of each kind.
-    #[must_use]
     pub fn factors(&self, total_weights: [f64; 2]) -> [f64; 2] {
         noise_factors(self.unlabeled_weight, total_weights)
     }

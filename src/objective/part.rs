@@ -24,7 +24,6 @@ impl PenalizedLikelihood {
     ///
     /// If a rank cannot be reached by an evaluation, value and gradient are NaN, and the error is
     /// that of [`Ranks::take_failure`].
-    #[must_use]
     pub fn divided(
         data: &Dataset,
         space: &ParameterSpace,

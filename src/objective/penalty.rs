@@ -76,7 +76,6 @@ impl Penalty {
     }
 
     /// Returns the strength c2_i of parameter `i`.
-    #[must_use]
     #[inline]
     pub fn strength(&self, i: usize) -> f64 {
         let strengths = self.strengths.as_ref();
@@ -84,26 +83,22 @@ impl Penalty {
     }
 
     /// Returns the center θ0_i of parameter `i`.
-    #[must_use]
     #[inline]
     pub fn center(&self, i: usize) -> f64 {
         self.centers.as_ref().map_or(0.0, |centers| centers[i])
     }
 
     /// Returns the strength of all parameters; `None` if they differ.
-    #[must_use]
     pub fn uniform_strength(&self) -> Option<f64> {
         self.strengths.is_none().then_some(self.strength)
     }
 
     /// Returns whether some centers are not 0.
-    #[must_use]
     pub fn has_centers(&self) -> bool {
         self.centers.is_some()
     }
 
     /// Returns the penalty at θ.
-    #[must_use]
     pub fn value(&self, theta: &[f64]) -> f64 {
         if self.strengths.is_none() && self.centers.is_none() {
             return self.strength * dot(theta, theta);

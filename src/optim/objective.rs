@@ -272,7 +272,6 @@ impl LbfgsSettings {
     }
 
     /// Returns the options.
-    #[must_use]
     pub fn options(&self) -> &LbfgsOptions {
         &self.0
     }

@@ -47,7 +47,6 @@ impl Ranks {
     const PIECE: usize = 1 << 20;
 
     /// Creates a handle.
-    #[must_use]
     pub fn new(reduce: impl Reduce + 'static) -> Self {
         Self {
             rank: reduce.rank(),
@@ -58,13 +57,11 @@ impl Ranks {
     }
 
     /// Returns the number of this rank.
-    #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
     /// Returns the number of ranks.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
@@ -157,7 +154,6 @@ impl Ranks {
     }
 
     /// Returns the error of an evaluation, if there was one: evaluations themselves have none.
-    #[must_use]
     pub fn take_failure(&self) -> Option<Error> {
         self.failure().take()
     }

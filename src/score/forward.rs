@@ -71,7 +71,6 @@ pub(super) struct SplitRows {
 
 impl ForwardProduct {
     /// Prepares the product of `matrix` with weights of `block`.
-    #[must_use]
     pub fn new(matrix: &Arc<SparseRows>, block: &Arc<FeatureBlock>) -> Self {
         let columns = match dense_index(&block.targets) {
             None => Columns::Dense(Arc::clone(matrix)),
@@ -94,7 +93,6 @@ impl ForwardProduct {
     }
 
     /// Returns the weights that the matrix is multiplied by.
-    #[must_use]
     pub fn block(&self) -> &FeatureBlock {
         &self.block
     }

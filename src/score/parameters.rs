@@ -91,7 +91,6 @@ struct LabelBlock {
 impl ParameterSpace {
     /// Lays out the parameters for K `labels`, given the collapsed training data and its classes
     /// of node and edge attributes.
-    #[must_use]
     pub fn new(
         labels: usize,
         data: &Dataset,
@@ -104,7 +103,6 @@ impl ParameterSpace {
     }
 
     /// Like [`new`](Self::new), but `extra` weights exist, too.
-    #[must_use]
     pub fn including(
         labels: usize,
         data: &Dataset,
@@ -202,45 +200,38 @@ impl ParameterSpace {
     }
 
     /// Returns the number of parameters.
-    #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
     /// Returns the blocks of node and edge attributes.
-    #[must_use]
     pub fn blocks(&self) -> [&FeatureBlock; 2] {
         [&self.nodes, &self.edges]
     }
 
     /// Returns the memory usage in bytes, excluding the weights.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let blocks = self.blocks().into_iter();
         blocks.map(|block| block.targets.memory()).sum()
     }
 
     /// Returns the number of labels K.
-    #[must_use]
     pub fn labels(&self) -> usize {
         self.labels
     }
 
     /// Returns K padded to whole SIMD vectors: the distance between rows of scores.
-    #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
     }
 
     /// Returns the order of the chain.
-    #[must_use]
     pub fn order(&self) -> Order {
         self.order
     }
 
     /// Returns the label pairs that have transition weights, as positions a·stride + b, ascending,
     /// if not all have one.
-    #[must_use]
     pub fn label_pairs(&self) -> Option<&[u32]> {
         let targets = &self.label_blocks[0].targets;
         match targets.columns() {
@@ -250,7 +241,6 @@ impl ParameterSpace {
     }
 
     /// Returns the strength of the L1 penalty on each parameter: c1·√m, `[dimension]`.
-    #[must_use]
     pub fn l1_strengths(&self, c1: f64) -> Vec<f64> {
         let mut strengths = vec![c1; self.dimension()];
         for block in self.blocks() {
@@ -264,7 +254,6 @@ impl ParameterSpace {
 
     /// Returns the number P of label pairs that have transition weights, if inference works by
     /// pairs ([`Transitions::is_sparse`]).
-    #[must_use]
     pub fn sparse_pairs(&self) -> Option<usize> {
         let pairs = self.pairs_without_attributes()?.len();
         Transitions::is_sparse(self.labels, self.order, pairs).then_some(pairs)
@@ -276,7 +265,6 @@ impl ParameterSpace {
     }
 
     /// Creates transitions for the label weights of θ, all 0: by pairs if few pairs have weights.
-    #[must_use]
     pub fn transitions(&self) -> Transitions {
         Transitions::for_pairs(self.labels, self.order, self.pairs_without_attributes())
     }

@@ -35,7 +35,6 @@ pub struct BlockPartition {
 
 impl BlockPartition {
     /// Partitions `data`, given the number of scores per token. Unlabeled sentences begin a block.
-    #[must_use]
     pub fn new(data: &Dataset, width: usize) -> Self {
         let labeled = data.labeled();
         let mut blocks = Vec::new();
@@ -57,14 +56,12 @@ impl BlockPartition {
     }
 
     /// Tokens of the largest block.
-    #[must_use]
     pub fn max_block_tokens(&self) -> usize {
         let tokens = self.blocks.iter().map(|block| block.tokens.len());
         tokens.max().unwrap_or(0)
     }
 
     /// Chunks of the block with the most chunks.
-    #[must_use]
     pub fn max_block_chunks(&self) -> usize {
         let chunks = self.blocks.iter().map(|block| block.chunks.len());
         chunks.max().unwrap_or(0)
@@ -106,7 +103,6 @@ pub struct Entry {
 }
 
 /// Returns the entries of `tokens`, sorted by column and token; none for a matrix without rows.
-#[must_use]
 pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
     let first = tokens.start;
     let mut entries = Vec::new();

@@ -38,7 +38,6 @@ pub struct SharedMasks {
 impl SharedMasks {
     /// Creates the noise on the attributes of a block: ρ is `rate`, unless attributes have `rates`
     /// of their own.
-    #[must_use]
     pub fn new(block: &FeatureBlock, rate: f64, rates: Option<&ColumnRates>) -> Self {
         let targets = &block.targets;
         let mut is_last = Vec::new();

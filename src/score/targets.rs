@@ -51,7 +51,6 @@ struct Observed {
 
 impl Targets {
     /// Creates targets in which every column has a weight for every score.
-    #[must_use]
     pub fn all(columns: usize, labels: usize, stride: usize, height: usize) -> Self {
         Self {
             columns,
@@ -64,7 +63,6 @@ impl Targets {
 
     /// Creates targets in which a column has weights only for the scores of the labels that it
     /// occurs with; `positions(token)` are the positions of their scores.
-    #[must_use]
     pub fn observed<'p>(
         columns: usize,
         labels: usize,
@@ -147,7 +145,6 @@ impl Targets {
     }
 
     /// Creates targets of one column, with weights for the scores at `positions`.
-    #[must_use]
     pub(super) fn single(labels: usize, stride: usize, height: usize, positions: Vec<u32>) -> Self {
         Self {
             columns: 1,
@@ -162,13 +159,11 @@ impl Targets {
     }
 
     /// Returns the number of columns.
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// Returns the total number of weights of all columns.
-    #[must_use]
     pub fn weights(&self) -> usize {
         match &self.observed {
             Some(observed) => observed.positions.len(),
@@ -177,13 +172,11 @@ impl Targets {
     }
 
     /// Returns the length of a token's row of scores.
-    #[must_use]
     pub fn width(&self) -> usize {
         self.stride * self.height
     }
 
     /// Returns the range of weight indices of a column.
-    #[must_use]
     #[inline]
     pub fn range(&self, column: usize) -> Range<usize> {
         match &self.observed {
@@ -292,13 +285,11 @@ impl Targets {
     }
 
     /// Returns whether columns have weights for some scores only.
-    #[must_use]
     pub fn is_observed(&self) -> bool {
         self.observed.is_some()
     }
 
     /// Returns how the entries of a column are stored.
-    #[must_use]
     pub fn form(&self, column: usize) -> ColumnForm {
         let Some(observed) = &self.observed else {
             return ColumnForm::Dense;
@@ -314,7 +305,6 @@ impl Targets {
     }
 
     /// Returns whether a column has so many weights that whole rows are faster.
-    #[must_use]
     pub fn is_dense(&self, column: usize) -> bool {
         self.form(column) == ColumnForm::Dense
     }
@@ -329,7 +319,6 @@ impl Targets {
 
     /// Returns `Σ_j ρ_j·w_j[p]²` over all columns, for every position p, `[width]`; `rate(j)` is
     /// ρ_j.
-    #[must_use]
     pub fn squares(&self, weights: &[f64], rate: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut squares = vec![0.0; self.width()];
         for column in 0..self.columns {
@@ -358,7 +347,6 @@ impl Targets {
     }
 
     /// Returns the memory usage in bytes, excluding the weights.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.observed
             .as_ref()
@@ -412,31 +400,26 @@ pub struct FeatureBlock {
 
 impl FeatureBlock {
     /// Returns the number of columns.
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.targets.columns()
     }
 
     /// Returns whether there are no columns.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.columns() == 0
     }
 
     /// Returns the length of a token's row of scores: S for nodes, K·S for edges.
-    #[must_use]
     pub fn width(&self) -> usize {
         self.targets.width()
     }
 
     /// Returns the length of a token's row of scores, or 0 if the block has no columns.
-    #[must_use]
     pub fn used_width(&self) -> usize {
         if self.is_empty() { 0 } else { self.width() }
     }
 
     /// Returns the slice of this block in an array over all parameters.
-    #[must_use]
     pub fn weights<'a, T>(&self, theta: &'a [T]) -> &'a [T] {
         &theta[self.range.clone()]
     }
@@ -456,7 +439,6 @@ pub struct ColumnRates {
 
 impl ColumnRates {
     /// Sets the rate of each column, `[columns]`.
-    #[must_use]
     pub fn new(rates: Vec<f64>, targets: &Targets) -> Self {
         let mut weights = Vec::new();
         if targets.is_observed() {

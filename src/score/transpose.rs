@@ -69,7 +69,6 @@ pub(super) struct Task {
 
 impl TransposeProduct {
     /// Transposes `matrix` block by block.
-    #[must_use]
     pub fn new(matrix: &SparseRows, block: &Arc<FeatureBlock>, partition: &BlockPartition) -> Self {
         let blocks = partition.blocks.iter();
         let slices = blocks

@@ -80,7 +80,6 @@ impl LabelTypes {
     }
 
     /// Returns whether there are no types.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

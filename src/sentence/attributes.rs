@@ -48,13 +48,11 @@ impl Attributes {
     }
 
     /// Number of completed tokens.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.tokens.len()
     }
 
     /// Whether there are no completed tokens.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.tokens.is_empty()
     }

@@ -82,19 +82,16 @@ impl<'a> Document<'a> {
     }
 
     /// Returns the number of sentences.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Returns whether there are no sentences.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns sentence `i`, if there is one.
-    #[must_use]
     pub fn sentence(&self, i: usize) -> Option<&Sentence> {
         match &self.sentences {
             Sentences::Borrowed(sentences) => sentences.get(i).copied(),
@@ -108,7 +105,6 @@ impl<'a> Document<'a> {
     }
 
     /// Returns sentence `i` with its context, if there is one.
-    #[must_use]
     pub fn in_context(&self, i: usize) -> Option<SentenceRef<'_>> {
         Some(SentenceRef {
             sentence: self.sentence(i)?,
@@ -122,7 +118,6 @@ impl<'a> Document<'a> {
     }
 
     /// Returns the number of tokens of all sentences.
-    #[must_use]
     pub fn tokens(&self) -> usize {
         self.starts[self.len()]
     }
@@ -132,7 +127,6 @@ impl<'a> Document<'a> {
     /// # Panics
     ///
     /// If there is no such sentence.
-    #[must_use]
     pub fn tokens_of(&self, i: usize) -> Range<usize> {
         self.starts[i]..self.starts[i + 1]
     }
@@ -142,7 +136,6 @@ impl<'a> Document<'a> {
     /// # Panics
     ///
     /// If there is no such token.
-    #[must_use]
     pub fn sentence_of(&self, token: usize) -> usize {
         assert!(token < self.tokens(), "token {token} of {}", self.tokens());
         self.starts.partition_point(|&start| start <= token) - 1
@@ -194,7 +187,6 @@ impl<'a> Document<'a> {
     }
 
     /// Returns the memory in bytes of the view and its indices, without the sentences.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
         let indices: usize = indices.iter().map(|(_, index)| index.memory()).sum();
@@ -211,13 +203,11 @@ pub struct SentenceRef<'a> {
 
 impl<'a> SentenceRef<'a> {
     /// Returns the sentence.
-    #[must_use]
     pub fn sentence(self) -> &'a Sentence {
         self.sentence
     }
 
     /// Returns the document and the number of the sentence in it.
-    #[must_use]
     pub fn document(self) -> Option<(&'a Document<'a>, usize)> {
         self.document
     }

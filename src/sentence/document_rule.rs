@@ -37,7 +37,6 @@ crate::named!(DocumentRule, "rule for documents":
 
 impl DocumentRule {
     /// Returns whether a document begins with a sentence, given what stands before it.
-    #[must_use]
     pub fn separates(self, separation: Separation) -> bool {
         let separators = match self {
             Self::Auto => Separation::INPUT.and(Separation::MARK),
@@ -53,7 +52,6 @@ impl DocumentRule {
 
     /// Divides sentences into documents, without the document boundaries
     /// ([`Layout::document_start`](super::Layout::document_start)), which are marks.
-    #[must_use]
     pub fn documents<'a>(
         self,
         sentences: impl IntoIterator<Item = &'a Sentence>,

@@ -12,7 +12,6 @@ impl Sentence {
     /// A sentence of words: the single column `word`, without labels.
     ///
     /// Tagging or training on a sentence of more than 4 GiB of text is an error.
-    #[must_use]
     pub fn from_words<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Self {
         Self::from_words_within(MAX_TEXT, words)
     }

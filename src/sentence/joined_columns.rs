@@ -59,19 +59,16 @@ impl JoinedColumns {
     }
 
     /// The names of the columns with `+` in between: `upos+feats`.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The names of the columns, `[n]`.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
     /// The positions of the columns in the corpus, `[n]`.
-    #[must_use]
     pub fn positions(&self) -> &[usize] {
         &self.positions
     }
@@ -106,14 +103,12 @@ impl JoinedColumns {
     }
 
     /// Splits a label into the value of each column, `[n]`; `None` if it is no joined label.
-    #[must_use]
     pub fn split<'a>(&self, label: &'a str) -> Option<Vec<&'a str>> {
         split_label(label, self.names.len())
     }
 }
 
 /// Splits a label at its first `parts` − 1 `+`; `None` if it has fewer, or a part is empty.
-#[must_use]
 pub fn split_label(label: &str, parts: usize) -> Option<Vec<&str>> {
     let values: Vec<&str> = label.splitn(parts, JOINT).collect();
     let is_complete = values.len() == parts && values.iter().all(|value| !value.is_empty());

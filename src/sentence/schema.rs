@@ -60,7 +60,6 @@ impl Schema {
     }
 
     /// The schema of raw text: the single column `word`, without labels.
-    #[must_use]
     pub fn words() -> Self {
         Self {
             names: vec!["word".to_owned()],
@@ -102,7 +101,6 @@ impl Schema {
     }
 
     /// Returns the names of the columns that the input has.
-    #[must_use]
     pub fn input_names(&self) -> &[String] {
         let added = self.derived + usize::from(self.joined.is_some());
         &self.names[..self.names.len() - added]
@@ -110,38 +108,32 @@ impl Schema {
 
     /// The columns that the labels join, if they join several. The label column is then not in the
     /// input.
-    #[must_use]
     pub fn joined(&self) -> Option<&JoinedColumns> {
         self.joined.as_deref()
     }
 
     /// Whether the labels are, or join, those of a column.
-    #[must_use]
     pub fn is_label(&self, column: usize) -> bool {
         let is_part = |joined: &JoinedColumns| joined.positions().contains(&column);
         self.label == Some(column) || self.joined().is_some_and(is_part)
     }
 
     /// Column names in file order.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
     /// Lists the column names for messages, without most of them if there are very many.
-    #[must_use]
     pub fn list(&self) -> String {
         list_names(&self.names)
     }
 
     /// Number of columns C.
-    #[must_use]
     pub fn width(&self) -> usize {
         self.names.len()
     }
 
     /// Position of the label column.
-    #[must_use]
     pub fn label(&self) -> Option<usize> {
         self.label
     }
@@ -149,7 +141,6 @@ impl Schema {
     /// Position of the column `name`.
     ///
     /// `word` and `form` are synonyms, so that templates work with both CoNLL and CoNLL-U.
-    #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         let find = |name: &str| self.names.iter().position(|n| n == name);
         find(name).or_else(|| match name {

@@ -49,7 +49,6 @@ pub struct Sentence {
 
 impl Sentence {
     /// An empty sentence from `file` (`-` is standard input).
-    #[must_use]
     pub fn new(schema: Arc<Schema>, file: Arc<str>) -> Self {
         Self {
             schema,
@@ -246,25 +245,21 @@ impl Sentence {
     }
 
     /// The columns.
-    #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
     /// Number of tokens T.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
     /// Whether the sentence has no tokens.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.len() == 0
     }
 
     /// The cell of token `t` in column `column`.
-    #[must_use]
     pub fn cell(&self, t: usize, column: usize) -> &str {
         let i = t * self.schema.width() + column;
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
@@ -273,7 +268,6 @@ impl Sentence {
 
     /// The words: the cells of the column `word` or `form`, else of the first one; `None` if the
     /// sentence has no columns.
-    #[must_use]
     pub fn words(&self) -> Option<impl Iterator<Item = &str>> {
         let column = self.schema.position("word").unwrap_or(0);
         let has_words = column < self.schema.width();
@@ -287,20 +281,17 @@ impl Sentence {
 
     /// The label of token `t`, if the corpus has a label column. If it is a partial label, this is
     /// its text ([`Sentence::partial_label`]).
-    #[must_use]
     pub fn label(&self, t: usize) -> Option<&str> {
         self.schema.label().map(|column| self.cell(t, column))
     }
 
     /// All labels, if the corpus has a label column.
-    #[must_use]
     pub fn labels(&self) -> Option<Vec<&str>> {
         let column = self.schema.label()?;
         Some((0..self.len()).map(|t| self.cell(t, column)).collect())
     }
 
     /// What is known about the label of token `t`, if that is not one label.
-    #[must_use]
     pub fn partial_label(&self, t: usize) -> Option<&TokenLabel> {
         let partial = self.partial.as_ref()?;
         let found = partial.binary_search_by_key(&t, |(token, _)| *token as usize);
@@ -308,7 +299,6 @@ impl Sentence {
     }
 
     /// The first token without one known label, if there is any.
-    #[must_use]
     pub fn first_partial_label(&self) -> Option<usize> {
         let partial = self.partial.as_ref()?;
         partial.first().map(|(token, _)| *token as usize)
@@ -325,7 +315,6 @@ impl Sentence {
     }
 
     /// The weight of the sentence in training, 1 by default ([`Sentence::with_weight`]).
-    #[must_use]
     pub fn weight(&self) -> f64 {
         self.weight
     }
@@ -358,14 +347,12 @@ impl Sentence {
     }
 
     /// The file that the sentence was read from.
-    #[must_use]
     pub fn file(&self) -> &Arc<str> {
         &self.file
     }
 
     /// The file and line of token `t`; if there is no such token, those of the first token, or the
     /// file alone.
-    #[must_use]
     pub fn place(&self, t: usize) -> Place {
         let line = self.lines.get(t).or(self.lines.get(0));
         Place::line(&*self.file, line.unwrap_or(0))
@@ -393,7 +380,6 @@ impl Sentence {
 
     /// The memory usage in bytes, with the overhead of its allocations. What several sentences
     /// share is divided among them.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let attributes = self.attributes.as_deref();
         let held = [

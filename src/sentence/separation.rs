@@ -23,13 +23,11 @@ impl Separation {
     pub const FOLD: Self = Self(32);
 
     /// Returns whether all of `other` is part of it.
-    #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
     /// Returns whether any of `other` is part of it.
-    #[must_use]
     pub(super) const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

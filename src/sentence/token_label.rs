@@ -31,7 +31,6 @@ pub enum TokenLabel {
 
 impl TokenLabel {
     /// Returns the labels that are allowed; none if any is.
-    #[must_use]
     pub fn labels(&self) -> &[String] {
         match self {
             Self::Known(label) => std::slice::from_ref(label),

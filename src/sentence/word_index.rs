@@ -55,7 +55,6 @@ impl WordIndex {
 
     /// Returns the tokens of the document with the word of token `t`, ascending, and which of them
     /// `t` is.
-    #[must_use]
     pub fn occurrences(&self, t: usize) -> (&[u32], usize) {
         let word = self.words[t];
         (self.of_number(word), self.ranks[t] as usize)
@@ -68,19 +67,16 @@ impl WordIndex {
 
     /// Returns where the occurrences of the word of token `t` begin in a list of all tokens by
     /// word, in which those of a word are consecutive.
-    #[must_use]
     pub fn first_of_word(&self, t: usize) -> usize {
         self.starts[self.words[t] as usize] as usize
     }
 
     /// Returns all tokens by word, those of a word ascending.
-    #[must_use]
     pub fn by_word(&self) -> &[u32] {
         &self.occurrences
     }
 
     /// Returns the memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let numbers = [&self.words, &self.ranks, &self.starts, &self.occurrences];
         let numbers: usize = numbers.into_iter().map(Vec::capacity).sum();

@@ -41,14 +41,12 @@ pub(super) struct KnownSpan {
 
 impl Condition {
     /// Creates a condition that every label sequence fulfills.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Creates a condition from the labels of a sentence, known ones and partial ones
     /// ([`Sentence::partial_label`]).
-    #[must_use]
     pub fn from_labels(sentence: &Sentence) -> Self {
         let label = |t| {
             let partial = sentence.partial_label(t).cloned();
@@ -80,7 +78,6 @@ impl Condition {
     }
 
     /// Returns whether nothing is known.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
             && (self.labels.iter()).all(|(_, label)| *label == TokenLabel::Unknown)

@@ -24,7 +24,6 @@ pub struct SentenceScores {
 
 impl SentenceScores {
     /// Returns the scores for inference.
-    #[must_use]
     pub fn scores(&self) -> Scores<'_> {
         Scores {
             node: &self.nodes,
@@ -130,19 +129,16 @@ impl Tagger {
 
 impl Distribution<'_> {
     /// Returns the number of tokens T.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.tokens
     }
 
     /// Returns whether the sentence has no tokens.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tokens == 0
     }
 
     /// Returns the logarithm of the partition function, Σ exp(score) over all label sequences.
-    #[must_use]
     pub fn log_partition(&self) -> f64 {
         self.log_partition
     }
@@ -200,7 +196,6 @@ impl Distribution<'_> {
     }
 
     /// Returns p(label | sentence) of all tokens and labels, `[T][K]`.
-    #[must_use]
     pub fn marginals(&self) -> Marginals {
         let mask = self.scores.mask.as_ref();
         self.tagger.node_marginals(self.tokens, &self.lattice, mask)
@@ -211,7 +206,6 @@ impl Distribution<'_> {
     /// Given the sentence, labels are a Markov chain: the entropy is that of the first label, and
     /// of each further one given the label before it. No term is negative, so that nothing cancels,
     /// as it would in log Z − E(score).
-    #[must_use]
     pub fn entropy(&self) -> f64 {
         let plogp = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
         (0..self.len())

@@ -19,7 +19,6 @@ pub enum TagInput<'a> {
 
 impl TagInput<'_> {
     /// Returns the number of tokens T; 0 if the document has no such sentence.
-    #[must_use]
     pub fn len(self) -> usize {
         match self {
             Self::Sentence(sentence) => sentence.len(),
@@ -29,13 +28,11 @@ impl TagInput<'_> {
     }
 
     /// Returns whether there are no tokens.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// Returns the place of a token, for errors: where it was read, or its number, from 0.
-    #[must_use]
     pub fn place(self, t: usize) -> Place {
         match self {
             Self::Sentence(sentence) => sentence.place(t),
@@ -94,7 +91,6 @@ pub struct TagDocuments<'a> {
 impl<'a> TagDocuments<'a> {
     /// Divides the sentences of a corpus into the documents that a tagger sees. If its template
     /// does not look at documents, every sentence stands alone.
-    #[must_use]
     pub fn new<S: Borrow<Sentence>>(tagger: &super::Tagger, sentences: &'a [S]) -> Self {
         let rule = tagger.documents().map(|documents| documents.rule);
         Self::with_context(rule, [&[], sentences, &[]])
@@ -131,13 +127,11 @@ impl<'a> TagDocuments<'a> {
     }
 
     /// Returns the number of sentences.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.sentences.len()
     }
 
     /// Returns whether there are no sentences.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sentences.is_empty()
     }
@@ -147,7 +141,6 @@ impl<'a> TagDocuments<'a> {
     /// # Panics
     ///
     /// If there is no such sentence.
-    #[must_use]
     pub fn input(&self, i: usize) -> TagInput<'_> {
         match self.places[i] {
             Some((document, number)) => TagInput::InDocument(&self.documents[document], number),
@@ -156,7 +149,6 @@ impl<'a> TagDocuments<'a> {
     }
 
     /// Returns the documents.
-    #[must_use]
     pub fn documents(&self) -> &[Document<'a>] {
         &self.documents
     }

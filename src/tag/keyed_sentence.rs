@@ -83,13 +83,11 @@ impl KeyedSentence {
     }
 
     /// Returns the number of tokens T.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends[0].len()
     }
 
     /// Returns whether there are no tokens.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -84,7 +84,6 @@ impl<'a> NamedTagging<'a> {
     }
 
     /// Returns the memory usage in bytes, without the names of converted labels.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let rows = self.marginals.iter().flatten();
         let paths = self.nbest.iter();

@@ -89,7 +89,6 @@ impl FirstPass {
 
 impl Tagger {
     /// Creates a tagger for `model`.
-    #[must_use]
     pub fn new(model: impl Into<Arc<Model>>) -> Self {
         let model = model.into();
         let header = model.header();
@@ -130,14 +129,12 @@ impl Tagger {
     }
 
     /// Returns the limit on the memory that tagging a sentence may take.
-    #[must_use]
     pub fn memory_limit(&self) -> MemoryLimit {
         self.memory
     }
 
     /// Returns what a document is to the model; `None` if its template does not look at documents,
     /// so that a sentence is tagged alone as in its document.
-    #[must_use]
     pub fn documents(&self) -> Option<DocumentOptions> {
         self.template().and_then(Template::documents)
     }
@@ -145,7 +142,6 @@ impl Tagger {
     /// Returns what has to be known around a sentence to tag it: the rule of
     /// [`documents`](Self::documents), and how many tokens before and after it. With two passes,
     /// the first sees documents from wherever the second looks.
-    #[must_use]
     pub fn context(&self) -> Option<DocumentOptions> {
         let own = self.documents()?;
         let first = self.first_pass.as_ref();
@@ -191,7 +187,6 @@ impl Tagger {
     }
 
     /// Returns the model.
-    #[must_use]
     pub fn model(&self) -> &Model {
         &self.model
     }
@@ -239,19 +234,16 @@ impl Tagger {
     }
 
     /// Returns the name of a label.
-    #[must_use]
     pub fn label(&self, id: LabelId) -> &str {
         self.model.header().labels.name(id)
     }
 
     /// Returns the names of labels, such as those of [`Tagging::labels`].
-    #[must_use]
     pub fn label_names(&self, labels: &[LabelId]) -> Vec<&str> {
         labels.iter().map(|&id| self.label(id)).collect()
     }
 
     /// Returns the names of the labels of a sentence, in another scheme if it is not the model's.
-    #[must_use]
     pub fn label_names_in(&self, scheme: Scheme, labels: &[LabelId]) -> Vec<Cow<'_, str>> {
         let names = self.label_names(labels);
         match self.model.header().scheme {
@@ -547,14 +539,12 @@ impl Tagger {
     }
 
     /// Returns the transitions and boundary weights.
-    #[must_use]
     pub fn transitions(&self) -> &Transitions {
         &self.transitions
     }
 
     /// Returns the constraint to label sequences that are legal in the label scheme; `None` if all
     /// are.
-    #[must_use]
     pub fn constraint(&self) -> Option<&Constraint> {
         self.constraint.as_ref()
     }

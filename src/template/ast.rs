@@ -70,7 +70,6 @@ pub enum LineAmount {
 
 impl LineAmount {
     /// Returns the amount, given that of other lines.
-    #[must_use]
     pub fn of(self, others: f64) -> f64 {
         match self {
             Self::Value(value) => value,
@@ -102,7 +101,6 @@ impl LineOptions {
     }
 
     /// Returns whether any option is set.
-    #[must_use]
     pub fn are_set(&self) -> bool {
         *self != Self::default()
     }

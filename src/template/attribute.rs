@@ -60,7 +60,6 @@ enum AttributeForm<'a> {
 
 impl<'a> Attribute<'a> {
     /// Creates an attribute from its name.
-    #[must_use]
     pub fn named(name: &'a [u8], fingerprinter: Fingerprinter) -> Self {
         Self(AttributeForm::Named(name, fingerprinter))
     }
@@ -77,7 +76,6 @@ impl<'a> Attribute<'a> {
 
     /// Returns the 64-bit key of the attribute, a function of its name and the fingerprinter.
     #[inline]
-    #[must_use]
     pub fn key(&self) -> u64 {
         let fingerprint = match self.0 {
             AttributeForm::Named(name, fingerprinter) => fingerprinter.fingerprint(name),
@@ -104,7 +102,6 @@ impl<'a> Attribute<'a> {
 
     /// Returns the number of the group of template lines with the same options, as numbered by
     /// [`Template::groups`](super::Template::groups); 0 for attributes without a template.
-    #[must_use]
     pub fn group(&self) -> u32 {
         match self.0 {
             AttributeForm::Template(template, ..) => template.group,
@@ -116,7 +113,6 @@ impl<'a> Attribute<'a> {
     /// attribute. It lives as long as the workspace memoizes the word. Only attributes that
     /// depend on a single word have a memo.
     #[inline]
-    #[must_use]
     pub fn memo(&self) -> Option<&'a Cell<u64>> {
         match self.0 {
             AttributeForm::Template(CompiledTemplate { memo, .. }, &[value], ws) => {
@@ -135,7 +131,6 @@ impl<'a> Attribute<'a> {
     }
 
     /// Returns whether the attribute has this name.
-    #[must_use]
     pub fn has_name(&self, name: &[u8]) -> bool {
         let mut rest = name;
         let all = self.for_each_part(&mut |part| match rest.strip_prefix(part) {

@@ -55,14 +55,12 @@ impl<'t> AttributeLines<'t> {
     }
 
     /// Returns the numbers of the lines in the template file, from 1, with their text.
-    #[must_use]
     pub fn lines(&self) -> &[(u64, &'t str)] {
         &self.lines
     }
 
     /// Returns the line that an attribute comes from, as an index of [`lines`](Self::lines);
     /// `None` if it is of no line.
-    #[must_use]
     pub fn find(&self, is_edge: bool, name: &[u8]) -> Option<usize> {
         let name = match self.is_caseless {
             true => name.strip_prefix(PREFIX).unwrap_or(name),

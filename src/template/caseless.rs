@@ -42,7 +42,6 @@ impl CaselessExtractor {
     }
 
     /// Returns the extractor of folded sentences.
-    #[must_use]
     pub fn extractor(&self) -> &Extractor {
         &self.extractor
     }

@@ -121,13 +121,11 @@ impl Extractor {
     }
 
     /// Returns whether some attributes belong to a group other than 0.
-    #[must_use]
     pub fn has_groups(&self) -> bool {
         self.templates.iter().any(|template| template.group != 0)
     }
 
     /// Returns whether attributes depend on other sentences of the document.
-    #[must_use]
     pub fn sees_document(&self) -> bool {
         self.sees_document
     }

@@ -228,7 +228,6 @@ impl Template {
     }
 
     /// Parses the template `name` that ships with dropchain; `None` if there is no such template.
-    #[must_use]
     pub fn shipped(name: &str) -> Option<Result<Self>> {
         let (_, source) = SHIPPED.iter().find(|(shipped, _)| *shipped == name)?;
         let file = format!("{name}.tpl");
@@ -236,7 +235,6 @@ impl Template {
     }
 
     /// Returns the text of the template file, as read.
-    #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -291,14 +289,12 @@ impl Template {
 
     /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti
     /// file without a bare `B`.
-    #[must_use]
     pub fn transitions(&self) -> bool {
         self.transitions
     }
 
     /// Returns what a document is to the template; `None` if no attribute depends on other
     /// sentences.
-    #[must_use]
     pub fn documents(&self) -> Option<DocumentOptions> {
         let sees_document = |f: &TemplateFunction| f.sees_document() || reads_one(f, &PREDICTIONS);
         let sees_document = self.functions().any(sees_document);
@@ -349,13 +345,11 @@ impl Template {
     }
 
     /// Returns whether some template is crossed with the label pair.
-    #[must_use]
     pub fn has_edges(&self) -> bool {
         self.lines.iter().any(|line| line.edge)
     }
 
     /// Returns the columns that the templates read, without duplicates, in order of first mention.
-    #[must_use]
     pub fn columns(&self) -> Vec<ColumnRef> {
         distinct(self.functions().filter_map(TemplateFunction::column))
     }
@@ -483,7 +477,6 @@ impl Template {
 
     /// Returns the groups of lines with the same options. The first is that of lines without
     /// options.
-    #[must_use]
     pub fn groups(&self) -> Vec<LineGroup> {
         bind::number_groups(&self.lines, &self.file).1
     }
@@ -495,13 +488,11 @@ impl Template {
     }
 
     /// Returns the lines that have attributes, and which attributes are theirs.
-    #[must_use]
     pub fn attribute_lines(&self) -> AttributeLines<'_> {
         AttributeLines::new(&self.lines, &self.source, self.caseless)
     }
 
     /// Returns whether sentences without case have attributes of their own.
-    #[must_use]
     pub fn is_caseless(&self) -> bool {
         self.caseless
     }

@@ -13,13 +13,11 @@ use crate::sentence::{Offsets, Schema, Sentence};
 /// Tokens are in order, do not overlap, and are not empty. Every character that is not white space
 /// ([`char::is_whitespace`]) is in exactly one token, and tokens contain no white space. Token
 /// boundaries never fall inside a grapheme cluster, except in a cluster whose base is white space.
-#[must_use]
 pub fn tokens(text: &str) -> Vec<Offsets> {
     CharCounter::new(text).offsets(&word::tokens(text))
 }
 
 /// Splits a text (a line, a paragraph or more) into sentences: its [`tokens`] in nonempty groups.
-#[must_use]
 pub fn sentences(text: &str) -> Vec<Vec<Offsets>> {
     let tokens = word::tokens(text);
     let mut counter = CharCounter::new(text);
@@ -44,7 +42,6 @@ pub struct Tokenizer {
 impl Tokenizer {
     /// Creates a tokenizer that splits sentences after `max_sentence` tokens. Its sentences share
     /// one schema, [`Schema::words`].
-    #[must_use]
     pub fn new(max_sentence: usize) -> Self {
         Self {
             max_sentence: max_sentence.max(1),
@@ -53,7 +50,6 @@ impl Tokenizer {
     }
 
     /// Returns the schema of the sentences.
-    #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }

@@ -53,7 +53,6 @@ pub(super) fn stored_boundary(model: &Model) -> Boundary {
 impl TrainOptions {
     /// Returns default options for continuing the training of a model: its order, boundary weights
     /// and precision.
-    #[must_use]
     pub fn continuing(model: &Model) -> Self {
         Self {
             order: model.header().order,
@@ -76,19 +75,16 @@ impl<'a> BaseModels<'a> {
     }
 
     /// Returns whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.init.is_none() && self.towards.is_none()
     }
 
     /// Returns the model that the structure, the labels and the template are taken from.
-    #[must_use]
     pub fn first(&self) -> Option<&'a Model> {
         self.init.or(self.towards)
     }
 
     /// Returns the template of the first model.
-    #[must_use]
     pub fn template(&self) -> Option<&'a Template> {
         self.first()?.header().template.as_ref()
     }

@@ -52,7 +52,6 @@ impl Default for CheckpointInterval {
 
 impl Checkpoints {
     /// Writes checkpoints to a file, every ten minutes and when training is interrupted.
-    #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

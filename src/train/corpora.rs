@@ -22,7 +22,6 @@ pub struct TrainingCorpora {
 
 impl TrainingCorpora {
     /// Creates corpora of labeled sentences only.
-    #[must_use]
     pub fn new(labeled: impl Into<Corpus>) -> Self {
         Self {
             labeled: labeled.into(),

@@ -152,19 +152,16 @@ impl<'a> Course<'a> {
     }
 
     /// Returns the training set.
-    #[must_use]
     pub fn set(&self) -> &'a TrainingSet {
         self.set
     }
 
     /// Returns the seed of the random numbers.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.options.seed
     }
 
     /// Returns whether this is a segment of training ([`Segment`]).
-    #[must_use]
     pub fn is_segment(&self) -> bool {
         self.is_segment
     }
@@ -193,7 +190,6 @@ impl<'a> Course<'a> {
     }
 
     /// Returns whether training resumes from a state that was saved in this stage.
-    #[must_use]
     pub fn has_state_of(&self, stage: &str) -> bool {
         self.saved
             .as_ref()
@@ -207,7 +203,6 @@ impl<'a> Course<'a> {
 
     /// Creates the objective −Σ log p(y|x) with a penalty and without noise, divided among the
     /// ranks if there are any.
-    #[must_use]
     pub fn objective(&self, penalty: Penalty) -> PenalizedLikelihood {
         let (data, space) = (self.set.data(), self.set.space());
         match self.agreement {
@@ -217,7 +212,6 @@ impl<'a> Course<'a> {
     }
 
     /// Returns the flag that ends training at the next evaluation.
-    #[must_use]
     pub fn interrupt(&self) -> Option<&'a AtomicBool> {
         let agreed = self
             .agreement
@@ -231,20 +225,17 @@ impl<'a> Course<'a> {
     }
 
     /// Returns whether training is to end.
-    #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.interrupt()
             .is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Returns the maximum number of iterations in all, if there is one.
-    #[must_use]
     pub fn limit(&self) -> Option<usize> {
         self.limit
     }
 
     /// Returns the number of iterations that earlier stages have left, if there is a maximum.
-    #[must_use]
     pub fn iterations_left(&self) -> Option<usize> {
         self.limit
             .map(|limit| limit.saturating_sub(self.run.earlier_iterations))
@@ -298,25 +289,21 @@ impl<'a> Course<'a> {
     }
 
     /// Returns whether some weights were scored.
-    #[must_use]
     pub fn has_best(&self) -> bool {
         self.best.is_some()
     }
 
     /// Returns whether this is a stage of fixed length.
-    #[must_use]
     pub fn is_stage(&self) -> bool {
         self.run.has_fixed_length
     }
 
     /// Returns the number of iterations of earlier stages.
-    #[must_use]
     pub fn earlier_iterations(&self) -> usize {
         self.run.earlier_iterations
     }
 
     /// Returns whether no iteration has been made yet.
-    #[must_use]
     pub fn is_at_start(&self) -> bool {
         self.iterations == 0
     }

@@ -141,7 +141,6 @@ impl fmt::Display for DevScore {
 
 impl DevScore {
     /// Returns the score, between 0 and 1.
-    #[must_use]
     pub fn value(self) -> f64 {
         match self {
             Self::F1(value) | Self::Accuracy(value) => value,
@@ -191,7 +190,6 @@ pub struct End {
 impl End {
     /// Returns whether training got so far that its model should replace an older one: weights of
     /// no iteration, or with noise those of a warm-up that failed, should not.
-    #[must_use]
     pub fn has_result(&self) -> bool {
         match self.reason {
             EndReason::Optimizer(StopReason::Interrupted) => self.best_iteration > 0,
@@ -201,7 +199,6 @@ impl End {
     }
 
     /// Returns what the model records of its training.
-    #[must_use]
     pub fn record(&self) -> TrainingRecord {
         let record = TrainingRecord {
             iterations: self.iterations,
@@ -248,7 +245,6 @@ impl EndReason {
     ];
 
     /// Returns the name in logs, such as `improvement` or `patience`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Patience => "patience",

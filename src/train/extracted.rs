@@ -113,7 +113,6 @@ impl ExtractedCorpora {
     }
 
     /// Compares the training data with each model that training continues from.
-    #[must_use]
     pub fn matches(&self) -> Vec<ModelMatch> {
         let Some(base) = &self.base else {
             return Vec::new();
@@ -201,13 +200,11 @@ impl ExtractedCorpora {
     }
 
     /// Returns the number of labeled sentences.
-    #[must_use]
     pub fn sentences(&self) -> usize {
         self.data.labeled() - self.copies.len()
     }
 
     /// Returns a fingerprint of all labels and attributes.
-    #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let models = self.base.iter().flat_map(|base| base.iter());
         let models: Vec<(BaseRole, u128)> = models.map(|m| (m.role, m.fingerprint)).collect();
@@ -219,7 +216,6 @@ impl ExtractedCorpora {
     }
 
     /// Returns the memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.data.memory()
             + self.alphabets.nodes.memory()

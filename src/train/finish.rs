@@ -21,7 +21,6 @@ use crate::template::Template;
 impl ExtractedCorpora {
     /// Converts all sentences to a training set. If the settings say so, attributes that always
     /// occur together are collapsed into classes.
-    #[must_use]
     pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
         TrainingSet::from_extracted(self, settings.options(), settings.l2_rule().cloned())
     }
@@ -73,7 +72,6 @@ impl TrainingSet {
 
     /// Returns the event before the first iteration of training that is estimated to need so many
     /// bytes besides the set.
-    #[must_use]
     pub fn start_event(&self, settings: &TrainSettings, memory: usize) -> Start {
         let ExtractedCorpora {
             data,

@@ -89,7 +89,6 @@ impl Folds {
     }
 
     /// Returns the held-out sentences of each fold, numbered without document boundaries.
-    #[must_use]
     pub fn held_out(&self) -> &[Vec<usize>] {
         &self.held_out
     }
@@ -137,7 +136,6 @@ impl Folds {
     }
 
     /// Returns whether the folds consist of whole documents.
-    #[must_use]
     pub fn by_document(&self) -> bool {
         self.by_document
     }

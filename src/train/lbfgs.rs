@@ -19,7 +19,6 @@ use crate::optim::{
 
 impl Lbfgs {
     /// Returns penalties and noise as they are given, for another learner.
-    #[must_use]
     pub fn unresolved(&self) -> Regularization {
         Regularization {
             l1: self.l1,
@@ -30,7 +29,6 @@ impl Lbfgs {
     }
 
     /// Returns the learner with other penalties and noise.
-    #[must_use]
     pub fn regularized(&self, regularization: Regularization) -> Self {
         Self {
             l2: regularization.l2,

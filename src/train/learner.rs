@@ -149,7 +149,6 @@ pub fn fields(options: &impl Serialize) -> Map<String, Value> {
 }
 
 /// Returns the error of a learner whose option needs another value.
-#[must_use]
 pub fn unfit(learner: &dyn Learner, option: &str, expected: &str) -> Error {
     Error::parameter(format!(
         "algorithm {} with {option}; expected {expected}",

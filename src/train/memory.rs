@@ -25,7 +25,6 @@ const NAMES_RATIO: usize = 4;
 
 impl TrainingSet {
     /// Returns the memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         // Classes, their scales, and sums over columns.
         let columns = 16 * (self.attributes() + self.space.nodes.columns());
@@ -35,7 +34,6 @@ impl TrainingSet {
 
     /// Estimates the memory in bytes of a training run, excluding the training set itself: of
     /// learning, or of building the model from its result, whichever is more.
-    #[must_use]
     pub fn memory_to_train(&self, settings: &TrainSettings) -> usize {
         let learning = settings.learner().memory(self);
         let development = self.corpora.development.as_ref();
@@ -44,7 +42,6 @@ impl TrainingSet {
     }
 
     /// Estimates the memory in bytes of a training run whose learner takes so many.
-    #[must_use]
     pub fn memory_with_model(&self, learning: usize, precision: Precision) -> usize {
         let Alphabets { nodes, edges } = &*self.corpora.alphabets;
         let names = nodes.memory() + edges.memory();
@@ -58,7 +55,6 @@ impl TrainingSet {
 
     /// Estimates the memory in bytes of evaluating the objective, excluding the parameters and
     /// their gradient. Time O(nonzeros).
-    #[must_use]
     pub fn memory_to_evaluate(&self, noise: &NoiseOptions) -> usize {
         let (data, space) = (self.data(), self.space());
         let (stride, edge_width) = (space.stride(), space.edges.used_width());

@@ -140,13 +140,11 @@ impl Default for NoiseOptions {
 
 impl NoiseOptions {
     /// No noise.
-    #[must_use]
     pub fn none() -> Self {
         Self::dropout(0.0)
     }
 
     /// Dropout of this rate.
-    #[must_use]
     pub fn dropout(rate: f64) -> Self {
         Self {
             dropout: rate,
@@ -155,7 +153,6 @@ impl NoiseOptions {
     }
 
     /// Returns whether there is any noise.
-    #[must_use]
     pub fn is_on(&self) -> bool {
         self.dropout > 0.0 || self.edge_noise() > 0.0
     }
@@ -166,7 +163,6 @@ impl NoiseOptions {
     }
 
     /// Returns the rate or variance for transitions, boundary weights and edge attributes.
-    #[must_use]
     pub fn edge_noise(&self) -> f64 {
         self.edge_dropout.unwrap_or(match self.has_rates() {
             true => (2.0 * self.dropout).min(Defaults::MAX_EDGE_DROPOUT.max(self.dropout)),
@@ -175,13 +171,11 @@ impl NoiseOptions {
     }
 
     /// Returns whether the gradient is that of the function being minimized.
-    #[must_use]
     pub fn has_exact_gradient(&self) -> bool {
         !self.is_on() || self.gradient.is_exact()
     }
 
     /// Returns the noise term, if there is noise. Sampled noise is drawn from `seed`.
-    #[must_use]
     pub fn feature_noise(&self, seed: u64) -> Option<FeatureNoise> {
         if !self.is_on() {
             return None;
@@ -307,7 +301,6 @@ pub struct Regularization {
 
 impl Regularization {
     /// No penalties and no noise.
-    #[must_use]
     pub fn none() -> Self {
         Self {
             l1: 0.0,
@@ -336,13 +329,11 @@ pub enum FeatureNoise {
 
 impl FeatureNoise {
     /// Returns whether every attribute has noise at every token, active or not.
-    #[must_use]
     pub fn is_additive(&self) -> bool {
         self.distribution() == NoiseDistribution::Additive
     }
 
     /// Returns whether amounts are dropout rates, not variances.
-    #[must_use]
     pub fn is_dropout(&self) -> bool {
         self.distribution() == NoiseDistribution::Dropout
     }
@@ -355,7 +346,6 @@ impl FeatureNoise {
     }
 
     /// Returns the amounts of noise on node attributes and on all other features.
-    #[must_use]
     pub fn amounts(&self) -> [f64; 2] {
         match self {
             Self::Analytic(noise) => [noise.node, noise.edge],

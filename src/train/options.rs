@@ -125,7 +125,6 @@ impl Lbfgs {
     pub const NAME: &'static str = "lbfgs";
 
     /// Without noise, with this strength of the L2 penalty.
-    #[must_use]
     pub fn l2(strength: f64) -> Self {
         Self {
             l2: Some(strength),
@@ -134,7 +133,6 @@ impl Lbfgs {
     }
 
     /// With dropout of this rate.
-    #[must_use]
     pub fn dropout(rate: f64) -> Self {
         Self {
             noise: NoiseOptions::dropout(rate),
@@ -143,7 +141,6 @@ impl Lbfgs {
     }
 
     /// Without noise.
-    #[must_use]
     pub fn without_noise() -> Self {
         Self::dropout(0.0)
     }
@@ -163,7 +160,6 @@ impl From<Lbfgs> for TrainOptions {
 
 impl<M> TrainOptions<M> {
     /// Creates default options for a learner.
-    #[must_use]
     pub fn new(method: M) -> Self {
         Self {
             scheme: Scheme::Raw,
@@ -189,7 +185,6 @@ impl<M> TrainOptions<M> {
     }
 
     /// Returns the options for another learner.
-    #[must_use]
     pub fn with_method<N>(self, method: N) -> TrainOptions<N> {
         self.replace_method(method).1
     }
@@ -242,7 +237,6 @@ impl<M> TrainOptions<M> {
     }
 
     /// Returns which pairs of attribute and label have weights, given the number of labels.
-    #[must_use]
     pub fn states_of(&self, labels: usize) -> States {
         self.states.unwrap_or(if labels > Defaults::MANY_LABELS {
             States::Observed

@@ -52,7 +52,6 @@ pub struct Segment<'a> {
 
 impl<'a> Segment<'a> {
     /// Creates the warm-up segment: the first iterations, without noise.
-    #[must_use]
     pub fn warm_up(
         start: Vec<f64>,
         limit: usize,

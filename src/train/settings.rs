@@ -75,7 +75,6 @@ impl TrainSettings {
     }
 
     /// Returns the rule by which L2 strengths are divided, if there is one.
-    #[must_use]
     pub fn l2_rule(&self) -> Option<&Arc<dyn L2Rule>> {
         self.l2_rule.as_ref()
     }
@@ -95,50 +94,42 @@ impl TrainSettings {
     }
 
     /// Returns the options with the learner.
-    #[must_use]
     pub fn all_options(&self) -> AnyOptions {
         self.options.clone().with_method(Arc::clone(&self.learner))
     }
 
     /// Returns the options without the learner, all within their ranges.
-    #[must_use]
     pub fn options(&self) -> &TrainOptions<()> {
         &self.options
     }
 
     /// Returns the learner.
-    #[must_use]
     pub fn learner(&self) -> &dyn Learner {
         &*self.learner
     }
 
     /// Returns penalties and noise, with a number for `l2`.
-    #[must_use]
     pub fn regularization(&self) -> &Regularization {
         &self.regularization
     }
 
     /// Returns the strength c2 of the L2 penalty.
-    #[must_use]
     pub fn l2(&self) -> f64 {
         self.regularization.l2.unwrap_or(0.0)
     }
 
     /// Returns whether there is any noise.
-    #[must_use]
     pub fn has_noise(&self) -> bool {
         self.regularization.noise.is_on()
     }
 
     /// Returns the number of warm-up iterations before those with noise, if there is noise.
-    #[must_use]
     pub fn warm_up(&self) -> usize {
         (self.regularization)
             .warm_up_or(self.learner.default_warm_up(), self.options.max_iterations)
     }
 
     /// Returns the maximum number of iterations, if there is one.
-    #[must_use]
     pub fn max_iterations(&self) -> Option<usize> {
         (self.options.max_iterations).or(self.learner.max_iterations())
     }
@@ -173,7 +164,6 @@ impl TrainSettings {
     }
 
     /// Returns the noise term, if there is noise.
-    #[must_use]
     pub fn feature_noise(&self) -> Option<FeatureNoise> {
         let noise = &self.regularization.noise;
         noise.feature_noise(self.options.seed)

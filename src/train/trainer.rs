@@ -45,7 +45,6 @@ impl<'a> Trainer<'a> {
     }
 
     /// Creates a trainer with checked parameters.
-    #[must_use]
     pub fn with_settings(settings: TrainSettings) -> Self {
         Self {
             settings,
@@ -144,7 +143,6 @@ impl<'a> Trainer<'a> {
     }
 
     /// Returns the checked parameters.
-    #[must_use]
     pub fn settings(&self) -> &TrainSettings {
         &self.settings
     }

@@ -100,26 +100,22 @@ impl TrainingSet {
     }
 
     /// Returns the design matrices and labels.
-    #[must_use]
     pub fn data(&self) -> &Dataset {
         &self.corpora.data
     }
 
     /// Returns the layout of the parameters θ.
-    #[must_use]
     pub fn space(&self) -> &ParameterSpace {
         &self.space
     }
 
     /// Returns the labels.
-    #[must_use]
     pub fn labels(&self) -> &LabelSet {
         &self.corpora.labels.set
     }
 
     /// Returns the development sentences over the columns of the data, and the gold labels of each,
     /// `[sentences][T]`, if there are any.
-    #[must_use]
     pub fn development(&self) -> Option<(&Dataset, &[Vec<String>])> {
         self.corpora
             .development
@@ -129,44 +125,37 @@ impl TrainingSet {
 
     /// Returns the classes of node attributes, which are the columns of the data: attributes that
     /// always occur together.
-    #[must_use]
     pub fn node_classes(&self) -> &Classes {
         &self.classes[0]
     }
 
     /// Returns the name of a node attribute, given its number before collapsing.
-    #[must_use]
     pub fn node_name(&self, attribute: AttributeId) -> &[u8] {
         self.corpora.alphabets.nodes.name(attribute)
     }
 
     /// Returns the number of attributes before collapsing.
-    #[must_use]
     pub fn attributes(&self) -> usize {
         self.corpora.node_attributes + self.corpora.edge_attributes
     }
 
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
-    #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
         PenalizedLikelihood::new(&self.corpora.data, &self.space, self.penalty(l2))
     }
 
     /// Returns a fingerprint of all labels and attributes.
-    #[must_use]
     pub fn fingerprint(&self) -> u64 {
         self.corpora.fingerprint()
     }
 
     /// Creates the objective with a noise term.
-    #[must_use]
     pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
         let amounts = self.attribute_noise(&FeatureNoise::Analytic(noise));
         self.likelihood(l2).with_attribute_noise(noise, amounts)
     }
 
     /// Counts the attributes with a nonzero weight.
-    #[must_use]
     pub fn active_attributes(&self, theta: &[f64]) -> usize {
         let blocks = self.space.blocks().into_iter();
         let blocks = blocks.zip(&self.classes);
@@ -183,14 +172,12 @@ impl TrainingSet {
     }
 
     /// Returns the number of weights of single attributes and of label pairs, before collapsing.
-    #[must_use]
     pub fn weights(&self) -> usize {
         self.space.dimension() + self.count_collapsed(|_| true)
     }
 
     /// Counts the nonzero weights of single attributes and of label pairs, given the parameters of
     /// classes and how many of these are not 0.
-    #[must_use]
     pub fn nonzero_weights(&self, theta: &[f64], nonzero: usize) -> usize {
         nonzero + self.count_collapsed(|parameter| theta[parameter] != 0.0)
     }
@@ -212,7 +199,6 @@ impl TrainingSet {
     }
 
     /// Returns whether there are development data that choose the weights.
-    #[must_use]
     pub fn chooses_on_dev(&self) -> bool {
         self.corpora.development.is_some() && !self.reports_dev()
     }
@@ -224,7 +210,6 @@ impl TrainingSet {
     }
 
     /// Returns the L2 penalty of strength c2 = `l2`.
-    #[must_use]
     pub fn penalty(&self, l2: f64) -> Penalty {
         let mut penalty = Penalty::from(l2);
         let options = self.line_options.as_ref();
@@ -246,7 +231,6 @@ impl TrainingSet {
     }
 
     /// Returns whether some parameter has an L1 penalty.
-    #[must_use]
     pub fn has_l1(&self, c1: f64) -> bool {
         let options = self.line_options.as_ref();
         c1 > 0.0 || options.is_some_and(ClassOptions::have_l1)
@@ -254,7 +238,6 @@ impl TrainingSet {
 
     /// Returns the strength of the L1 penalty on each parameter, `[dimension]`; `None` if all are
     /// 0. Weights that no training data can change are not penalized.
-    #[must_use]
     pub fn l1_strengths(&self, c1: f64) -> Option<Vec<f64>> {
         if !self.has_l1(c1) {
             return None;
@@ -276,7 +259,6 @@ impl TrainingSet {
     /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
     /// effect without any occurrence of an attribute, so those that are to keep the weights of a
     /// model have none.
-    #[must_use]
     pub fn attribute_noise(&self, noise: &FeatureNoise) -> AttributeNoise {
         let options = self.line_options.as_ref().filter(|o| o.have_dropout());
         let origin = self.origin.as_ref().filter(|_| noise.is_additive());
@@ -303,7 +285,6 @@ impl TrainingSet {
     }
 
     /// Returns the parameters where training starts: 0, or the weights of a model.
-    #[must_use]
     pub fn start(&self) -> Vec<f64> {
         match &self.origin {
             Some(origin) => origin.start(&self.space),
@@ -312,7 +293,6 @@ impl TrainingSet {
     }
 
     /// Returns the recall bias that the search for it starts from.
-    #[must_use]
     pub fn recall_bias(&self) -> f64 {
         self.origin.as_ref().map_or(0.0, Origin::recall_bias)
     }

@@ -84,7 +84,6 @@ impl PairCounts {
 
 impl PairedBootstrap {
     /// A bootstrap test without sentences.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }

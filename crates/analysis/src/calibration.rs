@@ -51,7 +51,6 @@ impl Default for Calibration {
 
 impl Calibration {
     /// Creates empty bins, at least one.
-    #[must_use]
     pub fn new(bins: usize) -> Self {
         Self {
             bins: vec![Sums::default(); bins.max(1)],
@@ -77,13 +76,11 @@ impl Calibration {
     }
 
     /// Number of predictions.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.bins.iter().map(|bin| bin.count).sum()
     }
 
     /// The bins, those without predictions included.
-    #[must_use]
     pub fn bins(&self) -> Vec<CalibrationBin> {
         let width = 1.0 / self.bins.len() as f64;
         let bins = self.bins.iter().enumerate();
@@ -99,7 +96,6 @@ impl Calibration {
 
     /// The expected calibration error (ECE): how far accuracy and mean probability of a bin are
     /// apart, weighted by its number of predictions. 0 without predictions.
-    #[must_use]
     pub fn expected_error(&self) -> f64 {
         let gaps = self.bins.iter();
         let gaps = gaps.map(|bin| (bin.correct as f64 - bin.confidence).abs());
@@ -108,7 +104,6 @@ impl Calibration {
 
     /// The Brier score: the mean squared difference between the probability of a prediction and
     /// whether it is correct. 0 without predictions.
-    #[must_use]
     pub fn brier_score(&self) -> f64 {
         self.squared_error / self.count().max(1) as f64
     }

@@ -36,13 +36,11 @@ impl ErrorCounts {
     }
 
     /// Number of errors of a kind.
-    #[must_use]
     pub fn count(&self, kind: ErrorKind) -> u64 {
         self.kinds[kind as usize]
     }
 
     /// Number of errors.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.kinds.iter().sum()
     }

@@ -37,7 +37,6 @@ impl ErrorKind {
     ];
 
     /// The name in words, such as `wrong type`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Missed => "missed",
@@ -86,14 +85,12 @@ impl<'a> SpanError<'a> {
     }
 
     /// The first token of either span.
-    #[must_use]
     pub fn start(&self) -> usize {
         let spans = self.gold.iter().chain(&self.predicted);
         spans.map(|span| span.start).min().unwrap_or(0)
     }
 
     /// One past the last token of either span.
-    #[must_use]
     pub fn end(&self) -> usize {
         let spans = self.gold.iter().chain(&self.predicted);
         spans.map(|span| span.end).max().unwrap_or(0)
@@ -122,7 +119,6 @@ fn same_tokens(a: &Span<'_>, b: &Span<'_>) -> bool {
 /// let kinds: Vec<_> = errors.iter().map(|error| error.kind).collect();
 /// assert_eq!(kinds, [ErrorKind::WrongBoundary, ErrorKind::WrongType]);
 /// ```
-#[must_use]
 pub fn span_errors<'a, G: AsRef<str>, P: AsRef<str>>(
     gold: &'a [G],
     predicted: &'a [P],
@@ -133,7 +129,6 @@ pub fn span_errors<'a, G: AsRef<str>, P: AsRef<str>>(
 /// Returns the errors among the predicted spans of a sentence: those of [`span_errors`], for spans
 /// of any origin, such as labels of the plain scheme ([`Scheme::spans`](dropchain::label::Scheme)).
 /// Both must be in order and disjoint.
-#[must_use]
 pub fn compare_spans<'a>(gold: &[Span<'a>], predicted: &[Span<'a>]) -> Vec<SpanError<'a>> {
     let mut pairs = overlaps(gold, predicted);
     pairs.sort_by_key(|&(g, p, common)| {
@@ -162,7 +157,6 @@ pub fn compare_spans<'a>(gold: &[Span<'a>], predicted: &[Span<'a>]) -> Vec<SpanE
 
 /// Returns the errors in a sentence whose labels encode no spans (parts of speech): one for each
 /// token with the wrong label, as spans of one token whose types are the labels.
-#[must_use]
 pub fn label_errors<'a, G: AsRef<str>, P: AsRef<str>>(
     gold: &'a [G],
     predicted: &'a [P],

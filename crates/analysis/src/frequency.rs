@@ -28,19 +28,16 @@ impl WordCounts {
     }
 
     /// How often a word occurs.
-    #[must_use]
     pub fn count(&self, word: &str) -> u64 {
         self.counts.get(word).copied().unwrap_or(0)
     }
 
     /// Number of distinct words.
-    #[must_use]
     pub fn words(&self) -> usize {
         self.counts.len()
     }
 
     /// Number of tokens.
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
@@ -77,7 +74,6 @@ impl Default for FrequencyEvaluation {
 
 impl FrequencyEvaluation {
     /// Creates an evaluation without counts.
-    #[must_use]
     pub fn new() -> Self {
         let mut bands = [FrequencyBand::default(); BANDS.len()];
         for (i, band) in bands.iter_mut().enumerate() {
@@ -148,7 +144,6 @@ impl FrequencyEvaluation {
     }
 
     /// The bands, from words that training has not seen to the most frequent ones.
-    #[must_use]
     pub fn bands(&self) -> &[FrequencyBand] {
         &self.bands
     }

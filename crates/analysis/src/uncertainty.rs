@@ -118,7 +118,6 @@ impl<T> Eq for Entry<T> {}
 
 impl<T> Highest<T> {
     /// Keeps up to `limit` items.
-    #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -137,7 +136,6 @@ impl<T> Highest<T> {
     }
 
     /// Returns the items with their scores, the highest first.
-    #[must_use]
     pub fn into_ranked(self) -> Vec<(f64, T)> {
         let entries = self.heap.into_sorted_vec().into_iter();
         entries.map(|entry| (entry.score, entry.item)).collect()

@@ -39,7 +39,6 @@ macro_rules! kinds {
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// How bad it is.
-            #[must_use]
             pub fn severity(self) -> Severity {
                 match self {
                     $(Self::$kind => Severity::$severity,)*
@@ -47,7 +46,6 @@ macro_rules! kinds {
             }
 
             /// What is counted, in plural: `lines that are not UTF-8`.
-            #[must_use]
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$kind => $title,)*

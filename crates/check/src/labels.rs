@@ -25,7 +25,6 @@ pub struct LabelCount {
 
 impl LabelCount {
     /// The number of occurrences in data of a role.
-    #[must_use]
     pub fn of(&self, role: Role) -> u64 {
         self.counts.get(&role).copied().unwrap_or(0)
     }

@@ -103,19 +103,16 @@ impl Check {
     }
 
     /// The sentences of a role that can be read, document boundaries included.
-    #[must_use]
     pub fn sentences(&self, role: Role) -> &[Sentence] {
         self.sentences.get(&role).map_or(&[], Vec::as_slice)
     }
 
     /// Takes the sentences of a role.
-    #[must_use]
     pub fn take_corpus(&mut self, role: Role) -> Corpus {
         self.sentences.remove(&role).unwrap_or_default().into()
     }
 
     /// Looks at the corpus.
-    #[must_use]
     pub fn report(&self) -> CheckReport {
         let mut findings = self.findings.clone();
         let labels = LabelReport::new(&self.sentences, &self.options, &mut findings);
@@ -137,7 +134,6 @@ impl Check {
 
 impl CheckReport {
     /// The number of kinds of findings of a severity.
-    #[must_use]
     pub fn kinds(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();
         findings

@@ -172,7 +172,6 @@ fn compare(
 
 impl SuspiciousSentence {
     /// Where the token with the largest difference is.
-    #[must_use]
     pub fn place(&self, corpus: &Corpus) -> Place {
         corpus.sentences()[self.sentence].place(self.token)
     }

@@ -57,7 +57,6 @@ struct Occurrence<'a> {
 /// Returns the phrases of labeled sentences that are labeled differently in different places, the
 /// most suspicious first: those that differ in the same context, then those of which one label is
 /// rare and another frequent.
-#[must_use]
 pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation> {
     let (scheme, encodes_spans) = (labels.scheme, labels.spans);
     let labeled = || content(sentences).filter(|s| is_labeled(s));

@@ -146,7 +146,6 @@ impl Features {
 
 impl FeatureOptions {
     /// Returns the features of a text with their values, each once.
-    #[must_use]
     pub fn extract(&self, text: &str) -> Vec<(String, f64)> {
         let lower;
         let text = if self.lowercase {

@@ -31,7 +31,6 @@ impl ModelKind {
     }
 
     /// Returns what such a model does, as in "the model predicts numbers".
-    #[must_use]
     pub fn what(self) -> &'static str {
         match self {
             Self::Classifier => "classifies documents",
@@ -49,7 +48,6 @@ impl ModelKind {
 
     /// Returns the kind of a file that can be read twice, by its first bytes; `None` if it is of no
     /// kind of this crate.
-    #[must_use]
     pub fn of(path: impl AsRef<Path>) -> Option<Self> {
         let magic = magic_of(path.as_ref())?;
         Self::ALL.into_iter().find(|kind| *kind.magic() == magic)

@@ -33,7 +33,6 @@ impl InputFormat {
     ];
 
     /// The name that [`InputFormat::from_str`] parses.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Core(format) => format.name(),
@@ -43,7 +42,6 @@ impl InputFormat {
     }
 
     /// Returns options that read this format; `spans`: how those of characters are read.
-    #[must_use]
     pub fn apply(self, spans: SpanOptions, options: ReadOptions) -> ReadOptions {
         let mut options = ReadOptions {
             format: None,

@@ -106,7 +106,6 @@ impl Knowledge {
     }
 
     /// Returns what was read.
-    #[must_use]
     pub fn parts(&self) -> &[KnowledgePart] {
         &self.parts
     }

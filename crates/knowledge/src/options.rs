@@ -24,7 +24,6 @@ impl KnowledgeFiles {
     }
 
     /// Returns whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }

@@ -29,7 +29,6 @@ pub enum KnowledgeKind {
 
 impl KnowledgeKind {
     /// Describes the kind in messages.
-    #[must_use]
     pub fn description(self) -> &'static str {
         match self {
             Self::Clusters => "clusters",
@@ -111,7 +110,6 @@ impl KnowledgePart {
     }
 
     /// Describes where it comes from.
-    #[must_use]
     pub fn description(&self) -> String {
         let files = self.files.join(" ").replace(['\n', '\r'], " ");
         match (self.clusters, self.words, self.tokens) {

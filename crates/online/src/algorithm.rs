@@ -197,7 +197,6 @@ impl StepRule {
 
     /// Returns the learning rate of a step, given the calibrated one, the strength λ of the penalty
     /// of one sentence and the number of steps before.
-    #[must_use]
     pub(super) fn rate(self, eta: f64, lambda: f64, steps: u64) -> f64 {
         match self {
             Self::Decreasing => eta / (1.0 + eta * lambda * steps as f64),

@@ -33,7 +33,6 @@ impl Method {
     ];
 
     /// Returns the learner of this name with its default options, if there is one.
-    #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Some(match name {
             Lbfgs::NAME => Self::Lbfgs(Lbfgs::default()),
@@ -46,7 +45,6 @@ impl Method {
     }
 
     /// Returns the name.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Lbfgs(_) | Self::WarmStarted(_) => Lbfgs::NAME,
@@ -72,7 +70,6 @@ impl Method {
     }
 
     /// Returns the default amount of noise.
-    #[must_use]
     pub fn default_dropout(&self) -> f64 {
         match self.is_probabilistic() {
             true => Defaults::DROPOUT,
@@ -81,14 +78,12 @@ impl Method {
     }
 
     /// Returns whether weights change after each sentence.
-    #[must_use]
     pub fn is_online(&self) -> bool {
         !matches!(self, Self::Lbfgs(_) | Self::WarmStarted(_))
     }
 
     /// Returns whether a penalized likelihood is minimized, to which noise can be added. The others
     /// learn from the most likely labels alone.
-    #[must_use]
     pub fn is_probabilistic(&self) -> bool {
         matches!(self, Self::Lbfgs(_) | Self::WarmStarted(_) | Self::Sgd(_))
     }

@@ -183,7 +183,6 @@ impl AlgorithmOptions {
     }
 
     /// Returns the memory of L-BFGS, if it is given.
-    #[must_use]
     pub fn lbfgs_memory(&self) -> Option<usize> {
         self.lbfgs.lbfgs_memory
     }
@@ -206,7 +205,6 @@ impl AlgorithmOptions {
     }
 
     /// Returns the algorithm with its parameters, without penalties and noise.
-    #[must_use]
     pub fn method(&self) -> Method {
         let epsilon = self.epsilon.unwrap_or(0.0);
         match self.algorithm.unwrap_or_default() {
@@ -312,14 +310,12 @@ pub struct Misplaced {
 }
 
 /// Returns the algorithms that an option is for, if it is not for all.
-#[must_use]
 pub fn algorithms(option: &Arg) -> Option<&str> {
     option.get_help_heading()?.strip_prefix(ONLY)
 }
 
 /// Returns the first option that is given but not for the algorithm; `None` also for a command
 /// without algorithms.
-#[must_use]
 pub fn misplaced(command: &Command, matches: &ArgMatches) -> Option<Misplaced> {
     let algorithm = matches.try_get_one::<AlgorithmName>("algorithm").ok()?;
     let algorithm = algorithm.copied().unwrap_or_default().name();

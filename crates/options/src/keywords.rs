@@ -36,13 +36,11 @@ fn keyword(option: &Arg) -> Option<String> {
 
 /// Returns the names of all options, as identifiers (`max_iterations`), in the order of their
 /// definition.
-#[must_use]
 pub fn names() -> Vec<String> {
     command().get_arguments().filter_map(keyword).collect()
 }
 
 /// Returns what the values of an option are; `None` if there is no option of this name.
-#[must_use]
 pub fn kind(name: &str) -> Option<Kind> {
     let command = command();
     let option = command

@@ -56,7 +56,6 @@ pub struct CourseOptions {
 
 impl CourseOptions {
     /// Returns the name of the engine, if it is given.
-    #[must_use]
     pub fn gradient(&self) -> Option<&str> {
         self.gradient.as_deref()
     }
@@ -117,7 +116,6 @@ impl NoiseOptions {
     }
 
     /// Returns the option that requires noise, if there is one.
-    #[must_use]
     pub fn given(&self) -> Option<&'static str> {
         match self.noise {
             Some(_) => Some("--noise"),
@@ -126,13 +124,11 @@ impl NoiseOptions {
     }
 
     /// Returns the number of samples, if it is given.
-    #[must_use]
     pub fn samples(&self) -> Option<u32> {
         self.samples
     }
 
     /// Returns whether the noise is sampled.
-    #[must_use]
     pub fn is_sampled(&self) -> bool {
         self.noise == Some(NoiseKind::MonteCarlo)
     }
@@ -160,13 +156,11 @@ pub struct MasksOption {
 
 impl MasksOption {
     /// Returns the training option.
-    #[must_use]
     pub fn sharing(&self) -> NoiseSharing {
         self.masks.unwrap_or_default()
     }
 
     /// Returns whether there is such an option.
-    #[must_use]
     pub fn is_given(&self) -> bool {
         self.masks.is_some()
     }

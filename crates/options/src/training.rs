@@ -173,14 +173,12 @@ impl SearchedOptions {
     }
 
     /// Returns the seed, if it is given and no warm start uses it.
-    #[must_use]
     pub fn seed_of_noise(&self) -> Option<u64> {
         // A warm start visits the sentences in an order that depends on the seed.
         self.seed.filter(|_| !self.is_warm())
     }
 
     /// Returns whether L-BFGS starts after passes of stochastic updates.
-    #[must_use]
     pub fn is_warm(&self) -> bool {
         self.warm_start == Some(Start::Online)
     }

@@ -4,7 +4,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dropchain::names::Named;
 
 /// Parses the name of a value.
-#[must_use]
 pub fn named<T: Named>() -> impl TypedValueParser<Value = T> {
     let names = T::values().iter().map(|value| value.value_name());
     PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|name| {
@@ -16,7 +15,6 @@ pub fn named<T: Named>() -> impl TypedValueParser<Value = T> {
 }
 
 /// Parses `on` and `off`.
-#[must_use]
 pub fn switch() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["on", "off"]).map(|name| name == "on")
 }

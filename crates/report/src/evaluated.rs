@@ -38,7 +38,6 @@ pub(crate) struct System {
 
 impl Evaluated {
     /// Creates the predictions of a system, none yet.
-    #[must_use]
     pub fn new(name: &str) -> Self {
         let system = System {
             name: name.to_owned(),
@@ -93,7 +92,6 @@ impl Evaluated {
     }
 
     /// Detects the schemes of the labels that were added.
-    #[must_use]
     pub fn detect_schemes(&self, plain: PlainLabels) -> [Scheme; 2] {
         let detect = |labels: &Labels, plain| {
             let mut detector = SchemeDetector::new().with_plain_labels(plain);

@@ -93,7 +93,6 @@ pub struct TrainingRun {
 }
 
 /// Returns the display name of an engine.
-#[must_use]
 pub fn display_name(engine: &str, collapsed: bool) -> String {
     match engine {
         "message" if collapsed => "message, collapsed".to_owned(),

@@ -53,7 +53,6 @@ pub struct Axis {
 
 impl Axis {
     /// Creates an axis from the lowest to the highest value.
-    #[must_use]
     pub fn new(label: &str, scale: Scale) -> Self {
         let label = label.to_owned();
         Self {
@@ -108,7 +107,6 @@ pub struct Series {
 
 impl Series {
     /// Creates a series in the style of a number.
-    #[must_use]
     pub fn new(color: usize, mark: Mark, points: Vec<(f64, f64)>) -> Self {
         Self {
             color,
@@ -148,7 +146,6 @@ pub struct Plot {
 
 impl Plot {
     /// Creates a plot.
-    #[must_use]
     pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
         Self {
             x,
@@ -160,7 +157,6 @@ impl Plot {
 
     /// Draws the plot as an element of a page that has [`STYLE`]; `None` if no point has finite
     /// coordinates.
-    #[must_use]
     pub fn svg(&self) -> Option<String> {
         let series: Vec<Series> = self.series.iter().map(thin).collect();
         series.iter().find(|series| !series.points.is_empty())?;

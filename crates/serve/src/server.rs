@@ -86,13 +86,11 @@ impl Server {
     }
 
     /// Returns the address, with the port that was chosen.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.app.address
     }
 
     /// Returns a handle to end the server.
-    #[must_use]
     pub fn handle(&self) -> ServerHandle {
         self.handle.clone()
     }

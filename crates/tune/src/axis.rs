@@ -24,7 +24,6 @@ pub(super) enum Scale {
 
 impl Axis {
     /// Creates an axis of numbers, sorted and without duplicates.
-    #[must_use]
     pub fn from_values(values: &[f64]) -> Self {
         let mut values = values.to_vec();
         values.sort_by(f64::total_cmp);
@@ -39,7 +38,6 @@ impl Axis {
     }
 
     /// Returns the number, if there is only one and no range.
-    #[must_use]
     pub fn single(&self) -> Option<f64> {
         match self.values()?[..] {
             [value] => Some(value),

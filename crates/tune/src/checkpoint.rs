@@ -76,7 +76,6 @@ impl Checkpoint {
     }
 
     /// Returns the path as given.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -133,7 +133,6 @@ impl TuningData {
 
     /// Returns what the training data of each template have in common with the models that
     /// training continues from.
-    #[must_use]
     pub fn matches(&self) -> &[Vec<ModelMatch>] {
         &self.matches
     }

@@ -73,7 +73,6 @@ impl ResourcePlan {
     }
 
     /// Returns the estimated memory of the search in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.data_memory + self.concurrency * self.training_memory
     }

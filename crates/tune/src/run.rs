@@ -50,7 +50,6 @@ impl TuneResult {
 
     /// Returns what noise gains over the folds; `None` without folds, or if there is no
     /// configuration with noise or none without.
-    #[must_use]
     pub fn noise_gain(&self) -> Option<NoiseGain> {
         NoiseGain::new(&self.trials)
     }

@@ -64,7 +64,6 @@ impl Schedule {
     }
 
     /// Returns the rungs for a number of configurations.
-    #[must_use]
     pub fn rungs(&self, configurations: usize) -> Vec<Rung> {
         let mut rungs = Vec::new();
         let (mut configurations, mut iterations) = (configurations, self.first);

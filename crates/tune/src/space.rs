@@ -113,7 +113,6 @@ impl Configuration {
     }
 
     /// Returns whether there is any noise.
-    #[must_use]
     pub fn has_noise(&self) -> bool {
         self.dropout > 0.0 || self.edge_dropout > 0.0
     }
@@ -122,7 +121,6 @@ impl Configuration {
     /// noise, then more noise on edges, then stronger L2, then stronger L1, then more weight on
     /// unlabeled text, then the shorter warm-up, then the engine (exact ones
     /// first), then the earlier template.
-    #[must_use]
     pub fn compare_strength(&self, other: &Self) -> Ordering {
         let strengths = |c: &Self| [c.dropout, c.edge_dropout, c.l2, c.l1, c.unlabeled_weight];
         let pairs = strengths(self).into_iter().zip(strengths(other));

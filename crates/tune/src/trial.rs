@@ -99,7 +99,6 @@ impl TrialResult {
 
     /// Compares two results, the better one first: by score, then by strength of regularization
     /// ([`Configuration::compare_strength`]).
-    #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
         let value = |trial: &Self| trial.score.map_or(f64::NEG_INFINITY, DevScore::value);
         value(other)

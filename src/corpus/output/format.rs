@@ -46,7 +46,6 @@ pub struct Candidate<'a> {
 
 impl<'a> Tagged<'a> {
     /// A sentence with labels, without marginals or candidates.
-    #[must_use]
     pub fn new(sentence: &'a Sentence, labels: Vec<&'a str>) -> Self {
         Self {
             sentence,
@@ -60,7 +59,6 @@ impl<'a> Tagged<'a> {
     }
 
     /// The marginal probability of `label` at token `t`, if there are marginals.
-    #[must_use]
     pub fn marginal(&self, t: usize, label: &str) -> Option<f64> {
         let token = self.marginals.as_ref()?.get(t)?;
         let found = token.iter().find(|(name, _)| *name == label);
@@ -68,7 +66,6 @@ impl<'a> Tagged<'a> {
     }
 
     /// The word of token `t`; `_` if the input has no words.
-    #[must_use]
     pub fn word(&self, t: usize) -> &'a str {
         let schema = self.sentence.schema();
         let first = (schema.width() > 0 && schema.label() != Some(0)).then_some(0);
@@ -77,7 +74,6 @@ impl<'a> Tagged<'a> {
     }
 
     /// The text that the offsets of the tokens refer to, if there are both.
-    #[must_use]
     pub fn source_text(&self) -> Option<&'a str> {
         let source = self.sentence.layout.source.as_deref();
         source.filter(|_| !self.sentence.offsets.is_empty())
@@ -192,7 +188,6 @@ pub struct WriteOptions {
 
 impl WriteOptions {
     /// Tab-separated columns, labels that encode spans, and `upos` as the label column of CoNLL-U.
-    #[must_use]
     pub fn new(format: impl WriteFormat + 'static) -> Self {
         Self {
             format: Arc::new(format),

@@ -8,7 +8,6 @@ use crate::sentence::Sentence;
 /// Returns a copy of a sentence with notes: comments before it in CoNLL and CoNLL-U
 /// (`# uncertainty = 0.5`), members of the object in JSON lines, in place of members of the input
 /// with these names. Other formats do not show them.
-#[must_use]
 pub fn with_notes(sentence: &Sentence, notes: &[(&str, Value)]) -> Sentence {
     let mut noted = sentence.clone();
     let comments = notes.iter().map(|(key, value)| match value {

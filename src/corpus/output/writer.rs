@@ -31,7 +31,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// A writer to `out` with a writer of a format.
-    #[must_use]
     pub fn with(out: W, name: &str, writer: Box<dyn SentenceWriter>) -> Self {
         Self {
             out,

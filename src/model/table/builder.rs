@@ -27,14 +27,12 @@ pub struct TableBuilder {
 
 impl TableBuilder {
     /// Creates a builder for a table of node attributes, with `labels` scores each.
-    #[must_use]
     pub fn nodes(labels: usize, precision: Precision) -> Self {
         let sparse = WeightEncoding::sparse(AttributeKind::Node, labels, precision);
         Self::new(labels, sparse)
     }
 
     /// Creates a builder for a table of edge attributes, with `labels`² scores each.
-    #[must_use]
     pub fn edges(labels: usize, precision: Precision) -> Self {
         let sparse = WeightEncoding::sparse(AttributeKind::Edge, labels, precision);
         Self::new(labels * labels, sparse)

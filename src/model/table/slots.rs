@@ -13,13 +13,11 @@ pub struct WeightLocation(u64);
 
 impl WeightLocation {
     /// Returns the location as an integer. In an undamaged model it is below 2⁶⁴ − 2.
-    #[must_use]
     pub fn to_number(self) -> u64 {
         self.0
     }
 
     /// Returns the inverse of [`WeightLocation::to_number`].
-    #[must_use]
     pub fn from_number(number: u64) -> Self {
         Self(number)
     }

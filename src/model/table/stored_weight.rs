@@ -112,7 +112,6 @@ impl StoredWeight for [u8; 1] {
 
 impl Precision {
     /// Returns the number of bytes of a weight.
-    #[must_use]
     pub fn bytes(self) -> usize {
         match self {
             Self::F64 => <[u8; 8]>::SIZE,
@@ -123,7 +122,6 @@ impl Precision {
     }
 
     /// Returns the number of bytes of a weight with its unit, such as `4 bytes`.
-    #[must_use]
     pub fn size(self) -> &'static str {
         match self {
             Self::F64 => "8 bytes",
@@ -134,7 +132,6 @@ impl Precision {
     }
 
     /// Returns the number of bytes before the weights of an attribute.
-    #[must_use]
     pub fn scale_bytes(self) -> usize {
         match self {
             Self::I8 => 2,

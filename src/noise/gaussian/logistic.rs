@@ -147,7 +147,6 @@ fn gauss_legendre() -> [[f64; 2]; ORDER] {
 
 /// Returns the expectations for d ~ N(`mean`, `variance`). All are NaN if a number is NaN or the
 /// variance is negative.
-#[must_use]
 pub fn logistic_moments(mean: f64, variance: f64) -> LogisticMoments {
     let (a, s) = (mean.abs(), variance.sqrt());
     if (a + s).is_nan() {

@@ -80,7 +80,6 @@ pub struct Gaussian {
 
 impl Gaussian {
     /// Creates the engine.
-    #[must_use]
     pub fn new(expectation: Expectation) -> Self {
         Self {
             expectation,

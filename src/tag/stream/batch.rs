@@ -26,13 +26,11 @@ pub struct Batch {
 
 impl Batch {
     /// Returns the number of batches before this one in the input.
-    #[must_use]
     pub fn index(&self) -> u64 {
         self.index
     }
 
     /// Returns the sentences in their documents, as far as their tokens see them.
-    #[must_use]
     pub fn documents(&self) -> TagDocuments<'_> {
         TagDocuments::with_context(self.rule, [&self.before, &self.sentences, &self.after])
     }

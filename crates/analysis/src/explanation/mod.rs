@@ -128,25 +128,21 @@ impl<'t> Explanation<'t> {
     }
 
     /// Returns the labels, `[T]`: those of [`Tagger::tag`], in the scheme of the model.
-    #[must_use]
     pub fn labels(&self) -> &[LabelId] {
         self.best.path()
     }
 
     /// Returns the tagger that made the explanation.
-    #[must_use]
     pub fn tagger(&self) -> &'t Tagger {
         self.tagger
     }
 
     /// Returns the number of tokens T.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.labels().len()
     }
 
     /// Returns whether the sentence has no tokens.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -157,7 +153,6 @@ impl<'t> Explanation<'t> {
     /// # Panics
     ///
     /// If there is no such token.
-    #[must_use]
     pub fn probability(&self, t: usize) -> f64 {
         self.marginals[t]
     }
@@ -168,7 +163,6 @@ impl<'t> Explanation<'t> {
     /// # Panics
     ///
     /// If there is no such token.
-    #[must_use]
     pub fn runner_up(&self, t: usize) -> Option<Alternative<'_>> {
         let own = self.labels()[t];
         self.alternative_where(t, |label| label != own)
@@ -180,7 +174,6 @@ impl<'t> Explanation<'t> {
     /// # Panics
     ///
     /// If there is no such token.
-    #[must_use]
     pub fn alternative(&self, t: usize, label: LabelId) -> Option<Alternative<'_>> {
         self.alternative_where(t, |other| other == label)
     }
@@ -202,25 +195,21 @@ impl<'t> Explanation<'t> {
 
 impl<'e> Alternative<'e> {
     /// Returns the token that has another label.
-    #[must_use]
     pub fn token(&self) -> usize {
         self.token
     }
 
     /// Returns its label.
-    #[must_use]
     pub fn label(&self) -> LabelId {
         self.detour.labels[self.token - self.detour.start]
     }
 
     /// Returns the tokens that have other labels than the best sequence gives them.
-    #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.detour.start..self.detour.start + self.detour.labels.len()
     }
 
     /// Returns the labels of [`range`](Self::range).
-    #[must_use]
     pub fn labels(&self) -> &[LabelId] {
         &self.detour.labels
     }
@@ -228,7 +217,6 @@ impl<'e> Alternative<'e> {
     /// Returns how much higher the score of the best sequence is, at least 0 up to rounding: it is
     /// exp(margin) times as likely. The sum of the contributions of [`parts`](Self::parts), up to
     /// rounding.
-    #[must_use]
     pub fn margin(&self) -> f64 {
         let last = self.range().end.min(self.explanation.len() - 1);
         let tokens = self.detour.start..=last;

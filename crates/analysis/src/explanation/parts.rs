@@ -34,7 +34,6 @@ pub enum PartKind {
 impl PartKind {
     /// Returns the name: `attribute`, `edge_attribute`, `transition`, `start`, `end` or
     /// `recall_bias`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Attribute => "attribute",
@@ -71,7 +70,6 @@ pub struct Part<'e> {
 impl Part<'_> {
     /// Returns the value times the difference of the weights: if positive, it speaks for the label
     /// that the best sequence has, else for the other one.
-    #[must_use]
     pub fn contribution(&self) -> f64 {
         self.value * (self.weights[0] - self.weights[1])
     }

@@ -47,25 +47,21 @@ pub struct Prediction {
 impl Prediction {
     /// Returns the probability of each class, in the order of [`Classifier::classes`]; their sum is
     /// 1.
-    #[must_use]
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
 
     /// Returns the score of each class: the sum of its weights.
-    #[must_use]
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
 
     /// Returns the number of the best class, the first of several.
-    #[must_use]
     pub fn best(&self) -> usize {
         self.ranking().first().copied().unwrap_or(0)
     }
 
     /// Returns the numbers of the classes, the best first.
-    #[must_use]
     pub fn ranking(&self) -> Vec<usize> {
         let mut ranking: Vec<usize> = (0..self.scores.len()).collect();
         ranking.sort_by(|&a, &b| self.scores[b].total_cmp(&self.scores[a]));
@@ -125,25 +121,21 @@ impl Classifier {
     }
 
     /// Returns the model file: its contents, and the weights of features.
-    #[must_use]
     pub fn file(&self) -> &RowFile {
         &self.file
     }
 
     /// Returns everything but the weights of features.
-    #[must_use]
     pub fn header(&self) -> &ClassifierHeader {
         &self.header
     }
 
     /// Returns the names of the classes.
-    #[must_use]
     pub fn classes(&self) -> &[String] {
         &self.header.classes
     }
 
     /// Returns the hidden units, which are the columns of the weights; none if these are classes.
-    #[must_use]
     pub fn hidden_units(&self) -> Vec<HiddenUnit<'_>> {
         let outputs = self.header.outputs.iter();
         let outputs = outputs.flat_map(|layer| layer.weights(self.classes()));
@@ -158,7 +150,6 @@ impl Classifier {
     }
 
     /// Returns the biases of the classes, in their order.
-    #[must_use]
     pub fn biases(&self) -> Vec<f64> {
         match &self.header.outputs {
             Some(layer) => layer.biases(),
@@ -167,13 +158,11 @@ impl Classifier {
     }
 
     /// Returns the features of texts; `None` if documents come with features.
-    #[must_use]
     pub fn features(&self) -> Option<&FeatureOptions> {
         self.header.features.as_ref()
     }
 
     /// Returns how classes are told apart.
-    #[must_use]
     pub fn multiclass(&self) -> Multiclass {
         self.header.multiclass
     }
@@ -389,7 +378,6 @@ fn strongest(classifier: &Classifier, top: usize) -> Result<Vec<Vec<Value>>> {
 }
 
 /// Returns an [`inspection`] as text for people.
-#[must_use]
 pub fn inspection_text(value: &Value) -> String {
     let mut text = format!("trained on {} documents\n", value["documents"]);
     let features = match &value["features"] {

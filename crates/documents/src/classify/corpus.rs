@@ -27,19 +27,16 @@ pub(super) struct ClassCount {
 
 impl InstanceCorpus {
     /// Returns the number of documents.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.attributes.len()
     }
 
     /// Returns whether there are no documents.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns where the documents are that have no features.
-    #[must_use]
     pub fn without_features(&self) -> &[Place] {
         &self.empty
     }
@@ -52,7 +49,6 @@ impl InstanceCorpus {
     }
 
     /// Says which documents have no features, if any.
-    #[must_use]
     pub fn notice_of_empty(&self) -> Option<String> {
         let documents = match self.empty.len() {
             0 => return None,

@@ -152,7 +152,6 @@ pub fn output_score(weights: &[f64], bias: f64, inputs: &[f64]) -> f64 {
 
 impl OutputLayer {
     /// Returns whether the layer fits so many classes and hidden units.
-    #[must_use]
     pub fn fits(&self, classes: usize, units: usize) -> bool {
         let outputs = if classes == 2 { 1 } else { classes };
         let own: usize = self.0.iter().map(|output| output.weights.len()).sum();
@@ -187,13 +186,11 @@ impl OutputLayer {
     }
 
     /// Returns the bias of each class.
-    #[must_use]
     pub fn biases(&self) -> Vec<f64> {
         of_classes(self.0.iter().map(|output| output.bias).collect())
     }
 
     /// Returns the score of each class, given the inputs of all units.
-    #[must_use]
     pub fn scores(&self, mut inputs: &[f64]) -> Vec<f64> {
         let mut scores = Vec::with_capacity(self.0.len());
         for output in &self.0 {

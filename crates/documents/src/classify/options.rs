@@ -68,7 +68,6 @@ impl ClassifierOptions {
     pub const MAX_HIDDEN: usize = 256;
 
     /// Returns the default training options: noise from the first iteration on, none on the bias.
-    #[must_use]
     pub fn train_options() -> TrainOptions {
         let method = Lbfgs {
             noise: NoiseOptions {

@@ -99,7 +99,6 @@ impl<'a> ClassifierTrainer<'a> {
     }
 
     /// Returns the checked training options.
-    #[must_use]
     pub fn settings(&self) -> &TrainSettings {
         &self.settings
     }
@@ -293,7 +292,6 @@ impl<'a> ClassifierTrainer<'a> {
 
     /// Returns whether one training learns all classes: together, or with a loss each against the
     /// rest.
-    #[must_use]
     pub fn is_joint(&self) -> bool {
         match self.options.loss {
             Some(_) => self.options.hidden == 0,
@@ -303,7 +301,6 @@ impl<'a> ClassifierTrainer<'a> {
 
     /// Returns what trains the segments of a search of hyperparameters. Of two classes or more, if
     /// training [is joint](Self::is_joint), otherwise of two.
-    #[must_use]
     pub fn segments(&self) -> Box<dyn SegmentTrainer> {
         match self.loss_trainer() {
             Some(trainer) => Box::new(trainer),

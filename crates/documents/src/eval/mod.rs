@@ -93,7 +93,6 @@ pub struct ClassScores {
 
 impl ClassEvaluation {
     /// Begins with no documents; `classes` are those of the model.
-    #[must_use]
     pub fn new(classes: &[String]) -> Self {
         Self {
             classes: classes.to_vec(),
@@ -123,7 +122,6 @@ impl ClassEvaluation {
     }
 
     /// Returns the scores; `seed` is that of the bootstrap.
-    #[must_use]
     pub fn report(&self, seed: u64) -> ClassReport {
         let all = self.counts(&self.outcomes);
         let [accuracy, macro_f1] = averages(&all);
@@ -147,7 +145,6 @@ impl ClassEvaluation {
     }
 
     /// Returns the calibration of the probabilities of predicted classes.
-    #[must_use]
     pub fn calibration(&self) -> &Calibration {
         &self.calibration
     }
@@ -280,7 +277,6 @@ impl NumberEvaluation {
     }
 
     /// Returns the scores; `seed` is that of the bootstrap. Those of no documents are 0.
-    #[must_use]
     pub fn report(&self, seed: u64) -> NumberReport {
         let [rmse, mae, r2] = scores(&self.pairs);
         let [rmse_interval, mae_interval, r2_interval] = intervals(&self.pairs, seed, scores);
@@ -337,7 +333,6 @@ fn interval(bounds: [f64; 2]) -> String {
 
 impl ClassReport {
     /// Returns the scores over all classes, for people.
-    #[must_use]
     pub fn summary(&self) -> String {
         let mut text = format!(
             "{} documents; accuracy {}% ({}); macro-F1 {}% ({})\n\
@@ -365,7 +360,6 @@ impl ClassReport {
     }
 
     /// Returns a table of the scores of each class.
-    #[must_use]
     pub fn class_rows(&self) -> Vec<Row> {
         let classes = self.classes.iter().map(|class| {
             [
@@ -380,7 +374,6 @@ impl ClassReport {
     }
 
     /// Returns a table of what the documents of each class were predicted to be.
-    #[must_use]
     pub fn confusion_rows(&self) -> Vec<Row> {
         let rows = self.classes.iter().flat_map(|class| {
             let predicted = class.predicted.iter();
@@ -390,7 +383,6 @@ impl ClassReport {
     }
 
     /// Returns a row of a table by the rate of what was left out: the accuracy, and other scores.
-    #[must_use]
     pub fn damaged_row(&self) -> (f64, Row) {
         let others = vec![percent(self.macro_f1), format!("{:.4}", self.log_loss)];
         (self.accuracy, others)
@@ -399,7 +391,6 @@ impl ClassReport {
 
 impl ClassEvaluation {
     /// Returns a table of how often predictions of some probability are right.
-    #[must_use]
     pub fn calibration_rows(&self) -> Vec<Row> {
         let bins = self.calibration().bins().into_iter();
         let rows = bins.filter(|bin| bin.count > 0).map(|bin| {
@@ -414,7 +405,6 @@ impl ClassEvaluation {
     }
 
     /// Returns a report of this evaluation with its calibration and a comparison as JSON.
-    #[must_use]
     pub fn json(&self, report: &ClassReport, comparison: Option<&BootstrapReport>) -> Value {
         let mut value = json!(report);
         value["calibration"] = json!(self.calibration().bins());
@@ -432,7 +422,6 @@ fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String;
 }
 
 /// Returns the difference in accuracy between two classifiers, for people.
-#[must_use]
 pub fn comparison_text(report: &BootstrapReport) -> String {
     let accuracy = &report.accuracy;
     format!(

@@ -110,7 +110,6 @@ impl InstanceReadOptions {
 
 impl Instance {
     /// Creates a document in memory from a text.
-    #[must_use]
     pub fn from_text(text: impl Into<String>) -> Self {
         Self {
             label: None,
@@ -121,7 +120,6 @@ impl Instance {
     }
 
     /// Creates a document in memory from names of features with their values.
-    #[must_use]
     pub fn from_features<S: Into<String>>(features: impl IntoIterator<Item = (S, f64)>) -> Self {
         let features = features.into_iter();
         let features = features.map(|(name, value)| (name.into(), value));
@@ -150,7 +148,6 @@ impl Instance {
     }
 
     /// Returns where the document begins.
-    #[must_use]
     pub fn place(&self) -> Place {
         match self.line {
             0 => Place::file(&*self.file),
@@ -162,7 +159,6 @@ impl Instance {
 impl InstanceFormat {
     /// Returns the format that the name of a file tells, after an ending `.gz`; `None` for other
     /// names.
-    #[must_use]
     pub fn of_name(name: &OsStr) -> Option<Self> {
         let path = Path::new(name);
         if path.is_dir() {

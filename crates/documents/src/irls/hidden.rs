@@ -103,7 +103,6 @@ impl Row {
 }
 
 /// Estimates the memory in bytes of minimizing the objective with so many pairs of L-BFGS.
-#[must_use]
 pub fn hidden_memory(rows: &SparseRows, columns: usize, units: usize, pairs: usize) -> usize {
     let transposed = rows.memory().saturating_add(8 * columns);
     let dimension = hidden_dimension(columns, units);
@@ -113,7 +112,6 @@ pub fn hidden_memory(rows: &SparseRows, columns: usize, units: usize, pairs: usi
 }
 
 /// Returns the number of weights of K units on D columns.
-#[must_use]
 pub fn hidden_dimension(columns: usize, units: usize) -> usize {
     columns.saturating_add(2).saturating_mul(units) + 1
 }
@@ -122,7 +120,6 @@ pub fn hidden_dimension(columns: usize, units: usize) -> usize {
 /// 1, and w alternately positive and negative. From α = 0, units would stay alike.
 ///
 /// `scales` are √m of the columns, `[D]`.
-#[must_use]
 pub fn hidden_start(rows: &SparseRows, scales: &[f64], units: usize, seed: u64) -> Vec<f64> {
     let columns = scales.len();
     let squares: f64 = (0..rows.len())
@@ -144,7 +141,6 @@ pub fn hidden_start(rows: &SparseRows, scales: &[f64], units: usize, seed: u64) 
 
 impl<'a> HiddenProblem<'a> {
     /// Creates the objective with a penalty of `l2` times the squares of all weights.
-    #[must_use]
     pub fn new(
         documents: Documents<'a>,
         loss: Loss,

@@ -91,7 +91,6 @@ pub(super) struct Curvature {
 
 impl Loss {
     /// Returns the name, such as `hinge`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Hinge { .. } => "hinge",
@@ -146,7 +145,6 @@ impl Loss {
     }
 
     /// Returns the loss of a score without noise.
-    #[must_use]
     pub fn value(self, y: f64, f: f64) -> f64 {
         match self {
             Self::Hinge { margin } => (margin - y * f).max(0.0),

@@ -221,7 +221,6 @@ impl<'p, 'a> Minimization<'p, 'a> {
     }
 
     /// Returns the last iteration; number 0 is the start.
-    #[must_use]
     pub fn iteration(&self) -> IrlsIteration<'_> {
         IrlsIteration {
             number: self.values.len().saturating_sub(1),
@@ -235,7 +234,6 @@ impl<'p, 'a> Minimization<'p, 'a> {
 
     /// Returns why no iteration follows, if none does. After [`StopReason::NonFinite`],
     /// [`iteration`](Self::iteration) is not to be used: its value is not finite.
-    #[must_use]
     pub fn end(&self) -> Option<StopReason> {
         self.end
     }
@@ -256,7 +254,6 @@ impl<'p, 'a> Minimization<'p, 'a> {
     }
 
     /// Returns the result.
-    #[must_use]
     pub fn into_outcome(self, stop_reason: StopReason) -> IrlsOutcome {
         let gradient = self.problem.gradient(&self.w);
         IrlsOutcome {

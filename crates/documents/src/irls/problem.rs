@@ -90,7 +90,6 @@ pub const CONCURRENT: usize = 8;
 
 /// Returns the memory in bytes that the optimization of so many problems with the same documents
 /// takes, besides the documents and the results.
-#[must_use]
 pub fn irls_memory(rows: &SparseRows, columns: usize, problems: usize) -> usize {
     let transposed = rows.memory() + 8 * columns;
     // Of each weight: the point, gradient, diagonal and slopes; of each document: targets, scores,
@@ -106,7 +105,6 @@ pub fn irls_memory(rows: &SparseRows, columns: usize, problems: usize) -> usize 
 
 impl<'a> Problem<'a> {
     /// Creates the objective with a penalty of `l2`·‖w‖².
-    #[must_use]
     pub fn new(documents: Documents<'a>, loss: Loss, noise: InputNoise, l2: f64) -> Self {
         Self {
             columns: Arc::new(documents.rows.transposed(documents.scales.len())),
@@ -119,7 +117,6 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the objective of the same documents with other targets, `[N]`.
-    #[must_use]
     pub fn with_targets(&self, targets: &'a [f64]) -> Self {
         Self {
             columns: Arc::clone(&self.columns),
@@ -133,13 +130,11 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the number of weights, D + 1.
-    #[must_use]
     pub fn dimension(&self) -> usize {
         self.documents.scales.len() + 1
     }
 
     /// Returns J and its terms.
-    #[must_use]
     pub fn value(&self, w: &[f64]) -> Value {
         self.value_of(&self.scores(w), w, self.delta)
     }

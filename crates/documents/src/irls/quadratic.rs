@@ -66,7 +66,6 @@ struct Coupling {
 
 impl Problem<'_> {
     /// Returns the gradient of J, `[D + 1]`.
-    #[must_use]
     pub fn gradient(&self, w: &[f64]) -> Vec<f64> {
         let scores = self.scores(w);
         Quadratic::new(self, w, &scores, Model::Majorizer, self.delta).gradient

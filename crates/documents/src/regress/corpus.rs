@@ -24,19 +24,16 @@ pub struct RegressionCorpus {
 
 impl RegressionCorpus {
     /// Returns the number of documents.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.targets.len()
     }
 
     /// Returns whether there are no documents.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
 
     /// Returns the number of features.
-    #[must_use]
     pub fn features(&self) -> usize {
         self.numbers.len()
     }

@@ -205,7 +205,6 @@ pub enum RegressionLoss {
 
 impl RegressionLoss {
     /// Returns the prediction for a score.
-    #[must_use]
     pub fn prediction(self, score: f64) -> f64 {
         match self {
             Self::Squared | Self::Insensitive { .. } => score,

@@ -60,43 +60,36 @@ impl Regression {
     }
 
     /// Returns the model file, for example to save it.
-    #[must_use]
     pub fn file(&self) -> &RowFile {
         &self.file
     }
 
     /// Returns the number of documents that it was trained on.
-    #[must_use]
     pub fn documents(&self) -> u64 {
         self.header.documents
     }
 
     /// Returns the features of texts; `None` if documents come with features.
-    #[must_use]
     pub fn features(&self) -> Option<&FeatureOptions> {
         self.header.features.as_ref()
     }
 
     /// Returns the columns of tables that features came from, if they did.
-    #[must_use]
     pub fn table(&self) -> Option<&TableFeatures> {
         self.header.table.as_ref()
     }
 
     /// Returns the column or key of the numbers to predict, if it was named.
-    #[must_use]
     pub fn label(&self) -> Option<String> {
         self.header.label.clone()
     }
 
     /// Returns the loss that was minimized.
-    #[must_use]
     pub fn loss(&self) -> RegressionLoss {
         self.header.loss
     }
 
     /// Returns the bias b.
-    #[must_use]
     pub fn bias(&self) -> f64 {
         self.header.bias
     }
@@ -116,7 +109,6 @@ impl Regression {
     }
 
     /// Returns the options of training, as JSON.
-    #[must_use]
     pub fn options(&self) -> &Value {
         &self.header.options
     }
@@ -146,7 +138,6 @@ impl Regression {
 
 /// Formats a number for people, with seven significant digits: those that the weights of a model
 /// have.
-#[must_use]
 pub fn digits(number: f64) -> String {
     let rounded = format!("{number:.6e}").parse().unwrap_or(number);
     format!("{rounded}")
@@ -181,7 +172,6 @@ impl Regression {
     /// a table; `formats` are those that the names of the files tell. What `options` say of the
     /// table
     /// stays; a label that `is_named`, too.
-    #[must_use]
     pub fn read_options(
         &self,
         options: InstanceReadOptions,
@@ -230,7 +220,6 @@ impl Regression {
     }
 
     /// Returns an [`inspection`](Self::inspection) as text for people.
-    #[must_use]
     pub fn inspection_text(&self, value: &Value) -> String {
         let number = |value: &Value| digits(value.as_f64().unwrap_or_default());
         let options = &value["options"];

@@ -69,7 +69,6 @@ impl<'a> RegressionTrainer<'a> {
     }
 
     /// Returns the options.
-    #[must_use]
     pub fn options(&self) -> &RegressionOptions {
         &self.options
     }

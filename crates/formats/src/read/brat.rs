@@ -196,7 +196,6 @@ fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
 
 /// Returns the files that reading a source in BRAT's format reads: texts and their annotations.
 /// None if it cannot be read.
-#[must_use]
 pub fn annotation_files(source: &OsStr) -> Vec<PathBuf> {
     let texts = text_files(source).unwrap_or_default().into_iter();
     texts

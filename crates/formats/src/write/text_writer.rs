@@ -57,7 +57,6 @@ impl WriteFormat for TextFormat {
 
 impl TextWriter {
     /// A writer of this format; `spans`: labels encode spans.
-    #[must_use]
     pub fn new(format: TextFormat, spans: bool) -> Self {
         Self {
             format,

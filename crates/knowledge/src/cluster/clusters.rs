@@ -100,19 +100,16 @@ impl Clusters {
     }
 
     /// All words, by path; those of a cluster most frequent first, then bytewise.
-    #[must_use]
     pub fn words(&self) -> &[ClusteredWord] {
         &self.words
     }
 
     /// Number of clusters.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// Average mutual information of adjacent clusters, in bits.
-    #[must_use]
     pub fn mutual_information(&self) -> f64 {
         self.mutual_information
     }

@@ -19,7 +19,6 @@ pub struct InternedText {
 
 impl InternedText {
     /// An empty text.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,7 +66,6 @@ impl InternedText {
     }
 
     /// The memory usage in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         size_of::<(String, u64)>() * self.words.capacity()
             + self.letters
@@ -76,7 +74,6 @@ impl InternedText {
     }
 
     /// Estimates the memory in bytes of learning `clusters` clusters of this text, including it.
-    #[must_use]
     pub fn memory_to_cluster(&self, clusters: usize) -> usize {
         // Bigrams as sort keys, in a vector that doubles; copies of the words; counts in both
         // directions and losses of all pairs of clusters.
@@ -86,13 +83,11 @@ impl InternedText {
     }
 
     /// Number of tokens.
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         self.words.iter().map(|(_, count)| count).sum()
     }
 
     /// Number of distinct words that occur at least `min_count` times.
-    #[must_use]
     pub fn words(&self, min_count: u64) -> usize {
         self.words.iter().filter(|(_, c)| *c >= min_count).count()
     }

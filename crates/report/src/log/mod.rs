@@ -69,7 +69,6 @@ pub struct Header {
 impl Header {
     /// Creates the header of a run on `files`, by this version of dropchain in the current thread
     /// pool.
-    #[must_use]
     pub fn new(files: Vec<String>) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -57,7 +57,6 @@ impl Variant {
 
     /// Returns the name, excluding [`is_collapsed`](Self::is_collapsed): `likelihood`, `exact`,
     /// `message`, `reweighted=N`, `window=R` or `local`.
-    #[must_use]
     pub fn name(self) -> String {
         match self {
             Self::Likelihood => "likelihood".to_owned(),
@@ -69,7 +68,6 @@ impl Variant {
 
     /// Returns true if attributes that fire once, at the same token, are collapsed (Wang et al.
     /// 2013, section 4.1).
-    #[must_use]
     pub fn is_collapsed(self) -> bool {
         self == Self::Noise(NoiseTerm::Quadratic(Engine::Message { collapse: true }))
     }
