@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::partition::{
     BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
-use super::targets::{BLOCKS, ColumnForm, ColumnRates, FeatureBlock, Targets};
+use super::targets::{BLOCKS, ColumnForm, FeatureBlock, NoiseRates, Targets};
 use crate::chain::LANES;
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
@@ -24,10 +24,8 @@ use crate::simd::{self, Kernel};
 pub struct VarianceDerivatives<'a> {
     /// ∂V, `[tokens of the block][width]`.
     pub values: &'a [f64],
-    /// ρ, the same for all attributes, unless `rates` is given.
-    pub rate: f64,
-    /// ρ of each attribute.
-    pub rates: Option<&'a ColumnRates>,
+    /// ρ.
+    pub rates: &'a NoiseRates,
     /// All parameters θ.
     pub theta: &'a [f64],
 }
@@ -267,7 +265,7 @@ impl Gather<'_> {
                 [first, second]
             };
             let weights = &noise.theta[range];
-            let rate = noise.rates.map_or(noise.rate, |rates| rates.column(column));
+            let rate = noise.rates.column(column);
             targets.for_block(column, labels, |label, index| {
                 let factor = 2.0 * rate * weights[index];
                 let square = factor * squares.as_flattened()[label];
@@ -294,7 +292,7 @@ impl Gather<'_> {
                     *g += untied(c * x * derivatives[position as usize]);
                 }
                 if let Some(noise) = self.variance_derivatives {
-                    let rate = noise.rates.map_or(noise.rate, |rates| rates.column(column));
+                    let rate = noise.rates.column(column);
                     let derivatives = &noise.values[row..row + targets.width()];
                     let weights = noise.theta[range.clone()].iter().zip(positions);
                     for (g, (w, &position)) in gradient.iter_mut().zip(weights) {
@@ -314,7 +312,7 @@ impl Gather<'_> {
             let x = self.slice.sparse_values.as_ref().map_or(1.0, |x| x[i]);
             let mut sum = self.coefficients[weight] * x * self.score_derivatives[cell];
             if let Some(noise) = self.variance_derivatives {
-                let rate = noise.rates.map_or(noise.rate, |rates| rates.weight(weight));
+                let rate = noise.rates.weight(weight);
                 let factor = 2.0 * rate * noise.theta[weight];
                 sum += factor * (x * x * noise.values[cell]);
             }

@@ -35,11 +35,11 @@
 
 use super::algorithm::{Algorithm, Arow, PassiveAggressive, PassiveAggressiveType};
 use super::changes::Changes;
-use super::problem::{Chain, Problem, SentenceScores};
-use dropchain::chain::{LabelMask, Viterbi};
+use super::problem::{Chain, Problem};
+use dropchain::chain::{LabelMask, Scores, Viterbi};
 use dropchain::extract::Target;
 use dropchain::ids::LabelId;
-use dropchain::objective::fill_mask;
+use dropchain::objective::{BlockArrays, fill_mask};
 
 /// A learner that changes weights when it makes mistakes.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(super) struct MistakeLearner {
     algorithm: Algorithm, // not stochastic gradient descent
     chain: Chain,
     viterbi: Viterbi,
-    scores: SentenceScores,
+    scores: BlockArrays,
     path: Vec<LabelId>,
     changes: Changes,
     partial: Partial,
@@ -80,7 +80,7 @@ impl MistakeLearner {
             algorithm,
             chain: Chain::new(problem.space),
             viterbi: Viterbi::default(),
-            scores: SentenceScores::default(),
+            scores: BlockArrays::default(),
             path: Vec::new(),
             changes: Changes::default(),
             partial: Partial::default(),
@@ -126,7 +126,7 @@ impl MistakeLearner {
             self.chain.set(problem, weights, 1.0);
         }
         problem.score(sentence, weights, &mut self.scores);
-        let scores = self.scores.as_scores();
+        let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
         self.viterbi
             .decode(&self.chain.transitions, scores, None, None, &mut self.path);
         if self.path.len() != tokens {
@@ -178,7 +178,8 @@ impl MistakeLearner {
                 let labels = self.path.iter().enumerate();
                 let wrong = labels.filter(|&(t, &label)| !mask.allows(t, label)).count();
                 if wrong > 0 {
-                    let (transitions, scores) = (&self.chain.transitions, self.scores.as_scores());
+                    let transitions = &self.chain.transitions;
+                    let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
                     self.viterbi
                         .decode(transitions, scores, None, Some(mask), path);
                     self.changes.find(problem, sentence, path, &self.path);

@@ -3,7 +3,7 @@
 mod enumeration;
 mod masks;
 mod mistakes;
-mod random_data;
+pub(crate) mod random_data;
 mod sgd;
 
 use dropchain::chain::Order;
@@ -29,7 +29,7 @@ const DATA: RandomData = RandomData {
 };
 
 /// All parameters of a first-order chain.
-const FIRST_ORDER: SpaceOptions = SpaceOptions {
+pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
     order: Order::One,
     boundary: Boundary::On,
     states: States::All,
