@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use super::columns::{SentenceEntries, value};
 use super::layout::BlockSlots;
-use super::rates::AttributeRates;
 use dropchain::chain::LANES;
 use dropchain::math::exp_at_least;
+use dropchain::score::NoiseRates;
 use dropchain::simd::Kernel;
 
 /// Vectors per piece: as many as registers hold.
@@ -45,7 +45,7 @@ pub(super) struct AddProducts<'a, const SQUARED: bool> {
     pub slots: &'a BlockSlots,
     pub weights: &'a [f64],
     /// ρ, if `SQUARED`.
-    pub rates: &'a AttributeRates,
+    pub rates: &'a NoiseRates,
     /// `[T][width]`.
     pub sums: &'a mut [f64],
 }
@@ -62,7 +62,7 @@ impl<const SQUARED: bool> Kernel for AddProducts<'_, SQUARED> {
             let x = self.entries.single_value(i) * weight;
             let position = single.token as usize * width + single.position as usize;
             self.sums[position] += if SQUARED {
-                self.rates.column(single.column) / f64::from(single.members) * (x * x)
+                self.rates.column(single.column as usize) / f64::from(single.members) * (x * x)
             } else {
                 x
             };
@@ -79,7 +79,7 @@ impl<const SQUARED: bool> AddProducts<'_, SQUARED> {
         for (row, tokens, values) in self.entries.iter_rows() {
             let weights = piece::<B>(self.weights, first + row.row as usize * width);
             let rate = match SQUARED {
-                true => self.rates.row(row.row) / f64::from(row.members),
+                true => self.rates.column(row.column as usize) / f64::from(row.members),
                 false => 1.0,
             };
             for (i, &token) in tokens.iter().enumerate() {
@@ -216,7 +216,7 @@ pub(super) struct Descend<'a, S> {
     pub sums: &'a mut [f64],
     pub derivatives: Derivatives<'a>,
     /// ρ.
-    pub rates: &'a AttributeRates,
+    pub rates: &'a NoiseRates,
     pub step: S,
 }
 
@@ -235,7 +235,7 @@ impl<S: Step> Kernel for Descend<'_, S> {
                 let position = token * width + single.position as usize;
                 gradient[0] += x * self.derivatives.scores[position];
                 if !self.derivatives.variances.is_empty() {
-                    let rate = self.rates.column(single.column);
+                    let rate = self.rates.column(single.column as usize);
                     noise[0] += x * x * rate * self.derivatives.variances[position];
                 }
                 if S::NEEDS_CURVATURES {
@@ -274,7 +274,7 @@ impl<S: Step> Descend<'_, S> {
         let derivatives = self.derivatives;
         for (row, tokens, values) in self.entries.iter_rows() {
             let [mut gradient, mut noise, mut curvature] = [[[0.0; LANES]; B]; 3];
-            let rate = self.rates.row(row.row);
+            let rate = self.rates.column(row.column as usize);
             for (i, &token) in tokens.iter().enumerate() {
                 let x = value(values, i);
                 let start = token as usize * width + at;

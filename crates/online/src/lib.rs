@@ -37,7 +37,6 @@ mod mistakes;
 mod monte_carlo;
 mod order;
 mod problem;
-mod rates;
 mod run;
 mod sgd;
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use super::columns::SentenceColumns;
 use super::kernels::AddProducts;
 use super::layout::Layout;
-use super::rates::AttributeRates;
 use dropchain::chain::{LabelWeights, Transitions};
 use dropchain::extract::Dataset;
 use dropchain::objective::BlockArrays;
-use dropchain::score::ParameterSpace;
+use dropchain::score::{NoiseRates, ParameterSpace};
 use dropchain::simd;
 
 /// The data and the layout of the weights.
@@ -45,7 +44,7 @@ impl<'a> Problem<'a> {
                     entries: self.columns[i].sentence(sentence),
                     slots: &self.layout.blocks[i],
                     weights,
-                    rates: &AttributeRates::default(),
+                    rates: &NoiseRates::default(),
                     sums: scores,
                 });
             }

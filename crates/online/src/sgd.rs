@@ -65,7 +65,6 @@ use super::kernels::{
 };
 use super::masks::{MaskedValues, Masks};
 use super::problem::{Chain, Problem};
-use super::rates::AttributeRates;
 use dropchain::chain::{LANES, Order, Transitions};
 use dropchain::extract::Target;
 use dropchain::math::add;
@@ -73,6 +72,7 @@ use dropchain::objective::{
     AttributeNoise, BlockArrays, ChainParameters, LabelVariances, Noise, Penalty, SentenceArrays,
     SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
 };
+use dropchain::score::NoiseRates;
 use dropchain::simd;
 
 /// The noise of stochastic gradient descent.
@@ -121,10 +121,10 @@ pub(super) struct SgdStepper {
     rule: StepRule,
     /// The number of steps over which the rate falls to 0 in addition, if it does.
     pub cooling: Option<u64>,
-    penalty: SentencePenalty,
+    pub penalty: SentencePenalty,
     noise: Option<OnlineNoiseKind>,
-    rates: [AttributeRates; 2], // of nodes and edges: ρ or, if attributes are dropped, δ
-    noise_factors: [f64; 2],    // of a labeled and of an unlabeled sentence
+    rates: [NoiseRates; 2], // of nodes and edges: ρ or, if attributes are dropped, δ
+    noise_factors: [f64; 2], // of a labeled and of an unlabeled sentence
     kernels: [SentenceKernel; 2], // without and with the quadratic regularizer
     chain: Chain,
     free_chain: Chain, // with masked boundaries and no transitions
@@ -281,12 +281,8 @@ impl SgdStepper {
             Some(OnlineNoiseKind::Analytic(noise)) => noise.distribution.rate(amount),
             _ => amount,
         };
-        let single = noise.map_or_else(AttributeNoise::default, |noise| noise.amounts);
-        let single = [single.nodes, single.edges];
-        let rates = [0, 1].map(|i| {
-            let block = space.blocks()[i];
-            AttributeRates::new(block, amounts[i], single[i].as_deref()).map(convert)
-        });
+        let own = noise.map_or_else(AttributeNoise::default, |noise| noise.amounts);
+        let rates = own.rates(amounts, convert, space);
         Self {
             rule,
             cooling: None,
@@ -389,11 +385,6 @@ impl SgdStepper {
     pub fn rate(&self, eta: f64, steps: u64) -> f64 {
         let left = (self.cooling).map_or(1.0, |all| 1.0 - steps.min(all) as f64 / all as f64);
         left * self.rule.rate(eta, self.penalty.strength, steps)
-    }
-
-    /// Returns the penalty.
-    pub fn penalty(&self) -> &SentencePenalty {
-        &self.penalty
     }
 
     /// Returns −log p(y|x) of a sentence.
