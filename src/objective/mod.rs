@@ -176,7 +176,8 @@ impl PenalizedLikelihood {
     /// Adds a noise term in which attributes have amounts of noise of their own.
     #[must_use]
     pub fn with_attribute_noise(mut self, noise: Noise, amounts: AttributeNoise) -> Self {
-        let rates = amounts.rates(&noise, &self.space);
+        let rate = |amount| noise.distribution.rate(amount);
+        let rates = amounts.rates([noise.node, noise.edge], rate, &self.space);
         if let Some(iterations) = noise.term.round() {
             self.reweighting = Some(Reweighting::new(noise, rates, iterations));
             return self;

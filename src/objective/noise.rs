@@ -95,14 +95,19 @@ impl AttributeNoise {
         [self.nodes.as_deref(), self.edges.as_deref()]
     }
 
-    /// Returns ρ of the attributes of both blocks under `noise`.
-    pub(super) fn rates(self, noise: &Noise, space: &ParameterSpace) -> [NoiseRates; 2] {
-        let ([node, edge], [nodes, edges]) = (noise.rates(), space.blocks());
+    /// Returns the rates of the attributes of both blocks, where those that have no amounts of their
+    /// own have `uniform`. `rate` converts amounts.
+    pub fn rates(
+        self,
+        uniform: [f64; 2],
+        rate: impl Fn(f64) -> f64,
+        space: &ParameterSpace,
+    ) -> [NoiseRates; 2] {
+        let ([node, edge], [nodes, edges]) = (uniform, space.blocks());
         let amounts = [(node, self.nodes, nodes), (edge, self.edges, edges)];
         amounts.map(|(uniform, amounts, block)| {
-            let rate = |amount| noise.distribution.rate(amount);
-            let rates = amounts.map(|amounts| amounts.into_iter().map(rate).collect());
-            NoiseRates::new(uniform, rates, &block.targets)
+            let rates = amounts.map(|amounts| amounts.into_iter().map(&rate).collect());
+            NoiseRates::new(rate(uniform), rates, &block.targets)
         })
     }
 }

@@ -17,10 +17,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::forward::{DenseRows, ForwardProduct, Lanes, Split};
-use super::partition::split_by_owner;
 use super::targets::{BLOCKS, FeatureBlock, NoiseRates, Targets};
 use super::transpose::{Slice, Task, TransposeProduct};
 use crate::chain::LANES;
@@ -310,11 +307,7 @@ impl TransposeProduct {
         derivatives: SharedDerivatives<'_>,
         gradient: &mut [f64],
     ) {
-        let slice = self.slice(index);
-        let owners = slice.tasks.iter().map(|task| task.weights.clone());
-        let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
-        let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();
-        work.into_par_iter().for_each(|(task, gradient)| {
+        self.for_each_task(index, gradient, |slice, task, gradient| {
             simd::dispatch(GatherShared {
                 slice,
                 task,

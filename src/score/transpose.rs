@@ -86,9 +86,22 @@ impl TransposeProduct {
         }
     }
 
-    /// Returns the columns of block `index`.
-    pub(super) fn slice(&self, index: usize) -> &Slice {
-        &self.slices[index]
+    /// Calls `run` with the tasks of block `index`, each with the gradient of its weights, in
+    /// parallel.
+    pub(super) fn for_each_task(
+        &self,
+        index: usize,
+        gradient: &mut [f64],
+        run: impl Fn(&Slice, &Task, &mut [f64]) + Sync,
+    ) {
+        let slice = &self.slices[index];
+        // Columns ascend and weights are in column order, so each task owns a slice of the
+        // gradient.
+        let owners = slice.tasks.iter().map(|task| task.weights.clone());
+        let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
+        let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();
+        work.into_par_iter()
+            .for_each(|(task, gradient)| run(slice, task, gradient));
     }
 
     /// Adds the contribution of block `index` to the gradient with respect to θ, given the
@@ -102,13 +115,7 @@ impl TransposeProduct {
         variance_derivatives: Option<VarianceDerivatives<'_>>,
         gradient: &mut [f64],
     ) {
-        let slice = self.slice(index);
-        // Columns ascend and weights are in column order, so each task owns a slice of the
-        // gradient.
-        let owners = slice.tasks.iter().map(|task| task.weights.clone());
-        let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
-        let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();
-        work.into_par_iter().for_each(|(task, gradient)| {
+        self.for_each_task(index, gradient, |slice, task, gradient| {
             simd::dispatch(Gather {
                 slice,
                 task,
