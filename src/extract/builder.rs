@@ -34,8 +34,8 @@ pub struct DatasetBuilder {
 }
 
 impl DatasetBuilder {
-    /// Creates a builder of training data that adds to alphabets. Edge attributes are extracted only
-    /// if `edges` is set (order 1).
+    /// Creates a builder of training data that adds to alphabets. Edge attributes are extracted
+    /// only if `edges` is set (order 1).
     pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
         let groups = source.has_groups().then(Default::default);
         Self {

@@ -9,8 +9,8 @@
 //! have several labels or none (`sentence.rs`). R is the quadratic noise regularizer
 //! ([`crate::noise`], eq. 14 of Wang et al. 2013) or the expectation that it approximates, at
 //! order 0 of Gaussian scores ([`Expectation`](crate::noise::Expectation)), or a [`Term`] that
-//! samples masks ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of labeled and of
-//! unlabeled sentences. The optimizer adds the L1 term.
+//! samples masks ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of
+//! labeled and of unlabeled sentences. The optimizer adds the L1 term.
 //!
 //! # One evaluation
 //!

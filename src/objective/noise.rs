@@ -95,8 +95,8 @@ impl AttributeNoise {
         [self.nodes.as_deref(), self.edges.as_deref()]
     }
 
-    /// Returns the rates of the attributes of both blocks, where those that have no amounts of their
-    /// own have `uniform`. `rate` converts amounts.
+    /// Returns the rates of the attributes of both blocks, where those that have no amounts of
+    /// their own have `uniform`. `rate` converts amounts.
     pub fn rates(
         self,
         uniform: [f64; 2],

@@ -38,8 +38,8 @@ macro_rules! for_each_piece {
     };
 }
 
-/// Adds the weights of the attributes of a sentence to its scores, `S += X·W`, or if `SQUARED` their
-/// squares to its variances, `V += ρ·X∘²·W∘²/m`.
+/// Adds the weights of the attributes of a sentence to its scores, `S += X·W`, or if `SQUARED`
+/// their squares to its variances, `V += ρ·X∘²·W∘²/m`.
 pub(super) struct AddProducts<'a, const SQUARED: bool> {
     pub entries: SentenceEntries<'a>,
     pub slots: &'a BlockSlots,

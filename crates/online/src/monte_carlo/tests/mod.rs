@@ -431,13 +431,13 @@ fn the_gradient_matches_central_differences() {
 }
 
 #[test]
-fn the_gradient_of_partial_labels_matches_central_differences() {
+fn the_gradient_of_partial_labels_and_weights_matches_central_differences() {
     for (i, (data, space)) in cases().iter().enumerate() {
         let mut numbers = Lcg(i as u64);
-        let mut data = with_partial_labels(data, space.labels(), &mut numbers);
-        if i % 2 == 1 {
-            data = with_weights(&data, &[2.0, 0.25, 1.0, 0.0]);
-        }
+        let data = match i % 2 {
+            0 => with_partial_labels(data, space.labels(), &mut numbers),
+            _ => with_weights(data, &[2.0, 0.25, 1.0, 0.0]),
+        };
         let mut objective = sampled(&data, space, 0.1, MONTE_CARLO);
         let theta = numbers.vector(space.dimension());
         let error = check_gradient(&mut objective, &theta, 1e-5);
