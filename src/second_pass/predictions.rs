@@ -110,14 +110,14 @@ impl<'a> PredictedDocument<'a> {
             let vote = self.votes[start + t].map(|vote| self.vote(vote));
             let phrase = spans.at(t).map(|span| {
                 let position = if span.start == t { 'B' } else { 'I' };
-                format!("{position}-{}", self.types.name(span.kind))
+                format!("{position}-{}", self.types.types[span.kind])
             });
             let part = self.parts.find(words, (*start, t), own.at(t), self.window);
             let part = part.map(|(position, kind)| {
-                format!("{}-{}", POSITIONS[position], self.types.name(kind))
+                format!("{}-{}", POSITIONS[position], self.types.types[kind])
             });
             [
-                self.types.label(prediction.labels[t]).to_owned(),
+                self.types.labels[prediction.labels[t].index()].name.clone(),
                 vote.unwrap_or_default(),
                 phrase.unwrap_or_default(),
                 part.unwrap_or_default(),
@@ -127,7 +127,7 @@ impl<'a> PredictedDocument<'a> {
     }
 
     fn vote(&self, WordVote { kind, level }: WordVote) -> String {
-        format!("{}:{level}", self.types.name(kind))
+        format!("{}:{level}", self.types.types[kind])
     }
 }
 
