@@ -15,10 +15,11 @@ const SCHEMES: [Scheme; 4] = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bi
 ///
 /// A sequence is legal in a scheme if encoding its spans in that scheme gives the same labels, that
 /// is, if every label may follow the one before it
-/// ([`SchemeConstraint`](super::SchemeConstraint)). At most one of IO, IOB1, IOB2 and BIOES has all sequences of a corpus legal, except in two cases,
-/// which are both reported as IO, the smallest: a corpus without any `B-` is legal in IO and IOB1,
-/// and one without spans is legal in all four. Labels without prefixes are of the plain scheme if
-/// they look like types of spans ([`PlainLabels::Auto`]).
+/// ([`SchemeConstraint`](super::SchemeConstraint)). At most one of IO, IOB1, IOB2 and BIOES has all
+/// sequences of a corpus legal, except in two cases, which are both reported as IO, the smallest: a
+/// corpus without any `B-` is legal in IO and IOB1, and one without spans is legal in all four.
+/// Labels without prefixes are of the plain scheme if they look like types of spans
+/// ([`PlainLabels::Auto`]).
 #[derive(Clone, Debug)]
 pub struct SchemeDetector {
     candidates: Vec<(Scheme, u64)>, // with the number of sequences illegal in it
