@@ -43,9 +43,7 @@ impl Ranks {
     pub fn new(n: usize, files: &[(&str, &str)]) -> Self {
         let ranks = Self {
             folder: tempfile::tempdir().unwrap(),
-            _one_at_a_time: ONE_AT_A_TIME
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
+            _one_at_a_time: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner),
         };
         for rank in 0..n {
             fs::create_dir(ranks.path(rank, "")).unwrap();
