@@ -4,10 +4,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
-use dropchain::Result;
 use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{Evaluation, Report};
+use dropchain::label::Scheme;
 use dropchain::tag::TagOptions;
+use dropchain::{Result, Sentence};
 use dropchain_analysis::{Damage, Deletion};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use crate::arguments::{FileName, InputArguments, PlainLabelArguments, Switch, Th
 use crate::error_list::{ErrorArguments, ErrorList};
 use crate::gold_tagger::GoldTagger;
 use crate::outputs::CommandFiles;
-use crate::predictions::{GoldCorpus, joined, labels};
+use crate::predictions::{GoldCorpus, joined};
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::{Rates, damage_table};
 use crate::{CommandError, CommandResult, json_line, print, print_report};
@@ -185,58 +186,56 @@ impl EvalCommand {
             constrain: self.constrain.is_on(),
             ..TagOptions::default()
         };
-        let [gold_scheme, scheme] = gold.schemes(self.plain.plain_labels());
-        let evaluation = self.evaluation(gold.joined());
-        let mut evaluation = evaluation.with_schemes(gold_scheme, scheme);
-        let mut errors = self.errors.collector([gold_scheme, scheme]);
-        gold.tag(options, &mut |gold, tagged| {
-            if tagged.sentence.layout.document_start {
-                evaluation.add_document_start();
-                return Ok(());
-            }
-            if let Some(errors) = &mut errors {
-                errors.add(tagged.sentence, gold, &tagged.labels);
-            }
-            evaluation.add(gold, &tagged.labels)
-        })?;
-        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
-        Ok((evaluation, errors))
+        let schemes = gold.schemes(self.plain.plain_labels());
+        self.score(schemes, gold.joined(), |add| {
+            gold.tag(options, &mut |labels, tagged| {
+                add(tagged.sentence, labels, &tagged.labels)
+            })
+        })
     }
 
     /// Scores a file of predictions.
     fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Scored> {
         let gold = GoldCorpus::read(&self.input, gold)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
-        let plain = self.plain.plain_labels();
-        let (gold_scheme, [scheme]) = gold.schemes(plain, [&predicted]);
-        let evaluation = self.evaluation(joined(&gold.sentences));
-        let mut evaluation = evaluation.with_schemes(gold_scheme, scheme);
-        let mut errors = self.errors.collector([gold_scheme, scheme]);
-        for (gold, sentence) in gold.sentences.iter().zip(&predicted.sentences) {
-            if gold.layout.document_start {
-                evaluation.add_document_start();
-            } else {
-                let (names, predicted) = (labels(gold)?, predicted.columns.labels(sentence)?);
-                evaluation.add(&names, &predicted)?;
-                if let Some(errors) = &mut errors {
-                    errors.add(gold, &names, &predicted);
-                }
-            }
-        }
-        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
-        Ok((evaluation, errors))
+        let (gold_scheme, [scheme]) = gold.schemes(self.plain.plain_labels(), [&predicted]);
+        let joined = joined(&gold.sentences);
+        self.score([gold_scheme, scheme], joined, |add| {
+            gold.visit(&predicted, |gold, labels, _, predicted| {
+                add(gold, labels, predicted)
+            })
+        })
     }
 
-    /// Returns an evaluation of labels that may join columns.
-    fn evaluation(&self, joined: Option<&JoinedColumns>) -> Evaluation {
-        let evaluation = match self.per_label || self.confusion {
+    /// Scores the sentences that `visit` has, with gold and predicted labels in these schemes, which
+    /// may join columns.
+    fn score(
+        &self,
+        schemes: [Scheme; 2],
+        joined: Option<&JoinedColumns>,
+        visit: impl FnOnce(&mut dyn FnMut(&Sentence, &[&str], &[&str]) -> Result<()>) -> Result<()>,
+    ) -> Result<Scored> {
+        let mut evaluation = match self.per_label || self.confusion {
             true => Evaluation::with_confusions(),
             false => Evaluation::new(),
         };
-        match joined {
-            Some(joined) => evaluation.with_joined_columns(joined.names()),
-            None => evaluation,
+        if let Some(joined) = joined {
+            evaluation = evaluation.with_joined_columns(joined.names());
         }
+        evaluation = evaluation.with_schemes(schemes[0], schemes[1]);
+        let mut errors = self.errors.collector(schemes);
+        visit(&mut |sentence, gold, predicted| {
+            if sentence.layout.document_start {
+                evaluation.add_document_start();
+                return Ok(());
+            }
+            if let Some(errors) = &mut errors {
+                errors.add(sentence, gold, predicted);
+            }
+            evaluation.add(gold, predicted)
+        })?;
+        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
+        Ok((evaluation, errors))
     }
 }
 

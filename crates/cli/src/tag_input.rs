@@ -35,7 +35,7 @@ pub struct TagInputArguments {
     #[arg(long, hide_short_help = true)]
     comments: bool,
     #[command(flatten)]
-    text: TextArguments,
+    pub text: TextArguments,
 }
 
 impl TagInputArguments {
@@ -108,16 +108,6 @@ impl TagInputArguments {
             read_options(format, columns)
         })?;
         Ok((reader, format))
-    }
-
-    /// Returns whether raw text has hard line breaks.
-    pub fn has_paragraphs(&self) -> bool {
-        self.text.has_paragraphs()
-    }
-
-    /// Says what was changed in the input, once it has been read.
-    pub fn print_notices(&self) {
-        self.text.print_notices();
     }
 }
 

@@ -157,7 +157,7 @@ fn kinds(analysis: &Analysis) -> Table {
     let mut table = Table::new("Errors by kind", with_letters("error", systems.len()));
     for kind in ErrorKind::ALL {
         let counts = systems.clone().map(|errors| count(errors.count(kind)));
-        table.row([kind.name().to_owned()].into_iter().chain(counts));
+        table.row([kind.words()].into_iter().chain(counts));
     }
     let totals = systems.map(|errors| count(errors.total()));
     table.row(["all".to_owned()].into_iter().chain(totals));

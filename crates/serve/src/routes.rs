@@ -141,10 +141,8 @@ async fn tag(State(app): State<Arc<App>>, request: Request) -> Result<Response, 
     })??;
     let limits = app.options.clone();
     let answer = app.workers.run(move |is_abandoned| {
-        model.with_workspace(|workspace| {
-            let model = (name.as_str(), &model.tagger);
-            answer(&body, model, &options, &limits, workspace, is_abandoned)
-        })
+        let model = (name.as_str(), &model.tagger);
+        answer(&body, model, &options, &limits, is_abandoned)
     });
     let answer = timeout_at(deadline, answer).await.map_err(|_| {
         let seconds = app.options.timeout.as_secs_f64();

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
-use dropchain::tag::{Condition, NamedTagging, TagDocuments, Tagger, Workspace};
+use dropchain::tag::{Condition, NamedTagging, TagDocuments, Tagger};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -66,7 +66,6 @@ pub fn answer(
     (name, tagger): (&str, &Tagger),
     options: &RequestOptions,
     limits: &ServeOptions,
-    workspace: &mut Workspace,
     is_abandoned: &dyn Fn() -> bool,
 ) -> Result<Answer, ApiError> {
     let request = TagRequest::parse(body)?;
@@ -97,12 +96,15 @@ pub fn answer(
                 continue;
             }
             check_nbest(sentence, options)?;
-            let tagging = if options.forced.is_empty() {
-                tagger.tag_with(documents.input(i), options.tag, workspace)?
-            } else {
-                let condition = Condition::from_record(sentence, &options.forced)?;
-                tagger.tag_given(documents.input(i), &condition, options.tag, workspace)?
+            let condition = match options.forced.is_empty() {
+                true => None,
+                false => Some(Condition::from_record(sentence, &options.forced)?),
             };
+            let (input, tag) = (documents.input(i), options.tag);
+            let tagging = tagger.with_workspace(|workspace| match &condition {
+                None => tagger.tag_with(input, tag, workspace),
+                Some(condition) => tagger.tag_given(input, condition, tag, workspace),
+            })?;
             let tagging = NamedTagging::new(tagger, tagging, scheme);
             Writer::new(&mut answer.body, "the response", &write_options)?
                 .write(&tagging.tagged(sentence))?;

@@ -73,6 +73,7 @@ impl Search<'_> {
         if let Some(resumed) = store.resumed() {
             observer.resumed(&resumed);
         }
+        let folds = data.has_folds().then(|| data.folds());
         let pool = Pool {
             workers: plan.concurrency,
             threads: plan.threads,
@@ -80,6 +81,7 @@ impl Search<'_> {
         let run = SearchRun {
             search: self,
             data: SearchData::Scored(&data),
+            folds,
             pool,
             rungs: &rungs,
             observer,
@@ -112,6 +114,7 @@ impl Search<'_> {
                         ..self.clone()
                     },
                     data: SearchData::All(&set),
+                    folds,
                     pool,
                     rungs: &rungs,
                     observer,

@@ -19,6 +19,8 @@ use dropchain::train::{BestWeights, Segment, TrainSettings, TrainingSet};
 pub(super) struct SearchRun<'a> {
     pub search: &'a Search<'a>,
     pub data: SearchData<'a>,
+    /// Number of folds; `None`: scores are those of development data.
+    pub folds: Option<usize>,
     pub pool: Pool,
     pub rungs: &'a [Rung],
     pub observer: &'a dyn TuneObserver,
@@ -33,41 +35,10 @@ pub(super) struct SearchRun<'a> {
 /// What a search trains on.
 #[derive(Clone, Copy)]
 pub(super) enum SearchData<'a> {
-    /// Development data or folds.
+    /// With development data or folds.
     Scored(&'a TuningData),
     /// All labeled sentences.
     All(&'a TrainingSet),
-}
-
-impl SearchData<'_> {
-    /// Returns the number of trainings per configuration.
-    fn folds(&self) -> usize {
-        match self {
-            Self::Scored(data) => data.folds(),
-            Self::All(_) => 1,
-        }
-    }
-
-    /// Returns whether scores are those of folds.
-    fn has_folds(&self) -> bool {
-        matches!(self, Self::Scored(data) if data.has_folds())
-    }
-
-    /// Calls `work` with the training set of a fold.
-    fn with_training_set<T>(
-        &self,
-        template: usize,
-        fold: Fold,
-        settings: &TrainSettings,
-        work: impl FnOnce(&TrainingSet) -> Result<T>,
-    ) -> Result<T> {
-        match self {
-            Self::Scored(data) => {
-                data.with_training_set(template, fold.unwrap_or(0), settings, work)
-            }
-            Self::All(set) => work(set),
-        }
-    }
 }
 
 /// The best weights so far. With folds there are none: the weights of a fold are trained on a part
@@ -97,7 +68,7 @@ impl SearchRun<'_> {
 
     /// Trains the weights that configurations start from.
     fn train_warm_starts(&self) -> Result<Histories> {
-        let (paths, folds) = (&self.warm_starts.paths, self.data.folds());
+        let (paths, folds) = (&self.warm_starts.paths, self.folds.unwrap_or(1));
         let total = paths.len() * folds;
         let mut starts: Histories = vec![Vec::new(); self.warm_starts.all.len()];
         self.pool.run(
@@ -142,7 +113,7 @@ impl SearchRun<'_> {
         };
         let base = &self.search.settings;
         let template = self.warm_starts.all[start].template;
-        self.data.with_training_set(template, fold, base, |set| {
+        self.with_training_set(template, fold, base, |set| {
             let weights = histories.last().and_then(|last| last.weights);
             let mut theta = self.read_start(weights, set, (base, 0))?;
             for (position, &start) in path.iter().enumerate().skip(first) {
@@ -164,6 +135,22 @@ impl SearchRun<'_> {
             }
             Ok(histories)
         })
+    }
+
+    /// Calls `work` with the training set of a fold.
+    fn with_training_set<T>(
+        &self,
+        template: usize,
+        fold: Fold,
+        settings: &TrainSettings,
+        work: impl FnOnce(&TrainingSet) -> Result<T>,
+    ) -> Result<T> {
+        match self.data {
+            SearchData::All(set) => work(set),
+            SearchData::Scored(data) => {
+                data.with_training_set(template, fold.unwrap_or(0), settings, work)
+            }
+        }
     }
 
     /// Trains a segment and stores it. Returns it with its last weights.
@@ -220,8 +207,7 @@ impl SearchRun<'_> {
         job: Job,
         new: Option<&BestWeights>,
     ) -> Option<usize> {
-        let is_scored = matches!(self.data, SearchData::Scored(data) if !data.has_folds());
-        let new = new.filter(|_| is_scored)?;
+        let new = new.filter(|_| self.folds.is_none())?;
         let configurations = &self.search.configurations;
         // The scores of a warm start count for the configuration without noise that continues it.
         let own = match job {
@@ -275,7 +261,7 @@ impl SearchRun<'_> {
         configurations: &[usize],
         histories: &mut Histories,
     ) -> Result<Vec<TrialResult>> {
-        let folds = self.data.folds();
+        let folds = self.folds.unwrap_or(1);
         let total = configurations.len() * folds;
         let (mut all, mut trials) = (Vec::new(), Vec::new());
         let (mut new, earlier) = (Vec::new(), &*histories);
@@ -337,7 +323,7 @@ impl SearchRun<'_> {
                 let configuration = &self.search.configurations[configuration];
                 let settings = &configuration.settings(&self.search.settings)?;
                 let template = configuration.template;
-                (self.data).with_training_set(template, fold, settings, |set| {
+                self.with_training_set(template, fold, settings, |set| {
                     let place = (settings, segment.done);
                     segment.start = self.read_start(history.weights, set, place)?;
                     Ok(self.train(set, job, settings, segment)?.0)
@@ -369,7 +355,7 @@ impl SearchRun<'_> {
             };
             self.run_segment(job, Some(target), &mut history)?;
         }
-        (self.data).with_training_set(chosen.template, None, &settings, |set| {
+        self.with_training_set(chosen.template, None, &settings, |set| {
             let theta = self.read_start(history.weights, set, (&settings, history.done))?;
             let theta = search
                 .trainer
@@ -393,7 +379,7 @@ impl SearchRun<'_> {
             configuration + 1,
             self.search.configurations[configuration],
             histories,
-            self.data.has_folds(),
+            self.folds.is_some(),
         )
     }
 }

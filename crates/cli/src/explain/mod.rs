@@ -179,17 +179,11 @@ impl Explainer<'_> {
             ..TagOptions::default()
         };
         let explanation = Explanation::given(self.tagger, input, &condition, options)?;
-        let choice = match (&command.token[..], command.output) {
-            ([], OutputName::Text) if !command.all => TokenChoice::Interesting,
-            ([], _) => TokenChoice::All,
-            (tokens, _) => TokenChoice::These(tokens),
-        };
         let explained = ExplainedSentence {
+            command,
             words: words(sentence),
             explanation: &explanation,
             against: self.against.as_deref(),
-            top: command.top as usize,
-            choice,
         };
         match command.output {
             OutputName::Text => output::write_text(&explained, self.columns, text),
@@ -205,22 +199,11 @@ const UNCLEAR: f64 = 2.0;
 
 /// A sentence, its labels and their reasons.
 pub struct ExplainedSentence<'a> {
+    command: &'a ExplainCommand,
     pub words: Vec<String>,
     pub explanation: &'a Explanation<'a>,
     /// The labels to compare with; `None`: all others.
     pub against: Option<&'a [LabelId]>,
-    /// Number of parts to show.
-    pub top: usize,
-    pub choice: TokenChoice<'a>,
-}
-
-/// The tokens to explain.
-pub enum TokenChoice<'a> {
-    All,
-    /// Those of spans and those that are not clear.
-    Interesting,
-    /// Words, or numbers from 1.
-    These(&'a [String]),
 }
 
 /// The parts of a margin that are shown, and the sum of the others.
@@ -280,40 +263,39 @@ impl<'a> ExplainedSentence<'a> {
     /// Returns the tokens to explain, in ascending order.
     pub fn chosen(&self) -> Vec<usize> {
         let all = 0..self.explanation.len();
-        match self.choice {
-            TokenChoice::All => all.collect(),
-            TokenChoice::These(tokens) => {
-                let is_chosen = |t: &usize| {
-                    tokens.iter().any(|token| match token.parse::<usize>() {
-                        Ok(number) => number == t + 1,
-                        Err(_) => *token == self.words[*t],
-                    })
-                };
-                all.filter(is_chosen).collect()
-            }
-            TokenChoice::Interesting => {
-                let margin = |t: usize| {
-                    let runner_up = self.explanation.runner_up(t);
-                    runner_up.map_or(f64::INFINITY, |runner_up| runner_up.margin())
-                };
-                let margins: Vec<f64> = all.clone().map(margin).collect();
-                let in_span = |t: usize| self.encodes_spans() && !self.is_outside(t);
-                let chosen = all.clone().filter(|&t| in_span(t) || margins[t] < UNCLEAR);
-                let chosen: Vec<usize> = chosen.collect();
-                if !chosen.is_empty() {
-                    return chosen;
-                }
-                // The least clear one.
-                let least = all.min_by(|&x, &y| margins[x].total_cmp(&margins[y]));
-                least.into_iter().collect()
-            }
+        let ExplainCommand { token, output, .. } = self.command;
+        if !token.is_empty() {
+            let is_chosen = |t: &usize| {
+                token.iter().any(|token| match token.parse::<usize>() {
+                    Ok(number) => number == t + 1,
+                    Err(_) => *token == self.words[*t],
+                })
+            };
+            return all.filter(is_chosen).collect();
         }
+        if self.command.all || *output != OutputName::Text {
+            return all.collect();
+        }
+        // Those of spans and those that are not clear, or the least clear one.
+        let margin = |t: usize| {
+            let runner_up = self.explanation.runner_up(t);
+            runner_up.map_or(f64::INFINITY, |runner_up| runner_up.margin())
+        };
+        let margins: Vec<f64> = all.clone().map(margin).collect();
+        let in_span = |t: usize| self.encodes_spans() && !self.is_outside(t);
+        let chosen = all.clone().filter(|&t| in_span(t) || margins[t] < UNCLEAR);
+        let chosen: Vec<usize> = chosen.collect();
+        if !chosen.is_empty() {
+            return chosen;
+        }
+        let least = all.min_by(|&x, &y| margins[x].total_cmp(&margins[y]));
+        least.into_iter().collect()
     }
 
     /// Returns the parts of the margin to an alternative.
     pub fn reasons<'e>(&self, alternative: &Alternative<'e>) -> Result<Reasons<'e>> {
         let mut shown = alternative.parts()?;
-        let others = shown.split_off(self.top.min(shown.len()));
+        let others = shown.split_off(shown.len().min(self.command.top as usize));
         Ok(Reasons {
             margin: alternative.margin(),
             others: others.len(),
