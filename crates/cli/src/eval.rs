@@ -111,8 +111,8 @@ impl EvalCommand {
             .read(&self.predictions)
             .check()?;
         self.threads.start_pool()?;
-        if let (true, [model, gold]) = (self.damage.is_given(), self.files.as_slice()) {
-            return self.evaluate_damaged(model, gold);
+        if let (Some(damage), [model, gold]) = (self.damage.chosen(), self.files.as_slice()) {
+            return self.evaluate_damaged(damage, model, gold);
         }
         let scored = match (&self.predictions, self.files.as_slice()) {
             (Some(predictions), [gold]) => self.evaluate_predictions(predictions, gold)?,
@@ -173,11 +173,30 @@ impl EvalCommand {
     }
 
     /// Tags the gold file, damaged at several rates, and prints the scores.
-    fn evaluate_damaged(&self, model: &FileName, gold: &FileName) -> CommandResult {
-        let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
-        let evaluate = |gold: &GoldTagger| Ok(self.evaluate_tagger(gold)?.0);
-        let report = self.damage.evaluate(gold, self.seed, evaluate)?;
-        let Some(report) = report else { return Ok(()) };
+    fn evaluate_damaged(
+        &self,
+        (rates, name, damage): ChosenDamage<'_>,
+        model: &FileName,
+        gold: &FileName,
+    ) -> CommandResult {
+        let mut gold = GoldTagger::open(model, gold, &self.input, self.document)?;
+        let mut evaluations = Vec::new();
+        let sentences = gold.corpus.sentences().to_vec();
+        for &rate in &rates.0 {
+            match &damage {
+                None => {
+                    let filter = Arc::new(Deletion::new(rate, self.seed)?);
+                    gold.tagger = gold.tagger.with_attribute_filter(filter);
+                }
+                Some(damage) => {
+                    let damaged = sentences.iter();
+                    let damaged = damaged.map(|sentence| damage.apply(sentence, rate, self.seed));
+                    gold.corpus = damaged.collect::<Result<_>>()?;
+                }
+            }
+            evaluations.push((rate, self.evaluate_tagger(&gold)?.0));
+        }
+        let report = DamageReport { name, evaluations };
         print_report(self.json, &report.json(), || report.text())
     }
 
@@ -283,10 +302,12 @@ impl FromStr for MissingColumns {
     }
 }
 
+/// The rates, what they are called, and the damage; `None` of attributes that are left out.
+type ChosenDamage<'a> = (&'a Rates, &'static str, Option<Damage>);
+
 impl DamageArguments {
-    /// Returns the rates, what they are called, and the damage; `None` of attributes that are left
-    /// out. `None` if nothing is damaged.
-    fn chosen(&self) -> Option<(&Rates, &'static str, Option<Damage>)> {
+    /// Returns what is to be damaged; `None` if nothing is.
+    fn chosen(&self) -> Option<ChosenDamage<'_>> {
         let missing = self.missing.as_ref();
         let missing = missing.map(|m| {
             let damage = Damage::Missing(m.columns.clone());
@@ -299,51 +320,17 @@ impl DamageArguments {
         let lowercase = lowercase.map(|r| (r, "lower case", Some(Damage::Lowercase)));
         delete.or(misspell).or(lowercase).or(missing)
     }
-
-    /// Evaluates at each rate, if something is to be damaged.
-    pub fn evaluate(
-        &self,
-        mut gold: GoldTagger,
-        seed: u64,
-        evaluate: impl Fn(&GoldTagger) -> Result<Evaluation>,
-    ) -> Result<Option<DamageReport>> {
-        let Some((rates, name, damage)) = self.chosen() else {
-            return Ok(None);
-        };
-        let mut evaluations = Vec::new();
-        let sentences = gold.corpus.sentences().to_vec();
-        for &rate in rates.as_slice() {
-            match &damage {
-                None => {
-                    let filter = Arc::new(Deletion::new(rate, seed)?);
-                    gold.tagger = gold.tagger.with_attribute_filter(filter);
-                }
-                Some(damage) => {
-                    let damaged = sentences.iter();
-                    let damaged = damaged.map(|sentence| damage.apply(sentence, rate, seed));
-                    gold.corpus = damaged.collect::<Result<_>>()?;
-                }
-            }
-            evaluations.push((rate, evaluate(&gold)?));
-        }
-        Ok(Some(DamageReport { name, evaluations }))
-    }
-
-    /// Returns whether something is to be damaged.
-    pub fn is_given(&self) -> bool {
-        self.chosen().is_some()
-    }
 }
 
 /// Scores by the rate of damage.
-pub struct DamageReport {
+struct DamageReport {
     name: &'static str,
     evaluations: Vec<(f64, Evaluation)>,
 }
 
 impl DamageReport {
     /// Returns a table and a plot: of F1 if there are spans, else of accuracy.
-    pub fn text(&self) -> String {
+    fn text(&self) -> String {
         let percent = |fraction: f64| format!("{:.2}", 100.0 * fraction);
         let mut has_spans = self.evaluations.iter();
         let has_spans = has_spans.any(|(_, evaluation)| evaluation.has_spans());
@@ -362,7 +349,7 @@ impl DamageReport {
     }
 
     /// Returns the reports by rate.
-    pub fn json(&self) -> Value {
+    fn json(&self) -> Value {
         let reports = self.evaluations.iter().map(|(rate, evaluation)| {
             let mut report = json!(evaluation.report());
             report["rate"] = json!(rate);

@@ -174,9 +174,9 @@ fn pairs(counts: &SystemAnalysis, has_spans: bool) -> Pairs {
     }
     let mut add = |names, count| pairs.entry(names).or_default()[1] = count;
     if has_spans {
-        for errors in counts.errors.types() {
-            let name = |kind: Option<&str>| kind.map_or(NONE.to_owned(), name_of);
-            add((name(errors.gold), name(errors.predicted)), errors.count);
+        let name = |kind: &Option<String>| kind.as_deref().map_or(NONE.to_owned(), name_of);
+        for ((gold, predicted), &count) in &counts.errors.types {
+            add((name(gold), name(predicted)), count);
         }
     } else {
         for confusion in counts.evaluation.confusions(usize::MAX) {

@@ -192,7 +192,7 @@ impl Workers {
 const MAX_EXCESS: usize = 1 << 20;
 
 /// Memory of responses that clients have not read yet, in units of [`UNIT`] bytes.
-const RESPONSE_UNITS: usize = 1 << 19;
+pub const RESPONSE_UNITS: usize = 1 << 19;
 
 /// The unit of the memory of responses, in bytes.
 const UNIT: usize = 1 << 10;
@@ -220,26 +220,16 @@ pub async fn read_body(mut body: Body, limit: usize) -> Result<Bytes, ApiError> 
     Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
-/// The memory for responses that clients have not read yet.
-pub struct ResponseMemory(Arc<Semaphore>);
-
-impl Default for ResponseMemory {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(RESPONSE_UNITS)))
-    }
-}
-
-impl ResponseMemory {
-    /// Returns a body that counts until it has been sent.
-    pub fn admit(&self, bytes: Vec<u8>) -> Result<Bytes, ApiError> {
-        // A response that is larger than all of the memory may have all of it.
-        let units = bytes.len().div_ceil(UNIT).min(RESPONSE_UNITS) as u32;
-        let permit = Arc::clone(&self.0).try_acquire_many_owned(units);
-        let _permit = permit.map_err(|_| {
-            ApiError::unavailable("too many responses wait to be read; try again later")
-        })?;
-        Ok(Bytes::from_owner(AdmittedBytes { bytes, _permit }))
-    }
+/// Returns a body that counts until it has been sent, given the memory for responses that clients
+/// have not read yet.
+pub fn admit(memory: &Arc<Semaphore>, bytes: Vec<u8>) -> Result<Bytes, ApiError> {
+    // A response that is larger than all of the memory may have all of it.
+    let units = bytes.len().div_ceil(UNIT).min(RESPONSE_UNITS) as u32;
+    let permit = Arc::clone(memory).try_acquire_many_owned(units);
+    let _permit = permit.map_err(|_| {
+        ApiError::unavailable("too many responses wait to be read; try again later")
+    })?;
+    Ok(Bytes::from_owner(AdmittedBytes { bytes, _permit }))
 }
 
 /// Bytes with the permission to keep them in memory.

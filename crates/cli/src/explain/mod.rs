@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dropchain::ids::LabelId;
 use dropchain::sentence::list_names;
-use dropchain::tag::{Batch, Condition, TagInput, TagOptions, Tagger, Workspace, stream_documents};
+use dropchain::tag::{Batch, Condition, TagOptions, Tagger, Workspace, stream_documents};
 use dropchain::{Error, Result, Sentence};
 use dropchain_analysis::{Alternative, Explanation, Part, PartKind};
 use dropchain_formats::InputFormat;
@@ -105,12 +105,10 @@ impl ExplainCommand {
         let header = tagger.model().header();
         let against = self.against(&tagger)?;
         let (reader, format) = self.input.open(header, &self.forced, &self.limits)?;
-        let explainer = Explainer {
-            command: self,
-            against,
-            format,
-            tagger: &tagger,
-            columns: columns(),
+        let columns = columns();
+        let options = TagOptions {
+            constrain: self.constrain.is_on(),
+            ..TagOptions::default()
         };
         if self.output == OutputName::Html {
             print(&output::page_beginning(&self.model.display().to_string()))?;
@@ -119,7 +117,20 @@ impl ExplainCommand {
             let documents = batch.documents();
             let sentences = batch.sentences.iter().enumerate();
             for (i, sentence) in sentences.filter(|(_, s)| !s.layout.document_start) {
-                explainer.write(sentence, documents.input(i), text)?;
+                let condition = self.forced.condition(sentence, format)?;
+                let condition = condition.unwrap_or_else(Condition::new);
+                let input = documents.input(i);
+                let explained = ExplainedSentence {
+                    command: self,
+                    words: words(sentence),
+                    explanation: &Explanation::given(&tagger, input, &condition, options)?,
+                    against: against.as_deref(),
+                };
+                match self.output {
+                    OutputName::Text => output::write_text(&explained, columns, text)?,
+                    OutputName::Json => output::write_json(&explained, text)?,
+                    OutputName::Html => output::write_html(&explained, text)?,
+                }
             }
             Ok(())
         };
@@ -157,39 +168,6 @@ impl ExplainCommand {
             )));
         }
         Ok(Some(found))
-    }
-}
-
-/// Explains sentences and writes the explanations.
-struct Explainer<'a> {
-    command: &'a ExplainCommand,
-    against: Option<Vec<LabelId>>,
-    format: InputFormat,
-    tagger: &'a Tagger,
-    columns: usize,
-}
-
-impl Explainer<'_> {
-    fn write(&self, sentence: &Sentence, input: TagInput<'_>, text: &mut Vec<u8>) -> Result<()> {
-        let command = self.command;
-        let condition = command.forced.condition(sentence, self.format)?;
-        let condition = condition.unwrap_or_else(Condition::new);
-        let options = TagOptions {
-            constrain: command.constrain.is_on(),
-            ..TagOptions::default()
-        };
-        let explanation = Explanation::given(self.tagger, input, &condition, options)?;
-        let explained = ExplainedSentence {
-            command,
-            words: words(sentence),
-            explanation: &explanation,
-            against: self.against.as_deref(),
-        };
-        match command.output {
-            OutputName::Text => output::write_text(&explained, self.columns, text),
-            OutputName::Json => output::write_json(&explained, text),
-            OutputName::Html => output::write_html(&explained, text),
-        }
     }
 }
 
