@@ -11,7 +11,6 @@ use dropchain::sentence::list_names;
 use dropchain::tag::{Batch, Condition, TagOptions, Tagger, Workspace, stream_documents};
 use dropchain::{Error, Result, Sentence};
 use dropchain_analysis::{Alternative, Explanation, Part, PartKind};
-use dropchain_formats::InputFormat;
 
 use crate::arguments::{LimitArguments, Switch, ThreadArguments};
 use crate::outputs::CommandFiles;
@@ -104,7 +103,8 @@ impl ExplainCommand {
         let tagger = self.document.apply_to_tagger(tagger)?;
         let header = tagger.model().header();
         let against = self.against(&tagger)?;
-        let (reader, format) = self.input.open(header, &self.forced, &self.limits)?;
+        let inputs = self.input.files();
+        let (reader, format) = (self.input).open(&inputs, header, &self.forced, &self.limits)?;
         let columns = columns();
         let options = TagOptions {
             constrain: self.constrain.is_on(),

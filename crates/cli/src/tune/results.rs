@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dropchain::train::{DevScore, EndReason, NoiseKind, TrainSettings};
+use dropchain::train::{DevScore, EndReason, NoiseKind};
 use dropchain_knowledge::KnowledgePart;
 use dropchain_tune::{
     Configuration, NoiseGain, ResourcePlan, Rung, Search, TrialResult, TuneResult,
