@@ -198,7 +198,7 @@ mod tests {
             None => "none".to_owned(),
         };
         let (gold, predicted) = (span(&error.gold), span(&error.predicted));
-        format!("{}: {gold}, {predicted}", error.kind)
+        format!("{}: {gold}, {predicted}", error.kind.words())
     }
 
     #[test]
