@@ -226,8 +226,8 @@ impl EvalCommand {
         })
     }
 
-    /// Scores the sentences that `visit` has, with gold and predicted labels in these schemes, which
-    /// may join columns.
+    /// Scores the sentences that `visit` has, with gold and predicted labels in these schemes,
+    /// which may join columns.
     fn score(
         &self,
         schemes: [Scheme; 2],

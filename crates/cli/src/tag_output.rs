@@ -253,7 +253,8 @@ pub struct OutputFiles<'a> {
 }
 
 impl<'a> OutputFiles<'a> {
-    /// Names the output files of each input in a directory, checks all of them, and creates the directory.
+    /// Names the output files of each input in a directory, checks all of them, and creates the
+    /// directory.
     ///
     /// # Errors
     ///
