@@ -208,14 +208,8 @@ struct UnlabeledArguments {
     #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     unlabeled: Vec<FileName>,
     /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
-    #[arg(
-        long,
-        value_parser = input_format(),
-        value_name = "FORMAT",
-        requires = "unlabeled",
-        hide_short_help = true,
-        hide_long_help = true
-    )]
+    #[arg(long, value_parser = input_format(), value_name = "FORMAT", requires = "unlabeled",
+          hide_long_help = true)]
     unlabeled_format: Option<InputFormat>,
 }
 
@@ -359,7 +353,6 @@ pub struct CheckpointArguments {
         long,
         value_name = "N|TIME",
         requires = "checkpoint",
-        hide_short_help = true,
         hide_long_help = true
     )]
     checkpoint_every: Option<Interval>,
