@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::events::DevScore;
+use super::extraction::for_each_in_context;
 use super::label_scores::LabelScores;
 use super::labels::TrainingLabels;
 use super::options::DevUse;
@@ -16,7 +17,7 @@ use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilde
 use crate::ids::LabelId;
 use crate::model::decoding_constraint;
 use crate::score::{ForwardProduct, ParameterSpace};
-use crate::sentence::{Document, Sentence};
+use crate::sentence::Sentence;
 use crate::template::Template;
 
 /// The number of threads that the estimate of memory assumes, so that logs do not depend on it.
@@ -65,7 +66,6 @@ impl DevelopmentSet {
         let source = AttributeSource::bind(template, first.schema())?;
         let mut builder = DatasetBuilder::with_alphabets(source, alphabets, edges);
         let mut gold = Vec::with_capacity(sentences.len());
-        let documents = template.and_then(Template::documents);
         for sentence in sentences {
             let Some(labels) = sentence.labels() else {
                 return Err(Error::input(
@@ -84,16 +84,8 @@ impl DevelopmentSet {
                 ));
             }
             gold.push(labels.into_iter().map(str::to_owned).collect());
-            if documents.is_none() {
-                builder.add(sentence, &[])?;
-            }
         }
-        for document in documents.map_or_else(Vec::new, |d| d.rule.documents(sentences)) {
-            let document = Document::new(document);
-            for context in document.in_contexts() {
-                builder.add(context, &[])?;
-            }
-        }
+        for_each_in_context(sentences, template, |sentence| builder.add(sentence, &[]))?;
         let (data, alphabets, _) = builder.finish();
         Ok((Self::with_gold(data, gold, labels), alphabets))
     }

@@ -300,7 +300,10 @@ impl ExtractedCorpora {
             let counted = sentences.iter().copied().filter(|&i| is_counted(i));
             let counts = self.data.column_counts(matrix, columns, counted);
             // Attributes of models are kept however rare they are.
-            let is_known = |id| self.base.as_ref().is_some_and(|base| base.has(kind, id));
+            let is_known = |id| {
+                let rows = self.base.as_ref().map(|base| base.rows(kind, id));
+                rows.is_some_and(|rows| rows.iter().any(Option::is_some))
+            };
             let is_frequent = counts.iter().map(|n| n.is_at_least(options.min_count));
             let kept = is_frequent.enumerate();
             kept.map(|(id, is_frequent)| is_frequent || is_known(id))
