@@ -30,8 +30,10 @@ pub(super) struct DevelopmentSet {
     gold: Vec<Vec<String>>, // [sentences][T]
     labels: TrainingLabels,
     constraint: Option<Constraint>,
-    always_spans: bool, // score spans even if neither gold nor predicted labels encode any
-    is_report: bool,    // choose nothing
+    /// Whether spans are scored even if neither gold nor predicted labels encode any.
+    pub always_spans: bool,
+    /// Whether the data are only reported.
+    pub is_report: bool,
 }
 
 /// Scores parameters on a development set, iteration after iteration.
@@ -103,15 +105,6 @@ impl DevelopmentSet {
         }
     }
 
-    /// Creates a development set from a held-out fold of a corpus. It is scored by spans if any
-    /// label of the corpus encodes one, so that the scores of all folds have the same metric.
-    pub fn held_out(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
-        Self {
-            always_spans: labels.has_spans,
-            ..Self::with_gold(data, gold, labels)
-        }
-    }
-
     /// Sets what the data are for.
     pub fn set_use(&mut self, dev_use: DevUse) {
         self.is_report = dev_use == DevUse::Report;
@@ -120,15 +113,10 @@ impl DevelopmentSet {
         }
     }
 
-    /// Returns whether the data are only reported.
-    pub fn is_report(&self) -> bool {
-        self.is_report
-    }
-
     /// Maps the attributes to the classes of the training data.
-    pub fn collapse(&mut self, node_classes: &Classes, edge_classes: &Classes) {
-        self.data.nodes = Arc::new(node_classes.project(&self.data.nodes));
-        self.data.edges = Arc::new(edge_classes.project(&self.data.edges));
+    pub fn collapse(&mut self, [nodes, edges]: &[Classes; 2]) {
+        self.data.nodes = Arc::new(nodes.project(&self.data.nodes));
+        self.data.edges = Arc::new(edges.project(&self.data.edges));
     }
 
     /// Returns the memory usage in bytes.

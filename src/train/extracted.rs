@@ -248,7 +248,11 @@ impl ExtractedCorpora {
         Ok(Self {
             node_attributes: self.node_attributes,
             edge_attributes: self.edge_attributes,
-            development: Some(DevelopmentSet::held_out(fold, gold, &self.labels)),
+            // The scores of all folds have the same metric.
+            development: Some(DevelopmentSet {
+                always_spans: self.labels.has_spans,
+                ..DevelopmentSet::with_gold(fold, gold, &self.labels)
+            }),
             template: self.template.clone(),
             base: self.base.clone(),
             groups: self.groups.clone(),

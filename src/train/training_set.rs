@@ -8,8 +8,8 @@ use super::expand::ClassWeights;
 use super::extracted::ExtractedCorpora;
 use super::line_options::ClassOptions;
 use super::noise_options::FeatureNoise;
-use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
+use super::settings::TrainSettings;
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
 use crate::ids::AttributeId;
@@ -40,13 +40,11 @@ pub trait L2Rule: fmt::Debug + Send + Sync {
     fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64>;
 }
 
-impl TrainingSet {
-    /// Collapses the attributes, and lays out the parameters.
-    pub(super) fn from_extracted(
-        mut corpora: ExtractedCorpora,
-        options: &CommonOptions,
-        l2_rule: Option<Arc<dyn L2Rule>>,
-    ) -> Self {
+impl ExtractedCorpora {
+    /// Converts all sentences to a training set. If the settings say so, attributes that always
+    /// occur together are collapsed into classes.
+    pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
+        let (mut corpora, options) = (self, settings.options());
         let occurrences = corpora.base.is_some().then(|| corpora.occurrences());
         let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
         let before = entries(&corpora.data);
@@ -62,7 +60,7 @@ impl TrainingSet {
             }
         };
         if let Some(development) = &mut corpora.development {
-            development.collapse(&classes[0], &classes[1]);
+            development.collapse(&classes);
             development.set_use(options.dev_use);
         }
         let pair = classes.each_ref();
@@ -87,7 +85,7 @@ impl TrainingSet {
         let space = ParameterSpace::including(k, &corpora.data, pair, space_options, extra);
         let lines = corpora.groups.as_ref().zip(template);
         let origin = base.zip(occurrences.as_ref());
-        Self {
+        TrainingSet {
             line_options: lines
                 .map(|(groups, template)| ClassOptions::new(groups, pair, template.groups())),
             origin: origin.map(|(base, found)| Origin::new(base, &space, pair, found)),
@@ -95,10 +93,12 @@ impl TrainingSet {
             corpora,
             classes,
             space,
-            l2_rule,
+            l2_rule: settings.l2_rule().cloned(),
         }
     }
+}
 
+impl TrainingSet {
     /// Returns the design matrices and labels.
     pub fn data(&self) -> &Dataset {
         &self.corpora.data
@@ -206,7 +206,7 @@ impl TrainingSet {
     /// Returns whether development data are only reported.
     pub(super) fn reports_dev(&self) -> bool {
         let development = self.corpora.development.as_ref();
-        development.is_some_and(DevelopmentSet::is_report)
+        development.is_some_and(|development| development.is_report)
     }
 
     /// Returns the L2 penalty of strength c2 = `l2`.
@@ -307,8 +307,7 @@ impl TrainingSet {
     pub(super) fn class_weights(&self) -> ClassWeights<'_> {
         ClassWeights {
             space: &self.space,
-            node_classes: &self.classes[0],
-            edge_classes: &self.classes[1],
+            classes: &self.classes,
             origin: self.origin.as_ref(),
         }
     }
