@@ -19,22 +19,9 @@ use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Sep
 use crate::template::Template;
 
 impl ExtractedCorpora {
-    /// Extracts the attributes. Document boundaries
-    /// ([`Layout::document_start`](crate::sentence::Layout)) are skipped.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Trainer::train`](super::Trainer::train).
-    pub fn new(
-        corpora: impl Into<TrainingCorpora>,
-        template: Option<Template>,
-        settings: &TrainSettings,
-    ) -> Result<Self> {
-        Self::from_models(corpora, template, settings, &BaseModels::default())
-    }
-
-    /// Like [`new`](Self::new), with the labels and attributes of models, whose training is
-    /// continued.
+    /// Extracts the attributes, beside the labels and attributes of models whose training is
+    /// continued. Document boundaries ([`Layout::document_start`](crate::sentence::Layout)) are
+    /// skipped.
     ///
     /// # Errors
     ///
@@ -53,7 +40,7 @@ impl ExtractedCorpora {
     ///
     /// # Errors
     ///
-    /// Same as [`ExtractedCorpora::new`].
+    /// Same as [`from_models`](Self::from_models).
     pub fn for_cross_validation(
         corpora: impl Into<TrainingCorpora>,
         template: Option<Template>,

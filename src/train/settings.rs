@@ -233,12 +233,13 @@ impl BaseModels<'_> {
 ///
 /// [`Error::Input`] at the first line with an option that the learner has no use for, or a
 /// dropout rate of 1 or more.
-pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Result<()> {
+pub fn check_line_options(template: Option<&Template>, settings: &TrainSettings) -> Result<()> {
+    let groups = template.map_or_else(Vec::new, Template::groups);
     let (learner, noise) = (settings.learner(), settings.feature_noise());
-    for group in template.groups() {
+    for group in &groups {
         if let Some([option, others]) = learner.unused_line_option(&group.options) {
             return Err(Error::input(
-                group.place,
+                group.place.clone(),
                 format!(
                     "the option {option} of this line has no effect with --algorithm {}; expected \
                      --algorithm {others}, or a line without it",
@@ -250,7 +251,7 @@ pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Resu
     let Some(noise) = noise else {
         return Ok(());
     };
-    for group in template.groups() {
+    for group in &groups {
         let Some(dropout) = group.options.dropout else {
             continue;
         };
@@ -268,7 +269,7 @@ pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Resu
                 }
             };
             return Err(Error::input(
-                group.place,
+                group.place.clone(),
                 format!("{message}; expected a rate below 1"),
             ));
         }

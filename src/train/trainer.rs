@@ -13,7 +13,7 @@ use super::extracted::ExtractedCorpora;
 use super::learner::AnyLearner;
 use super::model_match::ModelMatch;
 use super::options::TrainOptions;
-use super::settings::TrainSettings;
+use super::settings::{TrainSettings, check_line_options};
 use super::training_set::TrainingSet;
 use crate::corpus::Corpus;
 use crate::error::Result;
@@ -241,7 +241,7 @@ impl<'a> Trainer<'a> {
         run: &mut Run,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        extracted.check_line_options(&self.settings)?;
+        check_line_options(extracted.template.as_ref(), &self.settings)?;
         let matches = extracted.matches();
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);

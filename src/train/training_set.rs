@@ -49,7 +49,7 @@ impl ExtractedCorpora {
         let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
         let before = entries(&corpora.data);
         let classes = match corpora.class_groups(options) {
-            None => [corpora.node_attributes, corpora.edge_attributes].map(Classes::singletons),
+            None => corpora.attributes.map(Classes::singletons),
             Some([nodes, edges]) => {
                 let data = &mut corpora.data;
                 let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
@@ -136,7 +136,7 @@ impl TrainingSet {
 
     /// Returns the number of attributes before collapsing.
     pub fn attributes(&self) -> usize {
-        self.corpora.node_attributes + self.corpora.edge_attributes
+        self.corpora.attributes.iter().sum()
     }
 
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
