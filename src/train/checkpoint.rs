@@ -35,8 +35,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::course::CourseState;
 use super::events::{DevScore, End, EndReason};
+use super::recall_bias::RecallBiasSearch;
+use super::segment::BestWeights;
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -172,6 +173,29 @@ mod model_bytes {
         let verified = model.and_then(|model| model.verify().map(|()| model));
         verified.map(Arc::new).map_err(D::Error::custom)
     }
+}
+
+/// The state of a course after an iteration, as checkpoints hold it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CourseState {
+    /// Number of iterations so far.
+    pub iterations: usize,
+    /// Number of warm-up iterations, which by default depends on the maximum number of iterations.
+    pub warm_up: Option<usize>,
+    pub time: Duration, // until the clock was started
+    pub search: RecallBiasSearch,
+    pub run: Stage,
+    pub best: Option<BestWeights>,
+}
+
+/// A stage of a course.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Stage {
+    pub earlier_iterations: usize,  // of earlier stages
+    pub earlier_evaluations: usize, // of earlier runs
+    pub patience_start: usize,      // iteration from which patience counts
+    pub skips_start: bool,          // the starting point is the last iterate of an earlier run
+    pub has_fixed_length: bool,     // no early stopping
 }
 
 /// What a checkpoint belongs to.

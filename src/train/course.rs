@@ -6,17 +6,17 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use super::agreement::Agreement;
-use super::checkpoint::{Run, SavedState};
+use super::checkpoint::{CourseState, Run, SavedState, Stage};
 use super::development::DevScorer;
 use super::events::{DevScore, End, EndReason, Iteration, Observer};
-use super::options::Lbfgs;
+use super::noise_options::Regularization;
+use super::options::{CommonOptions, Lbfgs};
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
 use super::segment::{BestWeights, Segment, SegmentEnd};
-use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
@@ -30,7 +30,8 @@ use crate::ranks::Ranks;
 /// A run has one or more stages, each starting from the weights of the previous one.
 pub struct Course<'a> {
     set: &'a TrainingSet,
-    settings: &'a TrainSettings,
+    options: &'a CommonOptions,
+    regularization: &'a Regularization,
     pub(super) observer: &'a mut dyn Observer,
     pub(super) interrupt: Option<&'a AtomicBool>,
     pub(super) checkpoints: Option<&'a mut Run>, // unless it is a segment
@@ -39,7 +40,7 @@ pub struct Course<'a> {
     start: Option<Vec<f64>>, // of a segment
     pub(super) saved: Option<SavedState>,
     is_segment: bool,
-    limit: Option<usize>, // of iterations in all
+    pub(super) limit: Option<usize>, // of iterations in all
     clock: Instant,
     scoring_time: Duration, // since then
     scorer: Option<DevScorer<'a>>,
@@ -53,29 +54,6 @@ pub struct Course<'a> {
     error: Option<Error>,
 }
 
-/// The state of a course after an iteration, as checkpoints hold it.
-#[derive(Serialize, Deserialize)]
-pub(super) struct CourseState {
-    /// Number of iterations so far.
-    pub iterations: usize,
-    /// Number of warm-up iterations, which by default depends on the maximum number of iterations.
-    warm_up: Option<usize>,
-    time: Duration, // until the clock was started
-    search: RecallBiasSearch,
-    run: Stage,
-    best: Option<BestWeights>,
-}
-
-/// A stage of a course.
-#[derive(Default, Serialize, Deserialize)]
-struct Stage {
-    earlier_iterations: usize,  // of earlier stages
-    earlier_evaluations: usize, // of earlier runs
-    patience_start: usize,      // iteration from which patience counts
-    skips_start: bool,          // the starting point is the last iterate of an earlier run
-    has_fixed_length: bool,     // no early stopping
-}
-
 impl<'a> Course<'a> {
     /// Creates the course of training that started at `clock`.
     ///
@@ -84,15 +62,17 @@ impl<'a> Course<'a> {
     /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
     pub(super) fn new(
         set: &'a TrainingSet,
-        settings: &'a TrainSettings,
+        options: &'a CommonOptions,
+        regularization: &'a Regularization,
         clock: Instant,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut search = RecallBiasSearch::new(settings.options(), &set.corpora.labels)?;
+        let mut search = RecallBiasSearch::new(options, &set.corpora.labels)?;
         search.resume(set.recall_bias());
         Ok(Self {
             set,
-            settings,
+            options,
+            regularization,
             observer,
             interrupt: None,
             checkpoints: None,
@@ -100,11 +80,11 @@ impl<'a> Course<'a> {
             start: None,
             saved: None,
             is_segment: false,
-            limit: settings.max_iterations(),
+            limit: None,
             clock,
             scoring_time: Duration::ZERO,
             scorer: set.dev_scorer(),
-            has_l1: set.has_l1(settings.regularization().l1),
+            has_l1: set.has_l1(regularization.l1),
             scores: Vec::new(),
             active_attributes: Vec::new(),
             state: CourseState {
@@ -128,11 +108,12 @@ impl<'a> Course<'a> {
     /// Same as [`Course::new`].
     pub(super) fn of_segment(
         set: &'a TrainingSet,
-        settings: &'a TrainSettings,
+        options: &'a CommonOptions,
+        regularization: &'a Regularization,
         segment: Segment<'a>,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut course = Self::new(set, settings, Instant::now(), observer)?;
+        let mut course = Self::new(set, options, regularization, Instant::now(), observer)?;
         let done = segment.done;
         course.interrupt = segment.interrupt;
         course.start = Some(segment.start);
@@ -157,7 +138,7 @@ impl<'a> Course<'a> {
 
     /// Returns the seed of the random numbers.
     pub fn seed(&self) -> u64 {
-        self.settings.options().seed
+        self.options.seed
     }
 
     /// Returns whether this is a segment of training ([`Segment`]).
@@ -243,8 +224,8 @@ impl<'a> Course<'a> {
     /// Returns the number of iterations without noise, given the default of the learner. What it is
     /// at first, it stays when training resumes.
     pub fn warm_up(&mut self, default: usize) -> usize {
-        let limit = self.settings.options().max_iterations;
-        let given = self.settings.regularization().warm_up_or(default, limit);
+        let limit = self.options.max_iterations;
+        let given = self.regularization.warm_up_or(default, limit);
         *self.state.warm_up.get_or_insert(given)
     }
 
@@ -379,8 +360,7 @@ impl<'a> Course<'a> {
         self.patience_is_exhausted = !self.state.run.has_fixed_length
             && self.state.best.as_ref().is_some_and(|best| {
                 let since = best.iteration.max(self.state.run.patience_start);
-                best.score.value() > 0.0
-                    && number >= since.saturating_add(self.settings.options().patience)
+                best.score.value() > 0.0 && number >= since.saturating_add(self.options.patience)
             });
         if self.patience_is_exhausted {
             ControlFlow::Break(())

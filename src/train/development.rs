@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::corpora::for_each_in_context;
 use super::events::DevScore;
-use super::extraction::for_each_in_context;
 use super::label_scores::LabelScores;
 use super::labels::TrainingLabels;
 use super::options::DevUse;

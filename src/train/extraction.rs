@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::base_models::BaseModels;
 use super::base_weights::AllBaseWeights;
-use super::corpora::{TrainingCorpora, is_content};
+use super::corpora::{TrainingCorpora, document_rule, for_each_in_context, is_content};
 use super::development::DevelopmentSet;
 use super::extracted::{CorpusInfo, ExtractedCorpora};
 use super::labels::{LabelIds, TrainingLabels};
@@ -191,30 +191,6 @@ fn retain_content(sentences: &mut Vec<Sentence>) {
         }
         false
     });
-}
-
-/// Returns the rule that divides sentences into documents, if attributes depend on them.
-fn document_rule(template: Option<&Template>) -> Option<DocumentRule> {
-    Some(template?.documents()?.rule)
-}
-
-/// Calls `add` with each sentence that has tokens, in its document if attributes depend on it.
-pub(super) fn for_each_in_context(
-    sentences: &[Sentence],
-    template: Option<&Template>,
-    mut add: impl FnMut(SentenceRef<'_>) -> Result<()>,
-) -> Result<()> {
-    let Some(rule) = document_rule(template) else {
-        let mut content = sentences.iter().filter(|s| is_content(s));
-        return content.try_for_each(|sentence| add(sentence.into()));
-    };
-    rule.documents(sentences)
-        .into_iter()
-        .try_for_each(|document| {
-            let document = Document::new(document);
-            let mut content = document.in_contexts().filter(|s| is_content(s.sentence()));
-            content.try_for_each(&mut add)
-        })
 }
 
 /// The attributes so far, and what more of them are added with.

@@ -20,6 +20,12 @@ use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, Tr
 use crate::template::Template;
 
 impl ExtractedCorpora {
+    /// Converts all sentences to a training set. If the settings say so, attributes that always
+    /// occur together are collapsed into classes.
+    pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
+        TrainingSet::from_extracted(self, settings.options(), settings.l2_rule().cloned())
+    }
+
     /// Creates a training set without the held-out sentences, which become its development data.
     ///
     /// Attributes, minimum counts and classes are those of the remaining sentences, as if the

@@ -101,7 +101,13 @@ impl SegmentTrainer for ObjectiveTrainer {
         segment: Segment<'_>,
     ) -> Result<SegmentEnd> {
         let mut observer = ();
-        let mut course = Course::of_segment(set, settings, segment, &mut observer)?;
+        let mut course = Course::of_segment(
+            set,
+            settings.options(),
+            settings.regularization(),
+            segment,
+            &mut observer,
+        )?;
         let outcome = settings.learner().learn(&mut course)?;
         course.into_end(outcome)
     }

@@ -277,7 +277,9 @@ impl<'a> Trainer<'a> {
     ) -> Result<(Vec<f64>, End)> {
         let (settings, ranks) = (&self.settings, self.ranks.as_ref());
         let agreement = ranks.map(|ranks| Agreement::new(ranks, self.interrupt));
-        let mut course = Course::new(set, settings, clock, observer)?;
+        let regularization = settings.regularization();
+        let mut course = Course::new(set, settings.options(), regularization, clock, observer)?;
+        course.limit = settings.max_iterations();
         let memory = set.memory_to_train(settings);
         course.observer.start(&set.start_event(settings, memory));
         for found in matches {

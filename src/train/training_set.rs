@@ -8,8 +8,8 @@ use super::expand::ClassWeights;
 use super::extracted::ExtractedCorpora;
 use super::line_options::ClassOptions;
 use super::noise_options::FeatureNoise;
+use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
-use super::settings::TrainSettings;
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
 use crate::ids::AttributeId;
@@ -40,11 +40,13 @@ pub trait L2Rule: fmt::Debug + Send + Sync {
     fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64>;
 }
 
-impl ExtractedCorpora {
-    /// Converts all sentences to a training set. If the settings say so, attributes that always
-    /// occur together are collapsed into classes.
-    pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
-        let (mut corpora, options) = (self, settings.options());
+impl TrainingSet {
+    /// Collapses the attributes, and lays out the parameters.
+    pub(super) fn from_extracted(
+        mut corpora: ExtractedCorpora,
+        options: &CommonOptions,
+        l2_rule: Option<Arc<dyn L2Rule>>,
+    ) -> Self {
         let occurrences = corpora.base.is_some().then(|| corpora.occurrences());
         let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
         let before = entries(&corpora.data);
@@ -85,7 +87,7 @@ impl ExtractedCorpora {
         let space = ParameterSpace::including(k, &corpora.data, pair, space_options, extra);
         let lines = corpora.groups.as_ref().zip(template);
         let origin = base.zip(occurrences.as_ref());
-        TrainingSet {
+        Self {
             line_options: lines
                 .map(|(groups, template)| ClassOptions::new(groups, pair, template.groups())),
             origin: origin.map(|(base, found)| Origin::new(base, &space, pair, found)),
@@ -93,12 +95,10 @@ impl ExtractedCorpora {
             corpora,
             classes,
             space,
-            l2_rule: settings.l2_rule().cloned(),
+            l2_rule,
         }
     }
-}
 
-impl TrainingSet {
     /// Returns the design matrices and labels.
     pub fn data(&self) -> &Dataset {
         &self.corpora.data
