@@ -76,7 +76,7 @@ impl<'a> BaseModels<'a> {
 
     /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.init.is_none() && self.towards.is_none()
+        self.first().is_none()
     }
 
     /// Returns the model that the structure, the labels and the template are taken from.

@@ -79,12 +79,6 @@ pub(super) fn position(cell: u32, stride: usize) -> usize {
     (cell >> 16) as usize * stride + (cell & 0xffff) as usize
 }
 
-/// Returns the labels of a weight: those that must be known for it to exist.
-pub(super) fn is_known(position: usize, stride: usize, is_edge: bool, known: &[bool]) -> bool {
-    let (previous, current) = (position / stride, position % stride);
-    known[current] && (!is_edge || known[previous])
-}
-
 impl AllBaseWeights {
     /// Reads the weights of all models. `labels` has their labels; their attributes are interned.
     /// `None` if there are no models.
@@ -97,39 +91,24 @@ impl AllBaseWeights {
         labels: &LabelSet,
         alphabets: &mut Alphabets,
     ) -> Result<Option<Self>> {
-        if models.is_empty() {
-            return Ok(None);
-        }
-        let mut all = Self {
-            init: None,
-            towards: None,
+        let mut read = |role, model: Option<&Model>| {
+            model
+                .map(|model| BaseWeights::read(role, model, labels, alphabets))
+                .transpose()
         };
-        for (role, model) in models.iter() {
-            let weights = BaseWeights::read(role, model, labels, alphabets)?;
-            match role {
-                BaseRole::Init => all.init = Some(weights),
-                BaseRole::Towards => all.towards = Some(weights),
-            }
-        }
-        Ok(Some(all))
+        let init = read(BaseRole::Init, models.init)?;
+        let towards = read(BaseRole::Towards, models.towards)?;
+        Ok((!models.is_empty()).then_some(Self { init, towards }))
     }
 
-    /// Returns whether some model has the attribute.
-    pub fn has(&self, kind: usize, id: usize) -> bool {
-        self.iter()
-            .any(|weights| weights.attributes[kind].get(id).is_some())
+    /// Returns the weights of an attribute in each model; `None` where it has none.
+    pub fn rows(&self, kind: usize, id: usize) -> [Option<&[Entry]>; 2] {
+        [&self.init, &self.towards].map(|model| model.as_ref()?.attributes[kind].get(id))
     }
 
     /// Returns all models.
     pub fn iter(&self) -> impl Iterator<Item = &BaseWeights> {
         self.init.iter().chain(&self.towards)
-    }
-
-    /// Returns the recall bias that the start includes, as far as it is known.
-    pub fn recall_bias(&self) -> f64 {
-        self.iter()
-            .next()
-            .map_or(0.0, |weights| weights.recall_bias)
     }
 
     /// Returns whether some label pair has a weight.

@@ -1,30 +1,61 @@
 //! Checkpoints: the state of a training run in a file, from which it resumes to the same bits.
 //!
-//! A checkpoint holds the weights, the memory of the learner, the best weights
-//! so far and the state of early stopping. It is replaced atomically, and it belongs to the options
-//! and the data it was written with: resuming with others is an error. If training has two passes,
-//! it also holds what those that have ended leave to later ones, so that none of them is repeated.
+//! A checkpoint holds the weights, the memory of the learner, the best weights so far and the state
+//! of early stopping. It is replaced atomically, and it belongs to the options and the data it was
+//! written with: resuming with others is an error. If training has two passes, it also holds what
+//! those that have ended leave to later ones, so that none of them is repeated.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 0–7 | magic `DROPCKP\n` |
+//! | 8–15 | kind and version, `train 7\n` |
+//! | … | [`Header`], `Option<`[`FinishedPasses`]`>`, `Option<`[`CourseState`]`>` |
+//! | … | the name and the state of the learner's stage |
+//! | the last 8 | XXH3-64 of all bytes before, little-endian |
+//!
+//! The contents are in bincode 2, standard configuration. If training has two passes, there are
+//! those that have ended, and the state of the one that has not, once it has made an iteration.
+//! Otherwise there is the state alone.
 //!
 //! It takes 64 to 72 bytes per parameter (with development data the latter), 8 more with reweighted
 //! noise; of online learners 16 to 32. Of two passes, the first model and its predictions for the
 //! training data come on top.
 
 use std::fs::{self, File};
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use bincode::config;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::serde::{decode_from_slice, encode_into_std_write};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-pub use super::checkpoint_contents::CHECKPOINT_MAGIC;
-
-use super::checkpoint_contents::{
-    CheckpointContents, CheckpointHeader, SavedState, TrainingState, encode,
-};
-use super::finished_passes::FinishedPasses;
+use super::events::{DevScore, End, EndReason};
+use super::recall_bias::RecallBiasSearch;
+use super::segment::BestWeights;
 use crate::atomic_file;
 use crate::error::{Error, Result};
+use crate::model::Model;
 use crate::ranks::Ranks;
+use crate::second_pass::Prediction;
+
+/// The first bytes of a checkpoint of any kind.
+pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
+
+/// Kind and version of the format.
+const FORMAT: [u8; 8] = *b"train 7\n";
+
+/// Maximum length of an encoded header, so that a damaged length does not allocate more.
+const MAX_HEADER: usize = 1 << 20;
+
+/// Options that have no influence on iterations that were made already, so that a run of one pass
+/// may resume with other values. Of two passes, earlier ones have an influence on later ones.
+const FREE_OPTIONS: [&str; 4] = ["max_iterations", "patience", "prune", "precision"];
 
 /// Where and how often to write checkpoints of a training run, and whether to resume from one.
 #[derive(Clone, Debug)]
@@ -74,15 +105,9 @@ impl Checkpoints {
         self
     }
 
-    /// Checks that the file can be written for a run with 1 or 2 passes, and reads the checkpoint
-    /// to resume from, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written. [`Error::Checkpoint`] if it is not
-    /// a checkpoint, is damaged, or was written by another version, with other settings or by a run
-    /// with another number of passes.
-    pub(super) fn open(&self, options: String, passes: usize) -> Result<OpenCheckpoints> {
+    /// Checks that the file can be written. Returns its contents if training is to resume; nothing
+    /// if there is none.
+    fn read(&self) -> Result<Vec<u8>> {
         if atomic_file::is_special(&self.path) {
             return Err(Error::parameter(format!(
                 "{}: is not a regular file; expected the name of a file to write",
@@ -90,189 +115,383 @@ impl Checkpoints {
             )));
         }
         atomic_file::check_writable(&self.path)?;
-        let bytes = match self.resume {
-            true => self.read()?,
-            false => Vec::new(),
-        };
-        self.with_earlier(true, bytes, options, passes)
-    }
-
-    /// Like [`open`](Self::open), for a run with ranks: rank 0 alone has the file, and sends the
-    /// others the checkpoint to resume from.
-    ///
-    /// # Errors
-    ///
-    /// Those of `open`, on all ranks; [`Error::Communication`].
-    pub(super) fn open_by_rank_0(
-        &self,
-        options: String,
-        passes: usize,
-        ranks: &Ranks,
-    ) -> Result<OpenCheckpoints> {
-        let mut bytes = Vec::new();
-        let open = match ranks.rank() {
-            0 => self.open(options.clone(), passes).and_then(|open| {
-                if open.earlier.is_some() {
-                    bytes = self.read()?;
-                }
-                Ok(Some(open))
-            }),
-            _ => Ok(None),
-        };
-        let open = ranks.agree(open)?;
-        let bytes = ranks.broadcast(0, &bytes)?;
-        match open {
-            Some(open) => Ok(open),
-            None => self.with_earlier(false, bytes, options, passes),
+        if !self.resume {
+            return Ok(Vec::new());
         }
-    }
-
-    /// Returns the contents of the file; empty if there is none.
-    fn read(&self) -> Result<Vec<u8>> {
         match fs::read(&self.path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             contents => contents.map_err(|e| Error::io(&self.path, e)),
         }
     }
+}
 
-    fn with_earlier(
-        &self,
-        is_written: bool,
-        bytes: Vec<u8>,
-        options: String,
-        passes: usize,
-    ) -> Result<OpenCheckpoints> {
-        let header = CheckpointHeader::new(options, passes);
-        let earlier = match bytes.is_empty() {
-            true => None,
-            false => Some(CheckpointContents::decode(bytes, &self.path)?),
-        };
-        if let Some(earlier) = &earlier {
-            earlier.header.check(&header, &self.path)?;
-        }
-        Ok(OpenCheckpoints {
-            path: self.path.clone(),
-            is_written,
-            interval: self.interval,
-            header,
-            earlier,
-            last: (0, Instant::now()),
-        })
+/// What the passes that have ended leave to those that follow.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct FinishedPasses {
+    /// The result of the first pass.
+    pub first: Option<FirstPass>,
+    /// For each fold whose model is done: the predictions for its sentences.
+    pub folds: Vec<Vec<Prediction>>,
+}
+
+/// The result of the first pass.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct FirstPass {
+    #[serde(with = "model_bytes")]
+    pub model: Arc<Model>,
+    #[serde(with = "StoredEnd")]
+    pub end: End,
+}
+
+/// All fields of an [`End`], of which a log has some.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "End")]
+struct StoredEnd {
+    reason: EndReason,
+    iterations: usize,
+    warm_up: usize,
+    time: Duration,
+    best_iteration: usize,
+    recall_bias: f64,
+    dev: Option<DevScore>,
+}
+
+/// Models as the bytes of their files.
+mod model_bytes {
+    use serde::de::Error;
+    use serde::{Deserializer, Serializer};
+
+    use super::*;
+
+    pub fn serialize<S: Serializer>(model: &Arc<Model>, serializer: S) -> Result<S::Ok, S::Error> {
+        model.as_bytes().serialize(serializer)
+    }
+
+    /// Checks that the model is not damaged.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Model>, D::Error> {
+        let model = Model::from_bytes(Vec::deserialize(deserializer)?);
+        let verified = model.and_then(|model| model.verify().map(|()| model));
+        verified.map(Arc::new).map_err(D::Error::custom)
     }
 }
 
-/// The checkpoints of a run.
-pub(super) struct OpenCheckpoints {
-    path: PathBuf,
-    is_written: bool, // by this process, not by another rank
-    interval: CheckpointInterval,
-    header: CheckpointHeader,
-    earlier: Option<CheckpointContents>, // until a pass resumes from it
-    last: (usize, Instant),              // iteration and time of the last checkpoint
+/// The state of a course after an iteration, as checkpoints hold it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CourseState {
+    /// Number of iterations so far.
+    pub iterations: usize,
+    /// Number of warm-up iterations, which by default depends on the maximum number of iterations.
+    pub warm_up: Option<usize>,
+    pub time: Duration, // until the clock was started
+    pub search: RecallBiasSearch,
+    pub run: Stage,
+    pub best: Option<BestWeights>,
 }
 
-impl OpenCheckpoints {
+/// A stage of a course.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Stage {
+    pub earlier_iterations: usize,  // of earlier stages
+    pub earlier_evaluations: usize, // of earlier runs
+    pub patience_start: usize,      // iteration from which patience counts
+    pub skips_start: bool,          // the starting point is the last iterate of an earlier run
+    pub has_fixed_length: bool,     // no early stopping
+}
+
+/// What a checkpoint belongs to.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    version: String,
+    options: String, // JSON
+    passes: usize,
+    /// Of the data, the template and the models that training continues from.
+    fingerprint: u64,
+}
+
+impl Header {
+    /// Says why a run with the header `now` may not resume from a checkpoint with this one, as far
+    /// as version, passes and options are concerned.
+    fn conflict(&self, now: &Self) -> Option<String> {
+        if self.version != now.version {
+            return Some(format!(
+                "was written by dropchain {}; expected {}, this version",
+                self.version, now.version
+            ));
+        }
+        if self.passes != now.passes {
+            let name = |passes| ["one pass", "two passes"][usize::from(passes > 1)];
+            return Some(format!(
+                "was written by training in {}, this run has {}; expected the template of the \
+                 interrupted run",
+                name(self.passes),
+                name(now.passes)
+            ));
+        }
+        let [then, now] = [self, now].map(|header| -> Map<String, Value> {
+            serde_json::from_str(&header.options).unwrap_or_default()
+        });
+        let is_free = |name: &str| self.passes == 1 && FREE_OPTIONS.contains(&name);
+        let mut names = then.keys().chain(now.keys());
+        let name = names.find(|name| !is_free(name) && then.get(*name) != now.get(*name))?;
+        // Some options are written only if they differ from their defaults.
+        let [then, now] = [&then, &now].map(|options| match options.get(name) {
+            Some(value) => value.to_string(),
+            None => "the default".to_owned(),
+        });
+        Some(format!(
+            "was written with {} {then}, this run has {now}; expected the options of the \
+             interrupted run",
+            name.replace('_', "-")
+        ))
+    }
+}
+
+/// The state of a learner in a stage of training.
+pub(super) struct SavedState {
+    /// The name of the stage.
+    pub stage: String,
+    bytes: Vec<u8>, // of the checkpoint, without the checksum
+    start: usize,
+}
+
+impl SavedState {
+    /// Decodes the state.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`]: it is of another type.
+    pub fn decode<S: DeserializeOwned>(&self) -> Result<S> {
+        let bytes = &self.bytes[self.start..];
+        match decode_from_slice(bytes, config::standard()) {
+            Ok((state, length)) if length == bytes.len() => Ok(state),
+            _ => Err(Error::parameter(format!(
+                "the state of '{}' in the checkpoint is of another learner; remove the checkpoint \
+                 to start from the beginning",
+                self.stage
+            ))),
+        }
+    }
+}
+
+/// A run of one or two passes, whose state is in checkpoints if there are to be any.
+pub(super) struct Run {
+    checkpoints: Option<Checkpoints>,
+    is_written: bool, // by this process, not by another rank
+    header: Header,
+    /// The passes that have ended, of two.
+    pub finished: FinishedPasses,
+    /// The fingerprint of the checkpoint to resume from, and the state of its pass unless that has
+    /// made no iteration; until a pass resumes from it.
+    earlier: Option<(u64, Option<(CourseState, SavedState)>)>,
+    last: (usize, Instant), // iteration and time of the last checkpoint
+}
+
+impl Run {
+    /// Begins a run with 1 or 2 passes: checks that the file of checkpoints can be written, and
+    /// reads the one to resume from, if there is one. Of several ranks, rank 0 alone has the file,
+    /// and sends it to the others.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written. [`Error::Checkpoint`] if it is not a checkpoint, is damaged, or
+    /// was written by another version, with other settings or by a run with another number of
+    /// passes. [`Error::Communication`].
+    pub fn begin(
+        checkpoints: Option<&Checkpoints>,
+        options: String,
+        passes: usize,
+        ranks: Option<&Ranks>,
+    ) -> Result<Self> {
+        let mut run = Self {
+            checkpoints: checkpoints.cloned(),
+            is_written: checkpoints.is_some() && ranks.is_none_or(|ranks| ranks.rank() == 0),
+            header: Header {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                options,
+                passes,
+                fingerprint: 0,
+            },
+            finished: FinishedPasses::default(),
+            earlier: None,
+            last: (0, Instant::now()),
+        };
+        let Some(checkpoints) = checkpoints else {
+            return Ok(run);
+        };
+        let mut bytes = match run.is_written {
+            true => checkpoints.read(),
+            false => Ok(Vec::new()),
+        };
+        if let Some(ranks) = ranks {
+            bytes = Ok(ranks.broadcast(0, &ranks.agree(bytes)?)?);
+        }
+        let bytes = bytes?;
+        if !bytes.is_empty() {
+            run.decode(bytes, &checkpoints.path)?;
+        }
+        Ok(run)
+    }
+
+    /// Decodes the contents of a file. Its checksum is verified before anything is decoded.
+    fn decode(&mut self, mut bytes: Vec<u8>, path: &Path) -> Result<()> {
+        let damaged = |what: &str| {
+            let message = format!("is damaged: {what}; remove it to start from the beginning");
+            Error::checkpoint(path, message)
+        };
+        let mut at = CHECKPOINT_MAGIC.len() + FORMAT.len();
+        if !bytes.starts_with(&[CHECKPOINT_MAGIC, FORMAT].concat()) {
+            return Err(Error::checkpoint(
+                path,
+                "is not a checkpoint of `train`; expected one to resume",
+            ));
+        }
+        let end = bytes.len().checked_sub(8).filter(|&end| end >= at);
+        let end = end.ok_or_else(|| damaged("it is cut off"))?;
+        if xxh3_64(&bytes[..end]).to_le_bytes() != bytes[end..] {
+            return Err(damaged("it does not match its checksum"));
+        }
+        bytes.truncate(end);
+        let error = |e: DecodeError| damaged(&e.to_string());
+        let limited = config::standard().with_limit::<MAX_HEADER>();
+        let (header, length): (Header, usize) =
+            decode_from_slice(&bytes[at..], limited).map_err(error)?;
+        at += length;
+        type Body = (Option<FinishedPasses>, Option<(CourseState, String)>);
+        let ((finished, state), length): (Body, usize) =
+            decode_from_slice(&bytes[at..], config::standard()).map_err(error)?;
+        at += length;
+        if finished.is_some() != (header.passes > 1) || (finished.is_none() && state.is_none()) {
+            return Err(damaged("it does not have the passes that it says"));
+        }
+        if let Some(conflict) = header.conflict(&self.header) {
+            return Err(Error::checkpoint(path, conflict));
+        }
+        self.finished = finished.unwrap_or_default();
+        let state = state.map(|(course, stage)| {
+            let start = at;
+            (
+                course,
+                SavedState {
+                    stage,
+                    bytes,
+                    start,
+                },
+            )
+        });
+        self.earlier = Some((header.fingerprint, state));
+        Ok(())
+    }
+
+    /// Returns whether there are two passes.
+    pub fn has_two_passes(&self) -> bool {
+        self.header.passes > 1
+    }
+
     /// Sets the fingerprint of the data.
     ///
     /// # Errors
     ///
     /// [`Error::Checkpoint`] if the checkpoint to resume from belongs to other data.
-    pub fn set_fingerprint(&mut self, fingerprint: u64) -> Result<()> {
-        self.header.fingerprint = fingerprint;
-        let is_other = |earlier: &CheckpointContents| earlier.header.fingerprint != fingerprint;
-        if self.earlier.as_ref().is_some_and(is_other) {
-            return Err(Error::checkpoint(
-                &self.path,
+    pub fn set_fingerprint(&mut self, fingerprint: impl FnOnce() -> Result<u64>) -> Result<()> {
+        let Some(checkpoints) = &self.checkpoints else {
+            return Ok(());
+        };
+        self.header.fingerprint = fingerprint()?;
+        match &self.earlier {
+            Some((earlier, _)) if *earlier != self.header.fingerprint => Err(Error::checkpoint(
+                &checkpoints.path,
                 "was written with other training data, development data or another template; \
                  expected those of the interrupted run",
-            ));
+            )),
+            _ => Ok(()),
         }
-        Ok(())
-    }
-
-    /// Takes the passes that ended before the run was interrupted, if training has two.
-    pub fn take_finished(&mut self) -> Option<FinishedPasses> {
-        self.earlier.as_mut()?.finished.take()
     }
 
     /// Returns whether the run resumes before the first iteration of a pass, the next one.
     pub fn resume_pass(&mut self) -> bool {
-        let is_between = self.earlier.as_ref().is_some_and(|e| e.state.is_none());
-        if is_between {
-            self.earlier = None;
-        }
-        is_between
+        let is_between = |earlier: &mut (u64, Option<_>)| earlier.1.is_none();
+        self.earlier.take_if(is_between).is_some()
     }
 
-    /// Returns the checkpoints of the pass that follows `finished`, or of the only pass.
-    pub fn of_pass<'a>(&'a mut self, finished: Option<&'a FinishedPasses>) -> PassCheckpoints<'a> {
-        PassCheckpoints {
-            open: self,
-            finished,
-        }
-    }
-
-    /// Replaces the checkpoint.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if the file cannot be written; the earlier checkpoint is kept.
-    pub fn write<S: Serialize>(
-        &mut self,
-        finished: Option<&FinishedPasses>,
-        state: Option<&TrainingState<'_, S>>,
-    ) -> Result<()> {
-        if !self.is_written {
-            return Ok(());
-        }
-        let encode = |file: &mut File| encode(&self.header, finished, state, file);
-        atomic_file::replace(&self.path, encode).map(drop)
-    }
-}
-
-/// The checkpoints of a pass, or of a run of one pass.
-pub(super) struct PassCheckpoints<'a> {
-    open: &'a mut OpenCheckpoints,
-    finished: Option<&'a FinishedPasses>,
-}
-
-impl PassCheckpoints<'_> {
-    /// Starts the clock. Returns the state to resume from, if there is one. `fingerprint` computes
-    /// that of the data if the run has one pass.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Checkpoint`] if it belongs to other training data.
-    pub fn start(
-        &mut self,
-        fingerprint: impl FnOnce() -> u64,
-    ) -> Result<Option<TrainingState<'static, SavedState>>> {
-        if self.finished.is_none() {
-            self.open.set_fingerprint(fingerprint())?;
-        }
-        let state = self.open.earlier.take().and_then(|earlier| earlier.state);
-        let iteration = state.as_ref().map_or(0, |state| state.course.iterations);
-        self.open.last = (iteration, Instant::now());
-        Ok(state)
+    /// Starts the clock of a pass. Returns the state to resume from, if there is one.
+    pub fn start(&mut self) -> Option<(CourseState, SavedState)> {
+        let state = self.earlier.take().and_then(|(_, state)| state);
+        let iteration = state.as_ref().map_or(0, |(course, _)| course.iterations);
+        self.last = (iteration, Instant::now());
+        state
     }
 
     /// Returns whether this process is to write a checkpoint now.
     pub fn is_due(&self, iteration: usize, is_interrupted: bool) -> bool {
-        let (last, time) = self.open.last;
-        let is_time = match self.open.interval {
+        let (last, time) = self.last;
+        let interval = self.checkpoints.as_ref().map(|c| c.interval);
+        let is_time = match interval.unwrap_or_default() {
             CheckpointInterval::Iterations(n) => iteration >= last.saturating_add(n.max(1)),
             CheckpointInterval::Time(interval) => iteration > last && time.elapsed() >= interval,
         };
-        self.open.is_written && (is_interrupted || is_time)
+        self.is_written && (is_interrupted || is_time)
     }
 
-    /// Replaces the checkpoint.
+    /// Returns whether there are to be checkpoints.
+    pub fn has_checkpoints(&self) -> bool {
+        self.checkpoints.is_some()
+    }
+
+    /// Replaces the checkpoint: by that of the passes that have ended, with the state of another
+    /// and of its learner in a stage.
     ///
     /// # Errors
     ///
-    /// Same as [`OpenCheckpoints::write`].
-    pub fn write<S: Serialize>(&mut self, state: &TrainingState<'_, S>) -> Result<()> {
-        self.open.last = (state.course.iterations, Instant::now());
-        self.open.write(self.finished, Some(state))
+    /// [`Error::Io`] if the file cannot be written; the earlier checkpoint is kept.
+    pub fn write<S: Serialize>(&mut self, state: Option<(&CourseState, &str, S)>) -> Result<()> {
+        if let Some((course, ..)) = &state {
+            self.last = (course.iterations, Instant::now());
+        }
+        match &self.checkpoints {
+            Some(checkpoints) if self.is_written => {
+                let finished = self.has_two_passes().then_some(&self.finished);
+                let contents = (&self.header, finished, state);
+                atomic_file::replace(&checkpoints.path, |file: &mut File| encode(&contents, file))
+                    .map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Writes a checkpoint.
+fn encode(contents: &impl Serialize, file: &File) -> io::Result<()> {
+    let mut writer = HashingWriter {
+        writer: BufWriter::new(file),
+        hasher: Xxh3::new(),
+    };
+    writer.write_all(&CHECKPOINT_MAGIC)?;
+    writer.write_all(&FORMAT)?;
+    encode_into_std_write(contents, &mut writer, config::standard()).map_err(
+        |error| match error {
+            EncodeError::Io { inner, .. } => inner,
+            other => io::Error::other(other.to_string()),
+        },
+    )?;
+    let sum = writer.hasher.digest();
+    writer.writer.write_all(&sum.to_le_bytes())?;
+    writer.writer.flush()
+}
+
+/// Hashes what it writes.
+struct HashingWriter<W> {
+    writer: W,
+    hasher: Xxh3,
+}
+
+impl<W: Write> Write for HashingWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
     }
 }

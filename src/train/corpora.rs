@@ -2,7 +2,7 @@
 
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::sentence::{PREDICTIONS, Sentence};
+use crate::sentence::{Document, DocumentRule, PREDICTIONS, Sentence, SentenceRef};
 use crate::template::Template;
 
 /// The corpora of a training run.
@@ -59,6 +59,30 @@ impl From<Vec<Sentence>> for TrainingCorpora {
 /// Returns whether a sentence has tokens and is not a document boundary.
 pub fn is_content(sentence: &Sentence) -> bool {
     !sentence.is_empty() && !sentence.layout.document_start
+}
+
+/// Returns the rule that divides sentences into documents, if attributes depend on them.
+pub(super) fn document_rule(template: Option<&Template>) -> Option<DocumentRule> {
+    Some(template?.documents()?.rule)
+}
+
+/// Calls `add` with each sentence that has tokens, in its document if attributes depend on it.
+pub(super) fn for_each_in_context(
+    sentences: &[Sentence],
+    template: Option<&Template>,
+    mut add: impl FnMut(SentenceRef<'_>) -> Result<()>,
+) -> Result<()> {
+    let Some(rule) = document_rule(template) else {
+        let mut content = sentences.iter().filter(|s| is_content(s));
+        return content.try_for_each(|sentence| add(sentence.into()));
+    };
+    rule.documents(sentences)
+        .into_iter()
+        .try_for_each(|document| {
+            let document = Document::new(document);
+            let mut content = document.in_contexts().filter(|s| is_content(s.sentence()));
+            content.try_for_each(&mut add)
+        })
 }
 
 /// Returns the template of the first pass, if `template` reads columns of predictions that the

@@ -2,7 +2,6 @@
 //! it ends.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,8 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::agreement::Agreement;
-use super::checkpoint::PassCheckpoints;
-use super::checkpoint_contents::{CourseState, SavedState, Stage, TrainingState};
+use super::checkpoint::{CourseState, Run, SavedState, Stage};
 use super::development::DevScorer;
 use super::events::{DevScore, End, EndReason, Iteration, Observer};
 use super::noise_options::Regularization;
@@ -36,26 +34,21 @@ pub struct Course<'a> {
     regularization: &'a Regularization,
     pub(super) observer: &'a mut dyn Observer,
     pub(super) interrupt: Option<&'a AtomicBool>,
-    pub(super) checkpoints: Option<PassCheckpoints<'a>>,
+    pub(super) checkpoints: Option<&'a mut Run>, // unless it is a segment
     /// What ranks agree on after every iteration, with the ranks.
     pub(super) agreement: Option<(&'a Ranks, &'a Agreement<'a>)>,
     start: Option<Vec<f64>>, // of a segment
-    saved: Option<SavedState>,
+    pub(super) saved: Option<SavedState>,
     is_segment: bool,
-    warm_up: Option<usize>,
     pub(super) limit: Option<usize>, // of iterations in all
     clock: Instant,
-    earlier_time: Duration, // before training was resumed
-    scoring_time: Duration,
+    scoring_time: Duration, // since then
     scorer: Option<DevScorer<'a>>,
     has_l1: bool,
     // In a segment, after each iteration with a score.
     scores: Vec<ScoredBias>,
     active_attributes: Vec<usize>, // with an L1 penalty
-    search: RecallBiasSearch,
-    run: Stage,
-    iterations: usize, // so far
-    best: Option<BestWeights>,
+    pub(super) state: CourseState,
     chosen: Option<usize>,
     patience_is_exhausted: bool,
     error: Option<Error>,
@@ -87,19 +80,21 @@ impl<'a> Course<'a> {
             start: None,
             saved: None,
             is_segment: false,
-            warm_up: None,
             limit: None,
             clock,
-            earlier_time: Duration::ZERO,
             scoring_time: Duration::ZERO,
             scorer: set.dev_scorer(),
             has_l1: set.has_l1(regularization.l1),
             scores: Vec::new(),
             active_attributes: Vec::new(),
-            search,
-            run: Stage::default(),
-            iterations: 0,
-            best: None,
+            state: CourseState {
+                iterations: 0,
+                warm_up: None,
+                time: Duration::ZERO,
+                search,
+                run: Stage::default(),
+                best: None,
+            },
             chosen: None,
             patience_is_exhausted: false,
             error: None,
@@ -124,31 +119,16 @@ impl<'a> Course<'a> {
         course.start = Some(segment.start);
         course.is_segment = true;
         course.limit = segment.limit.map(|n| done.saturating_add(n));
-        course.run.earlier_iterations = done;
-        course.run.skips_start = true;
-        course.run.has_fixed_length = segment.is_warm_up;
-        course.iterations = done;
-        // The weights belong to an earlier segment.
-        course.best = segment.best.map(|best| BestWeights {
-            iteration: best.iteration,
-            score: best.score,
-            recall_bias: segment.recall_bias,
-            theta: Vec::new(),
-        });
-        course.search.resume(segment.recall_bias);
+        course.state.run = Stage {
+            earlier_iterations: done,
+            skips_start: true,
+            has_fixed_length: segment.is_warm_up,
+            ..Stage::default()
+        };
+        course.state.iterations = done;
+        course.state.best = segment.best;
+        course.state.search.resume(segment.recall_bias);
         Ok(course)
-    }
-
-    /// Restores the state of a checkpoint.
-    pub(super) fn restore(&mut self, state: TrainingState<'static, SavedState>) {
-        self.warm_up = Some(state.warm_up);
-        self.saved = Some(state.learner);
-        let state = state.course;
-        self.iterations = state.iterations;
-        self.earlier_time = state.time;
-        self.run = state.run;
-        self.best = state.best.map(Cow::into_owned);
-        self.search.resume(state.recall_bias);
     }
 
     /// Returns the training set.
@@ -173,7 +153,7 @@ impl<'a> Course<'a> {
 
     /// Returns what an earlier segment ended with, if there is one.
     pub fn take_earlier(&mut self) -> Option<Vec<f64>> {
-        let has_earlier = self.is_segment && self.run.earlier_iterations > 0;
+        let has_earlier = self.is_segment && self.state.run.earlier_iterations > 0;
         self.start.take_if(|_| has_earlier)
     }
 
@@ -238,49 +218,37 @@ impl<'a> Course<'a> {
     /// Returns the number of iterations that earlier stages have left, if there is a maximum.
     pub fn iterations_left(&self) -> Option<usize> {
         self.limit
-            .map(|limit| limit.saturating_sub(self.run.earlier_iterations))
+            .map(|limit| limit.saturating_sub(self.state.run.earlier_iterations))
     }
 
     /// Returns the number of iterations without noise, given the default of the learner. What it is
     /// at first, it stays when training resumes.
     pub fn warm_up(&mut self, default: usize) -> usize {
-        let given = self
-            .regularization
-            .warm_up_or(default, self.options.max_iterations);
-        *self.warm_up.get_or_insert(given)
+        let limit = self.options.max_iterations;
+        let given = self.regularization.warm_up_or(default, limit);
+        *self.state.warm_up.get_or_insert(given)
     }
 
     /// Begins a stage of fixed length, such as the warm-up.
     pub fn begin_stage(&mut self) {
-        self.run.has_fixed_length = true;
+        self.state.run.has_fixed_length = true;
     }
 
     /// Ends a stage of fixed length; the next one starts from its outcome.
     pub fn end_stage(&mut self, outcome: &Outcome<Terms>) {
-        let iterations = self.run.earlier_iterations + outcome.iterations;
-        self.run = Stage {
+        let iterations = self.state.run.earlier_iterations + outcome.iterations;
+        self.state.run = Stage {
             earlier_iterations: iterations,
-            earlier_evaluations: self.run.earlier_evaluations + outcome.evaluations,
+            earlier_evaluations: self.state.run.earlier_evaluations + outcome.evaluations,
             patience_start: iterations,
             skips_start: true,
             has_fixed_length: false,
         };
     }
 
-    /// Returns the state, from which [`Course::restore`] continues.
-    fn snapshot(&self) -> CourseState<'_> {
-        CourseState {
-            iterations: self.iterations,
-            time: self.time(),
-            recall_bias: self.search.bias(),
-            run: self.run,
-            best: self.best.as_ref().map(Cow::Borrowed),
-        }
-    }
-
     /// Counts patience from iteration `start` on.
     pub fn start_patience(&mut self, start: usize) {
-        self.run.patience_start = start;
+        self.state.run.patience_start = start;
     }
 
     /// Chooses the iteration whose weights the model has, if there are no development data.
@@ -290,28 +258,28 @@ impl<'a> Course<'a> {
 
     /// Returns whether some weights were scored.
     pub fn has_best(&self) -> bool {
-        self.best.is_some()
+        self.state.best.is_some()
     }
 
     /// Returns whether this is a stage of fixed length.
     pub fn is_stage(&self) -> bool {
-        self.run.has_fixed_length
+        self.state.run.has_fixed_length
     }
 
     /// Returns the number of iterations of earlier stages.
     pub fn earlier_iterations(&self) -> usize {
-        self.run.earlier_iterations
+        self.state.run.earlier_iterations
     }
 
     /// Returns whether no iteration has been made yet.
     pub fn is_at_start(&self) -> bool {
-        self.iterations == 0
+        self.state.iterations == 0
     }
 
     /// Returns the time since training began, excluding the time for scoring development data.
     fn time(&self) -> Duration {
         let elapsed = self.clock.elapsed().saturating_sub(self.scoring_time);
-        self.earlier_time + elapsed
+        self.state.time + elapsed
     }
 
     /// Reports an iteration, and the learning rate after it if there is one: scores it, notifies
@@ -333,11 +301,11 @@ impl<'a> Course<'a> {
         iteration: &optim::Iteration<'_, Terms>,
         learning_rate: Option<f64>,
     ) -> ControlFlow<()> {
-        if iteration.number == 0 && self.run.skips_start {
+        if iteration.number == 0 && self.state.run.skips_start {
             return ControlFlow::Continue(());
         }
-        let number = self.run.earlier_iterations + iteration.number;
-        self.iterations = number;
+        let number = self.state.run.earlier_iterations + iteration.number;
+        self.state.iterations = number;
         let time = self.time();
         let dev = match self.score(number, iteration.x) {
             Ok(dev) => dev,
@@ -368,11 +336,12 @@ impl<'a> Course<'a> {
                 0.0
             },
             gradient_norm: iteration.gradient_norm,
-            evaluations: self.run.earlier_evaluations + iteration.evaluations,
+            evaluations: self.state.run.earlier_evaluations + iteration.evaluations,
             nonzero: iteration.nonzero,
             time,
             dev: dev.map(|dev| dev.score),
-            recall_bias: dev.and_then(|dev| self.search.is_enabled().then_some(dev.recall_bias)),
+            recall_bias: dev
+                .and_then(|dev| self.state.search.is_enabled.then_some(dev.recall_bias)),
             learning_rate,
             weight_norm: iteration.x_norm,
             step: iteration.step,
@@ -388,9 +357,9 @@ impl<'a> Course<'a> {
             }
         }
         // Early iterations may predict no span: patience does not count while the score is 0.
-        self.patience_is_exhausted = !self.run.has_fixed_length
-            && self.best.as_ref().is_some_and(|best| {
-                let since = best.iteration.max(self.run.patience_start);
+        self.patience_is_exhausted = !self.state.run.has_fixed_length
+            && self.state.best.as_ref().is_some_and(|best| {
+                let since = best.iteration.max(self.state.run.patience_start);
                 best.score.value() > 0.0 && number >= since.saturating_add(self.options.patience)
             });
         if self.patience_is_exhausted {
@@ -406,22 +375,22 @@ impl<'a> Course<'a> {
             return Ok(None);
         };
         let started = Instant::now();
-        let candidates = self.search.candidates(number);
+        let candidates = self.state.search.candidates(number);
         let scores = scorer.score(x, &candidates)?;
-        let scored = self.search.choose(&candidates, &scores);
+        let scored = self.state.search.choose(&candidates, &scores);
         let score = scored.score;
         // While the score is 0, later weights count as better: they are closer to the minimum.
-        let is_best = !self.set.reports_dev()
-            && self
-                .best
-                .as_ref()
-                .is_none_or(|best| score.value() > best.score.value() || best.score.value() == 0.0);
+        let is_best =
+            !self.set.reports_dev()
+                && self.state.best.as_ref().is_none_or(|best| {
+                    score.value() > best.score.value() || best.score.value() == 0.0
+                });
         if is_best {
             // Overwrites the previous best, so that there is only one copy of the weights.
-            let mut theta = self.best.take().map_or_else(Vec::new, |b| b.theta);
+            let mut theta = self.state.best.take().map_or_else(Vec::new, |b| b.theta);
             theta.clear();
             theta.extend_from_slice(x);
-            self.best = Some(BestWeights {
+            self.state.best = Some(BestWeights {
                 iteration: number,
                 score,
                 recall_bias: scored.recall_bias,
@@ -439,12 +408,12 @@ impl<'a> Course<'a> {
     /// Scoring development data failed.
     pub(super) fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
         let time = self.time();
-        let iterations = self.iterations;
+        let iterations = self.state.iterations;
         let chosen = self.chosen.unwrap_or(iterations);
-        let warm_up = if self.run.has_fixed_length {
+        let warm_up = if self.state.run.has_fixed_length {
             iterations
         } else {
-            self.run.patience_start
+            self.state.run.patience_start
         };
         let last = self.into_end(outcome)?;
         let dev = last.best.as_ref().map(|best| best.score);
@@ -480,22 +449,18 @@ impl<'a> Course<'a> {
         let is_own = |best: &BestWeights| !self.is_segment || !best.theta.is_empty();
         Ok(SegmentEnd {
             theta: outcome.x,
-            done: self.run.earlier_iterations + outcome.iterations,
+            done: self.state.run.earlier_iterations + outcome.iterations,
             objective: outcome.value,
-            scores: self.scores.iter().map(|scored| scored.score).collect(),
-            recall_biases: self
-                .scores
-                .iter()
-                .map(|scored| scored.recall_bias)
-                .collect(),
+            scores: self.scores.iter().map(|found| found.score).collect(),
+            recall_biases: self.scores.iter().map(|found| found.recall_bias).collect(),
             active_attributes: self.active_attributes,
-            best: self.best.filter(is_own),
+            best: self.state.best.filter(is_own),
             reason: match outcome.stop_reason {
                 StopReason::MaxIterations => None,
                 StopReason::Interrupted if self.patience_is_exhausted => Some(EndReason::Patience),
                 reason => Some(EndReason::Optimizer(reason)),
             },
-            recall_bias: self.search.bias(),
+            recall_bias: self.state.search.bias,
         })
     }
 
@@ -507,21 +472,18 @@ impl<'a> Course<'a> {
         is_interrupted: bool,
         state: impl FnOnce() -> S,
     ) {
-        let Some(mut checkpoints) = self.checkpoints.take() else {
+        let Some(checkpoints) = &mut self.checkpoints else {
             return;
         };
-        if self.iterations > 0 && checkpoints.is_due(self.iterations, is_interrupted) {
+        let iterations = self.state.iterations;
+        if iterations > 0 && checkpoints.is_due(iterations, is_interrupted) {
             self.observer.checkpoint();
-            let written = checkpoints.write(&TrainingState {
-                warm_up: self.warm_up.unwrap_or(0),
-                course: self.snapshot(),
-                learner: (stage, state()),
-            });
-            if let Err(error) = written {
+            self.state.time += self.clock.elapsed().saturating_sub(self.scoring_time);
+            (self.clock, self.scoring_time) = (Instant::now(), Duration::ZERO);
+            if let Err(error) = checkpoints.write(Some((&self.state, stage, state()))) {
                 self.observer.checkpoint_failed(&error);
             }
         }
-        self.checkpoints = Some(checkpoints);
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::corpora::for_each_in_context;
 use super::events::DevScore;
 use super::label_scores::LabelScores;
 use super::labels::TrainingLabels;
@@ -16,7 +17,7 @@ use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilde
 use crate::ids::LabelId;
 use crate::model::decoding_constraint;
 use crate::score::{ForwardProduct, ParameterSpace};
-use crate::sentence::{Document, Sentence};
+use crate::sentence::Sentence;
 use crate::template::Template;
 
 /// The number of threads that the estimate of memory assumes, so that logs do not depend on it.
@@ -29,8 +30,10 @@ pub(super) struct DevelopmentSet {
     gold: Vec<Vec<String>>, // [sentences][T]
     labels: TrainingLabels,
     constraint: Option<Constraint>,
-    always_spans: bool, // score spans even if neither gold nor predicted labels encode any
-    is_report: bool,    // choose nothing
+    /// Whether spans are scored even if neither gold nor predicted labels encode any.
+    pub always_spans: bool,
+    /// Whether the data are only reported.
+    pub is_report: bool,
 }
 
 /// Scores parameters on a development set, iteration after iteration.
@@ -65,7 +68,6 @@ impl DevelopmentSet {
         let source = AttributeSource::bind(template, first.schema())?;
         let mut builder = DatasetBuilder::with_alphabets(source, alphabets, edges);
         let mut gold = Vec::with_capacity(sentences.len());
-        let documents = template.and_then(Template::documents);
         for sentence in sentences {
             let Some(labels) = sentence.labels() else {
                 return Err(Error::input(
@@ -84,16 +86,8 @@ impl DevelopmentSet {
                 ));
             }
             gold.push(labels.into_iter().map(str::to_owned).collect());
-            if documents.is_none() {
-                builder.add(sentence, &[])?;
-            }
         }
-        for document in documents.map_or_else(Vec::new, |d| d.rule.documents(sentences)) {
-            let document = Document::new(document);
-            for context in document.in_contexts() {
-                builder.add(context, &[])?;
-            }
-        }
+        for_each_in_context(sentences, template, |sentence| builder.add(sentence, &[]))?;
         let (data, alphabets, _) = builder.finish();
         Ok((Self::with_gold(data, gold, labels), alphabets))
     }
@@ -111,15 +105,6 @@ impl DevelopmentSet {
         }
     }
 
-    /// Creates a development set from a held-out fold of a corpus. It is scored by spans if any
-    /// label of the corpus encodes one, so that the scores of all folds have the same metric.
-    pub fn held_out(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
-        Self {
-            always_spans: labels.has_spans,
-            ..Self::with_gold(data, gold, labels)
-        }
-    }
-
     /// Sets what the data are for.
     pub fn set_use(&mut self, dev_use: DevUse) {
         self.is_report = dev_use == DevUse::Report;
@@ -128,15 +113,10 @@ impl DevelopmentSet {
         }
     }
 
-    /// Returns whether the data are only reported.
-    pub fn is_report(&self) -> bool {
-        self.is_report
-    }
-
     /// Maps the attributes to the classes of the training data.
-    pub fn collapse(&mut self, node_classes: &Classes, edge_classes: &Classes) {
-        self.data.nodes = Arc::new(node_classes.project(&self.data.nodes));
-        self.data.edges = Arc::new(edge_classes.project(&self.data.edges));
+    pub fn collapse(&mut self, [nodes, edges]: &[Classes; 2]) {
+        self.data.nodes = Arc::new(nodes.project(&self.data.nodes));
+        self.data.edges = Arc::new(edges.project(&self.data.edges));
     }
 
     /// Returns the memory usage in bytes.

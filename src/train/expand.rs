@@ -13,8 +13,7 @@ use crate::score::{FeatureBlock, ParameterSpace};
 /// The parameters of classes, and the attributes in them.
 pub(super) struct ClassWeights<'a> {
     pub space: &'a ParameterSpace,
-    pub node_classes: &'a Classes,
-    pub edge_classes: &'a Classes,
+    pub classes: &'a [Classes; 2], // of node and of edge attributes
     /// Where training started, unless at 0.
     pub origin: Option<&'a Origin>,
 }
@@ -33,36 +32,45 @@ impl ClassWeights<'_> {
     ) -> Result<[TableBuilder; 2]> {
         let Alphabets { nodes, edges } = names;
         let (labels, stride) = (self.space.labels(), self.space.stride());
-        let weights = self.member_weights(&self.space.nodes, theta);
-        let table = TableBuilder::nodes(labels, precision);
-        let nodes = fill(table, nodes, self.node_classes, weights, |p| p)?;
+        let [node_block, edge_block] = self.space.blocks();
+        // The position of a weight in the padded scores, to its column in the table.
         let column = |position| position / stride * labels + position % stride;
-        let weights = self.member_weights(&self.space.edges, theta);
+        let table = TableBuilder::nodes(labels, precision);
+        let nodes = self.fill(table, (nodes, &self.classes[0], node_block), theta, |p| p)?;
         let table = TableBuilder::edges(labels, precision);
-        let edges = fill(table, edges, self.edge_classes, weights, column)?;
+        let edges = self.fill(table, (edges, &self.classes[1], edge_block), theta, column)?;
         Ok([nodes, edges])
     }
 
-    fn member_weights<'a>(
-        &'a self,
-        block: &'a FeatureBlock,
-        theta: &'a [f64],
-    ) -> MemberWeights<'a> {
-        MemberWeights {
-            block,
-            parameters: block.weights(theta),
-            initial: self.origin.map(|origin| origin.initial(block)),
-        }
+    /// Adds a row for every attribute to an empty table.
+    fn fill(
+        &self,
+        table: TableBuilder,
+        (names, classes, block): (Alphabet, &Classes, &FeatureBlock),
+        theta: &[f64],
+        column: impl Fn(usize) -> usize,
+    ) -> Result<TableBuilder> {
+        let parameters = block.weights(theta);
+        let initial = self.origin.map(|origin| origin.initial(block)); // θ0, unless all are 0
+        table.with_names(names.into_names(), |id, row| {
+            let class = classes.class(id as u32);
+            let factor = 1.0 / f64::from(classes.size(class)).sqrt();
+            let class = class as usize;
+            block.targets.for_each(class, |position, index| {
+                let parameter = parameters[index];
+                let is_initial = |initial: &f64| parameter == initial * block.scale[class];
+                let unchanged = initial.map(|initial| initial[index]).filter(is_initial);
+                let weight = unchanged.unwrap_or(parameter * factor);
+                row.push((column(position) as u32, weight));
+            });
+        })
     }
 
     /// Sets class parameters to 0 if the weights of the members have an absolute value below
     /// `threshold`. Returns the number of nonzero weights before and after.
     pub fn prune(&self, theta: &mut [f64], threshold: f64) -> [usize; 2] {
         let mut count = [0; 2];
-        for (classes, block) in [
-            (self.node_classes, &self.space.nodes),
-            (self.edge_classes, &self.space.edges),
-        ] {
+        for (classes, block) in self.classes.iter().zip(self.space.blocks()) {
             let weights = block.weights_mut(theta);
             for class in 0..classes.len() as u32 {
                 let members = classes.size(class);
@@ -84,10 +92,7 @@ impl ClassWeights<'_> {
     /// that are too large for it stay.
     pub fn round(&self, theta: &mut [f64], precision: Precision) {
         let mut row = Vec::new();
-        for (classes, block) in [
-            (self.node_classes, &self.space.nodes),
-            (self.edge_classes, &self.space.edges),
-        ] {
+        for (classes, block) in self.classes.iter().zip(self.space.blocks()) {
             let weights = block.weights_mut(theta);
             for class in 0..classes.len() as u32 {
                 let factor = f64::from(classes.size(class)).sqrt();
@@ -104,45 +109,4 @@ impl ClassWeights<'_> {
             }
         }
     }
-}
-
-/// The weights of the members of classes.
-#[derive(Clone, Copy)]
-struct MemberWeights<'a> {
-    block: &'a FeatureBlock,
-    parameters: &'a [f64],      // φ
-    initial: Option<&'a [f64]>, // θ0, unless all are 0
-}
-
-impl MemberWeights<'_> {
-    /// Returns the weight of each member of a class of `size` for the parameter at `index`.
-    fn weight(&self, class: usize, size: u32, index: usize) -> f64 {
-        let parameter = self.parameters[index];
-        if let Some(initial) = self.initial
-            && parameter == initial[index] * self.block.scale[class]
-        {
-            return initial[index];
-        }
-        parameter * (1.0 / f64::from(size).sqrt())
-    }
-}
-
-/// Adds a row for every attribute to an empty table. `column` maps the position of a weight in the
-/// padded scores to its column in the table.
-fn fill(
-    table: TableBuilder,
-    names: Alphabet,
-    classes: &Classes,
-    weights: MemberWeights<'_>,
-    column: impl Fn(usize) -> usize,
-) -> Result<TableBuilder> {
-    let targets = &weights.block.targets;
-    table.with_names(names.into_names(), |id, row| {
-        let class = classes.class(id as u32);
-        let size = classes.size(class);
-        targets.for_each(class as usize, |position, index| {
-            let weight = weights.weight(class as usize, size, index);
-            row.push((column(position) as u32, weight));
-        });
-    })
 }

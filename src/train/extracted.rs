@@ -57,10 +57,8 @@ pub struct ExtractedCorpora {
     pub(super) labels: TrainingLabels,
     /// Attribute names; empty if folds were held out, since no model is built from such data.
     pub(super) alphabets: Arc<Alphabets>,
-    /// Number of node attributes, the columns of `data.nodes`.
-    pub(super) node_attributes: usize,
-    /// Number of edge attributes, the columns of `data.edges`.
-    pub(super) edge_attributes: usize,
+    /// Numbers of node and of edge attributes, the columns of the data.
+    pub(super) attributes: [usize; 2],
     /// Labeled sentences, then unlabeled ones.
     pub(super) data: Dataset,
     /// The last labeled sentences are copies of others without case: the numbers of these.
@@ -84,8 +82,7 @@ impl ExtractedCorpora {
     pub(super) fn of(labels: TrainingLabels, alphabets: Arc<Alphabets>, data: Dataset) -> Self {
         Self {
             labels,
-            node_attributes: alphabets.nodes.len(),
-            edge_attributes: alphabets.edges.len(),
+            attributes: [alphabets.nodes.len(), alphabets.edges.len()],
             alphabets,
             data,
             copies: Vec::new(),
@@ -107,8 +104,8 @@ impl ExtractedCorpora {
             column_groups(self.base.as_deref(), penalties, kind, columns)
         };
         options.collapse.then(|| {
-            let nodes = zero_groups(groups(0, self.node_attributes), &self.zeros);
-            [nodes, groups(1, self.edge_attributes)]
+            let nodes = zero_groups(groups(0, self.attributes[0]), &self.zeros);
+            [nodes, groups(1, self.attributes[1])]
         })
     }
 
@@ -125,7 +122,7 @@ impl ExtractedCorpora {
 
     /// Returns which attributes occur in the training data.
     pub(super) fn occurrences(&self) -> Occurrences {
-        Occurrences::new(&self.data, [self.node_attributes, self.edge_attributes])
+        Occurrences::new(&self.data, self.attributes)
     }
 
     /// Checks that predictions can be scored on each fold: some held-out sentence must have one
@@ -195,8 +192,7 @@ impl ExtractedCorpora {
 
     /// Sets the numbers of attributes to those of the alphabets.
     pub(super) fn count_attributes(&mut self) {
-        self.node_attributes = self.alphabets.nodes.len();
-        self.edge_attributes = self.alphabets.edges.len();
+        self.attributes = [self.alphabets.nodes.len(), self.alphabets.edges.len()];
     }
 
     /// Returns the number of labeled sentences.
@@ -245,10 +241,12 @@ impl ExtractedCorpora {
         let gold = fold.iter().map(|&i| self.gold[i].clone()).collect();
         let fold = self.data.select(&fold, Some(&kept));
         let data = self.data.select(&rest, Some(&kept));
+        let mut development = DevelopmentSet::with_gold(fold, gold, &self.labels);
+        // The scores of all folds have the same metric.
+        development.always_spans = self.labels.has_spans;
         Ok(Self {
-            node_attributes: self.node_attributes,
-            edge_attributes: self.edge_attributes,
-            development: Some(DevelopmentSet::held_out(fold, gold, &self.labels)),
+            attributes: self.attributes,
+            development: Some(development),
             template: self.template.clone(),
             base: self.base.clone(),
             groups: self.groups.clone(),
@@ -300,15 +298,18 @@ impl ExtractedCorpora {
             let counted = sentences.iter().copied().filter(|&i| is_counted(i));
             let counts = self.data.column_counts(matrix, columns, counted);
             // Attributes of models are kept however rare they are.
-            let is_known = |id| self.base.as_ref().is_some_and(|base| base.has(kind, id));
+            let is_known = |id| {
+                let rows = self.base.as_ref().map(|base| base.rows(kind, id));
+                rows.is_some_and(|rows| rows.iter().any(Option::is_some))
+            };
             let is_frequent = counts.iter().map(|n| n.is_at_least(options.min_count));
             let kept = is_frequent.enumerate();
             kept.map(|(id, is_frequent)| is_frequent || is_known(id))
                 .collect()
         };
         [
-            frequent(&self.data.nodes, self.node_attributes, 0),
-            frequent(&self.data.edges, self.edge_attributes, 1),
+            frequent(&self.data.nodes, self.attributes[0], 0),
+            frequent(&self.data.edges, self.attributes[1], 1),
         ]
     }
 }

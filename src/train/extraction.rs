@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::base_models::BaseModels;
 use super::base_weights::AllBaseWeights;
-use super::corpora::{TrainingCorpora, is_content};
+use super::corpora::{TrainingCorpora, document_rule, for_each_in_context, is_content};
 use super::development::DevelopmentSet;
 use super::extracted::{CorpusInfo, ExtractedCorpora};
 use super::labels::{LabelIds, TrainingLabels};
@@ -19,22 +19,9 @@ use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Sep
 use crate::template::Template;
 
 impl ExtractedCorpora {
-    /// Extracts the attributes. Document boundaries
-    /// ([`Layout::document_start`](crate::sentence::Layout)) are skipped.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Trainer::train`](super::Trainer::train).
-    pub fn new(
-        corpora: impl Into<TrainingCorpora>,
-        template: Option<Template>,
-        settings: &TrainSettings,
-    ) -> Result<Self> {
-        Self::from_models(corpora, template, settings, &BaseModels::default())
-    }
-
-    /// Like [`new`](Self::new), with the labels and attributes of models, whose training is
-    /// continued.
+    /// Extracts the attributes, beside the labels and attributes of models whose training is
+    /// continued. Document boundaries ([`Layout::document_start`](crate::sentence::Layout)) are
+    /// skipped.
     ///
     /// # Errors
     ///
@@ -53,7 +40,7 @@ impl ExtractedCorpora {
     ///
     /// # Errors
     ///
-    /// Same as [`ExtractedCorpora::new`].
+    /// Same as [`from_models`](Self::from_models).
     pub fn for_cross_validation(
         corpora: impl Into<TrainingCorpora>,
         template: Option<Template>,
@@ -100,13 +87,9 @@ impl ExtractedCorpora {
             .chain(dev.iter().flatten())
             .chain(&unlabeled);
         let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
-        let input = ExtractionInput {
-            sentences,
-            unlabeled: &unlabeled,
-            template,
-            models,
-        };
-        let mut extracted = Self::extract(input, settings, &mut memory)?;
+        let template = learned_template(template, &sentences, settings.options(), models)?;
+        let sentences = (sentences, &*unlabeled);
+        let mut extracted = Self::extract(sentences, template, settings, models, &mut memory)?;
         if let Some(dev) = dev {
             let (development, alphabets) = DevelopmentSet::new(
                 &dev,
@@ -127,35 +110,27 @@ impl ExtractedCorpora {
 
     /// Extracts the attributes of the training sentences and of the unlabeled ones.
     fn extract(
-        input: ExtractionInput<'_>,
+        (sentences, unlabeled): (Vec<Sentence>, &[Sentence]),
+        template: Option<Template>,
         settings: &TrainSettings,
+        models: &BaseModels<'_>,
         memory: &mut ExtractionMemory,
     ) -> Result<Self> {
         let options = settings.options();
-        let template = input.template(options)?;
-        let ExtractionInput {
-            sentences,
-            unlabeled,
-            models,
-            ..
-        } = input;
         let info = CorpusInfo::new(&sentences);
         let Some(first) = sentences.first() else {
             return Err(Error::parameter("there are no sentences to train on"));
         };
         let schema = Schema::clone(first.schema());
-        let labels = TrainingLabels::new(&sentences, options, models)?;
+        let labels = TrainingLabels::new(&[], &sentences, options, models)?;
         let source = AttributeSource::bind(template.as_ref(), &schema)?;
         let mut alphabets = Alphabets::default();
         let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
         check_transitions(base.as_ref(), template.as_ref())?;
-        let builder = DatasetBuilder::extending(source, alphabets, options.order == Order::One);
         let mut extraction = Extraction {
-            builder,
+            builder: DatasetBuilder::extending(source, alphabets, options.order == Order::One),
             labels: &labels,
-            rule: (template.as_ref())
-                .and_then(Template::documents)
-                .map(|documents| documents.rule),
+            rule: document_rule(template.as_ref()),
             memory,
         };
         let copies = extraction.add_labeled(sentences, options.caseless)?;
@@ -218,18 +193,6 @@ fn retain_content(sentences: &mut Vec<Sentence>) {
     });
 }
 
-/// Adds a labeled sentence.
-pub(super) fn add_labeled(
-    builder: &mut DatasetBuilder,
-    labels: &TrainingLabels,
-    sentence: SentenceRef<'_>,
-) -> Result<()> {
-    match labels.ids(sentence.sentence())? {
-        LabelIds::Gold(labels) => builder.add(sentence, &labels),
-        LabelIds::Allowed(sets) => builder.add_partial(sentence, &sets),
-    }
-}
-
 /// The attributes so far, and what more of them are added with.
 struct Extraction<'a> {
     builder: DatasetBuilder,
@@ -241,57 +204,44 @@ struct Extraction<'a> {
 impl Extraction<'_> {
     /// Adds the labeled sentences, then copies without case of those that have one, with this
     /// weight unless it is 0. Returns the numbers of the sentences that were copied. Consumes the
-    /// sentences one by one to free their text early.
+    /// sentences, document by document or one by one, to free their text early.
     fn add_labeled(&mut self, sentences: Vec<Sentence>, caseless: f64) -> Result<Vec<usize>> {
         let copies = caseless_copies(self.builder.source(), &sentences, caseless)?;
         self.memory.text += copies.iter().map(|(_, copy)| copy.memory()).sum::<usize>();
-        match self.rule {
-            None => {
-                for sentence in sentences {
-                    self.add_alone(&sentence)?;
-                }
-            }
-            Some(rule) => self.add_documents(sentences, rule)?,
-        }
-        let numbers = copies.iter().map(|(number, _)| *number).collect();
-        for (number, copy) in copies {
-            self.builder.set_copied(Some(number as u32));
-            self.add_alone(&copy)?;
-        }
-        self.builder.set_copied(None);
-        Ok(numbers)
-    }
-
-    /// Adds a labeled sentence that no document is needed for and that will be freed.
-    fn add_alone(&mut self, sentence: &Sentence) -> Result<()> {
-        self.add(sentence.into())?;
-        self.memory.check(&self.builder, sentence, 0)?;
-        self.memory.free(sentence);
-        Ok(())
-    }
-
-    fn add(&mut self, sentence: SentenceRef<'_>) -> Result<()> {
-        add_labeled(&mut self.builder, self.labels, sentence)
-    }
-
-    /// Adds labeled sentences document by document, and frees the text of each.
-    fn add_documents(&mut self, sentences: Vec<Sentence>, rule: DocumentRule) -> Result<()> {
-        let documents = rule.documents(&sentences).into_iter();
-        let lengths: Vec<usize> = documents.map(|document| document.len()).collect();
+        let lengths = match self.rule {
+            None => vec![1; sentences.len()],
+            Some(rule) => rule.documents(&sentences).iter().map(Vec::len).collect(),
+        };
         let mut rest = sentences.into_iter();
         for length in lengths {
             let sentences: Vec<Sentence> = rest.by_ref().take(length).collect();
-            let document = Document::new(&sentences);
-            for context in document.in_contexts() {
-                self.add(context)?;
-                let sentence = context.sentence();
-                (self.memory).check(&self.builder, sentence, document.memory())?;
+            let document = self.rule.map(|_| Document::new(&sentences));
+            for (i, sentence) in sentences.iter().enumerate() {
+                let context = document
+                    .as_ref()
+                    .and_then(|document| document.in_context(i));
+                self.add(context.unwrap_or(sentence.into()))?;
             }
-            for sentence in &sentences {
-                self.memory.free(sentence);
-            }
+            sentences
+                .iter()
+                .for_each(|sentence| self.memory.free(sentence));
         }
-        Ok(())
+        for (number, copy) in &copies {
+            self.builder.set_copied(Some(*number as u32));
+            self.add(copy.into())?;
+            self.memory.free(copy);
+        }
+        self.builder.set_copied(None);
+        Ok(copies.iter().map(|(number, _)| *number).collect())
+    }
+
+    /// Adds a labeled sentence.
+    fn add(&mut self, sentence: SentenceRef<'_>) -> Result<()> {
+        match self.labels.ids(sentence.sentence())? {
+            LabelIds::Gold(labels) => self.builder.add(sentence, &labels),
+            LabelIds::Allowed(sets) => self.builder.add_partial(sentence, &sets),
+        }?;
+        self.memory.check(&self.builder, sentence)
     }
 
     /// Adds the unlabeled sentences. New attributes are dropped unless `discover` is set.
@@ -301,78 +251,52 @@ impl Extraction<'_> {
         template: Option<&Template>,
         discover: bool,
     ) -> Result<()> {
-        let Self {
-            builder, memory, ..
-        } = self;
         for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
             let source = AttributeSource::bind(template, sentences[0].schema())?;
-            builder.switch_source(source, discover);
-            match self.rule {
-                None => {
-                    for sentence in sentences.iter().filter(|s| is_content(s)) {
-                        builder.add(sentence, &[])?;
-                        memory.check(builder, sentence, 0)?;
-                    }
-                }
-                Some(rule) => {
-                    for document in rule.documents(sentences) {
-                        let document = Document::new(document);
-                        let contexts = document.in_contexts();
-                        for context in contexts.filter(|c| is_content(c.sentence())) {
-                            builder.add(context, &[])?;
-                            memory.check(builder, context.sentence(), document.memory())?;
-                        }
-                    }
-                }
-            }
+            self.builder.switch_source(source, discover);
+            for_each_in_context(sentences, template, |sentence| {
+                self.builder.add(sentence, &[])?;
+                self.memory.check(&self.builder, sentence)
+            })?;
         }
         Ok(())
     }
 }
 
-/// What attributes are extracted from.
-struct ExtractionInput<'a> {
-    sentences: Vec<Sentence>,
-    unlabeled: &'a [Sentence],
-    template: Option<Template>,
-    models: &'a BaseModels<'a>,
-}
-
-impl ExtractionInput<'_> {
-    /// Returns the template: the given one, or that of a model unless the sentences come with
-    /// attributes. It learns from the sentences, and keeps what the template of a model has
-    /// learned: its training data are data of this model, too.
-    ///
-    /// # Errors
-    ///
-    /// There is no template, but sentences without case should have attributes of their own.
-    fn template(&self, options: &CommonOptions) -> Result<Option<Template>> {
-        let Some(mut template) = self.unlearned_template() else {
-            if options.caseless > 0.0 {
-                return Err(Error::parameter(
-                    "--caseless needs a template, and the sentences come with their attributes",
-                ));
-            }
-            return Ok(None);
+/// Returns the template: the given one, or that of a model unless the sentences come with
+/// attributes. It learns from the sentences, and keeps what the template of a model has learned:
+/// its training data are data of this model, too.
+///
+/// # Errors
+///
+/// There is no template, but sentences without case should have attributes of their own.
+fn learned_template(
+    given: Option<Template>,
+    sentences: &[Sentence],
+    options: &CommonOptions,
+    models: &BaseModels<'_>,
+) -> Result<Option<Template>> {
+    let first = sentences.first();
+    let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
+    let earlier = models.template().filter(|_| !has_attributes);
+    let Some(mut template) = given.or_else(|| earlier.cloned()) else {
+        return match options.caseless > 0.0 {
+            true => Err(Error::parameter(
+                "--caseless needs a template, and the sentences come with their attributes",
+            )),
+            false => Ok(None),
         };
-        if options.caseless > 0.0 {
-            template.set_caseless();
-        }
-        template.learn_labeled(self.sentences.iter(), options.plain_labels);
-        for (_, model) in self.models.iter() {
-            if let Some(earlier) = &model.header().template {
-                template.learn_from(earlier);
-            }
-        }
-        Ok(Some(template))
+    };
+    if options.caseless > 0.0 {
+        template.set_caseless();
     }
-
-    fn unlearned_template(&self) -> Option<Template> {
-        let first = self.sentences.first();
-        let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
-        let earlier = self.models.template().filter(|_| !has_attributes);
-        self.template.clone().or_else(|| earlier.cloned())
+    template.learn_labeled(sentences.iter(), options.plain_labels);
+    for (_, model) in models.iter() {
+        if let Some(earlier) = &model.header().template {
+            template.learn_from(earlier);
+        }
     }
+    Ok(Some(template))
 }
 
 /// Returns copies without case of those training sentences that have one, with their numbers; none
@@ -419,20 +343,19 @@ impl ExtractionMemory {
     }
 
     /// Checks the memory after `sentence`, the last one added to `builder`.
-    /// `document` is the memory of its document.
-    fn check(
-        &mut self,
-        builder: &DatasetBuilder,
-        sentence: &Sentence,
-        document: usize,
-    ) -> Result<()> {
+    fn check(&mut self, builder: &DatasetBuilder, sentence: SentenceRef<'_>) -> Result<()> {
         self.sentences += 1;
-        let is_due = self.sentences.is_multiple_of(Self::INTERVAL);
-        if !is_due || (self.text + document + builder.memory()) as u64 <= self.limit {
+        if !self.sentences.is_multiple_of(Self::INTERVAL) {
+            return Ok(());
+        }
+        let document = sentence
+            .document()
+            .map_or(0, |(document, _)| document.memory());
+        if (self.text + document + builder.memory()) as u64 <= self.limit {
             return Ok(());
         }
         Err(input_over_limit(
-            sentence.place(0),
+            sentence.sentence().place(0),
             "the attributes up to here need",
             self.limit,
             "less text, a smaller template",

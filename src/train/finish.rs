@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::base_models::BaseModels;
 use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
 use super::events::{DevScore, Pruned, Rounded, Start};
@@ -40,18 +41,6 @@ impl ExtractedCorpora {
             .without(held_out, settings.options())?
             .into_training_set(settings))
     }
-
-    /// Checks the options of the lines of the template.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] at the first line with a dropout rate of 1 or more.
-    pub(super) fn check_line_options(&self, settings: &TrainSettings) -> Result<()> {
-        match &self.template {
-            Some(template) => check_line_options(template, settings),
-            None => Ok(()),
-        }
-    }
 }
 
 impl TrainingSet {
@@ -65,8 +54,9 @@ impl TrainingSet {
         template: impl Into<Option<Template>>,
         settings: &TrainSettings,
     ) -> Result<Self> {
-        let extracted = ExtractedCorpora::new(corpora, template.into(), settings)?;
-        extracted.check_line_options(settings)?;
+        let models = BaseModels::default();
+        let extracted = ExtractedCorpora::from_models(corpora, template.into(), settings, &models)?;
+        check_line_options(extracted.template.as_ref(), settings)?;
         Ok(extracted.into_training_set(settings))
     }
 

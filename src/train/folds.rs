@@ -146,21 +146,16 @@ fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
     if !sentences.iter().any(|s| s.layout.document_start) {
         return Vec::new();
     }
-    let mut documents = vec![Vec::new()];
-    let mut number = 0;
-    for sentence in sentences {
-        if sentence.layout.document_start {
-            documents.push(Vec::new());
-        } else if is_content(sentence) {
-            documents
-                .last_mut()
-                .into_iter()
-                .for_each(|d| d.push(number));
-            number += 1;
-        }
-    }
-    documents.retain(|document| !document.is_empty());
-    documents
+    let mut numbers = 0..;
+    let documents = sentences.split(|sentence| sentence.layout.document_start);
+    let documents = documents.map(|document| -> Vec<usize> {
+        let content = document.iter().filter(|sentence| is_content(sentence));
+        content
+            .zip(numbers.by_ref())
+            .map(|(_, number)| number)
+            .collect()
+    });
+    documents.filter(|document| !document.is_empty()).collect()
 }
 
 #[cfg(test)]

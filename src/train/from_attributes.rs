@@ -42,7 +42,7 @@ impl ExtractedCorpora {
         }
         let sentences = AttributeSentence::all(corpus);
         let given = corpus.given_labels();
-        let labels = TrainingLabels::including(given, &sentences, options, models)?;
+        let labels = TrainingLabels::new(given, &sentences, options, models)?;
         let mut data = corpus.labeled().without_labels();
         for sentence in &sentences {
             match labels.ids(sentence)? {

@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector, convert_partial};
 use crate::model::MAX_LABELS;
-use crate::sentence::JoinedColumns;
 
 /// The labels of a training corpus and their schemes.
 #[derive(Clone, Debug, Hash)]
@@ -29,34 +28,19 @@ pub(super) struct TrainingLabels {
     pub are_joined: bool,
 }
 
-/// What the labels of sentences tell of their scheme.
-struct SchemeEvidence {
-    detector: SchemeDetector,
-    has_spans: bool, // some label is of a span
-}
-
-/// The ids of the labels of a sentence.
-pub(super) enum LabelIds {
+/// The labels of a sentence, by default their ids.
+pub(super) enum LabelIds<T = LabelId> {
     /// Of each token, `[T]`.
-    Gold(Vec<LabelId>),
+    Gold(Vec<T>),
     /// Those that each token may have, `[T]`; none for any.
-    Allowed(Vec<Vec<LabelId>>),
+    Allowed(Vec<Vec<T>>),
 }
 
 impl TrainingLabels {
-    /// Collects the labels of the models that training continues from, then those of the training
-    /// sentences, converted to the scheme of the models or else of the options.
+    /// Collects the labels of the models that training continues from, then the labels `given`
+    /// unless they are converted, then those of the training sentences, converted to the scheme of
+    /// the models or else of the options.
     pub fn new<S: LabeledSentence>(
-        sentences: &[S],
-        options: &CommonOptions,
-        models: &BaseModels<'_>,
-    ) -> Result<Self> {
-        Self::including(&[], sentences, options, models)
-    }
-
-    /// Like [`new`](Self::new), with the labels `given` before those of the sentences, unless they
-    /// are converted.
-    pub fn including<S: LabeledSentence>(
         given: &[String],
         sentences: &[S],
         options: &CommonOptions,
@@ -160,84 +144,57 @@ impl TrainingLabels {
         };
         let joined = sentences.first().and_then(LabeledSentence::joined);
         models.check_joined(joined)?;
-        if let Some(joined) = joined {
-            return Self::joined(joined, options);
-        }
-        Self::of_scheme(&SchemeEvidence::new(sentences, plain)?, options)
-    }
-
-    /// The schemes that the labels of a corpus are of, and are converted to.
-    fn of_scheme(evidence: &SchemeEvidence, options: &CommonOptions) -> Result<Self> {
-        let (corpus_scheme, _) = evidence.detector.prevailing();
-        let has_spans = evidence.has_spans || corpus_scheme == Scheme::Plain;
+        // Labels that join columns encode no spans, whatever their prefixes.
+        let (corpus_scheme, has_spans) = match joined {
+            None => detect(sentences, plain)?,
+            Some(_) => (Scheme::Raw, false),
+        };
+        let option = match options.scheme {
+            Scheme::Raw => "--plain-labels spans".to_owned(),
+            scheme => format!("--scheme {scheme}"),
+        };
         let is_converted = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
-        if is_converted && !has_spans {
-            return Err(Error::parameter(format!(
-                "--scheme {}: the labels encode no spans (B-X, I-X, …); omit the option",
-                options.scheme
-            )));
-        }
-        Ok(Self {
-            set: LabelSet::new(),
-            scheme: if is_converted {
-                options.scheme
-            } else {
-                corpus_scheme
-            },
-            corpus_scheme,
-            data_scheme: corpus_scheme,
-            is_converted,
-            has_spans,
-            are_joined: false,
-        })
-    }
-
-    /// The schemes of labels that join columns: they encode no spans, whatever their prefixes.
-    fn joined(joined: &JoinedColumns, options: &CommonOptions) -> Result<Self> {
-        if options.scheme != Scheme::Raw || options.plain_labels == PlainLabels::Spans {
-            let option = match options.scheme {
-                Scheme::Raw => "--plain-labels spans".to_owned(),
-                scheme => format!("--scheme {scheme}"),
-            };
-            return Err(Error::parameter(format!(
+        let is_spans = is_converted || options.plain_labels == PlainLabels::Spans;
+        match joined {
+            Some(joined) if is_spans => Err(Error::parameter(format!(
                 "{option}: the labels join columns ({}), so they encode no spans; omit the option",
                 joined.name()
-            )));
+            ))),
+            None if is_converted && !has_spans => Err(Error::parameter(format!(
+                "{option}: the labels encode no spans (B-X, I-X, …); omit the option"
+            ))),
+            _ => Ok(Self {
+                set: LabelSet::new(),
+                scheme: match is_converted {
+                    true => options.scheme,
+                    false => corpus_scheme,
+                },
+                corpus_scheme,
+                data_scheme: corpus_scheme,
+                is_converted,
+                has_spans,
+                are_joined: joined.is_some(),
+            }),
         }
-        Ok(Self {
-            set: LabelSet::new(),
-            scheme: Scheme::Raw,
-            corpus_scheme: Scheme::Raw,
-            data_scheme: Scheme::Raw,
-            is_converted: false,
-            has_spans: false,
-            are_joined: true,
-        })
     }
 
     /// Adds the labels of a sentence to the set.
     fn insert(&mut self, sentence: &impl LabeledSentence) -> Result<()> {
         let converted = self.converted(sentence)?;
-        let mut insert = |t: usize, label: &str| {
+        map(sentence, converted, |t, label| {
             self.set.insert(label)?;
-            if self.set.len() > MAX_LABELS {
-                return Err(sentence.fault(t, one_too_many(label)));
+            match self.set.len() > MAX_LABELS {
+                true => Err(sentence.fault(
+                    t,
+                    format!(
+                        "'{label}' is one label too many: at most {MAX_LABELS} can be trained (is \
+                         this the label column?)"
+                    ),
+                )),
+                false => Ok(()),
             }
-            Ok(())
-        };
-        match converted {
-            Some(sets) => {
-                for (t, set) in sets.iter().enumerate() {
-                    set.iter().try_for_each(|label| insert(t, label))?;
-                }
-            }
-            None => {
-                for (t, label) in sentence.labels()?.into_iter().enumerate() {
-                    insert(t, label)?;
-                }
-            }
-        }
-        Ok(())
+        })
+        .map(drop)
     }
 
     /// Returns the label outside of all spans, if the labels encode spans.
@@ -260,19 +217,10 @@ impl TrainingLabels {
 
     /// Returns the ids of the labels of a sentence.
     pub fn ids(&self, sentence: &impl LabeledSentence) -> Result<LabelIds> {
-        let id = |t: usize, label: &str| {
-            self.set
-                .id(label)
-                .ok_or_else(|| sentence.fault(t, format!("the label '{label}' is unknown")))
-        };
-        let Some(sets) = self.converted(sentence)? else {
-            let labels = sentence.labels()?.into_iter().enumerate();
-            let ids = labels.map(|(t, label)| id(t, label));
-            return Ok(LabelIds::Gold(ids.collect::<Result<_>>()?));
-        };
-        let sets = sets.iter().enumerate();
-        let ids = sets.map(|(t, set)| set.iter().map(|label| id(t, label)).collect());
-        Ok(LabelIds::Allowed(ids.collect::<Result<_>>()?))
+        map(sentence, self.converted(sentence)?, |t, label| {
+            let id = self.set.id(label);
+            id.ok_or_else(|| sentence.fault(t, format!("the label '{label}' is unknown")))
+        })
     }
 
     /// Returns the labels that each token of a sentence may have in the scheme of the model, none
@@ -296,41 +244,42 @@ impl TrainingLabels {
     }
 }
 
-impl SchemeEvidence {
-    fn new<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<Self> {
-        let mut evidence = Self {
-            detector: SchemeDetector::new().with_plain_labels(plain),
-            has_spans: false,
-        };
-        for sentence in sentences {
-            evidence.add(sentence)?;
-        }
-        Ok(evidence)
-    }
+/// Maps the labels of a sentence, which may be converted.
+fn map<T>(
+    sentence: &impl LabeledSentence,
+    converted: Option<Vec<Vec<String>>>,
+    mut map: impl FnMut(usize, &str) -> Result<T>,
+) -> Result<LabelIds<T>> {
+    let Some(sets) = converted else {
+        let labels = sentence.labels()?.into_iter().enumerate();
+        let mapped = labels.map(|(t, label)| map(t, label));
+        return Ok(LabelIds::Gold(mapped.collect::<Result<_>>()?));
+    };
+    let sets = sets.iter().enumerate();
+    let mapped = sets.map(|(t, set)| set.iter().map(|label| map(t, label)).collect());
+    Ok(LabelIds::Allowed(mapped.collect::<Result<_>>()?))
+}
 
-    fn add(&mut self, sentence: &impl LabeledSentence) -> Result<()> {
+/// Detects the scheme of labels, and whether some label is of a span.
+fn detect<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<(Scheme, bool)> {
+    let mut detector = SchemeDetector::new().with_plain_labels(plain);
+    let mut has_spans = false;
+    for sentence in sentences {
         let labels = sentence.labels()?;
-        let is_of_span = |label: &str| !Scheme::Raw.spans(&[label]).is_empty();
         match sentence.allowed() {
             Some(allowed) => {
                 let mut labels = allowed.iter().flatten();
-                self.has_spans = self.has_spans || labels.any(|label| is_of_span(label));
-                self.detector.observe_partial(&allowed);
+                has_spans |= labels.any(|label| !Scheme::Raw.spans(&[label]).is_empty());
+                detector.observe_partial(&allowed);
             }
             None => {
-                self.has_spans = self.has_spans || !Scheme::Raw.spans(&labels).is_empty();
-                self.detector.observe(&labels);
+                has_spans |= !Scheme::Raw.spans(&labels).is_empty();
+                detector.observe(&labels);
             }
         }
-        Ok(())
     }
-}
-
-fn one_too_many(label: &str) -> String {
-    format!(
-        "'{label}' is one label too many: at most {MAX_LABELS} can be trained (is this the label \
-         column?)"
-    )
+    let (scheme, _) = detector.prevailing();
+    Ok((scheme, has_spans || scheme == Scheme::Plain))
 }
 
 /// Returns a label of each token of a sentence, `O` for unknown ones.

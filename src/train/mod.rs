@@ -20,7 +20,6 @@ mod agreement;
 mod base_models;
 mod base_weights;
 mod checkpoint;
-mod checkpoint_contents;
 mod corpora;
 mod course;
 mod defaults;
@@ -30,7 +29,6 @@ mod expand;
 mod extracted;
 mod extraction;
 mod finish;
-mod finished_passes;
 mod folds;
 mod from_attributes;
 mod label_scores;
@@ -44,7 +42,6 @@ mod model_match;
 mod noise_options;
 mod options;
 mod origin;
-mod predicted_corpus;
 mod recall_bias;
 mod segment;
 mod segment_trainer;
@@ -83,7 +80,7 @@ pub use noise_options::{
 };
 pub use options::{DevUse, Lbfgs, TrainOptions};
 #[doc(hidden)]
-pub use segment::{BestScore, BestWeights, Segment, SegmentEnd};
+pub use segment::{BestWeights, Segment, SegmentEnd};
 #[doc(hidden)]
 pub use segment_trainer::{Finished, ObjectiveTrainer, SegmentTrainer};
 pub use settings::TrainSettings;

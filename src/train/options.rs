@@ -186,11 +186,11 @@ impl<M> TrainOptions<M> {
 
     /// Returns the options for another learner.
     pub fn with_method<N>(self, method: N) -> TrainOptions<N> {
-        self.replace_method(method).1
+        self.replace_method(|_| method)
     }
 
-    /// Puts another learner into the options. Also returns the old one.
-    pub(super) fn replace_method<N>(self, new: N) -> (M, TrainOptions<N>) {
+    /// Returns the options for a learner that takes the place of theirs.
+    pub(super) fn replace_method<N>(self, new: impl FnOnce(M) -> N) -> TrainOptions<N> {
         let Self {
             scheme,
             plain_labels,
@@ -212,7 +212,7 @@ impl<M> TrainOptions<M> {
             prune,
             method,
         } = self;
-        let options = TrainOptions {
+        TrainOptions {
             scheme,
             plain_labels,
             order,
@@ -231,9 +231,8 @@ impl<M> TrainOptions<M> {
             seed,
             precision,
             prune,
-            method: new,
-        };
-        (method, options)
+            method: new(method),
+        }
     }
 
     /// Returns which pairs of attribute and label have weights, given the number of labels.

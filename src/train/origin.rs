@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::base_weights::{AllBaseWeights, BaseWeights, Entry, is_known, position};
+use super::base_weights::{AllBaseWeights, Entry, position};
 use super::model_match::Occurrences;
 use crate::chain::LabelWeights;
 use crate::extract::Classes;
@@ -40,13 +40,10 @@ pub(super) fn column_groups(
     columns: usize,
 ) -> Vec<u32> {
     type Key<'a> = (u32, Option<&'a [Entry]>, Option<&'a [Entry]>);
-    let models = base
-        .map(|base| [&base.init, &base.towards])
-        .unwrap_or([&None, &None]);
     let mut numbers: HashMap<Key<'_>, u32> = HashMap::new();
     (0..columns)
         .map(|id| {
-            let [init, towards] = models.map(|model| model.as_ref()?.attributes[kind].get(id));
+            let [init, towards] = base.map_or([None; 2], |base| base.rows(kind, id));
             let penalty = penalties.get(id).copied().unwrap_or(0);
             let next = numbers.len() as u32;
             *numbers.entry((penalty, init, towards)).or_insert(next)
@@ -95,33 +92,31 @@ impl Origin {
         classes: [&Classes; 2],
         occurrences: &Occurrences,
     ) -> Self {
-        let n = space.dimension();
+        let (n, stride) = (space.dimension(), space.stride());
         let [mut initial, mut centers] = [(); 2].map(|()| vec![0.0; n]);
         let mut is_fixed = classes.map(|classes| vec![false; classes.len()]);
+        let known = base.init.as_ref().map(|init| &init.known_labels);
         for (kind, block) in space.blocks().into_iter().enumerate() {
-            let members = classes[kind].first_members();
-            let mut rows = Rows::new(base, kind, space.stride(), block.width());
-            for (class, member) in members
-                .into_iter()
-                .map(|member| member as usize)
-                .enumerate()
-            {
-                if !rows.set(member) {
+            let initial = block.weights_mut(&mut initial);
+            let centers = block.weights_mut(&mut centers);
+            for (class, member) in classes[kind].first_members().into_iter().enumerate() {
+                let rows = base.rows(kind, member as usize);
+                if rows.iter().all(Option::is_none) {
                     continue;
                 }
-                is_fixed[kind][class] = !occurrences.labeled[kind][member];
-                let (initial, centers) = (
-                    block.weights_mut(&mut initial),
-                    block.weights_mut(&mut centers),
-                );
-                block.targets.for_each(class, |position, index| {
-                    let (start, towards) = rows.weights(position);
-                    initial[index] = start;
+                is_fixed[kind][class] = !occurrences.labeled[kind][member as usize];
+                block.targets.for_each(class, |at, index| {
+                    let weights = rows.map(|row| weight(row.unwrap_or_default(), at, stride));
+                    let is_known =
+                        |known: &Vec<bool>| known[at % stride] && (kind == 0 || known[at / stride]);
+                    let is_init = rows[0].is_some() && known.is_some_and(is_known);
+                    let start = weights[usize::from(!is_init)];
                     let center = if is_fixed[kind][class] {
                         start
                     } else {
-                        towards
+                        weights[1]
                     };
+                    initial[index] = start;
                     centers[index] = block.scale[class] * center;
                 });
             }
@@ -134,7 +129,7 @@ impl Origin {
             initial,
             centers: centers.into(),
             is_fixed,
-            recall_bias: base.recall_bias(),
+            recall_bias: base.iter().next().map_or(0.0, |first| first.recall_bias),
         }
     }
 
@@ -197,55 +192,8 @@ fn starting_labels(base: &AllBaseWeights) -> LabelWeights {
     labels
 }
 
-/// The weights of one attribute in both models, by position.
-struct Rows<'a> {
-    base: &'a AllBaseWeights,
-    kind: usize,
-    stride: usize,
-    has_init: bool,            // whether `init` has the attribute
-    weights: [Vec<f64>; 2],    // [width] of init and towards
-    used: Vec<(usize, usize)>, // of `weights`: model and position
-}
-
-impl<'a> Rows<'a> {
-    fn new(base: &'a AllBaseWeights, kind: usize, stride: usize, width: usize) -> Self {
-        Self {
-            base,
-            kind,
-            stride,
-            has_init: false,
-            weights: [(); 2].map(|()| vec![0.0; width]),
-            used: Vec::new(),
-        }
-    }
-
-    /// Switches to another attribute. Returns whether any model has it.
-    fn set(&mut self, attribute: usize) -> bool {
-        for (model, position) in self.used.drain(..) {
-            self.weights[model][position] = 0.0;
-        }
-        let entries = |model: &'a Option<BaseWeights>| -> Option<&'a [Entry]> {
-            model.as_ref()?.attributes[self.kind].get(attribute)
-        };
-        let rows = [entries(&self.base.init), entries(&self.base.towards)];
-        self.has_init = rows[0].is_some();
-        for (model, entries) in rows.into_iter().enumerate() {
-            for &(cell, bits) in entries.unwrap_or_default() {
-                let position = position(cell, self.stride);
-                self.weights[model][position] = f64::from_bits(bits);
-                self.used.push((model, position));
-            }
-        }
-        rows.iter().any(Option::is_some)
-    }
-
-    /// Returns the weight at a position where training starts, and that of `towards`.
-    fn weights(&self, position: usize) -> (f64, f64) {
-        let [init, towards] = [0, 1].map(|model| self.weights[model][position]);
-        let is_init = self.has_init
-            && self.base.init.as_ref().is_some_and(|model| {
-                is_known(position, self.stride, self.kind == 1, &model.known_labels)
-            });
-        (if is_init { init } else { towards }, towards)
-    }
+/// Returns the weight of an attribute at a position in a token's row of scores.
+fn weight(row: &[Entry], at: usize, stride: usize) -> f64 {
+    let found = row.binary_search_by_key(&at, |&(cell, _)| position(cell, stride));
+    found.map_or(0.0, |i| f64::from_bits(row[i].1))
 }

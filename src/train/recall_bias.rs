@@ -11,6 +11,8 @@
 //! So each iteration tries the last choice and its two neighbors, at a step that alternates between
 //! coarse and fine. This costs three decodings instead of one.
 
+use serde::{Deserialize, Serialize};
+
 use super::events::DevScore;
 use super::labels::TrainingLabels;
 use super::options::CommonOptions;
@@ -21,10 +23,11 @@ const COARSE: f64 = 1.0;
 const FINE: f64 = 0.25;
 
 /// The search for the recall bias, from iteration to iteration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RecallBiasSearch {
-    bias: f64,
-    is_enabled: bool,
+    /// The last choice.
+    pub bias: f64,
+    pub is_enabled: bool,
 }
 
 /// A recall bias and its score on development data.
@@ -65,16 +68,6 @@ impl RecallBiasSearch {
         if self.is_enabled {
             self.bias = bias;
         }
-    }
-
-    /// Returns whether the search is enabled.
-    pub fn is_enabled(&self) -> bool {
-        self.is_enabled
-    }
-
-    /// Returns the last choice.
-    pub fn bias(&self) -> f64 {
-        self.bias
     }
 
     /// Returns the biases to try after an iteration, the last choice first. At θ = 0 (iteration 0)

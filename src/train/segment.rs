@@ -9,15 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::events::{DevScore, EndReason};
 
-/// A score on development data and its iteration.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BestScore {
-    /// The iteration.
-    pub iteration: usize,
-    /// Its score.
-    pub score: DevScore,
-}
-
 /// The weights with the best score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestWeights {
@@ -42,8 +33,8 @@ pub struct Segment<'a> {
     pub limit: Option<usize>,
     /// Whether this is the warm-up: without noise, without early stopping.
     pub is_warm_up: bool,
-    /// The best score so far.
-    pub best: Option<BestScore>,
+    /// The best score so far. Its weights, which belong to an earlier segment, are left empty.
+    pub best: Option<BestWeights>,
     /// The recall bias from which the search for it resumes.
     pub recall_bias: f64,
     /// Ends the segment when set.

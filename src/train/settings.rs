@@ -34,8 +34,9 @@ impl TrainSettings {
     ///
     /// [`Error::Parameter`] naming the option that is out of its range.
     pub fn new(options: TrainOptions<impl Into<AnyLearner>>) -> Result<Self> {
-        let (learner, options) = options.replace_method(());
-        let learner = learner.into();
+        let options: AnyOptions = options.replace_method(Into::into);
+        let learner = Arc::clone(&options.method);
+        let options = options.with_method(());
         learner.check(options.order)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("weight of copies without case", options.caseless)?;
@@ -232,12 +233,25 @@ impl BaseModels<'_> {
 ///
 /// [`Error::Input`] at the first line with an option that the learner has no use for, or a
 /// dropout rate of 1 or more.
-pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Result<()> {
-    check_learner(template, settings)?;
-    let Some(noise) = settings.feature_noise() else {
+pub fn check_line_options(template: Option<&Template>, settings: &TrainSettings) -> Result<()> {
+    let groups = template.map_or_else(Vec::new, Template::groups);
+    let (learner, noise) = (settings.learner(), settings.feature_noise());
+    for group in &groups {
+        if let Some([option, others]) = learner.unused_line_option(&group.options) {
+            return Err(Error::input(
+                group.place.clone(),
+                format!(
+                    "the option {option} of this line has no effect with --algorithm {}; expected \
+                     --algorithm {others}, or a line without it",
+                    learner.name()
+                ),
+            ));
+        }
+    }
+    let Some(noise) = noise else {
         return Ok(());
     };
-    for group in template.groups() {
+    for group in &groups {
         let Some(dropout) = group.options.dropout else {
             continue;
         };
@@ -255,26 +269,8 @@ pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Resu
                 }
             };
             return Err(Error::input(
-                group.place,
+                group.place.clone(),
                 format!("{message}; expected a rate below 1"),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that the learner has the penalties and the noise that lines set.
-fn check_learner(template: &Template, settings: &TrainSettings) -> Result<()> {
-    let learner = settings.learner();
-    for group in template.groups() {
-        if let Some([option, others]) = learner.unused_line_option(&group.options) {
-            return Err(Error::input(
-                group.place,
-                format!(
-                    "the option {option} of this line has no effect with --algorithm {}; expected \
-                     --algorithm {others}, or a line without it",
-                    learner.name()
-                ),
             ));
         }
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::agreement::{Agreement, agreed, check_same};
 use super::base_models::BaseModels;
-use super::checkpoint::{Checkpoints, OpenCheckpoints, PassCheckpoints};
+use super::checkpoint::{Checkpoints, Run};
 use super::corpora::{TrainingCorpora, first_template};
 use super::course::Course;
 use super::events::{End, Observer};
@@ -13,7 +13,7 @@ use super::extracted::ExtractedCorpora;
 use super::learner::AnyLearner;
 use super::model_match::ModelMatch;
 use super::options::TrainOptions;
-use super::settings::TrainSettings;
+use super::settings::{TrainSettings, check_line_options};
 use super::training_set::TrainingSet;
 use crate::corpus::Corpus;
 use crate::error::Result;
@@ -176,24 +176,20 @@ impl<'a> Trainer<'a> {
         if let Some(template) = template.as_ref().or_else(|| self.models.template())
             && let Some(first) = first_template(template, &corpora.labeled)?
         {
-            return self.train_two_passes(corpora, &template.clone(), first, observer);
+            return self.train_two_passes(corpora, &template.clone(), &first, observer);
         }
-        let mut checkpoints = self.open_checkpoints(1)?;
-        let checkpoints = checkpoints.as_mut().map(|open| open.of_pass(None));
-        self.train_pass(corpora, template, checkpoints, observer)
+        self.train_pass(corpora, template, &mut self.begin(1)?, observer)
     }
 
-    /// Opens the checkpoints of a run with 1 or 2 passes, if there are to be any.
-    pub(super) fn open_checkpoints(&self, passes: usize) -> Result<Option<OpenCheckpoints>> {
-        let Some(checkpoints) = &self.checkpoints else {
-            return Ok(None);
-        };
+    /// Begins a run with 1 or 2 passes.
+    pub(super) fn begin(&self, passes: usize) -> Result<Run> {
         let options = serde_json::json!(self.settings).to_string();
-        let open = match &self.ranks {
-            None => checkpoints.open(options, passes),
-            Some(ranks) => checkpoints.open_by_rank_0(options, passes, ranks),
-        };
-        open.map(Some)
+        Run::begin(
+            self.checkpoints.as_ref(),
+            options,
+            passes,
+            self.ranks.as_ref(),
+        )
     }
 
     /// Trains a model on the columns that the corpora have.
@@ -201,7 +197,7 @@ impl<'a> Trainer<'a> {
         &self,
         mut corpora: TrainingCorpora,
         template: Option<Template>,
-        checkpoints: Option<PassCheckpoints<'_>>,
+        run: &mut Run,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         if !self.settings.has_noise() {
@@ -215,7 +211,7 @@ impl<'a> Trainer<'a> {
             self.memory,
         );
         let extracted = agreed(self.ranks.as_ref(), extracted)?;
-        self.train_extracted(extracted, checkpoints, observer)
+        self.train_extracted(extracted, run, observer)
     }
 
     /// Trains a model on ready-made attributes in memory, with development data if there are any.
@@ -233,20 +229,19 @@ impl<'a> Trainer<'a> {
         dev: impl Into<Option<&'c AttributeCorpus>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let mut checkpoints = self.open_checkpoints(1)?;
-        let checkpoints = checkpoints.as_mut().map(|open| open.of_pass(None));
+        let mut run = self.begin(1)?;
         let extracted =
             ExtractedCorpora::from_attributes(corpus, dev.into(), &self.settings, &self.models)?;
-        self.train_extracted(extracted, checkpoints, observer)
+        self.train_extracted(extracted, &mut run, observer)
     }
 
     fn train_extracted(
         &self,
         extracted: ExtractedCorpora,
-        checkpoints: Option<PassCheckpoints<'_>>,
+        run: &mut Run,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        extracted.check_line_options(&self.settings)?;
+        check_line_options(extracted.template.as_ref(), &self.settings)?;
         let matches = extracted.matches();
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);
@@ -256,7 +251,7 @@ impl<'a> Trainer<'a> {
                     .to_owned()
             })?;
         }
-        let (mut theta, end) = self.optimize(&set, &matches, checkpoints, clock, observer)?;
+        let (mut theta, end) = self.optimize(&set, &matches, (run, clock), observer)?;
         observer.end(&end);
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
@@ -277,8 +272,7 @@ impl<'a> Trainer<'a> {
         &self,
         set: &TrainingSet,
         matches: &[ModelMatch],
-        checkpoints: Option<PassCheckpoints<'_>>,
-        clock: Instant,
+        (run, clock): (&mut Run, Instant),
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
         let (settings, ranks) = (&self.settings, self.ranks.as_ref());
@@ -288,18 +282,18 @@ impl<'a> Trainer<'a> {
         course.limit = settings.max_iterations();
         let memory = set.memory_to_train(settings);
         course.observer.start(&set.start_event(settings, memory));
-        matches
-            .iter()
-            .for_each(|found| course.observer.matched(found));
-        agreed(ranks, set.check_memory(settings, self.memory))?;
-        if let Some(mut checkpoints) = checkpoints {
-            let state = checkpoints.start(|| set.fingerprint())?;
-            course.checkpoints = Some(checkpoints);
-            if let Some(state) = state {
-                course.observer.resumed(state.course.iterations);
-                course.restore(state);
-            }
+        for found in matches {
+            course.observer.matched(found);
         }
+        agreed(ranks, set.check_memory(settings, self.memory))?;
+        if !run.has_two_passes() {
+            run.set_fingerprint(|| Ok(set.fingerprint()))?;
+        }
+        if let Some((state, saved)) = run.start() {
+            course.observer.resumed(state.iterations);
+            (course.state, course.saved) = (state, Some(saved));
+        }
+        course.checkpoints = Some(run);
         course.interrupt = self.interrupt;
         course.agreement = ranks.zip(agreement.as_ref());
         let outcome = settings.learner().learn(&mut course);

@@ -51,7 +51,7 @@ impl TrainingSet {
         let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
         let before = entries(&corpora.data);
         let classes = match corpora.class_groups(options) {
-            None => [corpora.node_attributes, corpora.edge_attributes].map(Classes::singletons),
+            None => corpora.attributes.map(Classes::singletons),
             Some([nodes, edges]) => {
                 let data = &mut corpora.data;
                 let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
@@ -62,7 +62,7 @@ impl TrainingSet {
             }
         };
         if let Some(development) = &mut corpora.development {
-            development.collapse(&classes[0], &classes[1]);
+            development.collapse(&classes);
             development.set_use(options.dev_use);
         }
         let pair = classes.each_ref();
@@ -136,7 +136,7 @@ impl TrainingSet {
 
     /// Returns the number of attributes before collapsing.
     pub fn attributes(&self) -> usize {
-        self.corpora.node_attributes + self.corpora.edge_attributes
+        self.corpora.attributes.iter().sum()
     }
 
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
@@ -206,7 +206,7 @@ impl TrainingSet {
     /// Returns whether development data are only reported.
     pub(super) fn reports_dev(&self) -> bool {
         let development = self.corpora.development.as_ref();
-        development.is_some_and(DevelopmentSet::is_report)
+        development.is_some_and(|development| development.is_report)
     }
 
     /// Returns the L2 penalty of strength c2 = `l2`.
@@ -307,8 +307,7 @@ impl TrainingSet {
     pub(super) fn class_weights(&self) -> ClassWeights<'_> {
         ClassWeights {
             space: &self.space,
-            node_classes: &self.classes[0],
-            edge_classes: &self.classes[1],
+            classes: &self.classes,
             origin: self.origin.as_ref(),
         }
     }

@@ -9,16 +9,15 @@
 use std::hash::Hasher;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::base_models::BaseModels;
-use super::checkpoint::OpenCheckpoints;
-use super::corpora::TrainingCorpora;
+use super::checkpoint::{FirstPass, Run};
+use super::corpora::{TrainingCorpora, is_content};
 use super::events::{End, EndReason, Observer, Pass};
-use super::finished_passes::{FinishedPasses, FirstPassResult};
 use super::folds::Folds;
 use super::options::{DevUse, TrainOptions};
-use super::predicted_corpus::{Documents, content, extend, predict, push_document};
 use super::settings::TrainSettings;
 use super::trainer::{Trained, Trainer};
 use crate::corpus::Corpus;
@@ -26,8 +25,8 @@ use crate::error::{Error, Result};
 use crate::label::{PlainLabels, Scheme};
 use crate::model::Model;
 use crate::optim::StopReason;
-use crate::second_pass::{LabelTypes, Prediction};
-use crate::sentence::{DocumentOptions, Sentence};
+use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
+use crate::sentence::{Document, DocumentOptions, Sentence, Separation};
 use crate::tag::Tagger;
 use crate::template::Template;
 
@@ -37,6 +36,9 @@ const FOLDS: usize = 5;
 /// Seed of the division into folds.
 const SEED: u64 = 1;
 
+/// The documents of a corpus, each with its sentences that have tokens and their numbers.
+type Documents<'a> = Vec<Vec<(usize, &'a Sentence)>>;
+
 impl Trainer<'_> {
     /// Trains a first model with the template `first`, and a second one with `template`, which
     /// reads the predictions of the first. The result has both; if training is interrupted before
@@ -45,68 +47,86 @@ impl Trainer<'_> {
         &self,
         corpora: TrainingCorpora,
         template: &Template,
-        first: Template,
+        first: &Template,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         let options = template.documents().unwrap_or_default();
         let trainer = self.first_pass()?;
-        let mut passes = Passes::begin(self, &corpora, template)?;
+        let mut run = self.begin(2)?;
+        run.set_fingerprint(|| fingerprint(&corpora, template, &self.models))?;
         let documents = content(options, &corpora.labeled);
         let folds = folds(&documents)?;
-        let first_pass = match passes.finished.first.clone() {
+        let first_pass = match run.finished.first.clone() {
             Some(first_pass) => first_pass,
             None => {
-                passes.begin_pass(Pass::First, observer);
-                let trained = passes.train(&trainer, corpora.clone(), &first, observer)?;
-                let is_early = trained.end.is_early();
-                let first_pass = FirstPassResult {
+                begin_pass(&mut run, Pass::First, observer);
+                let template = Some(first.clone());
+                let trained = trainer.train_pass(corpora.clone(), template, &mut run, observer)?;
+                if trained.end.is_early() {
+                    return Ok(Trained {
+                        is_first_pass: true,
+                        ..trained
+                    });
+                }
+                let first_pass = FirstPass {
                     model: Arc::new(trained.model),
                     end: trained.end,
                 };
-                if is_early {
-                    let reason = first_pass.end.reason;
-                    return first_pass.alone(reason);
-                }
-                passes.finished.first = Some(first_pass.clone());
-                passes.save(observer);
+                run.finished.first = Some(first_pass.clone());
+                save(&mut run, observer);
                 first_pass
             }
         };
         let header = first_pass.model.header();
-        let jackknife = Jackknife {
-            trainer: trainer.for_folds(
-                &first_pass.end,
-                corpora.dev.is_some(),
-                header.corpus_scheme,
-            )?,
-            template: first,
-            documents: &documents,
-            types: &LabelTypes::new(&header.labels, header.scheme),
-        };
-        if !jackknife.run(&folds, &mut passes, observer)? {
-            let reason = EndReason::Optimizer(StopReason::Interrupted);
-            return first_pass.alone(reason);
+        let types = LabelTypes::new(&header.labels, header.scheme);
+        let trainer =
+            trainer.for_folds(&first_pass.end, corpora.dev.is_some(), header.corpus_scheme)?;
+        check_predictions(&run.finished.folds, &folds, &documents, &types)?;
+        let of = folds.held_out().len();
+        for fold in run.finished.folds.len()..of {
+            let number = fold + 1;
+            begin_pass(&mut run, Pass::Fold { number, of }, observer);
+            let held_out = &folds.held_out()[fold];
+            let is_held_out = |number: usize| held_out.binary_search(&number).is_ok();
+            let mut rest = Corpus::new();
+            for document in &documents {
+                let kept = document.iter().filter(|(number, _)| !is_held_out(*number));
+                push_document(&mut rest, kept.map(|(_, sentence)| (*sentence).clone()));
+            }
+            let template = Some(first.clone());
+            let trained = trainer.train_pass(rest.into(), template, &mut run, observer)?;
+            if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
+                return alone(first_pass, trained.end.reason);
+            }
+            let tagger = Tagger::new(trained.model);
+            let types = types.of_labels(&tagger.model().header().labels)?;
+            let predicted = predict(&tagger, &types, &documents, is_held_out)?;
+            run.finished.folds.push(predicted);
+            save(&mut run, observer);
         }
-        let predictor = Predictor {
-            tagger: Tagger::new(Arc::clone(&first_pass.model)),
-            types: jackknife.types,
-            options,
+        let numbers = folds.held_out().iter().flatten().copied();
+        let mut predictions: Vec<(usize, &Prediction)> =
+            numbers.zip(run.finished.folds.iter().flatten()).collect();
+        predictions.sort_unstable_by_key(|&(number, _)| number);
+        let predictions = predictions.into_iter().map(|(_, prediction)| prediction);
+        let tagger = Tagger::new(Arc::clone(&first_pass.model));
+        let extend_predicted = |corpus: &Corpus| {
+            let documents = content(options, corpus);
+            let predictions = predict(&tagger, &types, &documents, |_| true)?;
+            extend(&documents, predictions.iter(), &types, options)
         };
-        let predictions = passes.finished.predictions(&folds);
         let second_corpora = TrainingCorpora {
-            labeled: predictor.extend(&documents, &predictions)?,
-            dev: (corpora.dev.as_ref())
-                .map(|dev| predictor.extend_predicted(dev))
-                .transpose()?,
-            unlabeled: predictor.extend_predicted(&corpora.unlabeled)?,
+            labeled: extend(&documents, predictions, &types, options)?,
+            dev: corpora.dev.as_ref().map(extend_predicted).transpose()?,
+            unlabeled: extend_predicted(&corpora.unlabeled)?,
         };
-        drop(predictor);
+        drop(tagger);
         drop(documents);
         drop(corpora);
-        passes.begin_pass(Pass::Second, observer);
-        let second = passes.train(self, second_corpora, template, observer)?;
+        begin_pass(&mut run, Pass::Second, observer);
+        let second = self.train_pass(second_corpora, Some(template.clone()), &mut run, observer)?;
         if !second.end.has_result() {
-            return first_pass.alone(second.end.reason);
+            return alone(first_pass, second.end.reason);
         }
         Ok(Trained {
             model: Model::combine(&second.model, &first_pass.model)?,
@@ -160,108 +180,34 @@ fn first_pass_of(model: &Model) -> Result<&Model> {
     })
 }
 
-/// Adds what the first pass predicts to corpora.
-struct Predictor<'a> {
-    tagger: Tagger,
-    types: &'a LabelTypes,
-    options: DocumentOptions,
+/// Returns the first pass alone as the result of training that ended early, for `reason`.
+fn alone(first: FirstPass, reason: EndReason) -> Result<Trained> {
+    Ok(Trained {
+        model: match Arc::try_unwrap(first.model) {
+            Ok(model) => model,
+            Err(shared) => Model::from_bytes(shared.as_bytes().to_vec())?,
+        },
+        end: End {
+            reason,
+            ..first.end
+        },
+        is_first_pass: true,
+    })
 }
 
-impl Predictor<'_> {
-    /// Returns a corpus with columns of the predictions for it.
-    fn extend_predicted(&self, corpus: &Corpus) -> Result<Corpus> {
-        let documents = content(self.options, corpus);
-        let predictions = predict(&self.tagger, self.types, &documents, |_| true)?;
-        self.extend(&documents, &predictions.iter().collect::<Vec<_>>())
-    }
-
-    /// Returns documents with columns of predictions.
-    fn extend(&self, documents: &Documents<'_>, predictions: &[&Prediction]) -> Result<Corpus> {
-        extend(documents, predictions, self.types, self.options)
-    }
-}
-
-impl FirstPassResult {
-    /// Returns the first pass alone as the result of training that ended early, for `reason`.
-    fn alone(self, reason: EndReason) -> Result<Trained> {
-        Ok(Trained {
-            model: match Arc::try_unwrap(self.model) {
-                Ok(model) => model,
-                Err(shared) => Model::from_bytes(shared.as_bytes().to_vec())?,
-            },
-            end: End { reason, ..self.end },
-            is_first_pass: true,
-        })
+/// Begins a pass. Those that have ended are not repeated if the run resumes from a checkpoint.
+fn begin_pass(run: &mut Run, pass: Pass, observer: &mut dyn Observer) {
+    observer.pass(pass);
+    if run.resume_pass() {
+        observer.resumed(0);
     }
 }
 
-/// A run of several passes. Those that have ended are not repeated if the run resumes from a
-/// checkpoint.
-struct Passes {
-    finished: FinishedPasses,
-    checkpoints: Option<OpenCheckpoints>,
-}
-
-impl Passes {
-    /// Begins or resumes a run with these data and this template.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Checkpoints::open`](super::Checkpoints); the checkpoint to resume from belongs to
-    /// other data or another template.
-    fn begin(
-        trainer: &Trainer<'_>,
-        corpora: &TrainingCorpora,
-        template: &Template,
-    ) -> Result<Self> {
-        let mut checkpoints = trainer.open_checkpoints(2)?;
-        let mut finished = FinishedPasses::default();
-        if let Some(open) = &mut checkpoints {
-            open.set_fingerprint(fingerprint(corpora, template, &trainer.models)?)?;
-            finished = open.take_finished().unwrap_or_default();
-        }
-        Ok(Self {
-            finished,
-            checkpoints,
-        })
-    }
-
-    /// Begins a pass.
-    fn begin_pass(&mut self, pass: Pass, observer: &mut dyn Observer) {
-        observer.pass(pass);
-        if self
-            .checkpoints
-            .as_mut()
-            .is_some_and(OpenCheckpoints::resume_pass)
-        {
-            observer.resumed(0);
-        }
-    }
-
-    /// Trains the model of the pass.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Trainer::train`].
-    fn train(
-        &mut self,
-        trainer: &Trainer<'_>,
-        corpora: TrainingCorpora,
-        template: &Template,
-        observer: &mut dyn Observer,
-    ) -> Result<Trained> {
-        let open = self.checkpoints.as_mut();
-        let checkpoints = open.map(|open| open.of_pass(Some(&self.finished)));
-        trainer.train_pass(corpora, Some(template.clone()), checkpoints, observer)
-    }
-
-    /// Writes a checkpoint of the passes that have ended.
-    fn save(&mut self, observer: &mut dyn Observer) {
-        let Some(open) = &mut self.checkpoints else {
-            return;
-        };
+/// Writes a checkpoint of the passes that have ended.
+fn save(run: &mut Run, observer: &mut dyn Observer) {
+    if run.has_checkpoints() {
         observer.checkpoint();
-        if let Err(error) = open.write::<()>(Some(&self.finished), None) {
+        if let Err(error) = run.write::<()>(None) {
             observer.checkpoint_failed(&error);
         }
     }
@@ -297,7 +243,7 @@ fn fingerprint(
 ///
 /// There is one sentence.
 fn folds(documents: &Documents<'_>) -> Result<Folds> {
-    let tokens: Vec<usize> = documents.iter().flatten().map(|s| s.len()).collect();
+    let tokens: Vec<usize> = documents.iter().flatten().map(|(_, s)| s.len()).collect();
     let count = FOLDS.min(tokens.len());
     if count < 2 {
         return Err(Error::parameter(
@@ -305,84 +251,95 @@ fn folds(documents: &Documents<'_>) -> Result<Folds> {
              (the template reads predictions)",
         ));
     }
-    let mut next = 0;
-    let numbers = documents.iter().map(|document| {
-        let first = next;
-        next += document.len();
-        (first..next).collect()
+    let numbers = |document: &Vec<(usize, _)>| document.iter().map(|(number, _)| *number).collect();
+    let numbers = documents.iter().map(numbers).collect();
+    Ok(Folds::of_documents(numbers, &tokens, count, SEED))
+}
+
+/// Checks predictions that were read from a checkpoint.
+///
+/// # Errors
+///
+/// They are not for the sentences of these folds.
+fn check_predictions(
+    predictions: &[Vec<Prediction>],
+    folds: &Folds,
+    documents: &Documents<'_>,
+    types: &LabelTypes,
+) -> Result<()> {
+    let sentences: Vec<&Sentence> = documents.iter().flatten().map(|(_, s)| *s).collect();
+    let fits = |(held_out, predictions): (&Vec<usize>, &Vec<Prediction>)| {
+        let mut pairs = held_out.iter().zip(predictions);
+        held_out.len() == predictions.len()
+            && pairs.all(|(&i, prediction)| prediction.fits(sentences[i].len(), types))
+    };
+    let folds = folds.held_out();
+    if predictions.len() <= folds.len() && folds.iter().zip(predictions).all(fits) {
+        return Ok(());
+    }
+    Err(Error::parameter(
+        "the predictions in the checkpoint are not for these sentences; expected those of the \
+         interrupted run",
+    ))
+}
+
+/// Returns the documents of a corpus.
+fn content(options: DocumentOptions, corpus: &Corpus) -> Documents<'_> {
+    let mut numbers = 0..;
+    let documents = options.rule.documents(corpus).into_iter();
+    let documents = documents.map(|document| {
+        let sentences = document.into_iter().filter(|sentence| is_content(sentence));
+        sentences
+            .map(|s| (numbers.next().unwrap_or(0), s))
+            .collect()
     });
-    Ok(Folds::of_documents(numbers.collect(), &tokens, count, SEED))
+    documents
+        .filter(|document: &Vec<_>| !document.is_empty())
+        .collect()
 }
 
-/// Predictions for training data by models that were trained on other parts of it.
-struct Jackknife<'a> {
-    trainer: Trainer<'a>,
-    template: Template,
-    documents: &'a [Vec<&'a Sentence>],
-    types: &'a LabelTypes,
+/// Adds the sentences of a document to a corpus, by whatever rule it is divided.
+fn push_document(corpus: &mut Corpus, sentences: impl Iterator<Item = Sentence>) {
+    for (i, mut sentence) in sentences.enumerate() {
+        if i == 0 {
+            sentence.layout.separation.add(Separation::FOLD);
+        }
+        corpus.push(sentence);
+    }
 }
 
-impl Jackknife<'_> {
-    /// Trains the models of the folds that have none yet, and adds their predictions to those of
-    /// `passes`. Returns false if training was interrupted.
-    ///
-    /// # Errors
-    ///
-    /// Those of training; there are too few sentences; the predictions of `passes` are not for
-    /// these sentences.
-    fn run(&self, folds: &Folds, passes: &mut Passes, observer: &mut dyn Observer) -> Result<bool> {
-        self.check(folds, &passes.finished.folds)?;
-        let of = folds.held_out().len();
-        for i in passes.finished.folds.len()..of {
-            let number = i + 1;
-            passes.begin_pass(Pass::Fold { number, of }, observer);
-            let held_out = &folds.held_out()[i];
-            let is_held_out = |number: usize| held_out.binary_search(&number).is_ok();
-            let rest = self.without(is_held_out).into();
-            let trained = passes.train(&self.trainer, rest, &self.template, observer)?;
-            if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
-                return Ok(false);
-            }
-            let tagger = Tagger::new(trained.model);
-            let types = self.types.of_labels(&tagger.model().header().labels)?;
-            let predicted = predict(&tagger, &types, self.documents, is_held_out)?;
-            passes.finished.folds.push(predicted);
-            passes.save(observer);
-        }
-        Ok(true)
-    }
+/// Predicts the chosen sentences of documents, in order.
+fn predict(
+    tagger: &Tagger,
+    types: &LabelTypes,
+    documents: &Documents<'_>,
+    is_chosen: impl Fn(usize) -> bool + Sync,
+) -> Result<Vec<Prediction>> {
+    let predicted = documents.par_iter().map(|sentences| {
+        let document = Document::new(sentences.iter().map(|(_, sentence)| *sentence));
+        let chosen = sentences
+            .iter()
+            .enumerate()
+            .filter(|(_, (number, _))| is_chosen(*number));
+        let predictions = chosen.map(|(i, _)| tagger.predict(&document, i, types));
+        predictions.collect::<Result<Vec<_>>>()
+    });
+    Ok(predicted.collect::<Result<Vec<_>>>()?.concat())
+}
 
-    /// Checks predictions that were read from a checkpoint.
-    fn check(&self, folds: &Folds, predictions: &[Vec<Prediction>]) -> Result<()> {
-        let sentences: Vec<&Sentence> = self.documents.iter().flatten().copied().collect();
-        let fits = |(held_out, predictions): (&Vec<usize>, &Vec<Prediction>)| {
-            let fits = |(&i, prediction): (&usize, &Prediction)| {
-                prediction.fits(sentences[i].len(), self.types)
-            };
-            held_out.len() == predictions.len() && held_out.iter().zip(predictions).all(fits)
-        };
-        let folds = folds.held_out();
-        if predictions.len() <= folds.len() && folds.iter().zip(predictions).all(fits) {
-            return Ok(());
-        }
-        Err(Error::parameter(
-            "the predictions in the checkpoint are not for these sentences; expected those of the \
-             interrupted run",
-        ))
+/// Returns the documents with columns of predictions.
+fn extend<'p>(
+    documents: &Documents<'p>,
+    mut predictions: impl Iterator<Item = &'p Prediction>,
+    types: &'p LabelTypes,
+    options: DocumentOptions,
+) -> Result<Corpus> {
+    let mut corpus = Corpus::new();
+    for document in documents {
+        let sentences = document.iter().map(|(_, sentence)| *sentence);
+        let predicted = sentences.zip(predictions.by_ref());
+        let document = PredictedDocument::new(predicted, types, options.window as usize);
+        push_document(&mut corpus, document.extended()?.into_iter());
     }
-
-    /// Returns the sentences that are not held out.
-    fn without(&self, is_held_out: impl Fn(usize) -> bool) -> Corpus {
-        let mut number = 0;
-        let mut corpus = Corpus::new();
-        for document in self.documents {
-            let numbered = document.iter().map(|&sentence| {
-                number += 1;
-                (number - 1, sentence)
-            });
-            let rest = numbered.filter(|&(number, _)| !is_held_out(number));
-            push_document(&mut corpus, rest.map(|(_, sentence)| sentence.clone()));
-        }
-        corpus
-    }
+    Ok(corpus)
 }

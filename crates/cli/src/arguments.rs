@@ -139,7 +139,7 @@ pub fn guess_format(file: &str) -> Option<Format> {
 #[derive(Clone, Debug, Args)]
 pub struct OutputArguments {
     /// Start from the beginning, although there is a checkpoint of an earlier run
-    #[arg(long, hide_short_help = true, hide_long_help = true)]
+    #[arg(long, hide_long_help = true)]
     pub force: bool,
 }
 
@@ -261,8 +261,7 @@ pub struct LimitArguments {
     /// In other formats a longer sentence is an error: most likely the blank lines between
     /// sentences are missing.
     #[arg(long, value_name = "N", help_heading = "Input",
-          value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true,
-          hide_long_help = true)]
+          value_parser = clap::value_parser!(u32).range(1..), hide_long_help = true)]
     max_sentence: Option<u32>,
     /// Memory limit, for example 4G or 500M [default: most of the free memory]
     #[arg(long, value_name = "SIZE", help_heading = None::<&str>, hide_short_help = true)]
@@ -328,10 +327,10 @@ pub struct TextArguments {
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     encoding: Option<TextEncoding>,
     /// Replace bytes that are no text by U+FFFD, and say how often
-    #[arg(long, hide_short_help = true, hide_long_help = true)]
+    #[arg(long, hide_long_help = true)]
     lossy: bool,
     /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
-    #[arg(long, hide_short_help = true, hide_long_help = true)]
+    #[arg(long, hide_long_help = true)]
     paragraphs: bool,
     #[arg(skip)]
     report: ReadReport,
@@ -365,22 +364,12 @@ impl TextArguments {
 #[command(next_help_heading = "Input")]
 pub struct SpanArguments {
     /// What offsets of spans count: chars (code points), bytes or utf16 [default: chars]
-    #[arg(
-        long,
-        value_name = "UNIT",
-        hide_short_help = true,
-        hide_long_help = true
-    )]
+    #[arg(long, value_name = "UNIT", hide_long_help = true)]
     offsets: Option<OffsetUnit>,
     /// Spans that cut a token: error, expand (to whole tokens) or drop [default: error]
     ///
     /// The error lists all of them. Discontinuous spans of BRAT are treated alike.
-    #[arg(
-        long,
-        value_name = "ACTION",
-        hide_short_help = true,
-        hide_long_help = true
-    )]
+    #[arg(long, value_name = "ACTION", hide_long_help = true)]
     misaligned: Option<Misaligned>,
 }
 

@@ -14,7 +14,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use dropchain::input_file::read_text;
 use dropchain::{Error, Model, Place, Template};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
 use crate::arguments::FileName;
@@ -88,7 +89,7 @@ impl ConfigArguments {
 }
 
 /// The options that a run was given, by key, without those that have no effect on the model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct EffectiveConfig {
     command: String,
     pub options: Map<String, Value>,
@@ -116,11 +117,6 @@ impl EffectiveConfig {
             command: command.get_name().to_owned(),
             options,
         }
-    }
-
-    /// Returns the options.
-    pub fn to_json(&self) -> Value {
-        json!({"command": self.command, "options": self.options})
     }
 }
 

@@ -63,9 +63,11 @@ pub fn arrange(command: Command, all: bool) -> Command {
         if algorithms(&argument).is_some() {
             argument = argument.hide_long_help(true);
         }
-        is_partial |= argument.is_hide_long_help_set();
-        match all {
-            true => argument.hide_long_help(false),
+        // What --help leaves out, -h leaves out.
+        let is_hidden = argument.is_hide_long_help_set();
+        is_partial |= is_hidden;
+        match is_hidden {
+            true => argument.hide_short_help(true).hide_long_help(!all),
             false => argument,
         }
     });

@@ -22,7 +22,7 @@ pub struct TemplateLimits {
     ///
     /// The contents of these files become part of the model. Use this option for templates from
     /// others, which may name any file that you can read.
-    #[arg(long, hide_short_help = true, hide_long_help = true)]
+    #[arg(long, hide_long_help = true)]
     no_files: bool,
 }
 
@@ -140,12 +140,8 @@ pub struct DocumentArguments {
     document: Option<DocumentRule>,
     /// Number of tokens before and after a word that such templates look at [default: what the
     /// model was trained with, or 1000]
-    #[arg(
-        long,
-        value_name = "TOKENS",
-        value_parser = clap::value_parser!(u32).range(WINDOWS),
-        hide_short_help = true, hide_long_help = true
-    )]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(WINDOWS),
+          hide_long_help = true)]
     document_window: Option<u32>,
 }
 
@@ -231,14 +227,14 @@ pub struct KnowledgeArguments {
     clusters: Vec<FileName>,
     /// Number of clusters to learn from text
     #[arg(long, default_value_t = KnowledgeOptions::CLUSTERS, value_name = "N",
-          requires = "clusters", hide_short_help = true, hide_long_help = true)]
+          requires = "clusters", hide_long_help = true)]
     cluster_count: usize,
     /// Files of word vectors (word2vec, GloVe); adds lines to the template
     #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     vectors: Vec<FileName>,
     /// Number of words to take from the beginning of each file of vectors
-    #[arg(long, default_value_t = KnowledgeOptions::VECTORS, value_name = "N",
-          requires = "vectors", hide_short_help = true, hide_long_help = true)]
+    #[arg(long, default_value_t = KnowledgeOptions::VECTORS, value_name = "N", requires = "vectors",
+          hide_long_help = true)]
     vector_count: usize,
     /// Lists of names, one phrase per line; adds lines to the template
     #[arg(long, num_args = 1.., value_name = "FILE")]

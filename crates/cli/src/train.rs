@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::Result;
 use dropchain::template::Template;
 use dropchain::train::{
     AnyOptions, BaseModels, Trained, Trainer, TrainingCorpora, check_line_options,
 };
+use dropchain::{Model, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_options::SearchedOptions;
 use dropchain_report::log::Log;
+use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
@@ -23,7 +24,7 @@ use crate::template_arguments::{
     sources, template_files, template_for,
 };
 use crate::training_arguments::{
-    CheckpointArguments, InitArguments, OpenModels, TrainingArguments,
+    CheckpointArguments, InitArguments, TrainingArguments, base_models, notice_of_template,
 };
 use crate::training_reporter::{TrainingReporter, header};
 use crate::{CommandResult, interrupt};
@@ -142,13 +143,14 @@ impl TrainCommand {
     pub fn run(&self, team: &Team) -> CommandResult {
         let progress = Progress::new(self.quiet || !team.is_first());
         let open = team.agree(self.open(team))?;
-        let read = self.decide(&open, team).and_then(|plan| {
+        let models = base_models(&open);
+        let read = self.decide(models, team).and_then(|plan| {
             let data = self.read(&plan, &progress)?;
             Ok((plan, data))
         });
         let (plan, data) = team.agree(read)?;
-        team.check_same(|| self.inputs(&open, &data))?;
-        self.print_notices(&plan, &open, data.template.as_ref(), &progress);
+        team.check_same(|| self.inputs(&models, &data))?;
+        self.print_notices(&plan, &models, data.template.as_ref(), &progress);
         let (model_file, log) = plan.files.map_or((None, None), |(m, log)| (Some(m), log));
         let config = &self.config.effective;
         let header = header(&self.train, sources(&data.knowledge), Some(config));
@@ -169,7 +171,7 @@ impl TrainCommand {
     }
 
     /// Opens the models that training continues from.
-    fn open(&self, team: &Team) -> CommandResult<OpenModels> {
+    fn open(&self, team: &Team) -> CommandResult<[Option<Model>; 2]> {
         let corpora = || self.training.corpus_files(&self.train, &self.dev);
         self.config.check_stdin(corpora())?;
         team.check_no_stdin(corpora())?;
@@ -178,8 +180,7 @@ impl TrainCommand {
     }
 
     /// Checks the options, loads the template, and opens the files to be written.
-    fn decide<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
-        let models = open.models();
+    fn decide<'m>(&self, models: BaseModels<'m>, team: &Team) -> CommandResult<Plan<'m>> {
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings())?;
         let settings = trainer.settings();
@@ -202,9 +203,7 @@ impl TrainCommand {
         )?;
         let template = template.map(|template| self.document.apply_to_template(template));
         let template = template.transpose()?;
-        if let Some(template) = &template {
-            check_line_options(template, trainer.settings())?;
-        }
+        check_line_options(template.as_ref(), trainer.settings())?;
         let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
         let mut files = None;
         if team.is_first() {
@@ -217,7 +216,7 @@ impl TrainCommand {
         }
         self.threads.or(team.threads).start_pool()?;
         Ok(Plan {
-            trainer: self.attach(trainer, open, team),
+            trainer: self.attach(trainer, models, team),
             input,
             template,
             has_exact_gradient,
@@ -229,9 +228,7 @@ impl TrainCommand {
     /// Reads the corpora, and what is added to the template.
     fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
         let input = &plan.input;
-        progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = (self.training).read_corpora(&self.train, &self.dev, input, progress)?;
-        input.text.print_notices();
         let template = plan.template.clone();
         check_attributes(template.as_ref(), &corpora.labeled)?;
         let template = match template {
@@ -250,16 +247,16 @@ impl TrainCommand {
     }
 
     /// Returns what must be the same on all ranks.
-    fn inputs(&self, open: &OpenModels, data: &TrainingData) -> Result<Inputs> {
+    fn inputs(&self, models: &BaseModels<'_>, data: &TrainingData) -> Result<Inputs> {
         let TrainingCorpora {
             labeled,
             dev,
             unlabeled,
         } = &data.corpora;
         let mut inputs = Inputs::default()
-            .options(&self.config.effective.to_json())
+            .options(&json!(self.config.effective))
             .template(data.template.as_ref())
-            .models(&open.models())?
+            .models(models)?
             .corpus(labeled);
         if let Some(dev) = dev {
             inputs = inputs.corpus(dev);
@@ -271,7 +268,7 @@ impl TrainCommand {
     fn print_notices(
         &self,
         plan: &Plan<'_>,
-        open: &OpenModels,
+        models: &BaseModels<'_>,
         template: Option<&Template>,
         progress: &Progress,
     ) {
@@ -287,30 +284,23 @@ impl TrainCommand {
                 line.place
             ));
         }
-        if let Some(notice) = open.notice_of_template(template) {
-            progress.println(&notice);
-        }
+        notice_of_template(models, template, progress);
     }
 
     /// Attaches to a trainer all that it works with.
-    fn attach<'m>(&self, trainer: Trainer<'m>, open: &'m OpenModels, team: &Team) -> Trainer<'m> {
-        let models = open.models();
+    fn attach<'m>(&self, trainer: Trainer<'m>, models: BaseModels<'m>, team: &Team) -> Trainer<'m> {
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
-        if let Some(ranks) = team.ranks().cloned() {
-            trainer = trainer.ranks(ranks);
-        }
-        if let Some(model) = models.init {
-            trainer = trainer.init(model);
-        }
-        if let Some(model) = models.towards {
-            trainer = trainer.towards(model);
-        }
-        if let Some(checkpoints) = self.checkpoint.checkpoints() {
-            trainer = trainer.checkpoints(checkpoints);
-        }
-        trainer
+        trainer = team
+            .ranks()
+            .cloned()
+            .into_iter()
+            .fold(trainer, Trainer::ranks);
+        trainer = models.init.into_iter().fold(trainer, Trainer::init);
+        trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
+        let checkpoints = self.checkpoint.checkpoints().into_iter();
+        checkpoints.fold(trainer, Trainer::checkpoints)
     }
 
     /// Checks what is read and written.
@@ -343,7 +333,7 @@ impl TrainCommand {
         } else if trained.is_first_pass && self.init.reads(&self.model) {
             format!("{model} was not written, since it has both passes of the model to continue")
         } else {
-            let config = self.config.effective.to_json();
+            let config = json!(self.config.effective);
             let recorded = ConfigArguments::record(&trained.model, &config);
             file.save(recorded.as_ref().unwrap_or(&trained.model).as_bytes())?;
             progress.println(&format!("wrote {model}"));

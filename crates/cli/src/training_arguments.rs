@@ -152,7 +152,12 @@ impl TrainingArguments {
         input: &InputArguments,
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
-        let options = self.read_options(input);
+        progress.update(format!("reading {}", train.join(", ")));
+        let options = ReadOptions {
+            partial_labels: self.partial.partial_labels,
+            weights: true,
+            ..input.read_options()
+        };
         let memory = options.memory;
         let labeled = Corpus::read(train, &options)?;
         if let Some(hint) = self.partial.hint(&labeled) {
@@ -178,19 +183,12 @@ impl TrainingArguments {
             let options = format.apply(SpanOptions::default(), options);
             unlabeled.extend(Corpus::read([file], &options)?);
         }
+        input.text.print_notices();
         Ok(TrainingCorpora {
             labeled,
             dev,
             unlabeled,
         })
-    }
-
-    fn read_options(&self, input: &InputArguments) -> ReadOptions {
-        ReadOptions {
-            partial_labels: self.partial.partial_labels,
-            weights: true,
-            ..input.read_options()
-        }
     }
 }
 
@@ -208,14 +206,8 @@ struct UnlabeledArguments {
     #[arg(long, num_args = 1.., value_name = "FILE", hide_short_help = true)]
     unlabeled: Vec<FileName>,
     /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
-    #[arg(
-        long,
-        value_parser = input_format(),
-        value_name = "FORMAT",
-        requires = "unlabeled",
-        hide_short_help = true,
-        hide_long_help = true
-    )]
+    #[arg(long, value_parser = input_format(), value_name = "FORMAT", requires = "unlabeled",
+          hide_long_help = true)]
     unlabeled_format: Option<InputFormat>,
 }
 
@@ -250,24 +242,15 @@ pub struct InitArguments {
     pub towards: Option<PathBuf>,
 }
 
-/// The opened models.
-pub struct OpenModels {
-    init: Option<Model>,
-    towards: Option<Model>,
-}
-
 impl InitArguments {
-    /// Opens the models.
+    /// Opens the models, of `init` and `towards`.
     ///
     /// # Errors
     ///
     /// A file cannot be read or is not a model.
-    pub fn open(&self) -> Result<OpenModels> {
+    pub fn open(&self) -> Result<[Option<Model>; 2]> {
         let open = |path: &Option<PathBuf>| path.as_ref().map(dropchain_crfsuite::open).transpose();
-        Ok(OpenModels {
-            init: open(&self.init)?,
-            towards: open(&self.towards)?,
-        })
+        Ok([open(&self.init)?, open(&self.towards)?])
     }
 
     /// Returns the files of the models.
@@ -283,26 +266,28 @@ impl InitArguments {
     }
 }
 
-impl OpenModels {
-    /// Returns the models.
-    pub fn models(&self) -> BaseModels<'_> {
-        BaseModels {
-            init: self.init.as_ref(),
-            towards: self.towards.as_ref(),
-        }
+/// Returns the opened models with their roles.
+pub fn base_models([init, towards]: &[Option<Model>; 2]) -> BaseModels<'_> {
+    BaseModels {
+        init: init.as_ref(),
+        towards: towards.as_ref(),
     }
+}
 
-    /// Says what becomes of the template of the models if training uses none.
-    pub fn notice_of_template(&self, template: Option<&Template>) -> Option<String> {
-        let models = self.models();
-        let lost = template.is_none() && models.template().is_some();
-        let path = models.first()?.path().display();
-        lost.then(|| {
-            format!(
-                "the training files come with attributes of their own: unlike {path}, the new \
-                 model will have no template"
-            )
-        })
+/// Says what becomes of the template of the models if training uses none.
+pub fn notice_of_template(
+    models: &BaseModels<'_>,
+    template: Option<&Template>,
+    progress: &Progress,
+) {
+    if template.is_none() && models.template().is_some() {
+        let path = models
+            .first()
+            .map_or_else(String::new, |m| m.path().display().to_string());
+        progress.println(&format!(
+            "the training files come with attributes of their own: unlike {path}, the new model \
+             will have no template"
+        ));
     }
 }
 
@@ -359,7 +344,6 @@ pub struct CheckpointArguments {
         long,
         value_name = "N|TIME",
         requires = "checkpoint",
-        hide_short_help = true,
         hide_long_help = true
     )]
     checkpoint_every: Option<Interval>,

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
 use dropchain_report::log::{Header, Log, Source};
+use serde_json::json;
 
 use crate::arguments::FileName;
 use crate::config::EffectiveConfig;
@@ -51,7 +52,7 @@ pub fn header(
 ) -> Header {
     Header {
         sources,
-        config: config.map(EffectiveConfig::to_json),
+        config: config.map(|config| json!(config)),
         ..Header::new(files.iter().map(ToString::to_string).collect())
     }
 }

@@ -32,9 +32,7 @@ pub struct AlgorithmOptions {
     #[arg(
         long,
         help_heading = "Only with --algorithm lbfgs or ap or pa or arow",
-        value_name = "EPSILON",
-        allow_negative_numbers = true,
-        hide_short_help = true
+        value_name = "EPSILON"
     )]
     epsilon: Option<f64>,
     /// Stop if the objective fell by less than this fraction in --period iterations
@@ -43,17 +41,14 @@ pub struct AlgorithmOptions {
     #[arg(
         long,
         help_heading = "Only with --algorithm lbfgs or sgd",
-        value_name = "DELTA",
-        allow_negative_numbers = true,
-        hide_short_help = true
+        value_name = "DELTA"
     )]
     delta: Option<f64>,
     /// Number of iterations over which --delta is measured [default: 10]
     #[arg(
         long,
         help_heading = "Only with --algorithm lbfgs or sgd",
-        value_name = "N",
-        hide_short_help = true
+        value_name = "N"
     )]
     period: Option<usize>,
     #[command(flatten)]
@@ -94,32 +89,22 @@ dropchain::named!(AlgorithmName, "algorithm":
 #[command(next_help_heading = "Only with --algorithm sgd")]
 struct SgdArguments {
     /// How steps develop [default: decreasing]
-    #[arg(long, value_parser = named::<StepRule>(), hide_short_help = true)]
+    #[arg(long, value_parser = named::<StepRule>())]
     step: Option<StepRule>,
     /// Learning rate with which calibration begins [default: 0.1]
-    #[arg(
-        long,
-        value_name = "ETA",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "ETA")]
     eta: Option<f64>,
     /// Factor between the learning rates that calibration tries [default: 2]
-    #[arg(
-        long,
-        value_name = "FACTOR",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FACTOR")]
     calibration_rate: Option<f64>,
     /// Number of sentences to calibrate on [default: 1000]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     calibration_samples: Option<usize>,
     /// Learning rates in each direction that lower the loss [default: 10]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     calibration_candidates: Option<usize>,
     /// Maximum number of learning rates to try [default: 20]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     calibration_trials: Option<usize>,
 }
 
@@ -128,21 +113,16 @@ struct SgdArguments {
 #[command(next_help_heading = "Only with --algorithm pa")]
 struct PassiveAggressiveArguments {
     /// Without slack (0), or type I or II [default: 1]
-    #[arg(long, value_parser = named::<PassiveAggressiveType>(), hide_short_help = true)]
+    #[arg(long, value_parser = named::<PassiveAggressiveType>())]
     pa_type: Option<PassiveAggressiveType>,
     /// Aggressiveness [default: 1]
-    #[arg(
-        long,
-        value_name = "C",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "C")]
     pa_c: Option<f64>,
     /// Margin that grows with the number of wrong labels [default: on]
-    #[arg(long, value_parser = switch(), hide_short_help = true)]
+    #[arg(long, value_parser = switch())]
     error_sensitive: Option<bool>,
     /// Average the weights over all sentences [default: on]
-    #[arg(long, value_parser = switch(), hide_short_help = true)]
+    #[arg(long, value_parser = switch())]
     averaging: Option<bool>,
 }
 
@@ -151,20 +131,10 @@ struct PassiveAggressiveArguments {
 #[command(next_help_heading = "Only with --algorithm arow")]
 struct ArowArguments {
     /// Variance of a weight at the start [default: 1]
-    #[arg(
-        long,
-        value_name = "VARIANCE",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "VARIANCE")]
     variance: Option<f64>,
     /// Tradeoff between loss and change [default: 1]
-    #[arg(
-        long,
-        value_name = "GAMMA",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "GAMMA")]
     gamma: Option<f64>,
 }
 
@@ -265,23 +235,18 @@ impl ArowArguments {
 #[command(next_help_heading = "Only with --algorithm lbfgs")]
 struct LbfgsArguments {
     /// Number of curvature pairs to keep [default: 6]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     lbfgs_memory: Option<usize>,
     /// Line search [default: strong-wolfe]
     ///
     /// With --l1 it is that of OWL-QN.
-    #[arg(
-        long,
-        value_parser = named::<LineSearch>(),
-        value_name = "SEARCH",
-        hide_short_help = true
-    )]
+    #[arg(long, value_parser = named::<LineSearch>(), value_name = "SEARCH")]
     line_search: Option<LineSearch>,
     /// Maximum number of evaluations in a line search [default: 20]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     max_line_search: Option<usize>,
     /// Take the steps of CRFsuite's optimizer, of which there are more
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     plain: bool,
 }
 

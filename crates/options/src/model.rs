@@ -47,20 +47,14 @@ pub struct ModelOptions {
     /// Label pairs that get a weight: all, or those observed [default: as --states]
     ///
     /// The same applies to the first and the last label of a sentence.
-    #[arg(long, value_parser = named::<States>(), hide_short_help = true, hide_long_help = true)]
+    #[arg(long, value_parser = named::<States>(), hide_long_help = true)]
     transitions: Option<States>,
     /// Ignore attributes that occur at fewer than N tokens [default: 1]
     #[arg(long, value_name = "N", hide_short_help = true)]
     min_count: Option<u32>,
     /// Pairs of attribute and label, or of labels, that are rarer have no weight: feature.minfreq
     /// of CRFsuite [default: no limit]
-    #[arg(
-        long,
-        value_name = "FREQUENCY",
-        allow_negative_numbers = true,
-        hide_short_help = true,
-        hide_long_help = true
-    )]
+    #[arg(long, value_name = "FREQUENCY", hide_long_help = true)]
     min_frequency: Option<f64>,
 }
 
@@ -86,12 +80,7 @@ pub struct StorageOptions {
     ///
     /// 0.001 typically shrinks a model to a third. With --dev, the score is reported before and
     /// after pruning. `dropchain convert` tries other values on the finished model.
-    #[arg(
-        long,
-        value_name = "EPS",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "EPS", hide_short_help = true)]
     prune: Option<f64>,
     /// Precision of the stored weights: f64 as trained, f32, f16 (3 digits), or i8 (127 steps)
     /// [default: f32]

@@ -13,17 +13,12 @@ pub struct NoiseLevels {
     /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
     ///
     /// The default is 0.3; of --algorithm ap, pa and arow, which have no noise, 0.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE")]
     dropout: Option<f64>,
     /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
     ///
     /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
-    #[arg(
-        long,
-        value_name = "RATE",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
     edge_dropout: Option<f64>,
 }
 
@@ -100,7 +95,6 @@ pub struct NoiseOptions {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        hide_short_help = true,
         hide_long_help = true
     )]
     samples: Option<u32>,
@@ -145,13 +139,7 @@ pub struct MasksOption {
     /// --order 0 up to twice as strong at the same rate. Not with --noise additive, reweighted or
     /// monte-carlo, of more than two labels gaussian-scores, other gradients than exact, or online
     /// algorithms.
-    #[arg(
-        long,
-        value_parser = named::<NoiseSharing>(),
-        value_name = "WHAT",
-        hide_short_help = true,
-        hide_long_help = true
-    )]
+    #[arg(long, value_parser = named::<NoiseSharing>(), value_name = "WHAT", hide_long_help = true)]
     masks: Option<NoiseSharing>,
 }
 

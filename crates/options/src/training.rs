@@ -31,8 +31,7 @@ pub struct FixedOptions {
     #[command(flatten)]
     pub noise: NoiseOptions,
     /// Train attributes that always occur together as one: the same model, faster [default: on]
-    #[arg(long, value_parser = switch(), help_heading = "Training",
-          hide_short_help = true, hide_long_help = true)]
+    #[arg(long, value_parser = switch(), help_heading = "Training", hide_long_help = true)]
     collapse: Option<bool>,
     #[command(flatten)]
     length: LengthOptions,
@@ -40,12 +39,7 @@ pub struct FixedOptions {
     #[command(flatten)]
     pub algorithm: AlgorithmOptions,
     /// Keep attributes that occur in unlabeled text only
-    #[arg(
-        long,
-        help_heading = "Unlabeled text",
-        hide_short_help = true,
-        hide_long_help = true
-    )]
+    #[arg(long, help_heading = "Unlabeled text", hide_long_help = true)]
     discover: bool,
     /// Also learn to tag text without case, from copies of the sentences in lower case [default: 0]
     ///
@@ -62,15 +56,10 @@ pub struct FixedOptions {
 #[command(next_help_heading = "Regularization")]
 pub struct SearchedOptions {
     /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
-    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
+    #[arg(long, value_name = "C2")]
     l2: Option<f64>,
     /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0 [default: 0]
-    #[arg(
-        long,
-        value_name = "C1",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "C1", hide_short_help = true)]
     l1: Option<f64>,
     #[command(flatten)]
     levels: NoiseLevels,
@@ -89,7 +78,6 @@ pub struct SearchedOptions {
     #[arg(
         long,
         value_name = "ALPHA",
-        allow_negative_numbers = true,
         help_heading = "Unlabeled text",
         hide_short_help = true
     )]
@@ -100,12 +88,12 @@ pub struct SearchedOptions {
     /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
     /// them. Not with --init or --towards, whose weights are the start.
     #[arg(long, value_parser = named::<Start>(), value_name = "START",
-          help_heading = "Only with --algorithm lbfgs", hide_short_help = true)]
+          help_heading = "Only with --algorithm lbfgs")]
     warm_start: Option<Start>,
     /// What --dev is for: to choose the iteration and end training, or only to be scored
     /// [default: choose]
-    #[arg(long, value_parser = named::<DevUse>(), value_name = "USE",
-          help_heading = "Training", hide_short_help = true, hide_long_help = true)]
+    #[arg(long, value_parser = named::<DevUse>(), value_name = "USE", help_heading = "Training",
+          hide_long_help = true)]
     dev_use: Option<DevUse>,
 }
 

@@ -153,8 +153,7 @@ impl TuningData {
         template: usize,
         settings: &TrainSettings,
     ) -> Result<()> {
-        let template = self.templates[template].as_ref();
-        template.map_or(Ok(()), |template| check_line_options(template, settings))
+        check_line_options(self.templates[template].as_ref(), settings)
     }
 
     /// Returns the number of trainings per configuration: 1 with development data.

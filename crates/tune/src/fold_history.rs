@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::checkpoint::StoredWeights;
-use dropchain::train::{BestScore, DevScore, EndReason, Segment, SegmentEnd};
+use dropchain::train::{BestWeights, DevScore, EndReason, Segment, SegmentEnd};
 
 /// The history of training a configuration on a fold, from which it can be resumed.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +20,8 @@ pub(super) struct FoldHistory {
     pub active_attributes: Vec<usize>,
     /// The recall bias from which the search for it resumes.
     pub recall_bias: f64,
-    /// The best score.
-    pub best: Option<BestScore>,
+    /// The best score, without its weights.
+    pub best: Option<BestWeights>,
     /// The objective after the last iteration.
     pub objective: Option<f64>,
     /// Why training ended, if it has.
@@ -62,7 +62,7 @@ impl FoldHistory {
             done: self.done,
             limit,
             is_warm_up: false,
-            best: self.best,
+            best: self.best.clone(),
             recall_bias: self.recall_bias,
             interrupt,
         })
@@ -75,12 +75,7 @@ impl FoldHistory {
             .extend(end.scores.into_iter().zip(end.recall_biases));
         self.active_attributes.extend(end.active_attributes);
         self.recall_bias = end.recall_bias;
-        if let Some(best) = end.best {
-            self.best = Some(BestScore {
-                iteration: best.iteration,
-                score: best.score,
-            });
-        }
+        self.best = end.best.or(self.best.take());
         self.objective = Some(end.objective);
         self.reason = end.reason;
         self.weights = weights;

@@ -385,7 +385,9 @@ fn rare_attributes_are_dropped_with_their_names() {
             min_count,
             ..options()
         });
-        let extracted = ExtractedCorpora::new(sentences(), None, &settings.unwrap()).unwrap();
+        let (settings, models) = (settings.unwrap(), BaseModels::default());
+        let extracted =
+            ExtractedCorpora::from_models(sentences(), None, &settings, &models).unwrap();
         let nodes = &extracted.alphabets.nodes;
         let names = (0..nodes.len() as u32).map(|id| nodes.name(AttributeId(id)).to_vec());
         let rows = (0..4).map(|row| extracted.data.nodes.entries(row).collect::<Vec<_>>());

@@ -105,14 +105,14 @@ fn resumed_segments_reach_the_same_minimum_as_a_single_one() {
         .unwrap();
     assert_eq!((first.done, first.scores.len(), first.reason), (6, 6, None));
     assert_eq!(first.scores, once.scores[..6]);
-    let best = first.best.as_ref().map(|best| BestScore {
-        iteration: best.iteration,
-        score: best.score,
+    let best = first.best.clone().map(|best| BestWeights {
+        theta: Vec::new(),
+        ..best
     });
     let second = to_the_end(Segment {
         start: first.theta.clone(),
         done: first.done,
-        best,
+        best: best.clone(),
         recall_bias: first.recall_bias,
         ..segment(&set, None)
     });

@@ -93,17 +93,26 @@ impl Team {
         let Some(ranks) = self.ranks() else {
             return Ok(());
         };
-        let inputs = ranks.agree(inputs())?;
-        let all = ranks.gather(&inputs.encode())?;
-        let all: Vec<Inputs> = all.iter().map(|bytes| Inputs::decode(bytes)).collect();
-        let differences: Vec<String> = all
+        let Inputs(own) = ranks.agree(inputs())?;
+        let all = ranks.gather(json!(own).to_string().as_bytes())?;
+        // The inputs of a rank that encodes them differently are different.
+        let all = all
             .iter()
-            .enumerate()
-            .filter_map(|(rank, other)| {
-                let what = other.difference(&all[0])?;
-                Some(format!("rank {rank} {what} than rank 0"))
-            })
-            .collect();
+            .map(|bytes| serde_json::from_slice(bytes).unwrap_or_default());
+        let all: Vec<Vec<(String, u64)>> = all.collect();
+        let differences = all.iter().enumerate().filter_map(|(rank, other)| {
+            let what = match other
+                .iter()
+                .zip(&all[0])
+                .find(|(here, there)| here != there)
+            {
+                Some(((what, _), _)) => what,
+                None if other.len() == all[0].len() => return None,
+                None => "read other files",
+            };
+            Some(format!("rank {rank} {what} than rank 0"))
+        });
+        let differences: Vec<String> = differences.collect();
         if differences.is_empty() {
             return Ok(());
         }
@@ -147,7 +156,7 @@ impl Team {
 }
 
 /// What a rank has read, part by part: how to name a difference, and a hash.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Inputs(Vec<(String, u64)>);
 
 impl Inputs {
@@ -198,27 +207,6 @@ impl Inputs {
 
     fn add(&mut self, what: String, contents: &[u8]) {
         self.0.push((what, xxh3_64(contents)));
-    }
-
-    /// Returns what is different from `first`, if anything is.
-    pub fn difference(&self, first: &Self) -> Option<&str> {
-        let mut pairs = self.0.iter().zip(&first.0);
-        match pairs.find(|(here, there)| here != there) {
-            Some(((what, _), _)) => Some(what),
-            None if self.0.len() == first.0.len() => None,
-            None => Some("read other files"),
-        }
-    }
-
-    /// Encodes the inputs for another rank.
-    pub fn encode(&self) -> Vec<u8> {
-        json!(self.0).to_string().into_bytes()
-    }
-
-    /// Decodes the inputs of another rank. Those of a rank that encodes them differently are
-    /// different.
-    pub fn decode(bytes: &[u8]) -> Self {
-        Self(serde_json::from_slice(bytes).unwrap_or_default())
     }
 }
 

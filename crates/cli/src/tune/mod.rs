@@ -20,6 +20,7 @@ use dropchain::train::{
 use dropchain::{Error, Result};
 use dropchain_report::log::Log;
 use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
+use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
@@ -29,7 +30,9 @@ use crate::template_arguments::{
     KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_files,
     template_for,
 };
-use crate::training_arguments::{InitArguments, TrainingArguments, format_match};
+use crate::training_arguments::{
+    InitArguments, TrainingArguments, base_models, format_match, notice_of_template,
+};
 use crate::tune::arguments::SpaceArguments;
 use crate::tune::results::train_options;
 use crate::{CommandResult, interrupt};
@@ -128,7 +131,7 @@ impl TuneCommand {
         self.config
             .check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
         let open = self.init.open()?;
-        let models = open.models();
+        let models = base_models(&open);
         let mut settings = self.validate(&models)?;
         interrupt::watch();
         let model_file = ResultFile::new(&self.model)?;
@@ -137,9 +140,7 @@ impl TuneCommand {
         self.threads.start_pool()?;
         let started = Instant::now();
         let progress = Progress::new(self.quiet);
-        if let Some(notice) = open.notice_of_template(settings.templates[0].as_ref()) {
-            progress.println(&notice);
-        }
+        notice_of_template(&models, settings.templates[0].as_ref(), &progress);
         let knowledge = self.knowledge.read(&self.input, &progress)?;
         for template in &mut settings.templates {
             *template = self.knowledge.attach(&knowledge, template.take())?;
@@ -196,7 +197,7 @@ impl TuneCommand {
     /// `train` trains the best configuration.
     fn record(&self, result: &TuneResult, has_models: bool) -> Result<Vec<u8>> {
         let config = &self.config.effective;
-        let mut json = config.to_json();
+        let mut json = json!(config);
         json["train"] = train_options(config, result, &self.template, has_models).into();
         let model = result.model()?;
         let recorded = ConfigArguments::record(&model, &json);
@@ -219,9 +220,8 @@ impl TuneCommand {
             .to_space(templates.len(), &self.training.method());
         let configurations = self.strategy.configurations(&space, &training)?;
         for configuration in &configurations {
-            if let Some(template) = &templates[configuration.template] {
-                check_line_options(template, &configuration.settings(&training)?)?;
-            }
+            let template = templates[configuration.template].as_ref();
+            check_line_options(template, &configuration.settings(&training)?)?;
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
         let gradient = self.space.gradient.first().map(ToString::to_string);
@@ -296,11 +296,9 @@ impl TuneCommand {
         models: &BaseModels<'_>,
         progress: &Progress,
     ) -> Result<TuningData> {
-        progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
             .read_corpora(&self.train, &self.dev, &self.input, progress)?;
-        self.input.text.print_notices();
         let validation = match self.folds {
             None => Validation::Dev,
             Some(count) => {

@@ -66,7 +66,7 @@ impl SearchDescription<'_> {
             "configurations": self.search.configurations.len(),
             "rungs": rungs,
             "plan": plan,
-            "config": self.config.to_json(),
+            "config": self.config,
         });
         self.add_inputs(&mut line);
         if !self.knowledge.is_empty() {

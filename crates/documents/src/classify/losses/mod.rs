@@ -13,8 +13,8 @@ use dropchain::ids::AttributeId;
 use dropchain::model::{Precision, TrainingRecord};
 use dropchain::optim::{Outcome, StopReason};
 use dropchain::train::{
-    AttributeCorpus, BaseModels, BestWeights, DevScore, End, EndReason, ExtractedCorpora, Finished,
-    Observer, Pruned, Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
+    AttributeCorpus, BaseModels, DevScore, End, EndReason, ExtractedCorpora, Finished, Observer,
+    Pruned, Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
 };
 
 use super::header::{ClassifierHeader, ClassifierParts, OutputLayer};
@@ -158,12 +158,7 @@ impl SegmentTrainer for LossTrainer {
         let mut monitor = Monitor::new(self, set, settings, Instant::now());
         (monitor.done, monitor.skips_start) = (segment.done, true);
         let done = segment.done;
-        monitor.best = segment.best.as_ref().map(|best| BestWeights {
-            iteration: best.iteration,
-            score: best.score,
-            recall_bias: 0.0,
-            theta: Vec::new(),
-        });
+        monitor.best = segment.best.clone();
         let outcome = self.minimize(&mut monitor, segment, &mut ())?;
         let reason = monitor.reason(outcome.stop_reason)?;
         let is_resumable = reason == EndReason::Optimizer(StopReason::MaxIterations);
