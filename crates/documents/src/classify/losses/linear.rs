@@ -12,15 +12,13 @@
 
 use std::f64::consts::SQRT_2;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
 use super::layout::Layout;
 use super::monitor::{DocumentData, Monitor, input_noise, not_finite};
 use crate::irls::{
-    CONCURRENT, Documents, HiddenProblem, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization,
-    Problem, Value,
+    CONCURRENT, Documents, HiddenProblem, IrlsOptions, Minimization, Problem, Value, minimize,
 };
 use dropchain::error::{Error, Result};
 use dropchain::optim::{self, Iteration, LbfgsOptions, LbfgsSettings, Outcome, StopReason};
@@ -87,140 +85,70 @@ pub fn train(
         });
         runs.par_extend(begun);
     }
-    let joint = Joint {
-        layout,
-        theta: segment.start.clone(),
-        runs,
-    };
-    joint.run(monitor, observer, segment.interrupt)
-}
-
-/// The minimizations of all labels.
-struct Joint<'p> {
-    layout: Layout,
-    runs: Vec<Minimization<'p, 'p>>,
-    theta: Vec<f64>,
-}
-
-impl Joint<'_> {
-    fn run(
-        mut self,
-        monitor: &mut Monitor<'_>,
-        observer: &mut dyn Observer,
-        interrupt: Option<&AtomicBool>,
-    ) -> Result<Outcome<Value>> {
-        loop {
-            if self.ended_by(StopReason::NonFinite) {
-                return self.finish(StopReason::NonFinite);
-            }
-            let ws = self.runs.iter().map(|run| run.iteration().w);
-            set_weights(self.layout, ws, &mut self.theta);
-            let flow = self.report(monitor, observer);
-            let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
-            if flow.is_break() || is_interrupted() {
-                return self.finish(StopReason::Interrupted);
-            }
-            let mut advanced = 0;
-            for runs in self.runs.chunks_mut(CONCURRENT) {
-                let runs = runs.par_iter_mut();
-                advanced += runs.filter_map(|run| run.advance(interrupt).ok()).count();
-                if is_interrupted() {
-                    return self.finish(StopReason::Interrupted);
-                }
-            }
-            if advanced == 0 {
-                let reasons = [
-                    StopReason::NonFinite,
-                    StopReason::MaxIterations,
-                    StopReason::Improvement,
-                ];
-                let reason = reasons.into_iter().find(|&reason| self.ended_by(reason));
-                return self.finish(reason.unwrap_or(StopReason::Gradient));
-            }
-        }
-    }
-
-    /// Returns whether a minimization has ended for this reason.
-    fn ended_by(&self, reason: StopReason) -> bool {
-        self.runs.iter().any(|run| run.end() == Some(reason))
-    }
-
-    /// Returns the norm of the gradient with respect to the weights of labels, given those with
-    /// respect to each w.
-    fn gradient_norm(&self, norms: impl Iterator<Item = f64>) -> f64 {
-        let square: f64 = norms.map(|norm| norm * norm).sum();
-        (self.layout.copies() as f64 * square).sqrt()
-    }
-
-    /// Tells the monitor of the last iteration of all.
-    fn report(&self, monitor: &mut Monitor<'_>, observer: &mut dyn Observer) -> ControlFlow<()> {
-        let last: Vec<IrlsIteration<'_>> = self.runs.iter().map(Minimization::iteration).collect();
-        let value = sum(last.iter().map(|run| run.value));
-        let number = last.iter().map(|run| run.number).max().unwrap_or(0);
+    let mut theta = segment.start.clone();
+    let stop_reason = minimize(&mut runs, segment.interrupt, &mut |runs| {
+        set_weights(layout, runs, &mut theta);
+        let all = together(layout, runs);
         // The smallest of those that made this iteration.
-        let made = last.iter().filter(|run| run.number == number);
-        let step = made.map(|run| run.step).fold(f64::INFINITY, f64::min);
+        let made = runs.iter().filter(|run| run.iterations() == all.iterations);
         let iteration = Iteration {
-            number,
-            value: value.total,
-            detail: &value,
-            gradient_norm: self.gradient_norm(last.iter().map(|run| run.gradient_norm)),
+            number: all.iterations,
+            value: all.value,
+            detail: &all.detail,
+            gradient_norm: all.gradient_norm,
             x_norm: f64::NAN, // which the monitor computes
-            step,
-            evaluations: last.iter().map(|run| run.evaluations).sum(),
-            x: &self.theta,
+            step: made.map(|run| run.step).fold(f64::INFINITY, f64::min),
+            evaluations: all.evaluations,
+            x: &theta,
             nonzero: 0, // likewise
         };
         monitor.iteration(&iteration, observer)
+    });
+    if runs.iter().any(Minimization::has_failed) {
+        return Err(not_finite());
     }
-
-    fn finish(mut self, stop_reason: StopReason) -> Result<Outcome<Value>> {
-        let failed = |run: &Minimization<'_, '_>| {
-            run.end() == Some(StopReason::NonFinite) && run.iteration().number == 0
-        };
-        if self.runs.iter().any(failed) {
-            return Err(not_finite());
-        }
-        let runs = std::mem::take(&mut self.runs).into_iter();
-        let outcomes: Vec<IrlsOutcome> = runs.map(|run| run.into_outcome(stop_reason)).collect();
-        let iterations = outcomes.iter().map(|run| run.iterations).max();
-        let weights = outcomes.iter().map(|run| &run.w[..]);
-        set_weights(self.layout, weights, &mut self.theta);
-        let value = sum(outcomes.iter().map(|run| run.value));
-        Ok(Outcome {
-            value: value.total,
-            detail: value,
-            stop_reason,
-            iterations: iterations.unwrap_or(0),
-            evaluations: outcomes.iter().map(|run| run.evaluations).sum(),
-            gradient_norm: self.gradient_norm(outcomes.iter().map(|run| run.gradient_norm)),
-            skipped_updates: 0,
-            restarts: 0,
-            x: self.theta,
-        })
-    }
-}
-
-/// Returns the sum of the terms of all.
-fn sum(values: impl Iterator<Item = Value>) -> Value {
-    values.fold(Value::default(), |sum, value| Value {
-        total: sum.total + value.total,
-        loss: sum.loss + value.loss,
-        l2: sum.l2 + value.l2,
+    set_weights(layout, &runs, &mut theta);
+    Ok(Outcome {
+        stop_reason,
+        x: theta,
+        ..together(layout, &runs)
     })
 }
 
+/// Returns what the minimizations of all labels have come to, without weights.
+fn together(layout: Layout, runs: &[Minimization<'_, '_>]) -> Outcome<Value> {
+    let value = runs.iter().fold(Value::default(), |sum, run| Value {
+        total: sum.total + run.value.total,
+        loss: sum.loss + run.value.loss,
+        l2: sum.l2 + run.value.l2,
+    });
+    let squares = runs.iter().map(|run| run.gradient_norm * run.gradient_norm);
+    let iterations = runs.iter().map(Minimization::iterations);
+    Outcome {
+        value: value.total,
+        detail: value,
+        stop_reason: StopReason::Gradient,
+        iterations: iterations.max().unwrap_or(0),
+        evaluations: runs.iter().map(|run| run.evaluations).sum(),
+        // With respect to the weights of labels.
+        gradient_norm: (layout.copies() as f64 * squares.sum::<f64>()).sqrt(),
+        skipped_updates: 0,
+        restarts: 0,
+        x: Vec::new(),
+    }
+}
+
 /// Sets θ to the weights w of each problem.
-fn set_weights<'w>(layout: Layout, ws: impl Iterator<Item = &'w [f64]>, theta: &mut [f64]) {
+fn set_weights(layout: Layout, runs: &[Minimization<'_, '_>], theta: &mut [f64]) {
     let half = if layout.is_binary() {
         0.5 / SQRT_2
     } else {
         1.0 / SQRT_2
     };
     let own = theta.chunks_exact_mut(layout.columns + 1);
-    for (theta, w) in own.zip(ws) {
-        theta.copy_from_slice(w);
-        theta[layout.columns] = half * w[layout.columns];
+    for (theta, run) in own.zip(runs) {
+        theta.copy_from_slice(&run.w);
+        theta[layout.columns] = half * run.w[layout.columns];
     }
 }
 
