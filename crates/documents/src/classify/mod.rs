@@ -24,7 +24,7 @@
 //! let classifier = trained.classifier; // or Classifier::open(path)
 //! let prediction = classifier.classify(&Instance::from_text("great film"))?;
 //! assert_eq!(classifier.classes()[prediction.best()], "pos");
-//! assert!(prediction.probabilities()[prediction.best()] > 0.5);
+//! assert!(prediction.probabilities[prediction.best()] > 0.5);
 //! # Ok(())
 //! # }
 //! # main().unwrap();

@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::classifier::Classifier;
 use super::corpus::InstanceCorpus;
-use super::header::{ClassifierParts, Multiclass, OneVsRest};
+use super::header::{ClassifierParts, Multiclass, one_vs_rest};
 use super::losses::LossTrainer;
 use super::options::ClassifierOptions;
 use crate::Instance;
@@ -346,19 +346,16 @@ impl<'a> ClassifierTrainer<'a> {
         dev: Option<&InstanceCorpus>,
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, Vec<End>)> {
-        let names: Vec<&str> = corpus.classes.iter().map(|class| &*class.name).collect();
-        let mut combined = OneVsRest::new(&names);
         let mut ends = Vec::new();
-        for class in &names {
+        let classes = corpus.classes.iter().map(|class| class.name.clone());
+        let parts = one_vs_rest(classes.collect(), |class| {
             let own = corpus.attributes.against_rest(class)?;
-            let dev = dev
-                .map(|dev| dev.attributes.against_rest(class))
-                .transpose()?;
-            let (parts, end) = self.train_once(&own, dev.as_ref(), observer)?;
-            combined.add(parts);
+            let dev = dev.map(|dev| dev.attributes.against_rest(class));
+            let (parts, end) = self.train_once(&own, dev.transpose()?.as_ref(), observer)?;
             ends.push(end);
-        }
-        Ok((combined.into_parts(), ends))
+            Ok(parts)
+        })?;
+        Ok((parts, ends))
     }
 }
 

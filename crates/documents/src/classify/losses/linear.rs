@@ -16,11 +16,12 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 
 use super::layout::Layout;
-use super::monitor::{DocumentData, Monitor, input_noise, not_finite};
+use super::monitor::{Monitor, classes, input_noise, not_finite};
 use crate::irls::{
     CONCURRENT, Documents, HiddenProblem, IrlsOptions, Minimization, Problem, Value, minimize,
 };
 use dropchain::error::{Error, Result};
+use dropchain::ids::LabelId;
 use dropchain::optim::{self, Iteration, LbfgsOptions, LbfgsSettings, Outcome, StopReason};
 use dropchain::score::Boundary;
 use dropchain::train::{Observer, Segment};
@@ -29,41 +30,51 @@ use dropchain::train::{Observer, Segment};
 ///
 /// # Errors
 ///
-/// [`Error::Parameter`] if there are fewer than two labels, or the sentences are not documents with
-/// one; [`Error::NotFinite`] if values are too large.
+/// [`Error::Parameter`] if there are fewer than two labels, with hidden units not two, or the
+/// sentences are not documents with one; [`Error::NotFinite`] if values are too large.
 pub fn train(
     monitor: &mut Monitor<'_>,
-    segment: &Segment<'_>,
+    segment: Segment<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome<Value>> {
     let (set, settings, layout) = (monitor.set, monitor.settings, monitor.layout);
-    let (trainer, data) = (
-        monitor.trainer,
-        DocumentData::new(set, monitor.trainer.loss)?,
-    );
-    let noise = input_noise(settings)?;
-    let first = if layout.is_binary() { 1 } else { 0 };
-    let labels = first..first + layout.outputs();
-    let targets: Vec<Vec<f64>> = labels.map(|label| data.targets(label)).collect();
-    let [first, rest @ ..] = &targets[..] else {
-        return Err(Error::parameter(
-            "there are no classes; expected two or more",
-        ));
-    };
+    let (loss, data) = (monitor.trainer.loss, set.data());
+    let classes = classes(set, loss)?;
+    if layout.units > 0 && layout.labels != 2 {
+        let (units, labels) = (layout.units, layout.labels);
+        return Err(Error::parameter(format!(
+            "{units} hidden units with {labels} classes; expected two, or one of each class \
+             against the rest"
+        )));
+    }
+    // 1 for documents with a label, −1 for others, `[N]`.
+    let first = if layout.labels == 2 { 1 } else { 0 };
+    let targets = (first..layout.labels).map(|label| {
+        let of_label = |own: &LabelId| if own.index() == label { 1.0 } else { -1.0 };
+        classes.iter().map(of_label).collect()
+    });
+    let targets: Vec<Vec<f64>> = targets.collect();
+    let weights: Vec<f64> = (0..data.len()).map(|i| data.weight(i)).collect();
     let documents = Documents {
-        rows: &set.data().nodes,
+        rows: &data.nodes,
         scales: &set.space().nodes.scale,
-        bias: match settings.options().boundary {
-            Boundary::On => SQRT_2,
-            Boundary::Off => 0.0,
+        bias: match (layout.units, settings.options().boundary) {
+            (0, Boundary::On) => SQRT_2,
+            (0, Boundary::Off) => 0.0,
+            _ => 1.0,
         },
-        targets: first,
-        weights: &data.weights,
+        targets: &targets[0],
+        weights: &weights,
     };
-    let problem = Problem::new(documents, trainer.loss, noise, 0.5 * settings.l2());
-    let others = rest.iter().map(|targets| problem.with_targets(targets));
-    let others: Vec<Problem<'_>> = others.collect();
-    let lbfgs = &trainer.optimizer;
+    let (noise, l2) = (input_noise(settings)?, 0.5 * settings.l2());
+    if layout.units > 0 {
+        let mut problem = HiddenProblem::new(documents, loss, noise, l2, layout.units);
+        return train_hidden(&mut problem, monitor, segment, observer);
+    }
+    let problem = Problem::new(documents, loss, noise, l2);
+    let problems = targets.iter().map(|targets| problem.with_targets(targets));
+    let problems: Vec<Problem<'_>> = problems.collect();
+    let lbfgs = &monitor.trainer.optimizer;
     let options = IrlsOptions {
         max_iterations: segment.limit,
         earlier_iterations: segment.done,
@@ -71,9 +82,8 @@ pub fn train(
         period: lbfgs.period,
         gradient_tolerance: lbfgs.gradient_tolerance,
     };
-    let problems: Vec<&Problem<'_>> = std::iter::once(&problem).chain(&others).collect();
     let starts = segment.start.chunks_exact(layout.columns + 1);
-    let own: Vec<(&Problem<'_>, &[f64])> = problems.into_iter().zip(starts).collect();
+    let own: Vec<(&Problem<'_>, &[f64])> = problems.iter().zip(starts).collect();
     let mut runs = Vec::with_capacity(own.len());
     for own in own.chunks(CONCURRENT) {
         let begun = own.par_iter().map(|(problem, start)| {
@@ -153,46 +163,21 @@ fn set_weights(layout: Layout, runs: &[Minimization<'_, '_>], theta: &mut [f64])
 }
 
 /// Trains the weights of hidden units, from θ.
-///
-/// # Errors
-///
-/// [`Error::Parameter`] if there are not two labels; [`Error::NotFinite`] if values are too large.
-pub fn train_hidden(
+fn train_hidden(
+    problem: &mut HiddenProblem<'_>,
     monitor: &mut Monitor<'_>,
     segment: Segment<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome<Value>> {
-    let (set, settings, layout) = (monitor.set, monitor.settings, monitor.layout);
-    let (trainer, data) = (
-        monitor.trainer,
-        DocumentData::new(set, monitor.trainer.loss)?,
-    );
-    if layout.labels != 2 {
-        let (units, labels) = (layout.units, layout.labels);
-        return Err(Error::parameter(format!(
-            "{units} hidden units with {labels} classes; expected two, or one of each class \
-             against the rest"
-        )));
-    }
-    let targets = data.targets(1);
-    let documents = Documents {
-        rows: &set.data().nodes,
-        scales: &set.space().nodes.scale,
-        bias: 1.0,
-        targets: &targets,
-        weights: &data.weights,
-    };
-    let (noise, l2) = (input_noise(settings)?, 0.5 * settings.l2());
-    let mut problem = HiddenProblem::new(documents, trainer.loss, noise, l2, layout.units);
     let lbfgs = LbfgsSettings::new(LbfgsOptions {
         max_iterations: segment.limit,
-        ..trainer.optimizer.clone()
+        ..monitor.trainer.optimizer.clone()
     })?;
     let mut observe = |iteration: &Iteration<'_, Value>| -> ControlFlow<()> {
         monitor.iteration(iteration, observer)
     };
     let (start, interrupt) = (segment.start, segment.interrupt);
-    let outcome = optim::minimize(&mut problem, start, None, &lbfgs, interrupt, &mut observe)?;
+    let outcome = optim::minimize(problem, start, None, &lbfgs, interrupt, &mut observe)?;
     if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
         return Err(not_finite());
     }

@@ -4,40 +4,17 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::LossTrainer;
 use super::layout::Layout;
 use crate::irls::{InputNoise, Loss, Value};
 use dropchain::error::{Error, Result};
 use dropchain::extract::Target;
 use dropchain::ids::LabelId;
-use dropchain::optim::{self, LbfgsOptions, Outcome, StopReason};
+use dropchain::optim::{self, Outcome, StopReason};
 use dropchain::train::{
-    BestWeights, DevScore, End, EndReason, Iteration, NoiseKind, Observer, TrainSettings,
+    BestWeights, DevScore, End, EndReason, Iteration, NoiseKind, Observer, Segment, TrainSettings,
     TrainingSet,
 };
-
-/// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
-/// hidden units by L-BFGS.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LossTrainer {
-    /// The loss.
-    pub loss: Loss,
-    /// The number of hidden units; 0 for none.
-    pub hidden: usize,
-    /// The seed of the weights of hidden units that training starts from.
-    pub seed: u64,
-    /// The stopping tests, and with hidden units the memory of L-BFGS.
-    pub optimizer: LbfgsOptions,
-}
-
-impl LossTrainer {
-    pub(super) fn layout(&self, set: &TrainingSet) -> Layout {
-        Layout {
-            columns: set.space().nodes.columns(),
-            labels: set.labels().len(),
-            units: self.hidden,
-        }
-    }
-}
 
 /// Monitors the iterations of a training or of a segment of one.
 pub struct Monitor<'a> {
@@ -52,7 +29,7 @@ pub struct Monitor<'a> {
     pub best: Option<BestWeights>,
     /// The score after each iteration.
     pub scores: Vec<DevScore>,
-    clock: Instant,
+    pub clock: Instant,
     scoring_time: Duration,
     iterations: usize,
     patience_is_exhausted: bool,
@@ -60,22 +37,28 @@ pub struct Monitor<'a> {
 }
 
 impl<'a> Monitor<'a> {
+    /// Begins a segment, whose best weights it takes.
     pub fn new(
         trainer: &'a LossTrainer,
         set: &'a TrainingSet,
         settings: &'a TrainSettings,
-        clock: Instant,
+        segment: &mut Segment<'_>,
     ) -> Self {
         Self {
             trainer,
             set,
             settings,
             layout: trainer.layout(set),
-            done: 0,
-            skips_start: false,
-            best: None,
+            done: segment.done,
+            skips_start: true,
+            best: segment.best.take().map(|best| BestWeights {
+                iteration: best.iteration,
+                score: best.score,
+                recall_bias: 0.0,
+                theta: Vec::new(),
+            }),
             scores: Vec::new(),
-            clock,
+            clock: Instant::now(),
             scoring_time: Duration::ZERO,
             iterations: 0,
             patience_is_exhausted: false,
@@ -217,45 +200,27 @@ pub fn accuracy(set: &TrainingSet, layout: Layout, theta: &[f64]) -> Option<DevS
     Some(DevScore::Accuracy(right as f64 / gold.len() as f64))
 }
 
-/// Classes and weights of documents.
-pub struct DocumentData {
-    pub labels: Vec<LabelId>, // [N]
-    pub weights: Vec<f64>,    // [N]
-}
-
-impl DocumentData {
-    /// Returns classes and weights of the documents.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if they are sentences, or have no class or several.
-    pub fn new(set: &TrainingSet, loss: Loss) -> Result<Self> {
-        let data = set.data();
-        if data.unlabeled() > 0 {
-            return Err(fault(loss, "unlabeled documents", "labeled ones"));
-        }
-        if data.tokens() != data.len() || set.space().edges.columns() > 0 {
-            return Err(fault(loss, "sentences", "documents: one token each"));
-        }
-        if set.labels().len() < 2 {
-            return Err(fault(loss, "one class", "two or more"));
-        }
-        let labels = (0..data.len()).map(|i| match data.target(i) {
-            Target::Gold(&[label]) => Ok(label),
-            _ => Err(fault(loss, "a partial label", "one class per document")),
-        });
-        Ok(Self {
-            labels: labels.collect::<Result<_>>()?,
-            weights: (0..data.len()).map(|i| data.weight(i)).collect(),
-        })
+/// Returns the classes of the documents, `[N]`.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if they are sentences, or have no class or several.
+pub fn classes(set: &TrainingSet, loss: Loss) -> Result<Vec<LabelId>> {
+    let data = set.data();
+    if data.unlabeled() > 0 {
+        return Err(fault(loss, "unlabeled documents", "labeled ones"));
     }
-
-    /// Returns 1 for documents with this label, −1 for others, `[N]`.
-    pub fn targets(&self, label: usize) -> Vec<f64> {
-        let labels = self.labels.iter();
-        let target = |own: &LabelId| if own.index() == label { 1.0 } else { -1.0 };
-        labels.map(target).collect()
+    if data.tokens() != data.len() || set.space().edges.columns() > 0 {
+        return Err(fault(loss, "sentences", "documents: one token each"));
     }
+    if set.labels().len() < 2 {
+        return Err(fault(loss, "one class", "two or more"));
+    }
+    let labels = (0..data.len()).map(|i| match data.target(i) {
+        Target::Gold(&[label]) => Ok(label),
+        _ => Err(fault(loss, "a partial label", "one class per document")),
+    });
+    labels.collect()
 }
 
 /// Returns the error of data that do not fit the loss.
