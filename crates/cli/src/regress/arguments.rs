@@ -65,7 +65,11 @@ impl NumberInput {
         progress.update(format!("reading {}", files.join(", ")));
         let corpus = trainer.corpus(self.training(files)?)?;
         self.documents.print_notices();
-        let counts = format!("{} documents, {} features", corpus.len(), corpus.features());
+        let counts = format!(
+            "{} documents, {} features",
+            corpus.documents(),
+            corpus.features()
+        );
         progress.println(&counts);
         trainer.interrupt = Some(interrupt::flag());
         trainer.files = files.iter().map(ToString::to_string).collect();

@@ -40,7 +40,7 @@ mod tests;
 mod training;
 
 pub use classifier::{Classifier, HiddenUnit, Prediction, inspection, inspection_text};
-pub use corpus::InstanceCorpus;
+pub use corpus::{ClassCount, InstanceCorpus};
 pub use header::{ClassifierHeader, Multiclass, Output, OutputLayer};
 pub use options::ClassifierOptions;
 pub use training::{ClassifierTrainer, TrainedClassifier};

@@ -75,33 +75,23 @@ pub fn minimize<'p, 'a>(
     interrupt: Option<&AtomicBool>,
     observer: &mut dyn FnMut(&[Minimization<'p, 'a>]) -> ControlFlow<()>,
 ) -> StopReason {
-    let reason = minimize_all(runs, interrupt, observer);
-    runs.iter_mut().for_each(Minimization::settle);
-    reason
-}
-
-fn minimize_all<'p, 'a>(
-    runs: &mut [Minimization<'p, 'a>],
-    interrupt: Option<&AtomicBool>,
-    observer: &mut dyn FnMut(&[Minimization<'p, 'a>]) -> ControlFlow<()>,
-) -> StopReason {
     let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
-    loop {
+    let reason = 'iterations: loop {
         if runs
             .iter()
             .any(|run| run.end == Some(StopReason::NonFinite))
         {
-            return StopReason::NonFinite;
+            break StopReason::NonFinite;
         }
         if observer(runs).is_break() || is_interrupted() {
-            return StopReason::Interrupted;
+            break StopReason::Interrupted;
         }
         let mut advanced = 0;
         for runs in runs.chunks_mut(CONCURRENT) {
             let runs = runs.par_iter_mut();
             advanced += runs.filter_map(|run| run.advance(interrupt).ok()).count();
             if is_interrupted() {
-                return StopReason::Interrupted;
+                break 'iterations StopReason::Interrupted;
             }
         }
         if advanced == 0 {
@@ -112,9 +102,11 @@ fn minimize_all<'p, 'a>(
             ];
             let mut reasons = reasons.into_iter();
             let reason = reasons.find(|&reason| runs.iter().any(|run| run.end == Some(reason)));
-            return reason.unwrap_or(StopReason::Gradient);
+            break reason.unwrap_or(StopReason::Gradient);
         }
-    }
+    };
+    runs.iter_mut().for_each(Minimization::settle);
+    reason
 }
 
 /// A minimization between two iterations, or at its end.

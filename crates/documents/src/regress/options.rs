@@ -141,11 +141,7 @@ impl RegressionOptions {
                 )));
             }
         }
-        let none = |features: &FeatureOptions| features.words.is_none() && features.chars.is_none();
-        if self.features.as_ref().is_some_and(none) {
-            let message = "there are no features; expected n-grams of words or of characters";
-            return Err(Error::parameter(message));
-        }
+        self.features.map_or(Ok(()), |features| features.check())?;
         self.check_solver()
     }
 

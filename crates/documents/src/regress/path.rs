@@ -18,6 +18,7 @@ use super::corpus::RegressionCorpus;
 use super::options::{RegressionLoss, RegressionOptions};
 use super::solve::{Fit, Solution, Strengths};
 use super::training::{RegressionTrainer, TrainedRegression};
+use crate::eval::poisson_deviance;
 use dropchain::error::{Error, Result};
 use dropchain::extract::SparseRows;
 use dropchain::optim::StopReason;
@@ -143,6 +144,20 @@ impl PathOptions {
         }
     }
 
+    /// Finds the minimum of a strength, started from that of the last, which it replaces. Returns
+    /// `None` if training was interrupted.
+    fn next<'s>(
+        &self,
+        fit: &Fit<'_>,
+        strength: f64,
+        last: &'s mut Option<Solution>,
+    ) -> Result<Option<&'s Solution>> {
+        let watch = &mut |_| ControlFlow::Continue(());
+        let solution = fit.minimize(self.split(strength), last.as_ref(), watch)?;
+        let is_interrupted = solution.stop_reason == StopReason::Interrupted;
+        Ok((!is_interrupted).then(|| &*last.insert(solution)))
+    }
+
     fn split(&self, strength: f64) -> Strengths {
         Strengths {
             l2: strength * (1.0 - self.l1_ratio),
@@ -196,7 +211,7 @@ impl RegressionTrainer<'_> {
             )));
         }
         let fit = self.fit(corpus)?;
-        path.check(corpus.len())?;
+        path.check(corpus.documents())?;
         let strengths = path.strengths(&fit, loss)?;
         let folds = path.cross_validation.map_or(0, |cv| cv.folds);
         let total = ((folds + 1) * strengths.len()) as f64;
@@ -228,9 +243,9 @@ impl RegressionTrainer<'_> {
             stop_reason: StopReason::Gradient,
         };
         let null_error = mean_error(&corpus.rows, &corpus.targets, &null, loss);
-        let mut solutions = Solutions::new(&fit, path);
+        let mut last = None;
         for (i, (&strength, errors)) in strengths.iter().zip(errors).enumerate() {
-            let Some(solution) = solutions.next(strength)? else {
+            let Some(solution) = path.next(&fit, strength, &mut last)? else {
                 return Ok(result);
             };
             let error = mean_error(&corpus.rows, &corpus.targets, solution, loss);
@@ -265,7 +280,7 @@ impl RegressionTrainer<'_> {
         strengths: &[f64],
         advance: &mut dyn FnMut(),
     ) -> Result<Option<Vec<Vec<f64>>>> {
-        let count = corpus.len();
+        let count = corpus.documents();
         let mut order: Vec<usize> = (0..count).collect();
         for last in (1..count).rev() {
             let other = (1.0 - uniform(cv.seed, last as u64)) * (last + 1) as f64;
@@ -283,9 +298,9 @@ impl RegressionTrainer<'_> {
             let columns = corpus.features();
             let fit = Fit::new(&rows, columns, &targets, held, options, self.interrupt)?;
             let share = trained.len() as f64 / count as f64;
-            let mut solutions = Solutions::new(&fit, path);
+            let mut last = None;
             for (errors, strength) in errors.iter_mut().zip(strengths) {
-                let Some(solution) = solutions.next(strength * share)? else {
+                let Some(solution) = path.next(&fit, strength * share, &mut last)? else {
                     return Ok(None);
                 };
                 errors.push(mean_error(
@@ -298,34 +313,6 @@ impl RegressionTrainer<'_> {
             }
         }
         Ok(Some(errors))
-    }
-}
-
-/// The minima of falling strengths, each started from the last.
-struct Solutions<'f, 'a> {
-    fit: &'f Fit<'a>,
-    path: &'f PathOptions,
-    last: Option<Solution>,
-}
-
-impl<'f, 'a> Solutions<'f, 'a> {
-    fn new(fit: &'f Fit<'a>, path: &'f PathOptions) -> Self {
-        Self {
-            fit,
-            path,
-            last: None,
-        }
-    }
-
-    /// Returns the minimum of the next strength; `None` if training was interrupted.
-    fn next(&mut self, strength: f64) -> Result<Option<&Solution>> {
-        let strengths = self.path.split(strength);
-        let watch = &mut |_| ControlFlow::Continue(());
-        let solution = self.fit.minimize(strengths, self.last.as_ref(), watch)?;
-        if solution.stop_reason == StopReason::Interrupted {
-            return Ok(None);
-        }
-        Ok(Some(self.last.insert(solution)))
     }
 }
 
@@ -401,12 +388,6 @@ fn mean_error(
         }
     });
     errors.sum::<f64>() / targets.len() as f64
-}
-
-/// Returns 2·(y·ln(y/μ) − y + μ).
-fn poisson_deviance(y: f64, mean: f64) -> f64 {
-    let logarithm = if y > 0.0 { y * (y / mean).ln() } else { 0.0 };
-    2.0 * (logarithm - y + mean)
 }
 
 /// Returns the mean of at least two numbers and its standard error.

@@ -120,7 +120,7 @@ impl<'a> RegressionTrainer<'a> {
             label: options.label.clone(),
             loss: options.loss,
             bias: solution.bias,
-            documents: corpus.len() as u64,
+            documents: corpus.documents() as u64,
             files: self.files.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             options: record,

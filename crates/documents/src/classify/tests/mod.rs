@@ -177,7 +177,7 @@ fn the_bias_has_no_noise() {
         let labels = ["a", "a", "a", "b"];
         let documents = labels.map(|label| Instance::from_text("").with_label(label));
         let corpus = trainer.corpus(documents).unwrap();
-        assert_eq!(corpus.without_features().len(), 4);
+        assert_eq!(corpus.empty.len(), 4);
         let trained = trainer.train(&corpus, None, &mut ()).unwrap();
         let classifier = trained.classifier;
         let prediction = classifier.classify(&Instance::from_text("")).unwrap();
@@ -196,10 +196,8 @@ fn folds_of_adjacent_documents_have_all_classes() {
     let (corpus, counts) = trainer.sentences(documents).unwrap();
     let labels: Vec<&str> = corpus.iter().map(|s| s.label(0).unwrap()).collect();
     assert_eq!(labels, ["a", "b", "a", "a", "b", "a", "a", "b", "a"]);
-    let classes: Vec<_> = counts
-        .classes()
-        .map(|(name, count, _)| (name, count))
-        .collect();
+    let classes = counts.classes.iter();
+    let classes: Vec<_> = classes.map(|c| (c.name.as_str(), c.documents)).collect();
     assert_eq!(classes, [("a", 6), ("b", 3)]);
 }
 
