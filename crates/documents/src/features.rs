@@ -127,7 +127,8 @@ impl Default for FeatureOptions {
     }
 }
 
-/// How often features occur in a document, each with its number in the order in which they first do.
+/// How often features occur in a document, each with its number in the order in which they first
+/// do.
 type Counts = HashMap<String, (usize, f64)>;
 
 fn count(name: &str, counts: &mut Counts) {

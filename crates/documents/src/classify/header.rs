@@ -211,9 +211,9 @@ pub fn of_classes(numbers: Vec<f64>) -> Vec<f64> {
     }
 }
 
-/// Combines models of each class against the rest, which `train` makes one after another: the score
-/// of a class is its score in its own model minus that of the rest. What else the result has is that
-/// of the first model.
+/// Combines models of each class against the rest, which `train` makes one after another: the
+/// score of a class is its score in its own model minus that of the rest. What else the result has
+/// is that of the first model.
 ///
 /// # Errors
 ///

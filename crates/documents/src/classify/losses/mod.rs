@@ -11,7 +11,7 @@ use dropchain::MemoryLimit;
 use dropchain::error::{Error, Result};
 use dropchain::ids::AttributeId;
 use dropchain::model::{Precision, TrainingRecord};
-use dropchain::optim::{LbfgsOptions, StopReason};
+use dropchain::optim::StopReason;
 use dropchain::train::{
     AttributeCorpus, BaseModels, End, EndReason, ExtractedCorpora, Finished, Observer, Pruned,
     Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
@@ -19,33 +19,13 @@ use dropchain::train::{
 
 use super::header::{ClassifierHeader, ClassifierParts, OutputLayer};
 use super::options::check_settings;
-use crate::irls::{Loss, hidden_memory, hidden_start, irls_memory};
+use crate::irls::{hidden_memory, hidden_start, irls_memory};
 use layout::Layout;
 use monitor::{Monitor, accuracy};
 
-/// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
-/// hidden units by L-BFGS.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LossTrainer {
-    /// The loss.
-    pub loss: Loss,
-    /// The number of hidden units; 0 for none.
-    pub hidden: usize,
-    /// The seed of the weights of hidden units that training starts from.
-    pub seed: u64,
-    /// The stopping tests, and with hidden units the memory of L-BFGS.
-    pub optimizer: LbfgsOptions,
-}
+pub use monitor::LossTrainer;
 
 impl LossTrainer {
-    fn layout(&self, set: &TrainingSet) -> Layout {
-        Layout {
-            columns: set.space().nodes.columns(),
-            labels: set.labels().len(),
-            units: self.hidden,
-        }
-    }
-
     /// Trains on ready-made features.
     ///
     /// # Errors
@@ -227,7 +207,8 @@ impl SegmentTrainer for LossTrainer {
     }
 }
 
-/// Prunes weights, if there is a threshold, and rounds them, if the model stores them with few bits.
+/// Prunes weights, if there is a threshold, and rounds them, if the model stores them with few
+/// bits.
 fn round(
     set: &TrainingSet,
     layout: Layout,

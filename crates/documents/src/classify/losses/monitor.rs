@@ -4,17 +4,40 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::LossTrainer;
 use super::layout::Layout;
 use crate::irls::{InputNoise, Loss, Value};
 use dropchain::error::{Error, Result};
 use dropchain::extract::Target;
 use dropchain::ids::LabelId;
-use dropchain::optim::{self, Outcome, StopReason};
+use dropchain::optim::{self, LbfgsOptions, Outcome, StopReason};
 use dropchain::train::{
     BestWeights, DevScore, End, EndReason, Iteration, NoiseKind, Observer, Segment, TrainSettings,
     TrainingSet,
 };
+
+/// Trains classifiers with a loss of y·score: by iteratively reweighted least squares, or with
+/// hidden units by L-BFGS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LossTrainer {
+    /// The loss.
+    pub loss: Loss,
+    /// The number of hidden units; 0 for none.
+    pub hidden: usize,
+    /// The seed of the weights of hidden units that training starts from.
+    pub seed: u64,
+    /// The stopping tests, and with hidden units the memory of L-BFGS.
+    pub optimizer: LbfgsOptions,
+}
+
+impl LossTrainer {
+    pub(super) fn layout(&self, set: &TrainingSet) -> Layout {
+        Layout {
+            columns: set.space().nodes.columns(),
+            labels: set.labels().len(),
+            units: self.hidden,
+        }
+    }
+}
 
 /// Monitors the iterations of a training or of a segment of one.
 pub struct Monitor<'a> {
