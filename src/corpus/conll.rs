@@ -9,10 +9,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::by_line::LineParser;
 use super::columns::{JOINED_PARTIAL, LabelColumns, OUTSIDE, no_label_column};
-use super::conllu::is_new_document;
+use super::conllu::{self, MultiwordEnd, is_new_document};
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::{ReadOptions, SentenceParser};
+use super::parse::ReadOptions;
 use super::sentence_weight::{PendingWeight, check_comment_inside};
 use crate::error::Result;
 use crate::sentence::{Schema, Sentence, Separation, list_names};
@@ -29,12 +30,13 @@ struct Dialect {
     tabs: bool, // cells are separated by tabs, not by runs of blanks
 }
 
-/// Parses CoNLL.
+/// Parses columns: CoNLL, or CoNLL-U ([`conllu`]).
 pub(super) struct ConllParser {
     options: ReadOptions,
+    is_conllu: bool,
     dialect: Option<Dialect>,
     current: Option<Sentence>,
-    ready: VecDeque<Sentence>,
+    multiword_end: MultiwordEnd, // of the current sentence of CoNLL-U
     early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
     comments: Vec<String>,
     weight: PendingWeight,
@@ -43,12 +45,16 @@ pub(super) struct ConllParser {
 }
 
 impl ConllParser {
-    pub fn new(options: ReadOptions) -> Self {
+    pub fn new(options: ReadOptions, is_conllu: bool) -> Self {
         Self {
-            options,
+            options: ReadOptions {
+                comments: options.comments || is_conllu,
+                ..options
+            },
+            is_conllu,
             dialect: None,
             current: None,
-            ready: VecDeque::new(),
+            multiword_end: MultiwordEnd::default(),
             early_boundaries: Vec::new(),
             comments: Vec::new(),
             weight: PendingWeight::default(),
@@ -64,9 +70,7 @@ impl ConllParser {
                 if self.options.weights {
                     check_comment_inside(line)?;
                 }
-                let position = current.len();
-                let extra_lines = &mut current.layout.extra_lines;
-                extra_lines.push((position, line.text.to_owned()));
+                keep_extra_line(current, line);
             }
             None => {
                 if self.options.weights {
@@ -82,14 +86,21 @@ impl ConllParser {
     }
 
     /// Parses the token on `line`.
-    fn token(&mut self, line: &InputLine) -> Result<()> {
-        let dialect = match self.dialect.take() {
+    fn token(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        let dialect = match &self.dialect {
             Some(dialect) => dialect,
-            None => detect_dialect(line, &self.options)?,
+            None => {
+                let detected = match self.is_conllu {
+                    true => conllu::schema(line, &self.options).map(|schema| (schema, true)),
+                    false => detect_dialect(line, &self.options),
+                };
+                let (schema, tabs) = detected?;
+                let schema = Arc::new(schema);
+                self.dialect.insert(Dialect { schema, tabs })
+            }
         };
         for (number, text) in self.early_boundaries.drain(..) {
-            self.ready
-                .push_back(boundary(&text, line.file, number, &dialect)?);
+            ready.push_back(boundary(&text, line.file, number, dialect)?);
         }
         let current = match &mut self.current {
             Some(current) => current,
@@ -98,12 +109,19 @@ impl ConllParser {
                 sentence.layout.comments = std::mem::take(&mut self.comments);
                 sentence.layout.separation = std::mem::take(&mut self.separation);
                 self.weight.apply(&mut sentence)?;
+                self.multiword_end = MultiwordEnd::default();
                 self.current.insert(sentence)
             }
         };
-        let (tabs, t) = (dialect.tabs, current.len());
-        self.dialect = Some(dialect);
-        if tabs {
+        let t = current.len();
+        if self.is_conllu {
+            let cells = conllu::cells(line)?;
+            if !conllu::is_word(line, cells[0], t, &mut self.multiword_end)? {
+                keep_extra_line(current, line);
+                return Ok(());
+            }
+            current.push_input(cells, line.number)?;
+        } else if dialect.tabs {
             current.push_input(line.text.split('\t'), line.number)?;
         } else {
             current.push_input(split_blanks(line.text), line.number)?;
@@ -115,17 +133,21 @@ impl ConllParser {
         self.options.check_length(current)
     }
 
-    /// Ends the current sentence, if there is one.
-    fn end_sentence(&mut self) {
+    /// Ends the current sentence, if there is one, at the line with this number.
+    fn end_sentence(&mut self, line: u64, ready: &mut VecDeque<Sentence>) -> Result<()> {
         if let Some(mut sentence) = self.current.take() {
+            if self.is_conllu {
+                conllu::check_complete(&sentence, self.multiword_end, line)?;
+            }
             sentence.shrink_to_fit();
-            self.ready.push_back(sentence);
+            ready.push_back(sentence);
         }
+        Ok(())
     }
 
     /// Ends the current sentence at a `-DOCSTART-` line.
-    fn document_start(&mut self, line: &InputLine) -> Result<()> {
-        self.end_sentence();
+    fn document_start(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        self.end_sentence(line.number, ready)?;
         let message = "the weight is followed by a document boundary; expected a sentence";
         self.weight.check_none(line.file, message)?;
         match &self.dialect {
@@ -135,39 +157,39 @@ impl ConllParser {
             Some(dialect) => {
                 let mut boundary = boundary(line.text, line.file, line.number, dialect)?;
                 boundary.layout.comments = std::mem::take(&mut self.comments);
-                self.ready.push_back(boundary);
+                ready.push_back(boundary);
             }
         }
         Ok(())
     }
 }
 
-impl SentenceParser for ConllParser {
-    fn memory_per_byte(&self) -> u64 {
-        6
-    }
+impl LineParser for ConllParser {
+    const MEMORY_PER_BYTE: u64 = 6;
 
-    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
-        while self.ready.is_empty() {
-            let Some(line) = lines.next_line()? else {
-                self.end_sentence();
-                return Ok(self.ready.pop_front());
+    fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        let is_blank = is_blank(line.text);
+        let was_blank = std::mem::replace(&mut self.blank, is_blank);
+        if is_blank {
+            let is_extra = match self.is_conllu {
+                true => self.current.is_none() && line.number > 1,
+                false => was_blank,
             };
-            let is_blank = is_blank(line.text);
-            if std::mem::replace(&mut self.blank, is_blank) && is_blank {
+            if is_extra {
                 self.separation.add(Separation::BLANK_LINE);
             }
-            if is_blank {
-                self.end_sentence();
-            } else if self.options.comments && line.text.starts_with('#') {
-                self.comment(&line)?;
-            } else if split_blanks(line.text).next() == Some(DOCUMENT_START) {
-                self.document_start(&line)?;
-            } else {
-                self.token(&line)?;
-            }
+            self.end_sentence(line.number, ready)
+        } else if self.options.comments && line.text.starts_with('#') {
+            self.comment(line)
+        } else if !self.is_conllu && split_blanks(line.text).next() == Some(DOCUMENT_START) {
+            self.document_start(line, ready)
+        } else {
+            self.token(line, ready)
         }
-        Ok(self.ready.pop_front())
+    }
+
+    fn end(&mut self, lines: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        self.end_sentence(lines.number(), ready)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
@@ -182,6 +204,12 @@ impl SentenceParser for ConllParser {
         let tabs = self.dialect.as_ref()?.tabs;
         Some(if tabs { '\t' } else { ' ' })
     }
+}
+
+/// Keeps a line that is no token, with the position of the next token.
+fn keep_extra_line(sentence: &mut Sentence, line: &InputLine) {
+    let t = sentence.len();
+    sentence.layout.extra_lines.push((t, line.text.to_owned()));
 }
 
 /// Splits a line into cells: at single tabs if it has one, else at runs of blanks.
@@ -216,8 +244,8 @@ fn boundary(text: &str, file: &Arc<str>, number: u64, dialect: &Dialect) -> Resu
     Ok(sentence)
 }
 
-/// Detects the dialect of the file whose first token is on `line`.
-fn detect_dialect(line: &InputLine, options: &ReadOptions) -> Result<Dialect> {
+/// Detects the columns of the file whose first token is on `line`, and whether it has tabs.
+fn detect_dialect(line: &InputLine, options: &ReadOptions) -> Result<(Schema, bool)> {
     let tabs = line.text.contains('\t');
     let width = split_cells(line.text).len();
     let schema = match &options.columns {
@@ -227,10 +255,7 @@ fn detect_dialect(line: &InputLine, options: &ReadOptions) -> Result<Dialect> {
     if schema.joined().is_some() && options.partial_labels {
         return Err(line.error(JOINED_PARTIAL));
     }
-    Ok(Dialect {
-        schema: Arc::new(schema),
-        tabs,
-    })
+    Ok((schema, tabs))
 }
 
 /// The columns of a file of `width` columns with the given names.

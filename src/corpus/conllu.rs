@@ -3,14 +3,11 @@
 //! Comments, multiword tokens (`1-2`) and empty nodes (`3.1`) are not tagged. The layout keeps them
 //! with their positions, so that the output can reproduce the file byte for byte.
 
-use std::sync::Arc;
-
 use super::columns::{CONLLU_COLUMNS, JOINED_PARTIAL, LabelColumns, no_label_column};
-use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::{ReadOptions, SentenceParser};
-use super::sentence_weight::{PendingWeight, check_comment_inside};
+use super::lines::InputLine;
+use super::parse::ReadOptions;
 use crate::error::{Error, Place, Result};
-use crate::sentence::{Schema, Sentence, Separation};
+use crate::sentence::{Schema, Sentence};
 
 /// The default label column.
 const DEFAULT_LABEL: &str = "upos";
@@ -25,156 +22,55 @@ enum TokenId {
 
 /// The last word that a multiword token covers, and the line of that token.
 #[derive(Clone, Copy, Default)]
-struct MultiwordEnd {
+pub(super) struct MultiwordEnd {
     word: usize,
     line: u64,
 }
 
-/// Parses CoNLL-U.
-pub(super) struct ConlluParser {
-    schema: Option<Arc<Schema>>, // created at the first token, which can fail
-    options: ReadOptions,
-    comments: Vec<String>,
-    weight: PendingWeight,
-}
-
-impl ConlluParser {
-    pub fn new(options: ReadOptions) -> Self {
-        Self {
-            schema: None,
-            options,
-            comments: Vec::new(),
-            weight: PendingWeight::default(),
-        }
-    }
-
-    /// Returns the schema, created at the first token; errors in the options are located at `line`.
-    fn schema(&mut self, line: &InputLine) -> Result<Arc<Schema>> {
-        if let Some(schema) = &self.schema {
-            return Ok(schema.clone());
-        }
-        let name = self.options.label.as_deref().unwrap_or(DEFAULT_LABEL);
-        let names = CONLLU_COLUMNS.map(str::to_owned).to_vec();
-        let schema = match LabelColumns::find(&CONLLU_COLUMNS, name) {
-            Ok(Some(label @ LabelColumns::One(_))) => label.schema(names)?,
-            // A file to be tagged need not have the label of the model, and none that is joined.
-            _ if self.options.unlabeled => Schema::new(names, None)?,
-            Ok(None) => return Err(no_label_column(line, name, &CONLLU_COLUMNS)),
-            Err(message) => return Err(line.error(message)),
-            Ok(Some(_)) if self.options.partial_labels => return Err(line.error(JOINED_PARTIAL)),
-            Ok(Some(label)) => label.schema(names)?,
-        };
-        let schema = Arc::new(schema);
-        self.schema = Some(schema.clone());
-        Ok(schema)
-    }
-
-    /// Parses a line inside a sentence.
-    fn row(
-        &mut self,
-        line: &InputLine,
-        sentence: &mut Sentence,
-        multiword_end: &mut MultiwordEnd,
-    ) -> Result<()> {
-        if line.text.starts_with('#') {
-            if self.options.weights {
-                check_comment_inside(line)?;
-            }
-            keep_extra_line(sentence, line);
-            return Ok(());
-        }
-        let cells = cells(line)?;
-        let last = sentence.len();
-        match parse_id(line, cells[0])? {
-            TokenId::Word(word) if word == last + 1 => {
-                sentence.push_input(cells, line.number)?;
-                self.options.parse_last_label(sentence, line)?;
-                self.options.check_length(sentence)?;
-            }
-            TokenId::Word(word) => {
-                return Err(line.error(format!(
-                    "expected the word {}, found {word} (is a blank line missing or too many?)",
-                    last + 1
-                )));
-            }
-            TokenId::Range(first, end) if first == last + 1 && end >= first => {
-                *multiword_end = MultiwordEnd {
-                    word: end.max(multiword_end.word),
-                    line: line.number,
-                };
-                keep_extra_line(sentence, line);
-            }
-            TokenId::Range(..) => {
-                return Err(line.error(format!(
-                    "the multiword token {} must precede its first word; the next word is {}",
-                    cells[0],
-                    last + 1
-                )));
-            }
-            TokenId::Empty(after) if after == last => keep_extra_line(sentence, line),
-            TokenId::Empty(_) => {
-                return Err(line.error(format!(
-                    "the empty node {} must follow its word; the last word is {last}",
-                    cells[0]
-                )));
-            }
-        }
-        Ok(())
+/// Returns the schema of a file; errors in the options are located at `line`.
+pub(super) fn schema(line: &InputLine, options: &ReadOptions) -> Result<Schema> {
+    let name = options.label.as_deref().unwrap_or(DEFAULT_LABEL);
+    let names = CONLLU_COLUMNS.map(str::to_owned).to_vec();
+    match LabelColumns::find(&CONLLU_COLUMNS, name) {
+        Ok(Some(label @ LabelColumns::One(_))) => label.schema(names),
+        // A file to be tagged need not have the label of the model, and none that is joined.
+        _ if options.unlabeled => Schema::new(names, None),
+        Ok(None) => Err(no_label_column(line, name, &CONLLU_COLUMNS)),
+        Err(message) => Err(line.error(message)),
+        Ok(Some(_)) if options.partial_labels => Err(line.error(JOINED_PARTIAL)),
+        Ok(Some(label)) => label.schema(names),
     }
 }
 
-impl SentenceParser for ConlluParser {
-    fn memory_per_byte(&self) -> u64 {
-        6
-    }
-
-    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
-        let mut current: Option<Sentence> = None;
-        let mut multiword_end = MultiwordEnd::default();
-        let mut separation = Separation::default();
-        while let Some(line) = lines.next_line()? {
-            if is_blank(line.text) {
-                if current.is_some() {
-                    break;
-                }
-                if line.number > 1 {
-                    separation.add(Separation::BLANK_LINE);
-                }
-                continue;
-            }
-            if line.text.starts_with('#') && current.is_none() {
-                if is_new_document(line.text) {
-                    separation.add(Separation::MARK);
-                }
-                if self.options.weights {
-                    self.weight.read(&line)?;
-                }
-                self.comments.push(line.text.to_owned());
-                continue;
-            }
-            if current.is_none() {
-                let mut sentence = Sentence::new(self.schema(&line)?, line.file.clone());
-                sentence.layout.comments = std::mem::take(&mut self.comments);
-                sentence.layout.separation = separation;
-                self.weight.apply(&mut sentence)?;
-                current = Some(sentence);
-            }
-            if let Some(sentence) = &mut current {
-                self.row(&line, sentence, &mut multiword_end)?;
-            }
+/// Returns whether a line after `last` words, with this ID, is a word, not a multiword token or an
+/// empty node.
+pub(super) fn is_word(
+    line: &InputLine,
+    id: &str,
+    last: usize,
+    multiword_end: &mut MultiwordEnd,
+) -> Result<bool> {
+    let next = last + 1;
+    Err(line.error(match parse_id(line, id)? {
+        TokenId::Word(word) if word == next => return Ok(true),
+        TokenId::Word(word) => {
+            format!("expected the word {next}, found {word} (is a blank line missing or too many?)")
         }
-        if let Some(sentence) = &mut current {
-            check_complete(sentence, multiword_end, lines.number())?;
-            sentence.shrink_to_fit();
+        TokenId::Range(first, end) if first == next && end >= first => {
+            *multiword_end = MultiwordEnd {
+                word: end.max(multiword_end.word),
+                line: line.number,
+            };
+            return Ok(false);
         }
-        Ok(current)
-    }
-
-    fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
-        self.comments.clear();
-        self.weight = PendingWeight::default();
-        lines.skip_sentence()
-    }
+        TokenId::Range(..) => {
+            format!("the multiword token {id} must precede its first word; the next word is {next}")
+        }
+        TokenId::Empty(after) if after == last => return Ok(false),
+        TokenId::Empty(_) => {
+            format!("the empty node {id} must follow its word; the last word is {last}")
+        }
+    }))
 }
 
 /// Returns whether a comment line marks a new document: `# newdoc` or `# newdoc id = x`.
@@ -186,7 +82,11 @@ pub(super) fn is_new_document(line: &str) -> bool {
 
 /// Checks that a complete sentence, whose last line is `line`, has at least one word, and all words
 /// of its multiword tokens.
-fn check_complete(sentence: &Sentence, multiword_end: MultiwordEnd, line: u64) -> Result<()> {
+pub(super) fn check_complete(
+    sentence: &Sentence,
+    multiword_end: MultiwordEnd,
+    line: u64,
+) -> Result<()> {
     let error = |line, message| Err(Error::input(Place::line(&**sentence.file(), line), message));
     if sentence.is_empty() {
         return error(line, "the sentence ends without a word".to_owned());
@@ -204,14 +104,8 @@ fn check_complete(sentence: &Sentence, multiword_end: MultiwordEnd, line: u64) -
     Ok(())
 }
 
-/// Keeps a line that is not a word, with the position of the next word.
-fn keep_extra_line(sentence: &mut Sentence, line: &InputLine) {
-    let t = sentence.len();
-    sentence.layout.extra_lines.push((t, line.text.to_owned()));
-}
-
 /// Splits a line into its ten cells.
-fn cells<'a>(line: &InputLine<'a>) -> Result<[&'a str; 10]> {
+pub(super) fn cells<'a>(line: &InputLine<'a>) -> Result<[&'a str; 10]> {
     let mut cells = [""; 10];
     let mut found = 0;
     for cell in line.text.split('\t') {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::by_line::LineParser;
 use super::json_attributes::{self, ATTRIBUTES};
 use super::json_columns::{JsonColumns, column, partial_labels, strings};
 use super::json_object::{JsonObject, parse_object, type_name};
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::{ReadOptions, SentenceParser};
+use super::parse::ReadOptions;
 use crate::error::Result;
 use crate::sentence::{Sentence, Separation, TokenLabel};
 use crate::tokenize::Tokenizer;
@@ -32,7 +33,6 @@ pub(super) struct JsonlParser {
     options: ReadOptions,
     columns: Option<JsonColumns>,
     tokenizer: Tokenizer,
-    ready: VecDeque<Sentence>,
     document: Option<Box<str>>, // the value of the key `doc` of the last object, as written
     separation: Separation,     // what stands before the next sentence
     blank: bool,                // the last line was blank
@@ -44,7 +44,6 @@ impl JsonlParser {
             tokenizer: Tokenizer::new(options.max_sentence),
             options,
             columns: None,
-            ready: VecDeque::new(),
             document: None,
             separation: Separation::default(),
             blank: false,
@@ -52,20 +51,25 @@ impl JsonlParser {
     }
 
     /// Parses the object on `line`: a sentence, a text, or a document of such objects.
-    fn line(&mut self, line: &InputLine) -> Result<()> {
+    fn record(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         let object = parse_object(line)?;
         let document = object.get(DOCUMENT);
         if let (Some(document), None, None) = (document, object.get("tokens"), object.get(TEXT))
             && let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(document.get())
         {
-            return self.document(line, items);
+            return self.document(line, items, ready);
         }
         self.begin_object(document.filter(is_document).map(|value| value.get().into()));
-        self.object(line, &object, None)
+        self.object(line, &object, None, ready)
     }
 
     /// Parses the objects of a document on one line.
-    fn document(&mut self, line: &InputLine, items: Vec<&RawValue>) -> Result<()> {
+    fn document(
+        &mut self,
+        line: &InputLine,
+        items: Vec<&RawValue>,
+        ready: &mut VecDeque<Sentence>,
+    ) -> Result<()> {
         // No other object has this value: it is not JSON.
         self.begin_object(Some(format!("line {}", line.number).into()));
         for (i, item) in items.into_iter().enumerate() {
@@ -84,7 +88,7 @@ impl JsonlParser {
             let object = parse_object(&inner)?;
             // The output has one object per sentence, and marks the document in each.
             let number = object.get(DOCUMENT).is_none().then_some(line.number);
-            self.object(&inner, &object, number)?;
+            self.object(&inner, &object, number, ready)?;
         }
         Ok(())
     }
@@ -97,10 +101,11 @@ impl JsonlParser {
         }
     }
 
-    /// Adds a sentence.
-    fn push(&mut self, mut sentence: Sentence) {
+    /// Adds a sentence with the object that the output copies.
+    fn push(&mut self, mut sentence: Sentence, record: Arc<str>, ready: &mut VecDeque<Sentence>) {
+        sentence.layout.record = Some(record);
         sentence.layout.separation = std::mem::take(&mut self.separation);
-        self.ready.push_back(sentence);
+        ready.push_back(sentence);
     }
 
     /// Parses an object with tokens, attributes or text; `document` is the number of the document
@@ -110,6 +115,7 @@ impl JsonlParser {
         line: &InputLine,
         object: &JsonObject,
         document: Option<u64>,
+        ready: &mut VecDeque<Sentence>,
     ) -> Result<()> {
         let attributes = object.get(ATTRIBUTES).and_then(json_attributes::items);
         let tokens = match (object.get("tokens"), &attributes) {
@@ -129,11 +135,11 @@ impl JsonlParser {
                 let attributes = json_attributes::parse(line, &items)?;
                 sentence.attributes = Some(Box::new(attributes));
             }
-            sentence.layout.record = Some(match document {
+            let record = match document {
                 None => Arc::from(line.text),
                 number => object.without(&[], number),
-            });
-            self.push(sentence);
+            };
+            self.push(sentence, record, ready);
             return Ok(());
         }
         if let Some(value) = object.get(TEXT) {
@@ -143,8 +149,19 @@ impl JsonlParser {
                      \"labels\" (--format spans reads spans of characters)",
                 ));
             }
+            let Ok(text) = serde_json::from_str::<String>(value.get()) else {
+                return Err(line.error(format!(
+                    "key \"text\": expected a string, found {}",
+                    type_name(value)
+                )));
+            };
+            // Each of its sentences gets the rest of the object: with the text of all, they would
+            // be quadratic.
             let record = object.without(&[TEXT], document);
-            return self.text(line, &record, value);
+            for sentence in self.tokenizer.read_line(&text, line.file, line.number)? {
+                self.push(sentence, record.clone(), ready);
+            }
+            return Ok(());
         }
         let keys = object.members.iter().take(LISTED_KEYS);
         let mut found: Vec<String> = keys.map(|(key, _)| format!("{key:?}")).collect();
@@ -204,44 +221,20 @@ impl JsonlParser {
         self.columns = Some(columns);
         Ok(sentence)
     }
-
-    /// Tokenizes the text of an object into sentences, each of which gets the rest of the object:
-    /// with the text of all, they would be quadratic.
-    fn text(&mut self, line: &InputLine, record: &Arc<str>, value: &RawValue) -> Result<()> {
-        let Ok(text) = serde_json::from_str::<String>(value.get()) else {
-            return Err(line.error(format!(
-                "key \"text\": expected a string, found {}",
-                type_name(value)
-            )));
-        };
-        let sentences = self.tokenizer.read_line(&text, line.file, line.number)?;
-        for mut sentence in sentences {
-            sentence.layout.record = Some(record.clone());
-            self.push(sentence);
-        }
-        Ok(())
-    }
 }
 
-impl SentenceParser for JsonlParser {
-    fn memory_per_byte(&self) -> u64 {
-        30
-    }
+impl LineParser for JsonlParser {
+    const MEMORY_PER_BYTE: u64 = 30;
 
-    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
-        while self.ready.is_empty() {
-            let Some(line) = lines.next_line()? else {
-                return Ok(None);
-            };
-            let is_blank = is_blank(line.text);
-            if std::mem::replace(&mut self.blank, is_blank) && !is_blank {
-                self.separation.add(Separation::BLANK_LINE);
-            }
-            if !is_blank {
-                self.line(&line)?;
-            }
+    fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        let is_blank = is_blank(line.text);
+        if std::mem::replace(&mut self.blank, is_blank) && !is_blank {
+            self.separation.add(Separation::BLANK_LINE);
         }
-        Ok(self.ready.pop_front())
+        match is_blank {
+            true => Ok(()),
+            false => self.record(line, ready),
+        }
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {

@@ -21,7 +21,7 @@ pub const MAX_LINE: usize = 64 << 20;
 const BUFFER: usize = 64 << 10;
 
 /// What some programs begin a UTF-8 file with.
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The name of the copy in messages.
 const COPY: &str = "the copy of the text";
@@ -85,9 +85,27 @@ pub struct InputLine<'a> {
     pub file: &'a Arc<str>,
     /// Its number, from 1.
     pub number: u64,
+    /// LF, CRLF, or nothing at the end of the input.
+    pub ending: &'static str,
+    /// Whether a byte order mark stands before the text.
+    pub has_mark: bool,
 }
 
-impl InputLine<'_> {
+impl<'a> InputLine<'a> {
+    /// A line of a text in memory, with its ending.
+    pub fn new(line: &'a str, file: &'a Arc<str>, number: u64) -> Self {
+        let mut endings = ["\r\n", "\n"].into_iter();
+        let ending = endings.find(|ending| line.ends_with(ending));
+        let text = line.strip_suffix('\n').unwrap_or(line);
+        Self {
+            text: text.strip_suffix('\r').unwrap_or(text),
+            file,
+            number,
+            ending: ending.unwrap_or_default(),
+            has_mark: false,
+        }
+    }
+
     /// An error at this line.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::input(Place::line(&**self.file, self.number), message)
@@ -188,11 +206,6 @@ impl LineReader {
     /// The number of the last line read; 0 before the first.
     pub fn number(&self) -> u64 {
         self.number
-    }
-
-    /// Returns the last line as it was read, with its ending and a byte order mark.
-    pub fn raw_line(&self) -> &[u8] {
-        &self.buffer
     }
 
     /// Reads the next line, without its ending (LF or CRLF); `None` at the end of the input.
@@ -381,14 +394,11 @@ impl LineReader {
 
     /// Decodes the buffered line as UTF-8, without byte order mark and line ending.
     fn decode(&mut self) -> Result<InputLine<'_>> {
-        let mut bytes = &self.buffer[..];
-        if self.number == 1 {
-            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-        }
-        bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-        bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => text,
+        let marked = self.buffer.strip_prefix(BYTE_ORDER_MARK);
+        let marked = marked.filter(|_| self.number == 1);
+        let bytes = marked.unwrap_or(&self.buffer);
+        let line = match std::str::from_utf8(bytes) {
+            Ok(line) => line,
             Err(error) => match &self.lossy {
                 Some(report) => {
                     report.add_replaced(replace_invalid(bytes, &mut self.decoded));
@@ -398,9 +408,8 @@ impl LineReader {
             },
         };
         Ok(InputLine {
-            text,
-            file: &self.file,
-            number: self.number,
+            has_mark: marked.is_some(),
+            ..InputLine::new(line, &self.file, self.number)
         })
     }
 
@@ -438,7 +447,7 @@ pub fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }
 
-pub(super) fn is_blank_byte(byte: u8) -> bool {
+fn is_blank_byte(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 

@@ -7,6 +7,7 @@
 //! [`Format`] and [`OutputFormat`] are those of this library. Others implement [`ReadFormat`], with
 //! a [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
+mod by_line;
 mod columns;
 mod conll;
 mod conllu;

@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::sync::Arc;
 
+use super::by_line::ByLine;
 use super::conll::ConllParser;
-use super::conllu::ConlluParser;
 use super::crfsuite::CrfsuiteParser;
 use super::jsonl::JsonlParser;
 use super::lines::{InputStream, LineReader, OutputStream};
@@ -337,11 +337,11 @@ impl ReadFormat for Format {
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
         let options = options.clone();
         Ok(match self {
-            Self::Text => Box::new(TextParser::new(&options)),
-            Self::Conll => Box::new(ConllParser::new(options)),
-            Self::Conllu => Box::new(ConlluParser::new(options)),
+            Self::Text => Box::new(ByLine::new(TextParser::new(&options))),
+            Self::Conll => Box::new(ByLine::new(ConllParser::new(options, false))),
+            Self::Conllu => Box::new(ByLine::new(ConllParser::new(options, true))),
             Self::Crfsuite => Box::new(CrfsuiteParser::new(options)?),
-            Self::Jsonl => Box::new(JsonlParser::new(options)),
+            Self::Jsonl => Box::new(ByLine::new(JsonlParser::new(options))),
         })
     }
 }

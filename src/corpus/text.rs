@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::lines::{BYTE_ORDER_MARK, LineReader, is_blank};
-use super::parse::{ReadOptions, SentenceParser};
+use super::by_line::LineParser;
+use super::lines::{InputLine, LineReader, is_blank};
+use super::parse::ReadOptions;
 use crate::error::Result;
 use crate::sentence::{Sentence, Separation, TextPosition};
 use crate::tokenize::Tokenizer;
@@ -13,63 +14,70 @@ use crate::tokenize::Tokenizer;
 const FORM_FEED: char = '\u{c}';
 
 /// Parses raw text: every line, or every paragraph, has zero or more sentences.
+#[derive(Clone, Debug)]
 pub(super) struct TextParser {
     tokenizer: Tokenizer,
-    ready: VecDeque<Sentence>,
-    separations: TextSeparations,
+    separation: Separation, // what stands before the next sentence
     position: TextPosition, // of the next line in the file
     paragraphs: bool,
+    paragraph: Option<Paragraph>,
+}
+
+/// A paragraph that is being read.
+#[derive(Clone, Debug)]
+struct Paragraph {
+    text: String, // its lines with their endings
+    file: Arc<str>,
+    line: u64,           // of its beginning
+    start: TextPosition, // in the file
 }
 
 impl TextParser {
     pub fn new(options: &ReadOptions) -> Self {
         Self {
             tokenizer: Tokenizer::new(options.max_sentence),
-            ready: VecDeque::new(),
-            separations: TextSeparations::default(),
+            separation: Separation::default(),
             position: TextPosition::default(),
             paragraphs: options.paragraphs,
+            paragraph: None,
         }
     }
 
-    /// Moves the position past a line with this content. Returns where the content begins.
-    fn advance(&mut self, bytes: usize, chars: usize, raw: &[u8]) -> TextPosition {
+    /// Moves the position past a line. Returns where its text begins.
+    fn advance(&mut self, line: &InputLine) -> TextPosition {
         let mut start = self.position;
-        if start == TextPosition::default() && raw.starts_with(BYTE_ORDER_MARK) {
-            start.bytes += BYTE_ORDER_MARK.len();
+        if line.has_mark {
+            start.bytes += '\u{feff}'.len_utf8();
             start.chars += 1;
         }
-        let ending = match raw.ends_with(b"\r\n") {
-            true => 2,
-            false => usize::from(raw.ends_with(b"\n")),
-        };
         // What was replaced in the line has another length there.
-        self.position.bytes = start.bytes + bytes + ending;
-        self.position.chars = start.chars + chars + ending;
+        self.position.bytes = start.bytes + line.text.len() + line.ending.len();
+        self.position.chars = start.chars + line.text.chars().count() + line.ending.len();
         start
     }
-}
 
-/// What stands between the sentences of raw text.
-#[derive(Default)]
-struct TextSeparations {
-    next: Separation, // what stands before the next sentence
-}
-
-impl TextSeparations {
-    /// Records the form feeds and empty lines before each of the sentences of a line.
-    fn separate(&mut self, text: &str, sentences: &mut [Sentence]) {
-        self.next.add(Separation::LINE);
+    /// Adds the sentences of a text that begins at `start`, with the form feeds and empty lines
+    /// before each.
+    fn add(
+        &mut self,
+        text: &str,
+        sentences: Vec<Sentence>,
+        start: TextPosition,
+        ready: &mut VecDeque<Sentence>,
+    ) {
+        self.separation.add(Separation::LINE);
         if is_blank(text) {
-            self.next.add(Separation::BLANK_LINE);
+            self.separation.add(Separation::BLANK_LINE);
         }
         let mut end = 0;
-        for sentence in sentences {
+        for mut sentence in sentences {
             if let (Some(first), Some(last)) = (sentence.offsets.first(), sentence.offsets.last()) {
                 self.add_form_feed(&text[end..first.bytes.start]);
                 end = last.bytes.end;
             }
-            sentence.layout.separation = std::mem::take(&mut self.next);
+            sentence.layout.separation = std::mem::take(&mut self.separation);
+            sentence.layout.source_start = Some(start);
+            ready.push_back(sentence);
         }
         self.add_form_feed(&text[end..]);
     }
@@ -78,115 +86,54 @@ impl TextSeparations {
     /// belongs to no sentence.
     fn add_form_feed(&mut self, text: &str) {
         if text.contains(FORM_FEED) {
-            self.next.add(Separation::FORM_FEED);
-        }
-    }
-}
-
-/// A paragraph that is being read.
-struct Paragraph {
-    text: String,        // its lines with their endings
-    line: u64,           // of its beginning
-    start: TextPosition, // in the file
-}
-
-impl TextParser {
-    /// Reads the sentences of the next line; returns whether there is one.
-    fn read_line(&mut self, lines: &mut LineReader) -> Result<bool> {
-        let Some(line) = lines.next_line()? else {
-            return Ok(false);
-        };
-        let mut sentences = self
-            .tokenizer
-            .read_line(line.text, line.file, line.number)?;
-        self.separations.separate(line.text, &mut sentences);
-        let (bytes, chars) = (line.text.len(), line.text.chars().count());
-        let start = self.advance(bytes, chars, lines.raw_line());
-        self.add(sentences, start);
-        Ok(true)
-    }
-
-    /// Reads the sentences of the next paragraph, up to a blank line; returns whether there is one.
-    fn read_paragraph(&mut self, lines: &mut LineReader) -> Result<bool> {
-        let mut paragraph: Option<Paragraph> = None;
-        loop {
-            let Some(line) = lines.next_line()? else {
-                return Ok(self.end_paragraph(paragraph, lines)?.is_some());
-            };
-            let is_blank = is_blank(line.text);
-            if is_blank {
-                self.separations.separate(line.text, &mut []);
-            } else {
-                let paragraph = paragraph.get_or_insert_with(|| Paragraph {
-                    text: String::new(),
-                    line: line.number,
-                    start: TextPosition::default(),
-                });
-                paragraph.text.push_str(line.text);
-            }
-            let (bytes, chars) = (line.text.len(), line.text.chars().count());
-            let start = self.advance(bytes, chars, lines.raw_line());
-            let is_crlf = lines.raw_line().ends_with(b"\r\n");
-            match &mut paragraph {
-                Some(_) if is_blank => {
-                    self.end_paragraph(paragraph, lines)?;
-                    return Ok(true);
-                }
-                Some(paragraph) => {
-                    if paragraph.text.len() == bytes {
-                        paragraph.start = start;
-                    }
-                    paragraph.text.push_str(if is_crlf { "\r\n" } else { "\n" });
-                }
-                None => {}
-            }
+            self.separation.add(Separation::FORM_FEED);
         }
     }
 
-    /// Splits a paragraph into sentences.
-    fn end_paragraph(
-        &mut self,
-        paragraph: Option<Paragraph>,
-        lines: &LineReader,
-    ) -> Result<Option<()>> {
-        let Some(Paragraph { text, line, start }) = paragraph else {
-            return Ok(None);
-        };
-        let text = text.trim_end_matches(['\r', '\n']);
-        let mut sentences = self.tokenizer.read_lines(text, lines.file(), line)?;
-        self.separations.separate(text, &mut sentences);
-        self.add(sentences, start);
-        Ok(Some(()))
-    }
-
-    /// Adds the sentences of a text that begins at this position.
-    fn add(&mut self, sentences: Vec<Sentence>, start: TextPosition) {
-        self.ready.extend(sentences.into_iter().map(|mut sentence| {
-            sentence.layout.source_start = Some(start);
-            sentence
-        }));
+    /// Splits the paragraph, if there is one, into sentences.
+    fn end_paragraph(&mut self, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        if let Some(paragraph) = self.paragraph.take() {
+            let Paragraph {
+                file, line, start, ..
+            } = &paragraph;
+            let text = paragraph.text.trim_end_matches(['\r', '\n']);
+            let sentences = self.tokenizer.read_lines(text, file, *line)?;
+            self.add(text, sentences, *start, ready);
+        }
+        Ok(())
     }
 }
 
-impl SentenceParser for TextParser {
-    fn memory_per_byte(&self) -> u64 {
-        60
+impl LineParser for TextParser {
+    const MEMORY_PER_BYTE: u64 = 60;
+
+    fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        let start = self.advance(line);
+        if !self.paragraphs {
+            let sentences = (self.tokenizer).read_line(line.text, line.file, line.number)?;
+            self.add(line.text, sentences, start, ready);
+        } else if is_blank(line.text) {
+            self.end_paragraph(ready)?;
+            self.add(line.text, Vec::new(), start, ready);
+        } else {
+            let paragraph = self.paragraph.get_or_insert_with(|| Paragraph {
+                text: String::new(),
+                file: line.file.clone(),
+                line: line.number,
+                start,
+            });
+            paragraph.text.push_str(line.text);
+            paragraph.text.push_str(line.ending);
+        }
+        Ok(())
     }
 
-    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
-        while self.ready.is_empty() {
-            let has_more = match self.paragraphs {
-                true => self.read_paragraph(lines)?,
-                false => self.read_line(lines)?,
-            };
-            if !has_more {
-                break;
-            }
-        }
-        Ok(self.ready.pop_front())
+    fn end(&mut self, _: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        self.end_paragraph(ready)
     }
 
     fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        self.paragraph = None;
         lines.skip_line()
     }
 }
@@ -209,14 +156,14 @@ const FILE: &str = "-";
 /// ```
 #[derive(Clone, Debug)]
 pub struct TextSplitter {
-    tokenizer: Tokenizer,
+    parser: TextParser,
     file: Arc<str>,
 }
 
 impl Default for TextSplitter {
     fn default() -> Self {
         Self {
-            tokenizer: Tokenizer::new(ReadOptions::MAX_SENTENCE),
+            parser: TextParser::new(&ReadOptions::default()),
             file: Arc::from(FILE),
         }
     }
@@ -230,24 +177,13 @@ impl TextSplitter {
     ///
     /// [`Error::Input`](crate::Error::Input) if a sentence has more than 4 GiB of text.
     pub fn sentences(&self, text: &str) -> Result<Vec<Sentence>> {
-        let mut sentences = Vec::new();
-        let mut separations = TextSeparations::default();
-        let mut start = TextPosition::default();
-        for (number, line) in text.split_inclusive('\n').enumerate() {
-            let content = line.strip_suffix('\n').unwrap_or(line);
-            let content = content.strip_suffix('\r').unwrap_or(content);
-            let mut of_line = self
-                .tokenizer
-                .read_line(content, &self.file, number as u64 + 1)?;
-            separations.separate(content, &mut of_line);
-            for mut sentence in of_line {
-                sentence.layout.source_start = Some(start);
-                sentences.push(sentence);
-            }
-            start.bytes += line.len();
-            start.chars += line.chars().count();
+        let mut parser = self.parser.clone();
+        let mut sentences = VecDeque::new();
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+            let line = InputLine::new(line, &self.file, number);
+            parser.line(&line, &mut sentences)?;
         }
-        Ok(sentences)
+        Ok(sentences.into())
     }
 }
 
@@ -327,8 +263,10 @@ mod tests {
                 assert!(skipped.take(word.chars().count()).eq(word.chars()));
             }
         }
-        let rule = DocumentRule::BlankLine;
-        assert_eq!(rule.documents(&read).len(), 2);
+        for text in [text, "A\n\nB\n"] {
+            let read = sentences(text, &options).unwrap();
+            assert_eq!(DocumentRule::BlankLine.documents(&read).len(), 2);
+        }
     }
 
     #[test]

@@ -34,30 +34,13 @@ impl SpanPosition {
     }
 }
 
-/// The tag of token `t` of span `i`; the spans are in order.
-pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'static str {
-    let span = &spans[i];
-    let before = i.checked_sub(1).map(|i| &spans[i]);
-    let position = SpanPosition {
-        first: t == span.start,
-        last: t + 1 == span.end,
-        follows: before.is_some_and(|before| before.end == span.start && before.kind == span.kind),
-    };
-    position.tag(scheme)
-}
-
-/// The label of a token at this position in a span of type `kind`.
+/// The label of a token at this position in a span of type `kind`: the empty type has no hyphen. In
+/// the plain scheme it is the type alone.
 pub fn position_label(position: SpanPosition, scheme: Scheme, kind: &str) -> String {
-    label(position.tag(scheme), scheme, kind)
-}
-
-/// The label with this tag and type: the empty type has no hyphen. In the plain scheme it is the
-/// type alone.
-pub(super) fn label(tag: &str, scheme: Scheme, kind: &str) -> String {
     match kind {
-        "" => tag.to_owned(),
+        "" => position.tag(scheme).to_owned(),
         kind if scheme == Scheme::Plain => kind.to_owned(),
-        kind => format!("{tag}-{kind}"),
+        kind => format!("{}-{kind}", position.tag(scheme)),
     }
 }
 
@@ -71,11 +54,19 @@ pub(super) fn label(tag: &str, scheme: Scheme, kind: &str) -> String {
 /// `len` or beyond is ignored.
 pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
     let mut labels = vec!["O".to_owned(); len];
-    for (i, span) in spans.iter().enumerate() {
+    let mut before: Option<&Span<'_>> = None;
+    for span in spans {
+        let follows = before.is_some_and(|b| b.end == span.start && b.kind == span.kind);
         let tokens = labels.iter_mut().enumerate();
         for (t, label) in tokens.take(span.end).skip(span.start) {
-            *label = self::label(tag(scheme, spans, i, t), scheme, span.kind);
+            let position = SpanPosition {
+                first: t == span.start,
+                last: t + 1 == span.end,
+                follows,
+            };
+            *label = position_label(position, scheme, span.kind);
         }
+        before = Some(span);
     }
     labels
 }

@@ -97,43 +97,32 @@ pub fn convert_partial(
         .map(|state| [from, to].map(|scheme| state.label(scheme)))
         .collect();
     let can_be = |t: usize, s: usize| allowed[t].is_empty() || allowed[t].contains(&&*names[s][0]);
-    let tokens = allowed.len();
-    let mut reached: Vec<Vec<bool>> = Vec::with_capacity(tokens); // [T][S]
-    for t in 0..tokens {
-        let is_reached = |s: usize| {
-            can_be(t, s)
-                && match t.checked_sub(1) {
-                    None => OUTSIDE.may_precede(states[s], from),
-                    Some(before) => (0..states.len())
-                        .any(|a| reached[before][a] && states[a].may_precede(states[s], from)),
-                }
-        };
-        let row: Vec<bool> = (0..states.len()).map(is_reached).collect();
-        if !row.contains(&true) {
+    let of_row = |row: &[usize]| row.iter().map(|&s| states[s]).collect::<Vec<_>>();
+    let mut reached: Vec<Vec<usize>> = Vec::with_capacity(allowed.len()); // [T] states
+    let mut before = vec![OUTSIDE];
+    for t in 0..allowed.len() {
+        let follows = |s: usize| before.iter().any(|a| a.may_precede(states[s], from));
+        let row = (0..states.len()).filter(|&s| can_be(t, s) && follows(s));
+        let row: Vec<usize> = row.collect();
+        if row.is_empty() {
             return Err(t);
         }
+        before = of_row(&row);
         reached.push(row);
     }
-    for t in (0..tokens).rev() {
-        let continues = |s: usize, reached: &[Vec<bool>]| match reached.get(t + 1) {
-            None => states[s].may_precede(OUTSIDE, from),
-            Some(next) => {
-                (0..states.len()).any(|b| next[b] && states[s].may_precede(states[b], from))
-            }
-        };
-        for s in 0..states.len() {
-            reached[t][s] = reached[t][s] && continues(s, &reached);
-        }
-        if !reached[t].contains(&true) {
+    let mut next = vec![OUTSIDE];
+    for (t, row) in reached.iter_mut().enumerate().rev() {
+        row.retain(|&s| next.iter().any(|b| states[s].may_precede(*b, from)));
+        if row.is_empty() {
             return Err(t);
         }
+        next = of_row(row);
     }
-    let sets = allowed.iter().zip(&reached).map(|(allowed, reached)| {
+    let sets = allowed.iter().zip(&reached).map(|(allowed, row)| {
         let mut set: Vec<String> = Vec::new();
-        let possible = names.iter().zip(reached).filter(|(_, reached)| **reached);
-        for ([_, name], _) in possible.filter(|_| !allowed.is_empty()) {
-            if !set.contains(name) {
-                set.push(name.clone());
+        for &s in row.iter().filter(|_| !allowed.is_empty()) {
+            if !set.contains(&names[s][1]) {
+                set.push(names[s][1].clone());
             }
         }
         set

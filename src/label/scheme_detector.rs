@@ -1,11 +1,9 @@
 //! Detecting the label scheme of a corpus.
 
 use super::chunk_label::ChunkLabel;
-use super::encode::tag;
 use super::plain_labels::{PlainLabelCounts, PlainLabels};
 use super::scheme::Scheme;
 use super::scheme_constraint::may_follow;
-use super::span::{Span, spans};
 
 /// [`SchemeDetector::prevailing`] tolerates one illegal sequence in this many.
 const ONE_ILLEGAL_IN: u64 = 100;
@@ -15,11 +13,13 @@ const SCHEMES: [Scheme; 4] = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bi
 
 /// Detects the scheme of a corpus, one label sequence at a time, in constant space.
 ///
-/// A sequence is legal in a scheme if encoding its spans in that scheme gives the same labels. At
-/// most one of IO, IOB1, IOB2 and BIOES has all sequences of a corpus legal, except in two cases,
-/// which are both reported as IO, the smallest: a corpus without any `B-` is legal in IO and IOB1,
-/// and one without spans is legal in all four. Labels without prefixes are of the plain scheme if
-/// they look like types of spans ([`PlainLabels::Auto`]).
+/// A sequence is legal in a scheme if encoding its spans in that scheme gives the same labels, that
+/// is, if every label may follow the one before it
+/// ([`SchemeConstraint`](super::SchemeConstraint)). At most one of IO, IOB1, IOB2 and BIOES has all
+/// sequences of a corpus legal, except in two cases, which are both reported as IO, the smallest: a
+/// corpus without any `B-` is legal in IO and IOB1, and one without spans is legal in all four.
+/// Labels without prefixes are of the plain scheme if they look like types of spans
+/// ([`PlainLabels::Auto`]).
 #[derive(Clone, Debug)]
 pub struct SchemeDetector {
     candidates: Vec<(Scheme, u64)>, // with the number of sequences illegal in it
@@ -55,21 +55,24 @@ impl SchemeDetector {
 
     /// Observes the labels of a sentence.
     pub fn observe<S: AsRef<str>>(&mut self, labels: &[S]) {
-        let mut previous = None;
-        for label in labels.iter().map(AsRef::as_ref) {
-            self.plain.observe(label, previous);
-            previous = Some(label);
+        let labels: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
+        let padded = [&["O"], &labels[..], &["O"]].concat();
+        for (label, previous) in labels.iter().zip(&padded) {
+            self.plain.observe(label, Some(previous));
         }
-        self.candidates
-            .retain(|&(scheme, _)| labels.iter().all(|l| is_label(l.as_ref(), scheme)));
-        if self.candidates.is_empty() {
-            return;
-        }
-        let spans = spans(labels);
-        self.with_spans += u64::from(!spans.is_empty());
+        self.retain_schemes(&labels);
+        let has_span = !self.candidates.is_empty() && labels.iter().any(|label| *label != "O");
+        self.with_spans += u64::from(has_span);
         for (scheme, illegal) in &mut self.candidates {
-            *illegal += u64::from(!is_legal(labels, &spans, *scheme));
+            let mut pairs = padded.windows(2);
+            *illegal += u64::from(!pairs.all(|pair| may_follow(pair[0], pair[1], *scheme)));
         }
+    }
+
+    /// Drops the schemes that do not have all of these labels.
+    fn retain_schemes(&mut self, labels: &[&str]) {
+        self.candidates
+            .retain(|&(scheme, _)| labels.iter().all(|label| is_label(label, scheme)));
     }
 
     /// Observes the labels that each token of a sentence may have, none for any. The sequence
@@ -86,10 +89,9 @@ impl SchemeDetector {
             }
             previous = known;
         }
-        let labels = || allowed.iter().flatten().map(AsRef::as_ref);
-        self.candidates
-            .retain(|&(scheme, _)| labels().all(|label| is_label(label, scheme)));
-        self.with_spans += u64::from(labels().any(|label| label != "O"));
+        let labels: Vec<&str> = allowed.iter().flatten().map(AsRef::as_ref).collect();
+        self.retain_schemes(&labels);
+        self.with_spans += u64::from(labels.iter().any(|label| *label != "O"));
         for t in 0..=allowed.len() {
             let before = or_outside(t.checked_sub(1).map(|before| &allowed[before]));
             let next = or_outside(allowed.get(t));
@@ -191,26 +193,6 @@ pub fn is_label(label: &str, scheme: Scheme) -> bool {
         Scheme::Bioes => &["B", "I", "E", "S"],
     };
     label == "O" || tags.contains(&ChunkLabel::parse(label).tag)
-}
-
-/// Whether `labels` is the encoding in `scheme` of `spans`, which are the spans of `labels`.
-fn is_legal<S: AsRef<str>>(labels: &[S], spans: &[Span<'_>], scheme: Scheme) -> bool {
-    let outside = |range: &[S]| range.iter().all(|label| label.as_ref() == "O");
-    let mut end = 0;
-    for (i, span) in spans.iter().enumerate() {
-        let inside = (span.start..span.end).all(|t| {
-            let encoded = ChunkLabel {
-                tag: tag(scheme, spans, i, t),
-                kind: span.kind,
-            };
-            ChunkLabel::parse(labels[t].as_ref()) == encoded
-        });
-        if !inside || !outside(&labels[end..span.start]) {
-            return false;
-        }
-        end = span.end;
-    }
-    outside(&labels[end..])
 }
 
 #[cfg(test)]

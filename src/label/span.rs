@@ -27,44 +27,44 @@ impl Scheme {
     /// Decodes the spans of labels of this scheme: [`spans`], which reads all schemes alike, except
     /// in the plain scheme, whose labels are types.
     pub fn spans<S: AsRef<str>>(self, labels: &[S]) -> Vec<Span<'_>> {
-        decode(
-            labels
-                .iter()
-                .map(|label| ChunkLabel::of(label.as_ref(), self)),
-        )
+        self.spans_of(labels.iter().map(AsRef::as_ref))
     }
-}
 
-/// Decodes the spans of a sequence of split labels.
-fn decode<'a>(labels: impl ExactSizeIterator<Item = ChunkLabel<'a>>) -> Vec<Span<'a>> {
-    let len = labels.len();
-    let mut spans = Vec::new();
-    let mut open: Option<(usize, &str)> = None; // start and type
-    let mut previous = ChunkLabel::OUTSIDE;
-    for (t, chunk) in labels.enumerate() {
-        let starts = chunk.starts_after(previous);
-        if (starts || previous.ends_before(chunk))
-            && let Some((start, kind)) = open.take()
-        {
+    /// Like [`spans`](Self::spans), for labels from elsewhere, from which the spans borrow.
+    pub(crate) fn spans_of<'a>(
+        self,
+        labels: impl ExactSizeIterator<Item = &'a str>,
+    ) -> Vec<Span<'a>> {
+        let len = labels.len();
+        let mut spans = Vec::new();
+        let mut open: Option<(usize, &str)> = None; // start and type
+        let mut previous = ChunkLabel::OUTSIDE;
+        for (t, label) in labels.enumerate() {
+            let chunk = ChunkLabel::of(label, self);
+            let starts = chunk.starts_after(previous);
+            if (starts || previous.ends_before(chunk))
+                && let Some((start, kind)) = open.take()
+            {
+                spans.push(Span {
+                    start,
+                    end: t,
+                    kind,
+                });
+            }
+            if starts {
+                open = Some((t, chunk.kind));
+            }
+            previous = chunk;
+        }
+        if let Some((start, kind)) = open {
             spans.push(Span {
                 start,
-                end: t,
+                end: len,
                 kind,
             });
         }
-        if starts {
-            open = Some((t, chunk.kind));
-        }
-        previous = chunk;
+        spans
     }
-    if let Some((start, kind)) = open {
-        spans.push(Span {
-            start,
-            end: len,
-            kind,
-        });
-    }
-    spans
 }
 
 #[cfg(test)]

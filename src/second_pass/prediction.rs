@@ -12,16 +12,23 @@ use crate::label::{ChunkLabel, LabelSet, Scheme};
 /// `I-PER`. Labels that encode no spans are their own types.
 #[derive(Clone, Debug)]
 pub struct LabelTypes {
-    types: Vec<String>,
-    labels: Vec<TypedLabel>, // [K]
-    scheme: Scheme,
+    /// The names of the types.
+    pub types: Vec<String>,
+    /// The labels, `[K]`.
+    pub labels: Vec<TypedLabel>,
+    /// The scheme of the labels.
+    pub scheme: Scheme,
 }
 
+/// A label of a model that makes a first pass.
 #[derive(Clone, Debug)]
-struct TypedLabel {
-    name: String,
-    kind: usize,
-    id: LabelId, // of the first model
+pub struct TypedLabel {
+    /// The label.
+    pub name: String,
+    /// Index of its type.
+    pub kind: usize,
+    /// The id of the label in the first model.
+    pub id: LabelId,
 }
 
 impl LabelTypes {
@@ -73,56 +80,6 @@ impl LabelTypes {
             ..self.clone()
         })
     }
-
-    /// Returns the number of types.
-    pub fn len(&self) -> usize {
-        self.types.len()
-    }
-
-    /// Returns whether there are no types.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns the number of labels.
-    pub fn number_of_labels(&self) -> usize {
-        self.labels.len()
-    }
-
-    /// Returns the name of a type.
-    pub fn name(&self, kind: usize) -> &str {
-        &self.types[kind]
-    }
-
-    /// Returns the type with this name.
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.types.iter().position(|known| known == name)
-    }
-
-    /// Returns the type of a label.
-    pub fn of(&self, label: LabelId) -> usize {
-        self.labels[label.index()].kind
-    }
-
-    /// Returns the id that a label has in the first model.
-    pub fn id(&self, label: LabelId) -> LabelId {
-        self.labels[label.index()].id
-    }
-
-    /// Returns the name of a label.
-    pub fn label(&self, label: LabelId) -> &str {
-        &self.labels[label.index()].name
-    }
-
-    /// Returns whether the labels encode spans.
-    pub fn has_spans(&self) -> bool {
-        self.scheme != Scheme::Raw
-    }
-
-    /// Returns the scheme of the labels.
-    pub fn scheme(&self) -> Scheme {
-        self.scheme
-    }
 }
 
 /// The probability 1 as an integer. Sums of integers do not depend on their order.
@@ -155,45 +112,44 @@ impl Prediction {
     /// Creates the prediction from the labels, `[T]`, and marginals, `[T][K]`, of a model whose
     /// labels have these types.
     pub fn new(labels: &[LabelId], marginals: &Marginals, types: &LabelTypes) -> Self {
-        let mut shares = vec![0; labels.len() * types.len()];
-        for (shares, marginals) in shares
-            .chunks_exact_mut(types.len().max(1))
-            .zip(marginals.rows())
-        {
-            for (label, probability) in marginals.iter().enumerate() {
-                let kind = types.of(LabelId(label as u16));
-                shares[kind] += (probability * ONE).round() as u32;
+        let kinds = types.types.len();
+        let mut shares = vec![0; labels.len() * kinds];
+        let rows = shares.chunks_exact_mut(kinds.max(1));
+        for (shares, marginals) in rows.zip(marginals.rows()) {
+            for (label, probability) in types.labels.iter().zip(marginals) {
+                shares[label.kind] += (probability * ONE).round() as u32;
             }
         }
-        let mut predicted = Vec::new();
-        if types.has_spans() {
-            let names: Vec<&str> = labels.iter().map(|&label| types.label(label)).collect();
-            predicted.extend(types.scheme().spans(&names).into_iter().filter_map(|span| {
+        let labels = labels.iter().map(|label| &types.labels[label.index()]);
+        let mut spans = Vec::new();
+        if types.scheme != Scheme::Raw {
+            let names: Vec<&str> = labels.clone().map(|label| &*label.name).collect();
+            spans.extend(types.scheme.spans(&names).into_iter().filter_map(|span| {
                 Some(PredictedSpan {
                     start: span.start,
                     end: span.end,
-                    kind: types.find(span.kind)?,
+                    kind: types.types.iter().position(|name| name == span.kind)?,
                 })
             }));
         }
         Self {
-            labels: labels.iter().map(|&label| types.id(label)).collect(),
+            labels: labels.map(|label| label.id).collect(),
             shares,
-            spans: predicted,
-            types: types.len(),
+            spans,
+            types: kinds,
         }
     }
 
     /// Returns whether this may be a prediction for a sentence of so many tokens, for labels with
     /// these types: one that was read from a file could be anything.
     pub fn fits(&self, tokens: usize, types: &LabelTypes) -> bool {
-        let labels = types.number_of_labels();
+        let labels = types.labels.len();
         let is_inside = |span: &PredictedSpan| {
-            span.start < span.end && span.end <= tokens && span.kind < types.len()
+            span.start < span.end && span.end <= tokens && span.kind < types.types.len()
         };
-        self.types == types.len()
+        self.types == types.types.len()
             && self.labels.len() == tokens
-            && self.shares.len() == tokens * types.len()
+            && self.shares.len() == tokens * types.types.len()
             && self.labels.iter().all(|label| label.index() < labels)
             && self.spans.iter().all(is_inside)
             && self.spans.is_sorted_by(|a, b| a.end <= b.start)

@@ -104,20 +104,20 @@ impl<'a> PredictedDocument<'a> {
             words,
             start,
         } = &self.sentences[i];
-        let mut spans = SpanCells::new(self.phrases.find(words, *start, self.window));
-        let mut own = SpanCells::new(prediction.spans.clone());
+        let spans = self.phrases.find(words, *start, self.window);
         let cells = (0..sentence.len()).map(|t| {
             let vote = self.votes[start + t].map(|vote| self.vote(vote));
-            let phrase = spans.at(t).map(|span| {
+            let phrase = span_at(&spans, t).map(|span| {
                 let position = if span.start == t { 'B' } else { 'I' };
-                format!("{position}-{}", self.types.name(span.kind))
+                format!("{position}-{}", self.types.types[span.kind])
             });
-            let part = self.parts.find(words, (*start, t), own.at(t), self.window);
+            let own = span_at(&prediction.spans, t);
+            let part = self.parts.find(words, (*start, t), own, self.window);
             let part = part.map(|(position, kind)| {
-                format!("{}-{}", POSITIONS[position], self.types.name(kind))
+                format!("{}-{}", POSITIONS[position], self.types.types[kind])
             });
             [
-                self.types.label(prediction.labels[t]).to_owned(),
+                self.types.labels[prediction.labels[t].index()].name.clone(),
                 vote.unwrap_or_default(),
                 phrase.unwrap_or_default(),
                 part.unwrap_or_default(),
@@ -127,25 +127,12 @@ impl<'a> PredictedDocument<'a> {
     }
 
     fn vote(&self, WordVote { kind, level }: WordVote) -> String {
-        format!("{}:{level}", self.types.name(kind))
+        format!("{}:{level}", self.types.types[kind])
     }
 }
 
-/// The spans of a sentence, looked up from left to right.
-struct SpanCells {
-    spans: std::iter::Peekable<std::vec::IntoIter<PredictedSpan>>,
-}
-
-impl SpanCells {
-    fn new(spans: Vec<PredictedSpan>) -> Self {
-        Self {
-            spans: spans.into_iter().peekable(),
-        }
-    }
-
-    /// Returns the span that contains token `t`; `t` must not decrease.
-    fn at(&mut self, t: usize) -> Option<PredictedSpan> {
-        while self.spans.next_if(|span| span.end <= t).is_some() {}
-        self.spans.peek().filter(|span| span.start <= t).copied()
-    }
+/// Returns the span that contains token `t`.
+fn span_at(spans: &[PredictedSpan], t: usize) -> Option<PredictedSpan> {
+    let next = spans.partition_point(|span| span.end <= t);
+    spans.get(next).filter(|span| span.start <= t).copied()
 }

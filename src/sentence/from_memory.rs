@@ -24,8 +24,8 @@ impl Sentence {
         let mut sentence = Self::in_memory(Schema::words());
         for word in words {
             let word = word.as_ref();
-            if sentence.text_length() + word.len() > max_text || sentence.push([word], 1).is_err() {
-                sentence.set_overlong();
+            if sentence.text.len() + word.len() > max_text || sentence.push([word], 1).is_err() {
+                sentence.overlong = true;
                 break;
             }
         }
@@ -107,9 +107,21 @@ impl Sentence {
         for token in tokens {
             let t = attributes.len() + 1;
             for (name, value) in token {
-                check_attribute(t, name.as_ref(), value)?;
-                attributes.push(name.as_ref(), value);
-                check_size(&attributes)?;
+                let name = name.as_ref();
+                let error = |message: String| Err(Error::parameter(message));
+                if name.is_empty() {
+                    return error(format!("token {t} has an attribute without a name"));
+                }
+                if !value.is_finite() {
+                    return error(format!(
+                        "attribute '{name}' of token {t} has the value {value}; expected a finite \
+                         number"
+                    ));
+                }
+                attributes.push(name, value);
+                if attributes.is_full() {
+                    return error("the sentence has more than 4 GiB of attributes".to_owned());
+                }
             }
             attributes.end_token();
             sentence.push([""; 0], 1)?;
@@ -212,30 +224,6 @@ impl Sentence {
     fn in_memory(schema: Schema) -> Self {
         Self::new(Arc::new(schema), Arc::from("-"))
     }
-}
-
-/// Checks an attribute of token `t`, counted from 1.
-fn check_attribute(t: usize, name: &str, value: f64) -> Result<()> {
-    if name.is_empty() {
-        return Err(Error::parameter(format!(
-            "token {t} has an attribute without a name"
-        )));
-    }
-    if !value.is_finite() {
-        return Err(Error::parameter(format!(
-            "attribute '{name}' of token {t} has the value {value}; expected a finite number"
-        )));
-    }
-    Ok(())
-}
-
-fn check_size(attributes: &Attributes) -> Result<()> {
-    if attributes.is_full() {
-        return Err(Error::parameter(
-            "the sentence has more than 4 GiB of attributes",
-        ));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -33,10 +33,10 @@ const ALLOCATION: usize = 16;
 pub struct Sentence {
     schema: Arc<Schema>,
     file: Arc<str>,
-    text: String,
-    ends: Vec<u32>,     // [T][C] the end of each cell in `text`
-    lines: LineNumbers, // [T]
-    overlong: bool,     // there were words that did not fit
+    pub(super) text: String,
+    ends: Vec<u32>,            // [T][C] the end of each cell in `text`
+    lines: LineNumbers,        // [T]
+    pub(super) overlong: bool, // there were words that did not fit
     pub(super) weight: f64,
     pub(super) partial: Option<Box<Vec<(u32, TokenLabel)>>>, // tokens without one known label
     /// Pre-extracted attributes, which are used instead of templates.
@@ -76,10 +76,23 @@ impl Sentence {
         cells: impl IntoIterator<Item = S>,
         line: u64,
     ) -> Result<()> {
-        let before = self.end();
-        self.push_cells(cells);
-        let result = self.check_row(before, self.schema.names());
-        self.finish_row(before, line, result)
+        let (ends, text) = (self.ends.len(), self.text.len());
+        for cell in cells {
+            self.text.push_str(cell.as_ref());
+            self.ends.push(self.text.len() as u32);
+        }
+        let found = self.ends.len() - ends;
+        let fault = match found == self.schema.width() {
+            false => ragged(self.schema.names(), found),
+            true if self.text.len() > MAX_TEXT => OVERLONG.to_owned(),
+            true => {
+                self.lines.push(line);
+                return Ok(());
+            }
+        };
+        self.ends.truncate(ends);
+        self.text.truncate(text);
+        Err(Error::input(Place::line(&*self.file, line), fault))
     }
 
     /// Appends a token with the cells of the columns of the input; if the labels join several of
@@ -97,67 +110,15 @@ impl Sentence {
         let Some(joined) = schema.joined() else {
             return self.push(cells, line);
         };
-        let before = self.end();
-        self.push_cells(cells);
-        let mut result = self.check_row(before, schema.input_names());
-        if result.is_ok() {
-            let bounds = |&column: &usize| {
-                let end = |cell: usize| self.ends[cell] as usize;
-                let cell = before.0 + column;
-                (if column == 0 { before.1 } else { end(cell - 1) })..end(cell)
-            };
-            let values = joined.positions().iter().map(bounds);
-            let label = joined.join(values.map(|bounds| &self.text[bounds]));
-            result = label.and_then(|label| {
-                self.push_cells([label]);
-                self.check_row(before, schema.names())
-            });
-        }
-        self.finish_row(before, line, result)
-    }
-
-    /// Number of cells, and bytes of their text.
-    fn end(&self) -> (usize, usize) {
-        (self.ends.len(), self.text.len())
-    }
-
-    fn push_cells<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        for cell in cells {
-            self.text.push_str(cell.as_ref());
-            self.ends.push(self.text.len() as u32);
-        }
-    }
-
-    /// Checks the cells from `before` on, which should be those of `columns`.
-    fn check_row(&self, before: (usize, usize), columns: &[String]) -> Result<(), String> {
-        let found = self.ends.len() - before.0;
-        if found != columns.len() {
-            return Err(format!(
-                "expected {} columns ({}), found {found}",
-                columns.len(),
-                list_names(columns)
-            ));
-        }
-        match self.text.len() > MAX_TEXT {
-            true => Err(OVERLONG.to_owned()),
-            false => Ok(()),
-        }
-    }
-
-    /// Ends a row, or removes its cells from `before` on if there is an error.
-    fn finish_row(
-        &mut self,
-        before: (usize, usize),
-        line: u64,
-        result: Result<(), String>,
-    ) -> Result<()> {
-        if let Err(message) = result {
-            self.ends.truncate(before.0);
-            self.text.truncate(before.1);
-            return Err(Error::input(Place::line(&*self.file, line), message));
-        }
-        self.lines.push(line);
-        Ok(())
+        let cells: Vec<S> = cells.into_iter().collect();
+        let columns = schema.input_names();
+        let label = match cells.len() == columns.len() {
+            true => joined.join(joined.positions().iter().map(|&c| cells[c].as_ref())),
+            false => Err(ragged(columns, cells.len())),
+        };
+        let place = Place::line(&*self.file, line);
+        let label = label.map_err(|fault| Error::input(place, fault))?;
+        self.push(cells.iter().map(AsRef::as_ref).chain([&*label]), line)
     }
 
     /// Returns a copy with another schema, whose labels join some of the same columns.
@@ -166,14 +127,8 @@ impl Sentence {
     ///
     /// [`Error::Input`] if the columns or the cells of a token cannot be joined.
     pub fn with_joined_label(&self, schema: &Arc<Schema>) -> Result<Self> {
-        let mut copy = Self {
-            schema: Arc::clone(schema),
-            text: String::new(),
-            ends: Vec::new(),
-            lines: LineNumbers::default(),
-            partial: None,
-            ..self.clone()
-        };
+        let mut copy = self.without_cells(Arc::clone(schema));
+        copy.partial = None;
         for t in 0..self.len() {
             copy.push_input(self.cells(t), self.lines.get(t).unwrap_or(0))?;
         }
@@ -191,13 +146,7 @@ impl Sentence {
         schema: Arc<Schema>,
         cells: impl IntoIterator<Item = impl IntoIterator<Item = S>>,
     ) -> Result<Self> {
-        let mut copy = Self {
-            schema,
-            text: String::new(),
-            ends: Vec::new(),
-            lines: LineNumbers::default(),
-            ..self.clone()
-        };
+        let mut copy = self.without_cells(schema);
         for (t, cells) in cells.into_iter().enumerate() {
             copy.push(cells, self.lines.get(t).unwrap_or(0))?;
         }
@@ -222,14 +171,14 @@ impl Sentence {
         self.with_cells(schema, cells)
     }
 
-    /// Number of bytes of all cells.
-    pub(super) fn text_length(&self) -> usize {
-        self.text.len()
-    }
-
-    /// Records that the sentence has more text than it can hold.
-    pub(super) fn set_overlong(&mut self) {
-        self.overlong = true;
+    fn without_cells(&self, schema: Arc<Schema>) -> Self {
+        Self {
+            schema,
+            text: String::new(),
+            ends: Vec::new(),
+            lines: LineNumbers::default(),
+            ..self.clone()
+        }
     }
 
     /// Checks that the sentence holds all of its text.
@@ -412,6 +361,12 @@ impl Sentence {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
+}
+
+/// What is wrong with a row of `found` cells.
+fn ragged(columns: &[String], found: usize) -> String {
+    let (expected, names) = (columns.len(), list_names(columns));
+    format!("expected {expected} columns ({names}), found {found}")
 }
 
 /// Returns the weight of a sentence, or what is wrong with it.

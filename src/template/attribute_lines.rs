@@ -1,7 +1,5 @@
 //! The template lines that attributes come from, by their names.
 
-use hashbrown::HashMap;
-
 use super::ast::TemplateLine;
 use super::caseless::PREFIX;
 
@@ -11,47 +9,26 @@ use super::caseless::PREFIX;
 /// has such a name; in CRF++ and Wapiti files, where this may be, the longest one counts.
 #[derive(Debug)]
 pub struct AttributeLines<'t> {
+    templates: &'t [TemplateLine],
     lines: Vec<(u64, &'t str)>,
-    heads: [HashMap<&'t [u8], Head>; 2], // of nodes and edges
-    lengths: Vec<usize>,                 // of heads, descending
     is_caseless: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    line: usize,
-    /// Whether values follow.
-    has_values: bool,
-}
-
 impl<'t> AttributeLines<'t> {
-    /// Indexes the `lines` of a template with the text `source`; `is_caseless` if sentences without
-    /// case have attributes of their own.
-    pub(super) fn new(lines: &'t [TemplateLine], source: &'t str, is_caseless: bool) -> Self {
-        let mut index = Self {
-            lines: Vec::new(),
-            heads: Default::default(),
-            lengths: lines.iter().map(|line| line.head.len()).collect(),
-            is_caseless,
-        };
-        index.lengths.sort_unstable_by(|x, y| y.cmp(x));
-        index.lengths.dedup();
+    /// Takes the lines `templates` of a template with the text `source`; `is_caseless` if sentences
+    /// without case have attributes of their own.
+    pub(super) fn new(templates: &'t [TemplateLine], source: &'t str, is_caseless: bool) -> Self {
         let mut source = (1..).zip(source.lines());
-        for (i, line) in lines.iter().enumerate() {
+        let lines = templates.iter().map(|line| {
             let text = source.find(|(number, _)| *number == line.number);
             let text = text.map_or(&*line.head, |(_, text)| text.trim());
-            index.lines.push((line.number, text));
-            let head = Head {
-                line: i,
-                has_values: line.parts.iter().any(|part| !part.term.function.is_flag()),
-            };
-            for (heads, is_of_kind) in index.heads.iter_mut().zip([line.node, line.edge]) {
-                if is_of_kind {
-                    heads.entry(line.head.as_bytes()).or_insert(head);
-                }
-            }
+            (line.number, text)
+        });
+        Self {
+            templates,
+            lines: lines.collect(),
+            is_caseless,
         }
-        index
     }
 
     /// Returns the numbers of the lines in the template file, from 1, with their text.
@@ -66,13 +43,18 @@ impl<'t> AttributeLines<'t> {
             true => name.strip_prefix(PREFIX).unwrap_or(name),
             false => name,
         };
-        let heads = &self.heads[usize::from(is_edge)];
-        let heads = self.lengths.iter().filter_map(|&length| {
-            let head = heads.get(name.get(..length)?)?;
-            Some((length, head))
-        });
-        let mut fitting = heads.filter(|(length, head)| head.has_values || *length == name.len());
-        fitting.next().map(|(_, head)| head.line)
+        let fits = |line: &TemplateLine| {
+            let is_of_kind = if is_edge { line.edge } else { line.node };
+            let has_values = || line.parts.iter().any(|part| !part.term.function.is_flag());
+            let values = name.strip_prefix(line.head.as_bytes());
+            is_of_kind && values.is_some_and(|values| values.is_empty() || has_values())
+        };
+        // Of lines with the same name, the last one in this order is the first one of the file.
+        let lines = self.templates.iter().enumerate().rev();
+        let found = lines.filter(|(_, line)| fits(line));
+        found
+            .max_by_key(|(_, line)| line.head.len())
+            .map(|(i, _)| i)
     }
 }
 

@@ -4,13 +4,11 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::clusters::Clusters;
 use super::document::{MENTION_KINDS, MentionKind, RUN_KINDS};
 use super::function::{
     ColumnRef, OPEN_LENGTH, Operation, OthersCall, Position, SubstringKind, TemplateFunction, Term,
     TextInput,
 };
-use super::lexicon::Lexicon;
 use super::resources::{FileReference, Resources, Selection};
 use super::shape::{SHAPES, Shape};
 use super::syntax::{
@@ -18,7 +16,6 @@ use super::syntax::{
     unescape,
 };
 use super::text::did_you_mean;
-use super::vectors::Vectors;
 use crate::error::Result;
 use crate::sentence::DocumentOptions;
 
@@ -155,6 +152,14 @@ pub(super) fn term_from_call(
     })
 }
 
+/// Returns how a file with words is read for an input, of which `first` are read.
+fn selection(input: &TextInput, first: Option<i32>) -> Selection {
+    Selection {
+        lower: input.lower,
+        first: first.map(|number| number as usize),
+    }
+}
+
 fn column_of_name(name: &str) -> TemplateFunction {
     TemplateFunction::of_text(TextInput::verbatim(ColumnRef::from_name(name)))
 }
@@ -222,26 +227,26 @@ impl<'a> Arguments<'a> {
                     return Ok(self.of_input(Operation::MinedNames(Arc::default()), input));
                 }
                 let (file, input) = (self.file()?, self.input()?);
-                let lower = input.lower;
-                let parse = |text: &str, path: &str| Lexicon::parse(text, path, lower);
-                let lexicon = resources.load_whole(&file, lower, parse)?;
+                let lexicon = resources.load(&file, selection(&input, None))?;
                 return Ok(self.of_input(Operation::Lexicon(lexicon), input));
             }
             "cluster" => {
                 let (file, lengths, input) = (self.file()?, self.lengths()?, self.input()?);
-                let lower = input.lower;
-                let parse = |text: &str, path: &str| Clusters::parse(text, path, lower);
-                let clusters = resources.load_whole(&file, lower, parse)?;
+                let clusters = resources.load(&file, selection(&input, None))?;
                 return Ok(self.of_input(Operation::Cluster(clusters, lengths), input));
             }
             "vector" => {
-                let (file, first, scale) = (self.file()?, self.first()?, self.scale()?);
+                let file = self.file()?;
+                let first = self.named("first", "a positive integer", |value| {
+                    value.integer().filter(|number| *number > 0)
+                })?;
+                self.consumed.extend(first.map(|n| format!("first({n})")));
+                let scale = self.scale()?;
+                self.consumed.extend(scale.map(|x| format!("scale({x})")));
                 let input = self.input()?;
-                let lower = input.lower;
-                let selection = Selection { lower, first };
-                let parse = |text: &str, path: &str| Vectors::parse(text, path, selection);
-                let vectors = resources.load(&file, selection, parse, |v, _| v.bytes_read)?;
-                return Ok(self.of_input(Operation::Vector(vectors, scale), input));
+                let vectors = resources.load(&file, selection(&input, first))?;
+                let operation = Operation::Vector(vectors, scale.unwrap_or(1.0));
+                return Ok(self.of_input(operation, input));
             }
             "value" => return self.value(),
             "others" => return self.others(resources),
@@ -479,32 +484,21 @@ impl<'a> Arguments<'a> {
 
     /// Consumes a named number such as `nearest(3)`, from 1 to `largest`.
     fn count(&mut self, name: &str, largest: u32) -> Result<Option<u32>> {
-        let Some((value, column)) = self.named(name)? else {
-            return Ok(None);
-        };
-        let number = value
-            .integer()
-            .and_then(|number| u32::try_from(number).ok());
-        match number.filter(|number| (1..=largest).contains(number)) {
-            Some(number) => Ok(Some(number)),
-            None => self.error(
-                column,
-                format!("'{name}' takes a number from 1 to {largest}"),
-            ),
-        }
+        let expected = format!("a number from 1 to {largest}");
+        self.named(name, &expected, |value| {
+            let number = u32::try_from(value.integer()?).ok();
+            number.filter(|number| (1..=largest).contains(number))
+        })
     }
 
     /// Consumes `same(lower)`, the text that occurrences have in common; by default it is the word.
     fn same(&mut self) -> Result<TextInput> {
-        match self.named("same")? {
+        match self.named("same", "a column or lower", ArgumentValue::call)? {
             None => Ok(TextInput::WORD),
-            Some((ArgumentValue::Call(call), column)) => {
-                if call.offset.is_some() {
-                    return self.error(column, "'same' takes no position; remove the brackets");
-                }
-                self.input_from_call(call)
+            Some(call) if call.offset.is_some() => {
+                self.error(call.column, "'same' takes no position; remove the brackets")
             }
-            Some((_, column)) => self.error(column, "'same' takes a column or lower"),
+            Some(call) => self.input_from_call(call),
         }
     }
 
@@ -618,52 +612,38 @@ impl<'a> Arguments<'a> {
         Ok(lengths)
     }
 
-    /// Consumes a named argument such as `first(1000)`. Returns its value and column.
-    fn named(&mut self, name: &str) -> Result<Option<(ArgumentValue<'a>, u64)>> {
+    /// Consumes a named argument such as `first(1000)`, which `read` reads; it takes what is
+    /// `expected`.
+    fn named<T>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        read: impl Fn(&ArgumentValue<'a>) -> Option<T>,
+    ) -> Result<Option<T>> {
         let is_named = |call: &FunctionCall<'_>| call.name == name && call.offset.is_none();
         let named = self.take(|value| value.call().filter(is_named)?.arguments);
-        match named {
-            None => Ok(None),
-            Some((arguments, column)) => match &arguments[..] {
-                [argument] => Ok(Some((argument.value.clone(), argument.column))),
-                _ => {
-                    let what = if name == "same" { "text" } else { "number" };
-                    self.error(column, format!("'{name}' takes one {what}"))
-                }
-            },
-        }
-    }
-
-    /// Consumes `first(N)`, the number of vectors to read.
-    fn first(&mut self) -> Result<Option<usize>> {
-        let Some((value, column)) = self.named("first")? else {
+        let Some((arguments, column)) = named else {
             return Ok(None);
         };
-        match value.integer().filter(|number| *number > 0) {
-            Some(number) => {
-                self.consumed.push(format!("first({number})"));
-                Ok(Some(number as usize))
-            }
-            None => self.error(column, "'first' takes a positive integer"),
+        let [argument] = &arguments[..] else {
+            let what = if name == "same" { "text" } else { "number" };
+            return self.error(column, format!("'{name}' takes one {what}"));
+        };
+        match read(&argument.value) {
+            None => self.error(argument.column, format!("'{name}' takes {expected}")),
+            found => Ok(found),
         }
     }
 
-    /// Consumes `scale(X)`, a factor, by default 1.
-    fn scale(&mut self) -> Result<f64> {
-        let Some((value, column)) = self.named("scale")? else {
-            return Ok(1.0);
-        };
-        let factor = match value {
-            ArgumentValue::Decimal(text) => text.parse().ok(),
-            value => value.integer().map(f64::from),
-        };
-        match factor.filter(|factor| (1e-6..=1e6).contains(factor)) {
-            Some(factor) => {
-                self.consumed.push(format!("scale({factor})"));
-                Ok(factor)
-            }
-            None => self.error(column, "'scale' takes a number from 0.000001 to 1000000"),
-        }
+    /// Consumes `scale(X)`, a factor.
+    fn scale(&mut self) -> Result<Option<f64>> {
+        self.named("scale", "a number from 0.000001 to 1000000", |value| {
+            let factor: Option<f64> = match value {
+                ArgumentValue::Decimal(text) => text.parse().ok(),
+                value => value.integer().map(f64::from),
+            };
+            factor.filter(|factor| (1e-6..=1e6).contains(factor))
+        })
     }
 
     /// Consumes a file name. Returns it with its place.

@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::text::{nonblank_lines, push_lower};
+use super::resources::{Resource, Selection};
+use super::text::nonblank_lines;
 use crate::error::{Error, Place, Result};
 
 /// A map from words to cluster paths.
@@ -11,16 +12,11 @@ pub(super) struct Clusters {
     paths: HashMap<String, Box<str>>,
 }
 
-impl Clusters {
-    /// Parses `contents`: lines `path TAB word [TAB …]`, as written by Brown clustering programs.
-    /// `lower` folds the words to lower case. The first path of a word wins.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] if a line lacks a path or a word, or if there are no lines.
-    pub(super) fn parse(contents: &str, file: &str, lower: bool) -> Result<Self> {
+impl Resource for Clusters {
+    /// Lines `path TAB word [TAB …]`, as written by Brown clustering programs. The first path of a
+    /// word wins.
+    fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
         let mut paths = HashMap::new();
-        let mut folded = String::new();
         for (i, line) in nonblank_lines(contents) {
             let mut cells = line.split('\t');
             let (path, word) = (cells.next().unwrap_or(""), cells.next().unwrap_or(""));
@@ -30,22 +26,17 @@ impl Clusters {
                     format!("expected a cluster path, a tab and a word, found '{line}'"),
                 ));
             }
-            folded.clear();
-            if lower {
-                push_lower(word, &mut folded);
-            } else {
-                folded.push_str(word);
-            }
-            paths
-                .entry_ref(folded.as_str())
-                .or_insert_with(|| path.into());
+            let word = selection.fold(word);
+            paths.entry_ref(&*word).or_insert_with(|| path.into());
         }
         if paths.is_empty() {
             return Err(Error::input(Place::file(file), "the cluster file is empty"));
         }
         Ok(Self { paths })
     }
+}
 
+impl Clusters {
     /// Returns the cluster path of `word`.
     pub(super) fn path(&self, word: &str) -> Option<&str> {
         self.paths.get(word).map(|path| &**path)
@@ -56,23 +47,26 @@ impl Clusters {
 mod tests {
     use super::*;
 
+    const ALL: Selection = Selection {
+        lower: false,
+        first: None,
+    };
+
+    const LOWER: Selection = Selection { lower: true, ..ALL };
+
     #[test]
     fn a_word_has_the_path_of_its_cluster() {
-        let clusters = Clusters::parse("0110\tthe\t12\n01\tA\n", "c.txt", false).unwrap();
+        let clusters = Clusters::parse("0110\tthe\t12\n01\tA\n", "c.txt", ALL).unwrap();
         assert_eq!(clusters.path("the"), Some("0110"));
         assert_eq!(clusters.path("A"), Some("01"));
         assert_eq!(clusters.path("a"), None);
-        let clusters = Clusters::parse("01\tA\n11\ta\n", "c.txt", true).unwrap();
+        let clusters = Clusters::parse("01\tA\n11\ta\n", "c.txt", LOWER).unwrap();
         assert_eq!(clusters.path("a"), Some("01"));
     }
 
     #[test]
     fn errors_name_their_line() {
-        let error = |text: &str| {
-            Clusters::parse(text, "c.txt", false)
-                .unwrap_err()
-                .to_string()
-        };
+        let error = |text: &str| Clusters::parse(text, "c.txt", ALL).unwrap_err().to_string();
         assert_eq!(error(""), "c.txt: the cluster file is empty");
         assert_eq!(
             error("01\ta\n0110 the\n"),

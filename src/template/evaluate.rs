@@ -12,7 +12,6 @@ use super::function::{
     BoundFunction, ConditionTest, NGRAM_WINDOW, OPEN_BYTES, OPEN_LENGTH, Operation, SubstringKind,
 };
 use super::mined::MinedNames;
-use super::pattern::{OutsidePosition, PatternMacro};
 use super::shape::{capitalization, character_classes, is_title, occurrence};
 use super::text::{graphemes, push_lower};
 use super::vectors::Vectors;
@@ -25,10 +24,10 @@ const MAX_NUMBER: f64 = 1e15;
 
 /// The input cell that memoized functions are evaluated on.
 pub(super) struct InputCell {
-    /// Its text in the arena.
+    /// Its text in the arena; outside the sentence, that of macros.
     pub text: Range<usize>,
-    /// Its position, if it lies outside the sentence.
-    pub outside: Option<OutsidePosition>,
+    /// Whether it lies inside the sentence.
+    pub inside: bool,
     /// The first cell of its memo entry.
     pub first_cell: usize,
 }
@@ -42,7 +41,7 @@ impl BoundFunction {
         offset: impl Fn(usize) -> usize,
         ws: &mut Workspace,
     ) {
-        let inside = input.outside.is_none();
+        let inside = input.inside;
         let cell = self
             .source()
             .map_or(0, |source| input.first_cell + offset(source));
@@ -64,7 +63,11 @@ impl BoundFunction {
             Operation::Capitalization => ws.push_text(capitalization(&ws.arena[source(ws)])),
             Operation::Class => ws.push_text(character_classes(&ws.arena[source(ws)])),
             Operation::Test(test) => push_test(test, cell, inside, ws),
-            Operation::Macro(pattern_macro) => push_macro(pattern_macro, input, ws),
+            Operation::Macro(pattern_macro) => {
+                ws.push_derived(input.text.clone(), |text, _, out| {
+                    pattern_macro.write(text, out);
+                });
+            }
             _ if !inside => {}
             Operation::Substrings(kind, lengths) => {
                 push_substrings(*kind, lengths, source(ws), ws);
@@ -182,12 +185,12 @@ impl BoundFunction {
 
 /// Pushes the text that `write` writes, if that returns that there is one.
 fn push_written(ws: &mut Workspace, write: impl FnOnce(&Workspace, &mut String) -> bool) {
-    let mut text = std::mem::take(&mut ws.boundary_token);
+    let mut text = std::mem::take(&mut ws.written);
     text.clear();
     if write(ws, &mut text) {
         ws.push_text(&text);
     }
-    ws.boundary_token = text;
+    ws.written = text;
 }
 
 /// Pushes the set of values that a function has gathered for token `t` of the sentence.
@@ -474,13 +477,4 @@ fn push_test(test: &ConditionTest, cell: usize, inside: bool, ws: &mut Workspace
         ConditionTest::Exists => inside && texts.next().is_some(),
     };
     push_flag(holds, ws);
-}
-
-fn push_macro(pattern_macro: &PatternMacro, input: &InputCell, ws: &mut Workspace) {
-    let mut boundary = std::mem::take(&mut ws.boundary_token);
-    ws.push_derived(input.text.clone(), |text, _, out| match input.outside {
-        None => pattern_macro.write(text, out),
-        Some(outside) => pattern_macro.write_outside(outside, &mut boundary, out),
-    });
-    ws.boundary_token = boundary;
 }

@@ -3,12 +3,15 @@
 use hashbrown::HashMap;
 
 use super::function::{BoundFunction, Operation};
+use super::pattern::Dialect;
 
 /// How each bound function is evaluated, and where its values are.
 #[derive(Clone, Debug)]
 pub(super) struct EvaluationPlan {
     /// Positions on either side of a sentence with distinct values.
     pub padding: usize,
+    /// The dialect of a CRF++ or Wapiti file, whose functions are macros only.
+    pub dialect: Option<Dialect>,
     /// The columns whose texts have memo entries.
     pub columns: Vec<MemoizedColumn>,
     pub placements: Vec<Placement>, // [functions]
@@ -64,9 +67,15 @@ impl EvaluationPlan {
                 }
             });
         }
-        let padding = functions.iter().map(BoundFunction::padding).max();
+        let dialect = functions
+            .iter()
+            .find_map(|function| match &function.operation {
+                Operation::Macro(pattern_macro) => Some(pattern_macro.dialect),
+                _ => None,
+            });
         Self {
-            padding: padding.unwrap_or(1),
+            padding: dialect.map_or(1, Dialect::padding),
+            dialect,
             columns,
             placements,
         }

@@ -9,7 +9,6 @@ use super::document::{DocumentPlan, Occurrence, UNKNOWN};
 use super::evaluate::InputCell;
 use super::evaluation_plan::{EvaluationPlan, Placement};
 use super::function::{BoundFunction, ColumnRef, Operation};
-use super::pattern::OutsidePosition;
 use super::workspace::{BundleKey, FunctionCells, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
@@ -301,10 +300,8 @@ impl Extractor {
         if let Some(first) = ws.memo_entry(number, text) {
             return first;
         }
-        let start = ws.arena.len();
-        ws.arena.push_str(text);
-        let range = start..ws.arena.len();
-        let first = self.fill_entry(number, range.clone(), None, ws);
+        let range = ws.push_arena(text);
+        let first = self.fill_entry(number, range.clone(), true, ws);
         ws.memoize(number, range, first);
         first as u32
     }
@@ -316,8 +313,9 @@ impl Extractor {
             let before = (1..=padding).rev().map(|distance| (true, distance));
             let after = (1..=padding).map(|distance| (false, distance));
             for (before, distance) in before.chain(after) {
-                let outside = OutsidePosition { before, distance };
-                let first = self.fill_entry(number, 0..0, Some(outside), ws);
+                let boundary = (self.plan.dialect).map(|d| d.boundary(before, distance));
+                let text = ws.push_arena(&boundary.unwrap_or_default());
+                let first = self.fill_entry(number, text, false, ws);
                 ws.memoize_outside(first);
             }
         }
@@ -327,13 +325,13 @@ impl Extractor {
         &self,
         number: usize,
         text: Range<usize>,
-        outside: Option<OutsidePosition>,
+        inside: bool,
         ws: &mut Workspace,
     ) -> usize {
         let first_cell = ws.next_cell();
         let input = InputCell {
             text,
-            outside,
+            inside,
             first_cell,
         };
         for &function in &self.plan.columns[number].functions {

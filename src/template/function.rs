@@ -384,14 +384,6 @@ impl BoundFunction {
         )
     }
 
-    /// Returns the number of positions on either side of a sentence with distinct values.
-    pub(super) fn padding(&self) -> usize {
-        match &self.operation {
-            Operation::Macro(pattern_macro) => pattern_macro.dialect.padding(),
-            _ => 1,
-        }
-    }
-
     /// Returns the function it is computed from, if it depends on nothing but the value of that
     /// function at the same position.
     pub(super) fn source(&self) -> Option<usize> {

@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::text::{nonblank_lines, push_lower};
+use super::resources::{Resource, Selection};
+use super::text::nonblank_lines;
 use crate::error::{Error, Place, Result};
 
 /// Maximum length of a phrase, in tokens. Bounds the matching time per token for any file.
@@ -108,16 +109,11 @@ pub(super) struct Lexicon {
     complete: Vec<bool>, // [node] a phrase ends here
 }
 
-impl Lexicon {
-    /// Parses `contents`: one phrase per line, tokens separated by white space. `lower` folds the
-    /// phrases to lower case.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] if a phrase is longer than 64 tokens, or if there are no phrases.
-    pub(super) fn parse(contents: &str, file: &str, lower: bool) -> Result<Self> {
+impl Resource for Lexicon {
+    /// One phrase per line, tokens separated by white space, of at most 64 tokens.
+    fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
         let (mut phrases, mut complete) = (Phrases::default(), Vec::new());
-        let folded = fold(contents, lower);
+        let folded = selection.fold(contents);
         for (i, line) in nonblank_lines(&folded) {
             let length = line.split_whitespace().count();
             if length > MAX_PHRASE {
@@ -135,7 +131,9 @@ impl Lexicon {
         }
         Ok(Self { phrases, complete })
     }
+}
 
+impl Lexicon {
     /// Tags each of `length` tokens with its position in a phrase, like [`Phrases::tag`].
     pub(super) fn tag<'a>(
         &self,
@@ -148,18 +146,16 @@ impl Lexicon {
     }
 }
 
-fn fold(contents: &str, lower: bool) -> std::borrow::Cow<'_, str> {
-    if !lower {
-        return contents.into();
-    }
-    let mut folded = String::with_capacity(contents.len());
-    push_lower(contents, &mut folded);
-    folded.into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ALL: Selection = Selection {
+        lower: false,
+        first: None,
+    };
+
+    const LOWER: Selection = Selection { lower: true, ..ALL };
 
     fn tags(lexicon: &Lexicon, sentence: &str) -> String {
         let words: Vec<&str> = sentence.split(' ').collect();
@@ -172,7 +168,7 @@ mod tests {
     #[test]
     fn the_leftmost_longest_phrase_wins() {
         let lexicon =
-            Lexicon::parse("New York\r\n\nNew York City\nYork\nParis\n", "l.txt", false).unwrap();
+            Lexicon::parse("New York\r\n\nNew York City\nYork\nParis\n", "l.txt", ALL).unwrap();
         assert_eq!(tags(&lexicon, "in New York City or Paris"), "-BIE-S");
         assert_eq!(tags(&lexicon, "New York New Paris York"), "BE-SS");
         assert_eq!(tags(&lexicon, "new york"), "--");
@@ -180,23 +176,19 @@ mod tests {
 
     #[test]
     fn an_incomplete_phrase_falls_back_to_a_shorter_one() {
-        let lexicon = Lexicon::parse("a b c d\na b\n", "l.txt", false).unwrap();
+        let lexicon = Lexicon::parse("a b c d\na b\n", "l.txt", ALL).unwrap();
         assert_eq!(tags(&lexicon, "a b c x"), "BE--");
     }
 
     #[test]
     fn lower_case_lexica_fold_their_phrases() {
-        let lexicon = Lexicon::parse("New York\n", "l.txt", true).unwrap();
+        let lexicon = Lexicon::parse("New York\n", "l.txt", LOWER).unwrap();
         assert_eq!(tags(&lexicon, "new york New"), "BE-");
     }
 
     #[test]
     fn lexicon_errors_name_their_line() {
-        let error = |text: &str| {
-            Lexicon::parse(text, "l.txt", false)
-                .unwrap_err()
-                .to_string()
-        };
+        let error = |text: &str| Lexicon::parse(text, "l.txt", ALL).unwrap_err().to_string();
         assert_eq!(error(" \n"), "l.txt: the lexicon is empty");
         let long = format!("a\n{}\n", "x ".repeat(65));
         assert_eq!(

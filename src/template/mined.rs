@@ -223,21 +223,15 @@ fn known_spans(sentence: &Sentence, scheme: Option<Scheme>) -> Vec<(usize, usize
         let tokens = tokens.filter(|(t, _)| !is_partial(*t));
         return tokens.map(|(t, label)| (t, t + 1, *label)).collect();
     };
-    let spans = scheme.spans(&labels).into_iter();
-    // The labels borrow from the sentence, the spans from the labels.
-    let bounds: Vec<(usize, usize, usize)> = spans
-        .filter(|span| span.end - span.start <= MAX_PHRASE)
-        .filter(|span| {
-            let touches = span.start > 0 && is_partial(span.start - 1);
-            !(touches || is_partial(span.end))
-        })
-        .map(|span| (span.start, span.end, span.kind.len()))
-        .collect();
-    let kind = |(start, end, length): (usize, usize, usize)| {
-        let label = labels[start];
-        (start, end, &label[label.len() - length..])
-    };
-    bounds.into_iter().map(kind).collect()
+    let mut spans = scheme.spans_of(labels.into_iter());
+    spans.retain(|span| {
+        let touches = span.start > 0 && is_partial(span.start - 1) || is_partial(span.end);
+        span.end - span.start <= MAX_PHRASE && !touches
+    });
+    let spans = spans.into_iter();
+    spans
+        .map(|span| (span.start, span.end, span.kind))
+        .collect()
 }
 
 #[cfg(test)]

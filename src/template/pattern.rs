@@ -31,26 +31,18 @@ impl Dialect {
         }
     }
 
-    /// Appends the pseudo-token at a position outside the sentence.
-    fn push_boundary(self, outside: OutsidePosition, out: &mut String) {
-        out.push_str(match self {
+    /// Returns the pseudo-token before or after the sentence, at a distance from 1 to the padding.
+    pub(super) fn boundary(self, before: bool, distance: usize) -> String {
+        let name = match self {
             Self::CrfPlusPlus => "_B",
             Self::Wapiti => "_x",
-        });
-        out.push(if outside.before { '-' } else { '+' });
-        out.push(match (self, outside.distance) {
-            (Self::Wapiti, 5..) => '#',
-            (_, distance) => char::from(b'0' + distance.min(9) as u8),
-        });
+        };
+        let sign = if before { '-' } else { '+' };
+        match (self, distance) {
+            (Self::Wapiti, 5..) => format!("{name}{sign}#"),
+            _ => format!("{name}{sign}{distance}"),
+        }
     }
-}
-
-/// A position before or after the sentence.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OutsidePosition {
-    pub before: bool,
-    /// Distance in tokens, from 1 to the padding.
-    pub distance: usize,
 }
 
 /// The operation of a macro.
@@ -89,17 +81,5 @@ impl PatternMacro {
         } else {
             out.push_str(value);
         }
-    }
-
-    /// Appends the value outside the sentence. Overwrites `scratch`.
-    pub(super) fn write_outside(
-        &self,
-        outside: OutsidePosition,
-        scratch: &mut String,
-        out: &mut String,
-    ) {
-        scratch.clear();
-        self.dialect.push_boundary(outside, scratch);
-        self.write(scratch, out);
     }
 }

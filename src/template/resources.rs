@@ -1,11 +1,13 @@
 //! Files that templates refer to, each loaded once and stored with the template.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::expressions::Expressions;
 use super::syntax::LineLocation;
+use super::text::push_lower;
 use crate::error::{Error, Result};
 
 /// Maximum size of all files of a template, in bytes. They are stored in the header of a model,
@@ -40,6 +42,33 @@ pub(super) struct Selection {
     pub lower: bool,
     /// Number of words to read; `None` for all.
     pub first: Option<usize>,
+}
+
+impl Selection {
+    /// Returns words as they are looked up.
+    pub(super) fn fold(self, words: &str) -> Cow<'_, str> {
+        if !self.lower {
+            return words.into();
+        }
+        let mut folded = String::with_capacity(words.len());
+        push_lower(words, &mut folded);
+        folded.into()
+    }
+}
+
+/// What is parsed from a file.
+pub(super) trait Resource: Any + Send + Sync + Sized {
+    /// Parses the text of `file`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] at a line that is invalid.
+    fn parse(text: &str, file: &str, selection: Selection) -> Result<Self>;
+
+    /// Returns the length of the prefix of the text that is used.
+    fn bytes_used(&self, text: &str) -> usize {
+        text.len()
+    }
 }
 
 /// The files loaded so far, as text and parsed.
@@ -90,34 +119,16 @@ impl<'a> Resources<'a> {
         self.files.into_iter().map(used_prefix).collect()
     }
 
-    /// Loads a file that is used as a whole, and in lower case if `lower`.
+    /// Loads and parses a file, unless it was with the same selection.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] at the template if the file cannot be read, and in the file if it is
     /// invalid.
-    pub(super) fn load_whole<T: Any + Send + Sync>(
-        &mut self,
-        reference: &FileReference<'_>,
-        lower: bool,
-        parse: impl FnOnce(&str, &str) -> Result<T>,
-    ) -> Result<Arc<T>> {
-        let selection = Selection { lower, first: None };
-        self.load(reference, selection, parse, |_, text| text.len())
-    }
-
-    /// Loads and parses a file, unless it was with the same selection; `bytes_used` returns the
-    /// length that is used.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Resources::load_whole`].
-    pub(super) fn load<T: Any + Send + Sync>(
+    pub(super) fn load<T: Resource>(
         &mut self,
         reference: &FileReference<'_>,
         selection: Selection,
-        parse: impl FnOnce(&str, &str) -> Result<T>,
-        bytes_used: impl FnOnce(&T, &str) -> usize,
     ) -> Result<Arc<T>> {
         let mut same = self.parsed.iter().filter(|(name, parsed_selection, _)| {
             *name == reference.name && *parsed_selection == selection
@@ -129,9 +140,14 @@ impl<'a> Resources<'a> {
         if selection.first.is_none() {
             check_size(text.len()).map_err(|message| reference.error(message))?;
         }
-        let parsed = parse(&text, &self.path(&reference.name))?;
-        let used = bytes_used(&parsed, &text);
-        self.mark_used(reference, used)?;
+        let parsed = T::parse(&text, &self.path(&reference.name), selection)?;
+        let used = parsed.bytes_used(&text);
+        let files = self.files.iter_mut();
+        for file in files.filter(|file| file.name == reference.name) {
+            file.used = file.used.max(used);
+        }
+        check_size(self.files.iter().map(|file| file.used).sum())
+            .map_err(|message| reference.error(message))?;
         self.bytes_parsed += used;
         if self.bytes_parsed > MAX_PARSED {
             let message = "too many functions read large files with different arguments";
@@ -169,16 +185,6 @@ impl<'a> Resources<'a> {
             used: 0,
         });
         Ok(text)
-    }
-
-    /// Records that the first `bytes` of a file are used, and checks the total size.
-    fn mark_used(&mut self, reference: &FileReference<'_>, bytes: usize) -> Result<()> {
-        let files = self.files.iter_mut();
-        for file in files.filter(|file| file.name == reference.name) {
-            file.used = file.used.max(bytes);
-        }
-        check_size(self.files.iter().map(|file| file.used).sum())
-            .map_err(|message| reference.error(message))
     }
 
     fn path(&self, name: &str) -> String {

@@ -2,8 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::resources::Selection;
-use super::text::push_lower;
+use super::resources::{Resource, Selection};
 use crate::error::{Error, Place, Result};
 
 /// Maximum number of dimensions, equal to the maximum number of attributes per template line.
@@ -21,12 +20,11 @@ pub(super) struct Vectors {
     words: HashMap<String, u32>,
     values: Vec<f32>, // [words][D]
     dimensions: usize,
-    /// Number of bytes of the file that were read.
-    pub bytes_read: usize,
+    bytes_read: usize, // of the file
 }
 
-impl Vectors {
-    /// Parses `contents`: lines with a word and D numbers, separated by blanks or tabs, optionally
+impl Resource for Vectors {
+    /// Lines with a word and D numbers, separated by blanks or tabs, optionally
     /// after a header line with the number of words and D. The first vector of a word wins. A word
     /// may contain blanks if its last part is not a number.
     ///
@@ -34,7 +32,7 @@ impl Vectors {
     ///
     /// [`Error::Input`] at a line whose number of components is not D, at a component that is not
     /// finite or exceeds 10¹⁵ in magnitude, if there are no vectors, and if D exceeds 4096.
-    pub(super) fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
+    fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
         let mut vectors = Self {
             words: HashMap::new(),
             values: Vec::new(),
@@ -62,7 +60,7 @@ impl Vectors {
                 vectors.set_dimensions(dimensions).map_err(error)?;
                 continue;
             }
-            vectors.push(&cells, selection.lower).map_err(error)?;
+            vectors.push(&cells, selection).map_err(error)?;
             remaining -= 1;
         }
         if vectors.words.is_empty() {
@@ -71,6 +69,12 @@ impl Vectors {
         Ok(vectors)
     }
 
+    fn bytes_used(&self, _: &str) -> usize {
+        self.bytes_read
+    }
+}
+
+impl Vectors {
     fn set_dimensions(&mut self, dimensions: usize) -> Result<(), String> {
         if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
             return Err(format!(
@@ -82,7 +86,7 @@ impl Vectors {
     }
 
     /// Adds the vector of a line, given as its cells.
-    fn push(&mut self, cells: &[&str], lower: bool) -> Result<(), String> {
+    fn push(&mut self, cells: &[&str], selection: Selection) -> Result<(), String> {
         if self.dimensions == 0 {
             if cells.len() < 2 {
                 return Err(format!(
@@ -102,16 +106,7 @@ impl Vectors {
                 quote_start(cells)
             ));
         }
-        let mut word = String::new();
-        for (i, cell) in cells[..start].iter().enumerate() {
-            if i > 0 {
-                word.push(' ');
-            }
-            match lower {
-                true => push_lower(cell, &mut word),
-                false => word.push_str(cell),
-            }
-        }
+        let word = selection.fold(&cells[..start].join(" ")).into_owned();
         let next = u32::try_from(self.words.len()).map_err(|_| "too many words".to_owned())?;
         let is_new = *self.words.entry(word).or_insert(next) == next;
         for cell in &cells[start..] {

@@ -107,7 +107,7 @@ pub struct Workspace {
     pub(super) functions: Vec<FunctionCells>,
     pub(super) overflow: bool, // whether the sentence outgrew the 4 GiB that ranges can address
     derived: String,
-    pub(super) boundary_token: String,
+    pub(super) written: String,
     shape_scratch: ShapeScratch,
     pub(super) boundaries: Vec<usize>,
     pub(super) seen_ngrams: HashTable<(u32, u32)>,
@@ -305,11 +305,17 @@ impl Workspace {
         self.values.push(value);
     }
 
-    /// Adds a text to the cell.
-    pub(super) fn push_text(&mut self, text: &str) {
+    /// Appends a text to the arena.
+    pub(super) fn push_arena(&mut self, text: &str) -> Range<usize> {
         let start = self.arena.len();
         self.arena.push_str(text);
-        self.push_range(start..self.arena.len());
+        start..self.arena.len()
+    }
+
+    /// Adds a text to the cell.
+    pub(super) fn push_text(&mut self, text: &str) {
+        let range = self.push_arena(text);
+        self.push_range(range);
     }
 
     /// Adds the text that `write` derives from a text in the arena to the cell.

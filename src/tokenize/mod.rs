@@ -21,4 +21,4 @@ mod word;
 #[cfg(test)]
 mod tests;
 
-pub use tokenizer::{Tokenizer, sentences, tokens};
+pub use tokenizer::{Tokenizer, offsets, sentences, tokens};

@@ -1,9 +1,9 @@
 //! The tokenizer: raw text to sentences of tokens with offsets.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::sentence::sentence_ends;
-use super::token::Token;
 use super::word;
 use crate::error::Result;
 use crate::sentence::{Offsets, Schema, Sentence};
@@ -14,22 +14,38 @@ use crate::sentence::{Offsets, Schema, Sentence};
 /// ([`char::is_whitespace`]) is in exactly one token, and tokens contain no white space. Token
 /// boundaries never fall inside a grapheme cluster, except in a cluster whose base is white space.
 pub fn tokens(text: &str) -> Vec<Offsets> {
-    CharCounter::new(text).offsets(&word::tokens(text))
+    offsets(
+        text,
+        word::tokens(text).into_iter().map(|token| token.bytes),
+    )
+}
+
+/// Returns the offsets of tokens at these bytes of a text, which are in order and do not overlap.
+pub fn offsets(text: &str, tokens: impl IntoIterator<Item = Range<usize>>) -> Vec<Offsets> {
+    let (mut byte, mut char) = (0, 0);
+    let mut advance = |to: usize| {
+        char += text[byte..to].chars().count();
+        byte = to;
+        char
+    };
+    let tokens = tokens.into_iter().map(|bytes| Offsets {
+        chars: advance(bytes.start)..advance(bytes.end),
+        bytes,
+    });
+    tokens.collect()
 }
 
 /// Splits a text (a line, a paragraph or more) into sentences: its [`tokens`] in nonempty groups.
 pub fn sentences(text: &str) -> Vec<Vec<Offsets>> {
     let tokens = word::tokens(text);
-    let mut counter = CharCounter::new(text);
+    let mut offsets = offsets(text, tokens.iter().map(|token| token.bytes.clone())).into_iter();
     let mut first = 0;
-    sentence_ends(text, &tokens)
-        .into_iter()
-        .map(|end| {
-            let sentence = counter.offsets(&tokens[first..end]);
-            first = end;
-            sentence
-        })
-        .collect()
+    let ends = sentence_ends(text, &tokens).into_iter();
+    ends.map(|end| {
+        let length = end - std::mem::replace(&mut first, end);
+        offsets.by_ref().take(length).collect()
+    })
+    .collect()
 }
 
 /// Reads raw text, line by line, as [`Sentence`]s with the single column `word`.
@@ -47,11 +63,6 @@ impl Tokenizer {
             max_sentence: max_sentence.max(1),
             schema: Arc::new(Schema::words()),
         }
-    }
-
-    /// Returns the schema of the sentences.
-    pub fn schema(&self) -> &Arc<Schema> {
-        &self.schema
     }
 
     /// Returns the sentences of line `number` (from 1) of `file`; none if the line is blank.
@@ -108,40 +119,5 @@ impl Tokenizer {
             last.layout.ends_source = true;
         }
         Ok(read)
-    }
-}
-
-/// Converts byte offsets to character offsets, incrementally from the start of the text.
-struct CharCounter<'t> {
-    text: &'t str,
-    byte: usize,
-    char: usize,
-}
-
-impl<'t> CharCounter<'t> {
-    fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            byte: 0,
-            char: 0,
-        }
-    }
-
-    /// Returns the offsets of `tokens`, which must follow those of earlier calls.
-    fn offsets(&mut self, tokens: &[Token]) -> Vec<Offsets> {
-        tokens
-            .iter()
-            .map(|token| Offsets {
-                chars: self.advance(token.bytes.start)..self.advance(token.bytes.end),
-                bytes: token.bytes.clone(),
-            })
-            .collect()
-    }
-
-    /// Advances to `byte` and returns the number of characters before it.
-    fn advance(&mut self, byte: usize) -> usize {
-        self.char += self.text[self.byte..byte].chars().count();
-        self.byte = byte;
-        self.char
     }
 }

@@ -1,6 +1,7 @@
 //! Training that is killed or interrupted, and resumed: the model and the log are those of a run
 //! without interruption.
 
+use std::env;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,8 +27,10 @@ const KINDS: [&str; 11] = [
     "--warm-start online --dev dev.conll --warm-up 4",
 ];
 
-/// Number of kills, over all kinds.
-const KILLS: usize = 50;
+/// Returns how often a test kills training: `KILLS` times, as in `.ci/full`, or else `default` times.
+pub fn number_of_kills(default: usize) -> usize {
+    env::var("KILLS").map_or(default, |kills| kills.parse().unwrap())
+}
 
 fn train(options: &str) -> String {
     format!(
@@ -91,6 +94,7 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
     let dir = TestDir::with_sample_corpus();
     let mut random = Random(1);
     let mut checkpoints = 0;
+    let all_kills = number_of_kills(KINDS.len());
     for (number, kind) in KINDS.iter().enumerate() {
         let line = train(kind);
         let begin = Instant::now();
@@ -99,7 +103,7 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
         assert!(!dir.path("state").exists());
         let (model, records) = (dir.bytes("m"), log(&dir));
         let mut kills = 0;
-        while kills < KILLS / KINDS.len() {
+        while kills < all_kills / KINDS.len() {
             dir.write("m", "");
             dir.write("log", "");
             let counts = kill_three_times(&dir, &line, duration.mul_f64(1.1), &mut random);
@@ -118,8 +122,8 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
         }
     }
     assert!(
-        checkpoints > KILLS / 5,
-        "{checkpoints} of {KILLS} runs had made a checkpoint"
+        checkpoints > all_kills / 5,
+        "{checkpoints} of {all_kills} runs had made a checkpoint"
     );
 }
 

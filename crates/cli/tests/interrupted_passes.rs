@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use dropchain::model::Model;
 
-use crate::checkpoints::{Random, kill_three_times, log};
+use crate::checkpoints::{Random, kill_three_times, log, number_of_kills};
 use crate::support::{TestDir, finish, send, wait};
 use crate::two_passes::{TEMPLATE, corpus};
 
@@ -185,9 +185,6 @@ fn a_model_that_needs_no_iteration_keeps_both_passes() {
     );
 }
 
-/// Number of runs that are killed at a random moment.
-const KILLS: usize = 16;
-
 /// A run of a second or two, with all kinds of options that its state depends on.
 const CHECKPOINTED: &str = "train train.conll --template two.tpl --warm-up 3 --max-iterations 8 \
                             --model m --log log --checkpoint state";
@@ -196,6 +193,7 @@ const CHECKPOINTED: &str = "train train.conll --template two.tpl --warm-up 3 --m
 fn two_passes_killed_at_any_moment_resume_to_the_same_model_and_log() {
     let dir = directory(60);
     let (mut random, mut checkpoints) = (Random(3), 0);
+    let all_kills = number_of_kills(8);
     for options in ["", "--dev dev.conll"] {
         let line = format!("{CHECKPOINTED} --quiet --checkpoint-every 1 {options}");
         let begin = Instant::now();
@@ -203,7 +201,7 @@ fn two_passes_killed_at_any_moment_resume_to_the_same_model_and_log() {
         let duration = begin.elapsed();
         let (model, records) = (dir.bytes("m"), log(&dir));
         let mut kills = 0;
-        while kills < KILLS / 2 {
+        while kills < all_kills / 2 {
             dir.write("m", "");
             dir.write("log", "");
             let counts = kill_three_times(&dir, &line, duration.mul_f64(0.6), &mut random);
@@ -217,7 +215,10 @@ fn two_passes_killed_at_any_moment_resume_to_the_same_model_and_log() {
             assert!(!dir.path("state").exists());
         }
     }
-    assert!(checkpoints > KILLS / 4, "{checkpoints} of {KILLS} runs");
+    assert!(
+        checkpoints > all_kills / 4,
+        "{checkpoints} of {all_kills} runs"
+    );
 }
 
 #[test]

@@ -36,16 +36,17 @@ fn assert_same_models(line: &str, numbers: &[usize], ranks: &Ranks) {
 #[test]
 fn any_number_of_ranks_trains_the_same_model() {
     let ranks = with_sample(5);
-    for options in [
-        "--max-iterations 8 --dropout 0",
-        "--max-iterations 8 --dropout 0 --l1 0.3 --prune 0.001",
-        "--max-iterations 8 --warm-up 4 --dev dev.conll",
-        "--max-iterations 8 --warm-up 4 --unlabeled dev.conll --discover",
-        "--max-iterations 8 --warm-up 4 --gradient message --states observed",
-        "--max-iterations 8 --warm-up 4 --noise reweighted=3 --caseless",
-        "--max-iterations 8 --noise gaussian --warm-up 3 --dev dev.conll",
+    for (numbers, options) in [
+        ([1, 3], "--dropout 0"),
+        ([2, 5], "--dropout 0 --l1 0.3 --prune 0.001"),
+        ([2, 3], "--warm-up 4 --dev dev.conll"),
+        ([3, 5], "--warm-up 4 --unlabeled dev.conll --discover"),
+        ([2, 3], "--warm-up 4 --gradient message --states observed"),
+        ([1, 5], "--warm-up 4 --noise reweighted=3 --caseless"),
+        ([2, 3], "--noise gaussian --warm-up 3 --dev dev.conll"),
     ] {
-        assert_same_models(&train(options), &[1, 2, 3, 5], &ranks);
+        let line = train(&format!("--max-iterations 8 {options}"));
+        assert_same_models(&line, &numbers, &ranks);
     }
 }
 
@@ -74,9 +75,9 @@ fn a_public_corpus_trains_the_same_model() {
             .collect::<Vec<_>>(),
     );
     let line = "train train.conll --template ner --dev dev.conll --max-iterations 8 --warm-up 4";
-    assert_same_models(line, &[2, 3], &ranks);
+    assert_same_models(line, &[2], &ranks);
     let line = format!("{line} --unlabeled unlabeled.txt dev.conll");
-    assert_same_models(&line, &[1, 2, 3, 5], &ranks);
+    assert_same_models(&line, &[1, 5], &ranks);
     assert_same_models(&format!("{line} --discover"), &[3], &ranks);
 }
 
@@ -97,7 +98,7 @@ fn ranks_may_outnumber_sentences() {
         "train rare.conll train.conll --max-iterations 6 --unlabeled dev.conll",
         "train few.conll --max-iterations 6 --dev dev.conll",
     ] {
-        assert_same_models(&format!("{line} {SAMPLE} --warm-up 3"), &[2, 3, 5], &ranks);
+        assert_same_models(&format!("{line} {SAMPLE} --warm-up 3"), &[2, 5], &ranks);
     }
 }
 

@@ -4,12 +4,16 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_dropchain-mpi");
+
+/// The ranks of one test take all processors.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A run that takes more seconds hangs.
 const TIMEOUT: &str = "300";
@@ -31,6 +35,7 @@ impl Output {
 /// Folders for ranks, `0`, `1` and so on, in a temporary one.
 pub struct Ranks {
     folder: TempDir,
+    _one_at_a_time: MutexGuard<'static, ()>,
 }
 
 impl Ranks {
@@ -38,6 +43,7 @@ impl Ranks {
     pub fn new(n: usize, files: &[(&str, &str)]) -> Self {
         let ranks = Self {
             folder: tempfile::tempdir().unwrap(),
+            _one_at_a_time: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner),
         };
         for rank in 0..n {
             fs::create_dir(ranks.path(rank, "")).unwrap();

@@ -15,20 +15,9 @@ use std::fmt::Write;
 use super::format::{Tagged, WriteOptions};
 use crate::corpus::columns::{CONLLU_COLUMNS, find_column};
 use crate::error::{Error, Result};
-use crate::sentence::Sentence;
 
 /// Position of the column `MISC`.
 const MISC: usize = 9;
-
-/// Where a label is written.
-enum LabelField<'a> {
-    Column(usize),
-    MiscKey(&'a str),
-}
-
-fn label_field(label: &str) -> LabelField<'_> {
-    find_column(&CONLLU_COLUMNS, label).map_or(LabelField::MiscKey(label), LabelField::Column)
-}
 
 /// The names of the columns or keys of a label.
 fn label_names(options: &WriteOptions) -> &[String] {
@@ -47,15 +36,14 @@ pub(super) fn check_labels(options: &WriteOptions) -> Result<()> {
 /// Checks that `label` is a column or can be a key in `MISC`.
 fn check_label(label: &str) -> Result<()> {
     let invalid = |c: char| matches!(c, '=' | '|' | '\\') || c.is_whitespace();
-    match label_field(label) {
-        LabelField::MiscKey(key) if key.is_empty() || key == "_" || key.contains(invalid) => {
-            Err(Error::parameter(format!(
-                "'{label}' is neither a column of CoNLL-U nor a key for its MISC column: \
-                 expected a name without '=', '|', '\\' and white space"
-            )))
-        }
-        _ => Ok(()),
+    let is_column = find_column(&CONLLU_COLUMNS, label).is_some();
+    if is_column || !(label.is_empty() || label == "_" || label.contains(invalid)) {
+        return Ok(());
     }
+    Err(Error::parameter(format!(
+        "'{label}' is neither a column of CoNLL-U nor a key for its MISC column: expected a name \
+         without '=', '|', '\\' and white space"
+    )))
 }
 
 /// Writes a sentence and a blank line.
@@ -75,8 +63,6 @@ pub(super) fn sentence(
         buffer.push('\n');
     }
     comments(buffer, tagged);
-    let names = label_names(options).iter();
-    let fields: Vec<LabelField> = names.map(|name| label_field(name)).collect();
     let native = sentence.schema().input_names() == CONLLU_COLUMNS;
     let mut extra_lines = layout.extra_lines.iter().peekable();
     for t in 0..=sentence.len() {
@@ -92,8 +78,9 @@ pub(super) fn sentence(
                 new_row(tagged, t)?
             };
             let parts = options.parts(tagged, t, tagged.labels[t])?;
-            for (part, field) in parts.into_iter().zip(&fields) {
-                set_label(&mut row, tagged.sentence, t, (part, field))?;
+            for (part, name) in parts.into_iter().zip(label_names(options)) {
+                set_label(&mut row, part, name)
+                    .map_err(|message| Error::input(sentence.place(t), message))?;
             }
             set_probability(&mut row, tagged, t);
             buffer.push_str(&row.join("\t"));
@@ -175,27 +162,23 @@ fn is_joined(tagged: &Tagged, t: usize) -> bool {
     after.is_some_and(|c| !c.is_whitespace())
 }
 
-/// Writes a predicted label, or a part of it, into a row.
-fn set_label(
-    row: &mut [String],
-    sentence: &Sentence,
-    t: usize,
-    (label, field): (&str, &LabelField),
-) -> Result<()> {
-    match *field {
-        LabelField::Column(_) if label.is_empty() || label.contains(char::is_whitespace) => {
-            return Err(Error::input(
-                sentence.place(t),
-                format!(
-                    "the label {label:?} cannot be written in a column of CoNLL-U: \
-                     it is empty or contains white space"
-                ),
-            ));
+/// Writes a predicted label, or a part of it, into a row: in the column with this name, or else as
+/// a key in `MISC`.
+fn set_label(row: &mut [String], label: &str, name: &str) -> Result<(), String> {
+    match find_column(&CONLLU_COLUMNS, name) {
+        Some(_) if label.is_empty() || label.contains(char::is_whitespace) => Err(format!(
+            "the label {label:?} cannot be written in a column of CoNLL-U: it is empty or contains \
+             white space"
+        )),
+        Some(column) => {
+            label.clone_into(&mut row[column]);
+            Ok(())
         }
-        LabelField::Column(column) => label.clone_into(&mut row[column]),
-        LabelField::MiscKey(key) => row[MISC] = with_key(&row[MISC], key, &escape(label)),
+        None => {
+            row[MISC] = with_key(&row[MISC], name, &escape(label));
+            Ok(())
+        }
     }
-    Ok(())
 }
 
 /// Writes the probability of the predicted label into a row.

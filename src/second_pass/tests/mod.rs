@@ -112,7 +112,7 @@ fn words_know_which_part_of_longer_spans_they_are() {
 fn labels_without_spans_are_their_own_types() {
     let labels = LabelSet::try_from(vec!["B".to_owned(), "I".to_owned()]).unwrap();
     let types = LabelTypes::new(&labels, Scheme::Raw);
-    assert_eq!(types.len(), 2);
+    assert_eq!(types.types.len(), 2);
     let sentence = Sentence::from_words(["a", "a"]);
     let labels = vec![LabelId(0), LabelId(1)];
     let marginals = Marginals::new(vec![1.0, 0.0, 0.0, 1.0], 2);

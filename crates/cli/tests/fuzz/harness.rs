@@ -2,7 +2,7 @@
 //!
 //! Inputs are files: `seeds/TARGET/` has valid and nearly valid ones that together reach every
 //! branch, `crashers/TARGET/` each input that once failed. A run is a function of the seed and the
-//! number of iterations, except with coverage, where inputs that reach new code join the seeds.
+//! number of iterations.
 
 use std::any::Any;
 use std::fs::{self, File};
@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ALLOCATOR;
-use crate::coverage::Coverage;
 use crate::mutate::{Mutator, Random};
 
 /// Number of random inputs per target, unless `FUZZ_ITERATIONS` says otherwise: a second or two.
@@ -61,51 +60,31 @@ impl<'a> Target<'a> {
         assert!(!inputs.is_empty(), "no seeds for {}", self.name);
         let mut run = Run::new(self.name, &check);
         for input in &inputs {
-            run.reaches_more(input);
+            run.input(input);
         }
-        if let Some((reached, all)) = run.coverage.reached() {
-            println!(
-                "{}: the stored inputs reach {reached} of {all} counters",
-                self.name
-            );
-        }
-        self.fuzz(&mut run, inputs);
+        self.fuzz(&mut run, &inputs);
     }
 
-    fn fuzz(&self, run: &mut Run<'_>, mut inputs: Vec<Vec<u8>>) {
+    fn fuzz(&self, run: &mut Run<'_>, inputs: &[Vec<u8>]) {
         let seed = number("FUZZ_SEED").unwrap_or(1);
-        let minutes = number("FUZZ_MINUTES").map(|m| Duration::from_secs(60 * m));
-        let iterations = match minutes {
-            Some(_) => u64::MAX,
-            None => number("FUZZ_ITERATIONS").unwrap_or(ITERATIONS),
-        };
+        let iterations = number("FUZZ_ITERATIONS").unwrap_or(ITERATIONS);
         let mut mutator = Mutator::new(
             Random::new(seed ^ xxh3_64(self.name.as_bytes())),
             self.dictionary,
             MAX_INPUT,
         );
-        let given = inputs.len();
-        let (mut done, started) = (0, Instant::now());
-        while done < iterations && minutes.is_none_or(|limit| started.elapsed() < limit) {
-            let mut input = mutator.random.choose(&inputs).cloned().unwrap_or_default();
-            let other = mutator.random.choose(&inputs).cloned().unwrap_or_default();
+        for _ in 0..iterations {
+            let mut input = mutator.random.choose(inputs).cloned().unwrap_or_default();
+            let other = mutator.random.choose(inputs).cloned().unwrap_or_default();
             match self.mutate {
                 Some(mutate) => mutate(&mut mutator, &mut input, &other),
                 None => mutator.mutate(&mut input, &other),
             }
-            if run.reaches_more(&input) {
-                save(&target_folder().join("found").join(self.name), &input);
-                inputs.push(input);
-            }
-            done += 1;
+            run.input(&input);
         }
-        let name = self.name;
-        println!("{name}: seed {seed}, {given} stored inputs, {done} random ones");
+        let (name, given) = (self.name, inputs.len());
+        println!("{name}: seed {seed}, {given} stored inputs, {iterations} random ones");
         println!("{name}: the slowest took {:.1?}", run.slowest);
-        if let Some((reached, all)) = run.coverage.reached() {
-            let found = inputs.len() - given;
-            println!("{name}: {reached} of {all} counters reached, {found} inputs found");
-        }
     }
 }
 
@@ -115,7 +94,6 @@ struct Run<'a> {
     check: &'a dyn Fn(&[u8]),
     /// The input being checked, in case that it ends the process: its length and its bytes.
     current: File,
-    coverage: Coverage,
     slowest: Duration,
 }
 
@@ -126,18 +104,11 @@ impl<'a> Run<'a> {
             name,
             check,
             current: File::create(target_folder().join(format!("{name}.current"))).unwrap(),
-            coverage: Coverage::default(),
             slowest: Duration::ZERO,
         }
     }
 
-    /// Checks an input, and returns whether it reaches code that no other has reached.
-    fn reaches_more(&mut self, input: &[u8]) -> bool {
-        self.coverage.clear();
-        self.input(input);
-        self.coverage.has_grown()
-    }
-
+    /// Checks an input.
     fn input(&mut self, input: &[u8]) {
         self.current.set_len(0).unwrap();
         self.current.write_all_at(input, 0).unwrap();
@@ -207,7 +178,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz")
 }
 
-/// Where failing and found inputs are written.
+/// Where failing inputs are written.
 fn target_folder() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz")
 }

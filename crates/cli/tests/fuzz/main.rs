@@ -1,13 +1,12 @@
 //! Fuzzing: properties of everything that reads what others wrote.
 //!
 //! `cargo test --test fuzz` checks the stored inputs and a few hundred random changes of them;
-//! `FUZZ_ITERATIONS`, `FUZZ_MINUTES` (each per target) and `FUZZ_SEED` make it longer, and
-//! `.ci/fuzz` guides it by coverage. An input that fails is written below `target/tmp/fuzz/`; it
-//! belongs into `tests/fuzz/crashers/`, where every later run checks it.
+//! `FUZZ_ITERATIONS` (per target) makes it longer, `FUZZ_SEED` another run. An input that fails is
+//! written below `target/tmp/fuzz/`; it belongs into `tests/fuzz/crashers/`, where every later run
+//! checks it.
 
 #![expect(clippy::print_stdout, reason = "reports what was tried")]
 
-mod coverage;
 mod harness;
 mod mutate;
 mod sealing;

@@ -79,22 +79,18 @@ impl Aligner {
     /// or, if these are hard, a paragraph.
     fn tokenize(&self, text: &str) -> (Vec<Offsets>, Vec<usize>) {
         let (mut tokens, mut ends) = (Vec::new(), Vec::new());
-        let (mut byte, mut char) = (0, 0);
+        let max = self.options.max_sentence.max(1);
         for part in parts(text, self.options.paragraphs) {
-            char += text[byte..part.start].chars().count();
-            byte = part.start;
+            let start = part.start;
             for sentence in tokenize::sentences(&text[part]) {
                 let first = tokens.len();
-                tokens.extend(sentence.into_iter().map(|token| Offsets {
-                    bytes: byte + token.bytes.start..byte + token.bytes.end,
-                    chars: char + token.chars.start..char + token.chars.end,
-                }));
-                let max = self.options.max_sentence.max(1);
+                let bytes = sentence.into_iter().map(|token| token.bytes);
+                tokens.extend(bytes.map(|bytes| start + bytes.start..start + bytes.end));
                 ends.extend((first + max..tokens.len()).step_by(max));
                 ends.push(tokens.len());
             }
         }
-        (tokens, ends)
+        (tokenize::offsets(text, tokens), ends)
     }
 
     /// Returns the ends of the sentences of a text in its tokens, which are not those of raw text.
@@ -308,8 +304,7 @@ fn given_tokens(
     tokens: &[MarkedToken],
     map: &OffsetMap<'_>,
 ) -> std::result::Result<Vec<Offsets>, String> {
-    let mut found: Vec<Offsets> = Vec::with_capacity(tokens.len());
-    let (mut byte, mut char) = (0, 0);
+    let mut found: Vec<Range<usize>> = Vec::with_capacity(tokens.len());
     for &MarkedToken { start, end, .. } in tokens {
         let token = |message: &str| format!("the token {start}–{end} {message}");
         let bytes = match (map.byte(start), map.byte(end)) {
@@ -317,19 +312,12 @@ fn given_tokens(
             (Ok(_), Ok(_)) => return Err(token("is empty or reversed")),
             (Err(message), _) | (_, Err(message)) => return Err(token(&message)),
         };
-        if bytes.start < byte {
+        if found.last().is_some_and(|before| bytes.start < before.end) {
             return Err(token("begins before the end of the token before it"));
         }
-        char += text[byte..bytes.start].chars().count();
-        let length = text[bytes.clone()].chars().count();
-        byte = bytes.end;
-        found.push(Offsets {
-            bytes,
-            chars: char..char + length,
-        });
-        char += length;
+        found.push(bytes);
     }
-    Ok(found)
+    Ok(tokenize::offsets(text, found))
 }
 
 /// Describes a span in a message.

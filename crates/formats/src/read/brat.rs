@@ -47,12 +47,7 @@ impl BratParser {
         let mut text = String::new();
         while let Some(line) = lines.next_line()? {
             text.push_str(line.text);
-            let raw = lines.raw_line();
-            let ending = [&b"\r\n"[..], b"\n"]
-                .into_iter()
-                .find(|end| raw.ends_with(end));
-            // Both are ASCII.
-            text.push_str(ending.map_or("", |end| std::str::from_utf8(end).unwrap_or_default()));
+            text.push_str(line.ending);
         }
         let file = lines.file().clone();
         let spans = match self.options.unlabeled {

@@ -46,11 +46,7 @@ impl SentenceParser for SpansParser {
                 return Ok(None);
             };
             let file = lines.file().clone();
-            let line = InputLine {
-                text: &text,
-                file: &file,
-                number,
-            };
+            let line = InputLine::new(&text, &file, number);
             if let Some(marked) = marked_text(&line, &self.options)? {
                 self.ready.extend(self.aligner.sentences(&marked, &file)?);
             }

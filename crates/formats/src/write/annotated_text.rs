@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use dropchain::corpus::{JsonObject, Tagged};
 use dropchain::sentence::{Offsets, TextPosition};
-use dropchain::{Error, Place, Result, Sentence};
+use dropchain::{Error, Place, Result, Sentence, tokenize};
 use serde::ser::SerializeMap;
 
 /// The type of a span without one (the label `B`).
@@ -101,7 +101,15 @@ impl AnnotatedText {
         self.places.push((first, sentence.place(0)));
         match self.has_source {
             true => self.tokens.extend_from_slice(&sentence.offsets),
-            false => self.tokens = joined_offsets(tagged),
+            false => {
+                let mut end = 0;
+                let words = (0..sentence.len()).map(|t| {
+                    let start = end;
+                    end += tagged.word(t).len() + 1; // and a space
+                    start..end - 1
+                });
+                self.tokens = tokenize::offsets(&self.text, words);
+            }
         }
         let probability = |i: usize| {
             let probabilities = tagged.mark_probabilities.as_deref();
@@ -214,20 +222,4 @@ impl AnnotatedText {
 fn joined(tagged: &Tagged) -> String {
     let words: Vec<&str> = (0..tagged.sentence.len()).map(|t| tagged.word(t)).collect();
     words.join(" ")
-}
-
-/// The positions of the words in the joined text.
-fn joined_offsets(tagged: &Tagged) -> Vec<Offsets> {
-    let (mut byte, mut char) = (0, 0);
-    let offsets = (0..tagged.sentence.len()).map(|t| {
-        let word = tagged.word(t);
-        let end = (byte + word.len(), char + word.chars().count());
-        let offsets = Offsets {
-            bytes: byte..end.0,
-            chars: char..end.1,
-        };
-        (byte, char) = (end.0 + 1, end.1 + 1);
-        offsets
-    });
-    offsets.collect()
 }
