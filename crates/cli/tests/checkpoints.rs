@@ -27,7 +27,8 @@ const KINDS: [&str; 11] = [
     "--warm-start online --dev dev.conll --warm-up 4",
 ];
 
-/// Returns how often a test kills training: `KILLS` times, as in `.ci/full`, or else `default` times.
+/// Returns how often a test kills training: `KILLS` times, as in `.ci/full`, or else `default`
+/// times.
 pub fn number_of_kills(default: usize) -> usize {
     env::var("KILLS").map_or(default, |kills| kills.parse().unwrap())
 }
