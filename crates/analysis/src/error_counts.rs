@@ -10,20 +10,10 @@ use super::errors::{ErrorKind, SpanError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorCounts {
     kinds: [u64; ErrorKind::ALL.len()],
-    // By the gold type, then the predicted one.
-    types: BTreeMap<Option<String>, BTreeMap<Option<String>, u64>>,
-}
-
-/// Errors with the same types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TypeErrors<'a> {
-    /// The gold type; `None` where nothing should have been predicted.
-    pub gold: Option<&'a str>,
-    /// The predicted type; `None` where the gold span was missed. If both are the same, the
-    /// boundaries were wrong.
-    pub predicted: Option<&'a str>,
-    /// Number of errors.
-    pub count: u64,
+    /// Number of errors by the gold type, `None` where nothing should have been predicted, and the
+    /// predicted type, `None` where the gold span was missed. If both are the same, the boundaries
+    /// were wrong.
+    pub types: BTreeMap<(Option<String>, Option<String>), u64>,
 }
 
 impl ErrorCounts {
@@ -31,8 +21,8 @@ impl ErrorCounts {
     pub fn add(&mut self, error: &SpanError<'_>) {
         self.kinds[error.kind as usize] += 1;
         let name = |span: &Option<Span<'_>>| span.as_ref().map(|span| span.kind.to_owned());
-        let row = self.types.entry(name(&error.gold)).or_default();
-        *row.entry(name(&error.predicted)).or_default() += 1;
+        let types = (name(&error.gold), name(&error.predicted));
+        *self.types.entry(types).or_default() += 1;
     }
 
     /// Number of errors of a kind.
@@ -43,17 +33,6 @@ impl ErrorCounts {
     /// Number of errors.
     pub fn total(&self) -> u64 {
         self.kinds.iter().sum()
-    }
-
-    /// The errors by types: spurious ones first, then in bytewise order of the types.
-    pub fn types(&self) -> impl Iterator<Item = TypeErrors<'_>> {
-        self.types.iter().flat_map(|(gold, row)| {
-            row.iter().map(|(predicted, &count)| TypeErrors {
-                gold: gold.as_deref(),
-                predicted: predicted.as_deref(),
-                count,
-            })
-        })
     }
 }
 
@@ -76,9 +55,8 @@ mod tests {
         let kinds = ErrorKind::ALL.map(|kind| counts.count(kind));
         assert_eq!(kinds, [1, 1, 2, 1, 0]);
         assert_eq!(counts.total(), 5);
-        let types: Vec<_> = counts
-            .types()
-            .map(|t| (t.gold, t.predicted, t.count))
+        let types: Vec<_> = (counts.types.iter())
+            .map(|((gold, predicted), &count)| (gold.as_deref(), predicted.as_deref(), count))
             .collect();
         assert_eq!(
             types,

@@ -5,7 +5,6 @@
 //! (2006): for F1 a span with one token too many is two errors, for a reader it is one.
 
 use std::cmp::Reverse;
-use std::fmt;
 
 use dropchain::label::{Span, spans};
 use serde::Serialize;
@@ -26,31 +25,18 @@ pub enum ErrorKind {
     WrongTypeAndBoundary,
 }
 
+dropchain::named!(ErrorKind, "kind of errors":
+    Missed = "missed",
+    Spurious = "spurious",
+    WrongType = "wrong-type",
+    WrongBoundary = "wrong-boundary",
+    WrongTypeAndBoundary = "wrong-type-and-boundary",
+);
+
 impl ErrorKind {
-    /// All kinds.
-    pub const ALL: [Self; 5] = [
-        Self::Missed,
-        Self::Spurious,
-        Self::WrongType,
-        Self::WrongBoundary,
-        Self::WrongTypeAndBoundary,
-    ];
-
-    /// The name in words, such as `wrong type`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Missed => "missed",
-            Self::Spurious => "spurious",
-            Self::WrongType => "wrong type",
-            Self::WrongBoundary => "wrong boundary",
-            Self::WrongTypeAndBoundary => "wrong type and boundary",
-        }
-    }
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+    /// Returns the name in words, such as `wrong type`.
+    pub fn words(self) -> String {
+        self.name().replace('-', " ")
     }
 }
 
@@ -212,7 +198,7 @@ mod tests {
             None => "none".to_owned(),
         };
         let (gold, predicted) = (span(&error.gold), span(&error.predicted));
-        format!("{}: {gold}, {predicted}", error.kind)
+        format!("{}: {gold}, {predicted}", error.kind.words())
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use calibration::{Calibration, CalibrationBin};
 pub use damage::Damage;
 pub use deletion::Deletion;
-pub use error_counts::{ErrorCounts, TypeErrors};
+pub use error_counts::ErrorCounts;
 pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
 pub use explanation::{Alternative, Explanation, Part, PartKind};
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};

@@ -123,18 +123,11 @@ impl FileReading {
 
     /// Adds an error of reading.
     fn add_error(&mut self, file: &str, error: Error) {
+        let unreadable = |text| (FindingKind::Unreadable, Place::file(file), text);
         let (kind, place, text) = match error {
             Error::Input { place, message } => (FindingKind::Malformed, place, message),
-            Error::Io { source, .. } => (
-                FindingKind::Unreadable,
-                Place::file(file),
-                source.to_string(),
-            ),
-            other => (
-                FindingKind::Unreadable,
-                Place::file(file),
-                other.to_string(),
-            ),
+            Error::Io { source, .. } => unreadable(source.to_string()),
+            other => unreadable(other.to_string()),
         };
         self.findings.add(kind, place, || text);
     }

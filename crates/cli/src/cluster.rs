@@ -7,7 +7,7 @@ use dropchain::corpus::ReadOptions;
 use dropchain::{Error, Result};
 use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
-use dropchain_knowledge::read_cluster_text;
+use dropchain_knowledge::{in_tenths, read_cluster_text};
 
 use crate::arguments::{FileName, LimitArguments, TextArguments, ThreadArguments, input_format};
 use crate::outputs::{CommandFiles, ResultFile};
@@ -128,14 +128,7 @@ impl ClusterCommand {
     fn learn(&self, text: InternedText, progress: &Progress) -> Result<Clusters> {
         let (tokens, words) = (text.tokens(), text.words(self.min_count));
         progress.println(&format!("{tokens} tokens, {words} words to cluster"));
-        let mut reported_tenths = 0;
-        let mut observer = |done: usize, total: usize| {
-            let tenths = 10 * done / total.max(1);
-            if tenths > reported_tenths {
-                reported_tenths = tenths;
-                progress.update(format!("clustered {done} of {total} words"));
-            }
-        };
+        let mut observer = in_tenths(|text| progress.update(text));
         let clusters = usize::from(self.clusters);
         let (held, needed) = (text.memory(), text.memory_to_cluster(clusters));
         let check = self.input.limits.memory().check(needed as u64, held as u64);

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dropchain::Sentence;
 use dropchain::label::{Scheme, Span};
 use dropchain_analysis::{ErrorKind, SpanError, compare_spans, label_errors};
+use dropchain_options::named;
 use serde::Serialize;
 
 use crate::terminal::{at_place, printable, snippet, wrap_indented};
@@ -31,7 +31,7 @@ pub struct ErrorArguments {
     #[arg(
         long,
         value_name = "KIND",
-        value_parser = error_kind(),
+        value_parser = named::<ErrorKind>(),
         value_delimiter = ',',
         requires = "errors",
         hide_short_help = true
@@ -46,24 +46,6 @@ pub struct ErrorArguments {
         hide_short_help = true
     )]
     error_type: Vec<String>,
-}
-
-/// The names of [`ErrorKind::ALL`].
-const KINDS: [&str; 5] = [
-    "missed",
-    "spurious",
-    "wrong-type",
-    "wrong-boundary",
-    "wrong-type-and-boundary",
-];
-
-/// Parses the name of a kind of errors.
-fn error_kind() -> impl TypedValueParser<Value = ErrorKind> {
-    PossibleValuesParser::new(KINDS).try_map(|name| {
-        let mut kinds = ErrorKind::ALL.into_iter().zip(KINDS);
-        let found = kinds.find(|(_, own)| *own == name);
-        found.map(|(kind, _)| kind).ok_or("an unknown kind")
-    })
 }
 
 impl ErrorArguments {
@@ -188,8 +170,8 @@ impl ErrorList {
                 continue;
             };
             let name = match (kind, encodes_spans) {
-                (ErrorKind::WrongType, false) => "wrong label",
-                _ => kind.name(),
+                (ErrorKind::WrongType, false) => "wrong label".to_owned(),
+                _ => kind.words(),
             };
             text.push_str(&format!("\n{name}: {count}\n"));
             for error in self.listed.iter().filter(|error| error.kind == kind) {

@@ -4,10 +4,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
-use dropchain::Result;
 use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{Evaluation, Report};
+use dropchain::label::Scheme;
 use dropchain::tag::TagOptions;
+use dropchain::{Result, Sentence};
 use dropchain_analysis::{Damage, Deletion};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use crate::arguments::{FileName, InputArguments, PlainLabelArguments, Switch, Th
 use crate::error_list::{ErrorArguments, ErrorList};
 use crate::gold_tagger::GoldTagger;
 use crate::outputs::CommandFiles;
-use crate::predictions::{GoldCorpus, joined, labels};
+use crate::predictions::{GoldCorpus, joined};
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::{Rates, damage_table};
 use crate::{CommandError, CommandResult, json_line, print, print_report};
@@ -110,8 +111,8 @@ impl EvalCommand {
             .read(&self.predictions)
             .check()?;
         self.threads.start_pool()?;
-        if let (true, [model, gold]) = (self.damage.is_given(), self.files.as_slice()) {
-            return self.evaluate_damaged(model, gold);
+        if let (Some(damage), [model, gold]) = (self.damage.chosen(), self.files.as_slice()) {
+            return self.evaluate_damaged(damage, model, gold);
         }
         let scored = match (&self.predictions, self.files.as_slice()) {
             (Some(predictions), [gold]) => self.evaluate_predictions(predictions, gold)?,
@@ -172,11 +173,30 @@ impl EvalCommand {
     }
 
     /// Tags the gold file, damaged at several rates, and prints the scores.
-    fn evaluate_damaged(&self, model: &FileName, gold: &FileName) -> CommandResult {
-        let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
-        let evaluate = |gold: &GoldTagger| Ok(self.evaluate_tagger(gold)?.0);
-        let report = self.damage.evaluate(gold, self.seed, evaluate)?;
-        let Some(report) = report else { return Ok(()) };
+    fn evaluate_damaged(
+        &self,
+        (rates, name, damage): ChosenDamage<'_>,
+        model: &FileName,
+        gold: &FileName,
+    ) -> CommandResult {
+        let mut gold = GoldTagger::open(model, gold, &self.input, self.document)?;
+        let mut evaluations = Vec::new();
+        let sentences = gold.corpus.sentences().to_vec();
+        for &rate in &rates.0 {
+            match &damage {
+                None => {
+                    let filter = Arc::new(Deletion::new(rate, self.seed)?);
+                    gold.tagger = gold.tagger.with_attribute_filter(filter);
+                }
+                Some(damage) => {
+                    let damaged = sentences.iter();
+                    let damaged = damaged.map(|sentence| damage.apply(sentence, rate, self.seed));
+                    gold.corpus = damaged.collect::<Result<_>>()?;
+                }
+            }
+            evaluations.push((rate, self.evaluate_tagger(&gold)?.0));
+        }
+        let report = DamageReport { name, evaluations };
         print_report(self.json, &report.json(), || report.text())
     }
 
@@ -185,58 +205,56 @@ impl EvalCommand {
             constrain: self.constrain.is_on(),
             ..TagOptions::default()
         };
-        let [gold_scheme, scheme] = gold.schemes(self.plain.plain_labels());
-        let evaluation = self.evaluation(gold.joined());
-        let mut evaluation = evaluation.with_schemes(gold_scheme, scheme);
-        let mut errors = self.errors.collector([gold_scheme, scheme]);
-        gold.tag(options, &mut |gold, tagged| {
-            if tagged.sentence.layout.document_start {
-                evaluation.add_document_start();
-                return Ok(());
-            }
-            if let Some(errors) = &mut errors {
-                errors.add(tagged.sentence, gold, &tagged.labels);
-            }
-            evaluation.add(gold, &tagged.labels)
-        })?;
-        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
-        Ok((evaluation, errors))
+        let schemes = gold.schemes(self.plain.plain_labels());
+        self.score(schemes, gold.joined(), |add| {
+            gold.tag(options, &mut |labels, tagged| {
+                add(tagged.sentence, labels, &tagged.labels)
+            })
+        })
     }
 
     /// Scores a file of predictions.
     fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Scored> {
         let gold = GoldCorpus::read(&self.input, gold)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
-        let plain = self.plain.plain_labels();
-        let (gold_scheme, [scheme]) = gold.schemes(plain, [&predicted]);
-        let evaluation = self.evaluation(joined(&gold.sentences));
-        let mut evaluation = evaluation.with_schemes(gold_scheme, scheme);
-        let mut errors = self.errors.collector([gold_scheme, scheme]);
-        for (gold, sentence) in gold.sentences.iter().zip(&predicted.sentences) {
-            if gold.layout.document_start {
-                evaluation.add_document_start();
-            } else {
-                let (names, predicted) = (labels(gold)?, predicted.columns.labels(sentence)?);
-                evaluation.add(&names, &predicted)?;
-                if let Some(errors) = &mut errors {
-                    errors.add(gold, &names, &predicted);
-                }
-            }
-        }
-        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
-        Ok((evaluation, errors))
+        let (gold_scheme, [scheme]) = gold.schemes(self.plain.plain_labels(), [&predicted]);
+        let joined = joined(&gold.sentences);
+        self.score([gold_scheme, scheme], joined, |add| {
+            gold.visit(&predicted, |gold, labels, _, predicted| {
+                add(gold, labels, predicted)
+            })
+        })
     }
 
-    /// Returns an evaluation of labels that may join columns.
-    fn evaluation(&self, joined: Option<&JoinedColumns>) -> Evaluation {
-        let evaluation = match self.per_label || self.confusion {
+    /// Scores the sentences that `visit` has, with gold and predicted labels in these schemes,
+    /// which may join columns.
+    fn score(
+        &self,
+        schemes: [Scheme; 2],
+        joined: Option<&JoinedColumns>,
+        visit: impl FnOnce(&mut dyn FnMut(&Sentence, &[&str], &[&str]) -> Result<()>) -> Result<()>,
+    ) -> Result<Scored> {
+        let mut evaluation = match self.per_label || self.confusion {
             true => Evaluation::with_confusions(),
             false => Evaluation::new(),
         };
-        match joined {
-            Some(joined) => evaluation.with_joined_columns(joined.names()),
-            None => evaluation,
+        if let Some(joined) = joined {
+            evaluation = evaluation.with_joined_columns(joined.names());
         }
+        evaluation = evaluation.with_schemes(schemes[0], schemes[1]);
+        let mut errors = self.errors.collector(schemes);
+        visit(&mut |sentence, gold, predicted| {
+            if sentence.layout.document_start {
+                evaluation.add_document_start();
+                return Ok(());
+            }
+            if let Some(errors) = &mut errors {
+                errors.add(sentence, gold, predicted);
+            }
+            evaluation.add(gold, predicted)
+        })?;
+        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
+        Ok((evaluation, errors))
     }
 }
 
@@ -284,10 +302,12 @@ impl FromStr for MissingColumns {
     }
 }
 
+/// The rates, what they are called, and the damage; `None` of attributes that are left out.
+type ChosenDamage<'a> = (&'a Rates, &'static str, Option<Damage>);
+
 impl DamageArguments {
-    /// Returns the rates, what they are called, and the damage; `None` of attributes that are left
-    /// out. `None` if nothing is damaged.
-    fn chosen(&self) -> Option<(&Rates, &'static str, Option<Damage>)> {
+    /// Returns what is to be damaged; `None` if nothing is.
+    fn chosen(&self) -> Option<ChosenDamage<'_>> {
         let missing = self.missing.as_ref();
         let missing = missing.map(|m| {
             let damage = Damage::Missing(m.columns.clone());
@@ -300,51 +320,17 @@ impl DamageArguments {
         let lowercase = lowercase.map(|r| (r, "lower case", Some(Damage::Lowercase)));
         delete.or(misspell).or(lowercase).or(missing)
     }
-
-    /// Evaluates at each rate, if something is to be damaged.
-    pub fn evaluate(
-        &self,
-        mut gold: GoldTagger,
-        seed: u64,
-        evaluate: impl Fn(&GoldTagger) -> Result<Evaluation>,
-    ) -> Result<Option<DamageReport>> {
-        let Some((rates, name, damage)) = self.chosen() else {
-            return Ok(None);
-        };
-        let mut evaluations = Vec::new();
-        let sentences = gold.corpus.sentences().to_vec();
-        for &rate in rates.as_slice() {
-            match &damage {
-                None => {
-                    let filter = Arc::new(Deletion::new(rate, seed)?);
-                    gold.tagger = gold.tagger.with_attribute_filter(filter);
-                }
-                Some(damage) => {
-                    let damaged = sentences.iter();
-                    let damaged = damaged.map(|sentence| damage.apply(sentence, rate, seed));
-                    gold.corpus = damaged.collect::<Result<_>>()?;
-                }
-            }
-            evaluations.push((rate, evaluate(&gold)?));
-        }
-        Ok(Some(DamageReport { name, evaluations }))
-    }
-
-    /// Returns whether something is to be damaged.
-    pub fn is_given(&self) -> bool {
-        self.chosen().is_some()
-    }
 }
 
 /// Scores by the rate of damage.
-pub struct DamageReport {
+struct DamageReport {
     name: &'static str,
     evaluations: Vec<(f64, Evaluation)>,
 }
 
 impl DamageReport {
     /// Returns a table and a plot: of F1 if there are spans, else of accuracy.
-    pub fn text(&self) -> String {
+    fn text(&self) -> String {
         let percent = |fraction: f64| format!("{:.2}", 100.0 * fraction);
         let mut has_spans = self.evaluations.iter();
         let has_spans = has_spans.any(|(_, evaluation)| evaluation.has_spans());
@@ -363,7 +349,7 @@ impl DamageReport {
     }
 
     /// Returns the reports by rate.
-    pub fn json(&self) -> Value {
+    fn json(&self) -> Value {
         let reports = self.evaluations.iter().map(|(rate, evaluation)| {
             let mut report = json!(evaluation.report());
             report["rate"] = json!(rate);

@@ -1,12 +1,9 @@
 //! A gold file, tagged with a model.
 
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-
 use dropchain::corpus::{Corpus, Format, JoinedColumns, ReadOptions, Reader, Tagged};
 use dropchain::label::{LabelSet, PlainLabels, Scheme};
 use dropchain::sentence::Sentence;
-use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace};
+use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
 use dropchain::{Error, Result};
 use dropchain_formats::InputFormat;
 use rayon::prelude::*;
@@ -88,7 +85,13 @@ impl GoldTagger {
         let mut any_known = header.corpus_scheme != header.scheme;
         for start in (0..sentences.len()).step_by(BATCH) {
             let batch = start..sentences.len().min(start + BATCH);
-            let taggings = tag_parallel(&self.tagger, &documents, batch, options);
+            let tag = |i: usize| {
+                let tag = |workspace: &mut _| {
+                    (self.tagger).tag_with(documents.input(i), options, workspace)
+                };
+                self.tagger.with_workspace(tag)
+            };
+            let taggings: Vec<Result<Tagging>> = batch.into_par_iter().map(tag).collect();
             for (sentence, tagging) in sentences[start..].iter().zip(taggings) {
                 if sentence.layout.document_start {
                     visit(&[], &Tagged::new(sentence, Vec::new()))?;
@@ -166,29 +169,5 @@ fn check_complete(sentence: &Sentence, gold: &[&str], known: &LabelSet) -> Resul
                 gold[t]
             ),
         )),
-    }
-}
-
-/// Tags a batch of sentences in parallel, with one workspace per thread. Results are in sentence
-/// order.
-fn tag_parallel(
-    tagger: &Tagger,
-    documents: &TagDocuments<'_>,
-    batch: Range<usize>,
-    options: TagOptions,
-) -> Vec<Result<Tagging>> {
-    let workspaces: Vec<Mutex<Workspace>> = (0..rayon::current_num_threads())
-        .map(|_| Mutex::default())
-        .collect();
-    let tag = |i: usize| {
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        // A workspace is scratch space: contents left behind by a panic are overwritten.
-        let workspace = workspaces[thread % workspaces.len()].lock();
-        let mut workspace = workspace.unwrap_or_else(PoisonError::into_inner);
-        tagger.tag_with(documents.input(i), options, &mut workspace)
-    };
-    match batch.len() {
-        1 => vec![tag(batch.start)],
-        _ => batch.into_par_iter().map(tag).collect(),
     }
 }

@@ -74,6 +74,20 @@ impl GoldCorpus {
         })
     }
 
+    /// Calls `visit` with each sentence and its gold labels, the predicted one and its labels;
+    /// document boundaries have none.
+    pub fn visit(
+        &self,
+        predicted: &Predictions,
+        mut visit: impl FnMut(&Sentence, &[&str], &Sentence, &[&str]) -> Result<()>,
+    ) -> Result<()> {
+        let mut pairs = self.sentences.iter().zip(&predicted.sentences);
+        pairs.try_for_each(|(gold, own)| match gold.layout.document_start {
+            true => visit(gold, &[], own, &[]),
+            false => visit(gold, &labels(gold)?, own, &predicted.columns.labels(own)?),
+        })
+    }
+
     /// Returns the schemes of the gold labels and of predictions, and says so if labels without
     /// prefixes are taken for types of spans.
     pub fn schemes<const N: usize>(

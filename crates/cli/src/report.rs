@@ -13,7 +13,7 @@ use dropchain_report::{Evaluated, Report, words_of};
 use crate::arguments::{FileName, InputArguments, PlainLabelArguments, Switch, ThreadArguments};
 use crate::gold_tagger::GoldTagger;
 use crate::outputs::{CommandFiles, ResultFile};
-use crate::predictions::{GoldCorpus, PredictedColumns, joined, labels};
+use crate::predictions::{GoldCorpus, PredictedColumns, joined};
 use crate::progress::Progress;
 use crate::template_arguments::DocumentArguments;
 use crate::{CommandError, CommandResult, check_stdin_once, interrupt, print};
@@ -166,26 +166,25 @@ impl ReportCommand {
 
     /// Reads and tags the files to evaluate; `None` without any.
     fn evaluated(&self) -> Result<Evaluation> {
-        let mut all: Evaluation = None;
-        let mut add = |one: Evaluated, columns| match &mut all {
-            Some((all, _)) => all.join(one),
-            None => {
-                all = Some((one, columns));
-                Ok(())
-            }
-        };
-        if let Some(gold) = &self.gold {
-            for model in &self.model {
-                let (tagged, columns) = self.tag(model, gold)?;
-                add(tagged, columns)?;
-            }
-        }
-        for predictions in &self.predictions {
-            let read = match &self.gold {
-                Some(gold) => self.read_predictions(predictions, gold)?,
-                None => self.read_both(predictions)?,
+        let gold = self.gold.as_ref();
+        let models = self
+            .model
+            .iter()
+            .filter_map(|model| Some(self.tag(model, gold?)));
+        let read = self.predictions.iter().map(|predictions| {
+            let read = match gold {
+                Some(gold) => self.read_predictions(predictions, gold),
+                None => self.read_both(predictions),
             };
-            add(read, None)?;
+            Ok((read?, None))
+        });
+        let mut all: Evaluation = None;
+        for next in models.chain(read) {
+            let (one, columns) = next?;
+            match &mut all {
+                Some((all, _)) => all.join(one)?,
+                None => all = Some((one, columns)),
+            }
         }
         Ok(all)
     }
@@ -214,16 +213,10 @@ impl ReportCommand {
         let gold = GoldCorpus::read(&self.input, gold)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
         let mut evaluated = Evaluated::new(predictions);
-        for (sentence, own) in gold.sentences.iter().zip(&predicted.sentences) {
-            if !sentence.layout.document_start {
-                let probabilities = predicted.columns.probabilities(own);
-                evaluated.add(
-                    &labels(sentence)?,
-                    &predicted.columns.labels(own)?,
-                    probabilities,
-                );
-            }
-        }
+        gold.visit(&predicted, |_, labels, own, predictions| {
+            evaluated.add(labels, predictions, predicted.columns.probabilities(own));
+            Ok(())
+        })?;
         Ok(self.with_corpus(evaluated, gold.sentences))
     }
 

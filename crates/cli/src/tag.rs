@@ -1,7 +1,7 @@
 //! `dropchain tag`
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{Format, Reader, WriteOptions};
@@ -14,7 +14,7 @@ use dropchain_options::named;
 use crate::arguments::{FileName, LimitArguments, Switch, ThreadArguments};
 use crate::outputs::CommandFiles;
 use crate::tag_input::{ForcedArguments, TagInputArguments, open_tagger};
-use crate::tag_output::{OutputDirectory, OutputName, OutputStreams, TagOutputArguments};
+use crate::tag_output::{OutputFiles, OutputName, OutputStreams, TagOutputArguments};
 use crate::tagging_pipeline::{TaggingPipeline, UncertainArguments};
 use crate::template_arguments::DocumentArguments;
 use crate::{CommandResult, interrupt};
@@ -81,10 +81,9 @@ impl TagCommand {
         let tagger = open_tagger(&self.model)?.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
         self.check_scheme(&tagger)?;
-        match (self.output.directory(), self.output.chosen_format()) {
-            (Some((path, force)), Some(format)) => {
-                let directory = OutputDirectory { path, force };
-                self.write_files(&tagger, &inputs, &directory, format)?;
+        match (&self.output.output_dir, self.output.output) {
+            (Some(directory), Some(format)) => {
+                self.write_files(&tagger, &inputs, directory, format)?;
             }
             _ => {
                 let (reader, format) = self.open(&tagger, &inputs)?;
@@ -96,7 +95,7 @@ impl TagCommand {
                 self.write(&tagger, reader, format, streams)?;
             }
         }
-        self.input.print_notices();
+        self.input.text.print_notices();
         Ok(())
     }
 
@@ -105,10 +104,11 @@ impl TagCommand {
         &self,
         tagger: &Tagger,
         inputs: &[FileName],
-        directory: &OutputDirectory<'_>,
+        directory: &Path,
         format: OutputName,
     ) -> Result<()> {
-        let all = directory.files(inputs, &self.model, format)?;
+        let force = self.output.force;
+        let all = OutputFiles::in_directory(directory, force, inputs, &self.model, format)?;
         let open = |i: usize| self.open(tagger, &inputs[i..=i]);
         for (i, files) in all.iter().enumerate() {
             if files.is_own_text && open(i)?.1 != Format::Text.into() {
@@ -132,8 +132,7 @@ impl TagCommand {
 
     fn open(&self, tagger: &Tagger, inputs: &[FileName]) -> Result<(Reader, InputFormat)> {
         let header = tagger.model().header();
-        self.input
-            .open_files(inputs, header, &self.forced, &self.limits)
+        self.input.open(inputs, header, &self.forced, &self.limits)
     }
 
     /// Tags what a reader has of input in this format.
@@ -147,8 +146,8 @@ impl TagCommand {
         let header = tagger.model().header();
         let output = self.output.format(format);
         let options = WriteOptions {
-            files: self.output.directory().is_none() && self.input.files().len() > 1,
-            file_offsets: self.input.has_paragraphs(),
+            files: self.output.output_dir.is_none() && self.input.files().len() > 1,
+            file_offsets: self.input.text.has_paragraphs(),
             ..self.output.write_options(output, &self.model, header)
         };
         let has_probability = self.output.marginals || self.output.nbest > 1;

@@ -35,7 +35,7 @@ pub struct TagInputArguments {
     #[arg(long, hide_short_help = true)]
     comments: bool,
     #[command(flatten)]
-    text: TextArguments,
+    pub text: TextArguments,
 }
 
 impl TagInputArguments {
@@ -53,18 +53,8 @@ impl TagInputArguments {
         other_files(self.format, &self.input)
     }
 
-    /// Opens the inputs, and detects their format unless it is given or their names tell it.
+    /// Opens inputs, and detects their format unless it is given or their names tell it.
     pub fn open(
-        &self,
-        header: &Header,
-        forced: &ForcedArguments,
-        limits: &LimitArguments,
-    ) -> Result<(Reader, InputFormat)> {
-        self.open_files(&self.files(), header, forced, limits)
-    }
-
-    /// Opens some of the inputs.
-    pub fn open_files(
         &self,
         files: &[FileName],
         header: &Header,
@@ -108,16 +98,6 @@ impl TagInputArguments {
             read_options(format, columns)
         })?;
         Ok((reader, format))
-    }
-
-    /// Returns whether raw text has hard line breaks.
-    pub fn has_paragraphs(&self) -> bool {
-        self.text.has_paragraphs()
-    }
-
-    /// Says what was changed in the input, once it has been read.
-    pub fn print_notices(&self) {
-        self.text.print_notices();
     }
 }
 
@@ -263,12 +243,6 @@ impl ModelColumns<'_> {
             && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS)
     }
 
-    /// Returns the number of columns, and of those before the labels, if these are the last.
-    fn shape(&self) -> (usize, Option<usize>) {
-        let width = self.0.columns.len();
-        (width, self.0.columns_before_label())
-    }
-
     /// Returns whether the file has the columns from line `number` on, which is `line`.
     fn are_columns(&self, lines: &mut LineReader, number: usize, line: &str) -> Result<bool> {
         if !self.are_named() {
@@ -293,7 +267,7 @@ impl ModelColumns<'_> {
             let label = self.0.label_of(&cells);
             return label.is_some_and(|label| self.is_label(&label));
         }
-        let without_labels = self.shape().1.filter(|&width| width > 1);
+        let without_labels = self.0.columns_before_label().filter(|&width| width > 1);
         line.contains('\t') && without_labels == Some(cells.len())
     }
 
@@ -316,7 +290,7 @@ impl ModelColumns<'_> {
         if !self.are_named() {
             return Ok(false);
         }
-        let (width, without_labels) = self.shape();
+        let (width, without_labels) = (self.0.columns.len(), self.0.columns_before_label());
         let (mut widths, mut count) = ([true; 2], 0);
         for i in number..number + MAX_LINES {
             let Some(line) = lines.peek(i)? else {
@@ -371,7 +345,7 @@ impl ModelColumns<'_> {
     /// Returns the names of the columns of a file that has fewer than the training data: the first
     /// of these, and if they are `labeled` the labels, which must be the last column.
     pub fn fewer(&self, lines: &mut LineReader, labeled: bool) -> Result<Option<Vec<String>>> {
-        let (_, Some(label)) = self.shape() else {
+        let Some(label) = self.0.columns_before_label() else {
             return Ok(None);
         };
         let mut number = 0;

@@ -8,8 +8,8 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anstream::{AutoStream, ColorChoice};
-use clap::{Args, ValueEnum};
+use anstream::AutoStream;
+use clap::{Args, ColorChoice, ValueEnum};
 use dropchain::corpus::{Format, OutputFormat, Reader, WriteFormat, WriteOptions};
 use dropchain::tag::Header;
 use dropchain::{Error, Result, atomic_file};
@@ -23,14 +23,14 @@ use crate::outputs::CommandFiles;
 pub struct TagOutputArguments {
     /// Output format [default: the input format, or conll for raw text]
     #[arg(long, value_enum, value_name = "FORMAT")]
-    output: Option<OutputName>,
+    pub output: Option<OutputName>,
     /// Write a file for each input file to this directory, with the same name and the extension of
     /// the format; of BRAT also the text
     #[arg(long, value_name = "DIR", requires = "output")]
-    output_dir: Option<PathBuf>,
+    pub output_dir: Option<PathBuf>,
     /// Replace files in the directory that exist
     #[arg(long, requires = "output_dir")]
-    force: bool,
+    pub force: bool,
     /// What the positions of spans and doccano count [default: chars, for doccano utf16]
     #[arg(long, value_parser = by_name::<OffsetUnit>(OffsetUnit::ALL.map(OffsetUnit::name)),
           value_name = "UNIT", hide_short_help = true)]
@@ -43,7 +43,7 @@ pub struct TagOutputArguments {
         default_value = "auto",
         hide_short_help = true
     )]
-    color: ColorName,
+    color: ColorChoice,
     /// Output the probability of each label at each token, or of each span
     #[arg(long)]
     pub marginals: bool,
@@ -82,14 +82,6 @@ pub enum OutputName {
     LabelStudio,
     /// BRAT's annotations (.ann) of the input text
     Brat,
-}
-
-/// When to use colors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ColorName {
-    Auto,
-    Always,
-    Never,
 }
 
 impl OutputName {
@@ -137,16 +129,6 @@ impl fmt::Display for OutputName {
 }
 
 impl TagOutputArguments {
-    /// Returns the directory for the output files, and whether to replace files there.
-    pub fn directory(&self) -> Option<(&Path, bool)> {
-        Some((self.output_dir.as_deref()?, self.force))
-    }
-
-    /// Returns the output format if it is given.
-    pub fn chosen_format(&self) -> Option<OutputName> {
-        self.output
-    }
-
     /// Returns how to write what a model says.
     pub fn write_options(&self, output: OutputName, model: &Path, header: &Header) -> WriteOptions {
         WriteOptions {
@@ -189,7 +171,7 @@ impl TagOutputArguments {
     ///
     /// [`Error::Parameter`] for the first of them.
     pub fn check(&self, inputs: usize) -> Result<()> {
-        let Some(format) = self.chosen_format() else {
+        let Some(format) = self.output else {
             return self.check_offsets(None);
         };
         let has_probabilities = format.has_candidates() || format.has_mark_probabilities();
@@ -239,23 +221,17 @@ impl TagOutputArguments {
 
     fn has_colors(&self) -> bool {
         match self.color {
-            ColorName::Always => true,
-            ColorName::Never => false,
-            ColorName::Auto => {
-                self.output_dir.is_none() && AutoStream::choice(&io::stdout()) != ColorChoice::Never
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                let terminal = AutoStream::choice(&io::stdout());
+                self.output_dir.is_none() && terminal != anstream::ColorChoice::Never
             }
         }
     }
 }
 
 const FLAG: &str = "--output-dir";
-
-/// A directory for output files.
-pub struct OutputDirectory<'a> {
-    pub path: &'a Path,
-    /// Whether to replace files.
-    pub force: bool,
-}
 
 /// Where the output goes.
 pub struct OutputStreams<W> {
@@ -276,21 +252,23 @@ pub struct OutputFiles<'a> {
     pub is_own_text: bool,
 }
 
-impl<'a> OutputDirectory<'a> {
-    /// Names the output files, checks all of them, and creates the directory.
+impl<'a> OutputFiles<'a> {
+    /// Names the output files of each input in a directory, checks all of them, and creates the
+    /// directory.
     ///
     /// # Errors
     ///
     /// An input has no name, or two have the same; an output is an input, or exists and is not to
     /// be replaced; the directory cannot be created.
-    pub fn files(
-        &self,
+    pub fn in_directory(
+        directory: &'a Path,
+        force: bool,
         inputs: &[FileName],
         model: &Path,
         format: OutputName,
-    ) -> Result<Vec<OutputFiles<'a>>> {
+    ) -> Result<Vec<Self>> {
         let exists = "this file exists; choose another directory, or replace it with --force";
-        let refusal = (!self.force).then_some(exists);
+        let refusal = (!force).then_some(exists);
         let mut names: HashMap<OsString, &FileName> = HashMap::new();
         let mut files = Vec::with_capacity(inputs.len());
         let mut declared = CommandFiles::default().read([model]).read(inputs);
@@ -302,43 +280,41 @@ impl<'a> OutputDirectory<'a> {
                      expected input files with different names"
                 )));
             }
-            let output = self.output_files(input, &name, format);
+            let output = Self::new(directory, input, &name, format);
             declared = declared
                 .write_new(FLAG, Some(&output.main), refusal)
                 .write_new(FLAG, output.text.as_deref(), refusal);
             files.push(output);
         }
         declared.check()?;
-        if self.path.exists() && !self.path.is_dir() {
+        if directory.exists() && !directory.is_dir() {
             return Err(Error::parameter(format!(
                 "{FLAG} {}: this is not a directory; expected one, or a new name",
-                self.path.display()
+                directory.display()
             )));
         }
-        fs::create_dir_all(self.path).map_err(|error| Error::io(self.path, error))?;
+        fs::create_dir_all(directory).map_err(|error| Error::io(directory, error))?;
         Ok(files)
     }
 
-    fn output_files(&self, input: &FileName, name: &OsStr, format: OutputName) -> OutputFiles<'a> {
+    fn new(directory: &'a Path, input: &FileName, name: &OsStr, format: OutputName) -> Self {
         let path = |extension: &str| {
             let mut name = name.to_owned();
             name.push(".");
             name.push(extension);
-            self.path.join(name)
+            directory.join(name)
         };
         let text = (format == OutputName::Brat).then(|| path("txt"));
         let is_same = |text: &PathBuf| same_file::is_same_file(text, input).unwrap_or(false);
         let is_own_text = text.as_ref().is_some_and(is_same);
-        OutputFiles {
-            directory: self.path,
+        Self {
+            directory,
             main: path(format.extension()),
             text: text.filter(|_| !is_own_text),
             is_own_text,
         }
     }
-}
 
-impl OutputFiles<'_> {
     /// Writes the output files of an input of this format. `run` tags what its reader has. All goes
     /// to files without names first, which leave no trace if the program ends early.
     ///

@@ -1,7 +1,7 @@
 //! Reads, tags and writes a stream of sentences, or those that are worth labeling next.
 
 use std::io::{self, BufWriter, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use clap::Args;
 use dropchain::corpus::{Reader, WriteOptions, Writer, with_notes};
@@ -241,15 +241,11 @@ impl UncertainArguments {
                  sentences: conll, conllu, jsonl, inline"
             )));
         }
-        let limit = limit as usize;
         Ok(Some(UncertainSentences {
             measure: self.uncertain_by,
+            limit: limit as usize,
             format,
             memory: memory.bytes(0),
-            collected: Mutex::new(Collected {
-                highest: Highest::new(limit),
-                held: 0,
-            }),
         }))
     }
 }
@@ -274,17 +270,23 @@ impl Candidate {
     }
 }
 
-struct Collected {
-    highest: Highest<Candidate>,
-    held: u64, // memory of the sentences
+/// The sentences of a batch with their uncertainties and their places in the batch.
+#[derive(Default)]
+struct RankedBatch(Vec<(f64, (u64, usize), Candidate)>);
+
+impl BatchOutput for RankedBatch {
+    fn memory(&self) -> usize {
+        let candidates = self.0.iter();
+        candidates.map(|(.., c)| c.memory() as usize).sum()
+    }
 }
 
-/// Collects the sentences that a model is most uncertain about.
+/// Chooses the sentences that a model is most uncertain about.
 pub struct UncertainSentences {
     measure: UncertaintyMeasure,
+    limit: usize,
     format: OutputName,
-    memory: u64,
-    collected: Mutex<Collected>,
+    memory: u64, // limit of the sentences that are held
 }
 
 impl UncertainSentences {
@@ -299,20 +301,44 @@ impl UncertainSentences {
         let OutputStreams { out, name, .. } = streams;
         let (tagger, format) = (pipeline.tagger, self.format);
         Writer::new(io::sink(), &name, options)?;
-        let add = |batch: &Batch, workspace: &mut Workspace, _: &mut Vec<u8>| {
+        let tag = |batch: &Batch, workspace: &mut Workspace, ranked: &mut RankedBatch| {
             let documents = batch.documents();
-            for i in 0..batch.sentences.len() {
+            let sentences = batch.sentences.iter().enumerate();
+            for (i, sentence) in
+                sentences.filter(|(_, s)| !s.layout.document_start && !s.is_empty())
+            {
                 let input = documents.input(i);
-                let tagging = tagger.tag_with(input, pipeline.options, workspace)?;
-                self.add(tagger, (batch, i), input, tagging, workspace)?;
+                let candidate = Candidate {
+                    sentence: Arc::clone(sentence),
+                    tagging: tagger.tag_with(input, pipeline.options, workspace)?,
+                    separator: batch.separator,
+                };
+                let uncertainty = self.measure.of(tagger, input, workspace)?;
+                let place = (batch.index(), i);
+                ranked.0.push((uncertainty, place, candidate));
+            }
+            Ok(())
+        };
+        let (mut highest, mut held) = (Highest::new(self.limit), 0);
+        let add = |batch: RankedBatch| {
+            for (uncertainty, place, candidate) in batch.0 {
+                held += candidate.memory();
+                if let Some(left) = highest.add(uncertainty, place, candidate) {
+                    held -= left.memory();
+                }
+                if held > self.memory {
+                    return Err(Error::parameter(
+                        "--uncertain: so many sentences do not fit in memory; expected fewer, or \
+                         a larger limit (--memory)",
+                    ));
+                }
             }
             Ok(())
         };
         let error = |error| Error::io(&name, error);
-        let documents = tagger.context();
-        stream_documents(reader, documents, pipeline.threads, io::sink(), add, error)?;
+        stream_in_order(reader, tagger.context(), pipeline.threads, tag, add)?;
         let mut out = BufWriter::new(out);
-        for (uncertainty, candidate) in self.into_ranked() {
+        for (uncertainty, candidate) in highest.into_ranked() {
             let Candidate {
                 sentence,
                 tagging,
@@ -337,53 +363,5 @@ impl UncertainSentences {
             Writer::new(&mut out, &name, &options)?.write(&tagging.tagged(&sentence))?;
         }
         out.flush().map_err(error)
-    }
-
-    /// Adds sentence `i` of a batch with its predictions, if it is among the most uncertain ones
-    /// so far.
-    fn add(
-        &self,
-        tagger: &Tagger,
-        (batch, i): (&Batch, usize),
-        input: TagInput<'_>,
-        tagging: Tagging,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        let sentence = &batch.sentences[i];
-        if sentence.layout.document_start || sentence.is_empty() {
-            return Ok(());
-        }
-        let uncertainty = self.measure.of(tagger, input, workspace)?;
-        let candidate = Candidate {
-            sentence: Arc::clone(sentence),
-            tagging,
-            separator: batch.separator,
-        };
-        let mut collected = self.collected();
-        collected.held += candidate.memory();
-        let place = (batch.index(), i);
-        if let Some(left) = collected.highest.add(uncertainty, place, candidate) {
-            collected.held -= left.memory();
-        }
-        if collected.held > self.memory {
-            return Err(Error::parameter(
-                "--uncertain: so many sentences do not fit in memory; expected fewer, or a larger \
-                 limit (--memory)",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Returns the sentences with their uncertainties, the most uncertain first.
-    fn into_ranked(self) -> Vec<(f64, Candidate)> {
-        let collected = self.collected.into_inner();
-        let collected = collected.unwrap_or_else(PoisonError::into_inner);
-        collected.highest.into_ranked()
-    }
-
-    fn collected(&self) -> MutexGuard<'_, Collected> {
-        self.collected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }

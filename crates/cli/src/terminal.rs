@@ -160,13 +160,7 @@ const BAR: f64 = 40.0;
 
 /// Rates of damage, from 0 to 1.
 #[derive(Clone, Debug)]
-pub struct Rates(Vec<f64>);
-
-impl Rates {
-    pub fn as_slice(&self) -> &[f64] {
-        &self.0
-    }
-}
+pub struct Rates(pub Vec<f64>);
 
 impl FromStr for Rates {
     type Err = String;

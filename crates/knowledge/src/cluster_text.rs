@@ -31,15 +31,7 @@ pub(super) fn learn_clusters(
             "learning clusters: {over}; expected fewer clusters, less text or a larger limit"
         ))
     })?;
-    let mut reported_tenths = 0;
-    let mut observer = |done: usize, total: usize| {
-        let tenths = 10 * done / total.max(1);
-        if tenths > reported_tenths {
-            reported_tenths = tenths;
-            progress(format!("clustered {done} of {total} words"));
-        }
-    };
-    let learned = Clusters::learn(text, options.clusters, 1, &mut observer)?;
+    let learned = Clusters::learn(text, options.clusters, 1, &mut in_tenths(progress))?;
     let mut bytes = Vec::new();
     let written = learned.write(&mut bytes);
     written.map_err(|error| Error::parameter(error.to_string()))?;
@@ -50,6 +42,18 @@ pub(super) fn learn_clusters(
         tokens: Some(tokens),
         ..KnowledgePart::new(KnowledgeKind::Clusters, name, files, text, 0)
     })
+}
+
+/// Returns an observer of [`Clusters::learn`] that reports progress in steps of 10 %.
+pub fn in_tenths(mut progress: impl FnMut(String)) -> impl FnMut(usize, usize) {
+    let mut reported = 0;
+    move |done, total| {
+        let tenths = 10 * done / total.max(1);
+        if tenths > reported {
+            reported = tenths;
+            progress(format!("clustered {done} of {total} words"));
+        }
+    }
 }
 
 /// Streams the sentences of all files. Their format is guessed unless the options have one.

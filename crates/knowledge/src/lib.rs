@@ -31,7 +31,7 @@ use std::path::Path;
 
 use cluster_text::learn_clusters;
 #[doc(hidden)]
-pub use cluster_text::read_cluster_text;
+pub use cluster_text::{in_tenths, read_cluster_text};
 use dropchain::error::{Error, Result};
 use dropchain::input_file::read_text_prefix;
 use dropchain::template::Template;

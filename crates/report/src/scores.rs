@@ -157,7 +157,7 @@ fn kinds(analysis: &Analysis) -> Table {
     let mut table = Table::new("Errors by kind", with_letters("error", systems.len()));
     for kind in ErrorKind::ALL {
         let counts = systems.clone().map(|errors| count(errors.count(kind)));
-        table.row([kind.name().to_owned()].into_iter().chain(counts));
+        table.row([kind.words()].into_iter().chain(counts));
     }
     let totals = systems.map(|errors| count(errors.total()));
     table.row(["all".to_owned()].into_iter().chain(totals));
@@ -174,9 +174,9 @@ fn pairs(counts: &SystemAnalysis, has_spans: bool) -> Pairs {
     }
     let mut add = |names, count| pairs.entry(names).or_default()[1] = count;
     if has_spans {
-        for errors in counts.errors.types() {
-            let name = |kind: Option<&str>| kind.map_or(NONE.to_owned(), name_of);
-            add((name(errors.gold), name(errors.predicted)), errors.count);
+        let name = |kind: &Option<String>| kind.as_deref().map_or(NONE.to_owned(), name_of);
+        for ((gold, predicted), &count) in &counts.errors.types {
+            add((name(gold), name(predicted)), count);
         }
     } else {
         for confusion in counts.evaluation.confusions(usize::MAX) {

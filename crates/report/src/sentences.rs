@@ -35,7 +35,7 @@ pub struct SentenceList {
     systems: Vec<(String, String)>,
     has_spans: bool,
     /// What can be chosen: kinds of errors with their names, and types.
-    kinds: BTreeMap<ErrorKind, &'static str>,
+    kinds: BTreeMap<ErrorKind, String>,
     types: BTreeSet<String>,
     /// Number of errors in these.
     #[serde(skip)]
@@ -66,7 +66,7 @@ struct SystemView {
 #[derive(Clone, Debug, Serialize)]
 struct ErrorView {
     kind: ErrorKind,
-    name: &'static str,
+    name: String,
     place: String,
     gold: Option<String>,
     predicted: Option<String>,
@@ -133,7 +133,7 @@ impl SentenceList {
         for error in errors.iter().flatten() {
             self.total += 1;
             if self.has_spans {
-                self.kinds.insert(error.kind, error.kind.name());
+                self.kinds.insert(error.kind, error.kind.words());
             }
         }
         let mut room = self.max - self.shown as usize;
@@ -214,8 +214,8 @@ impl SentencePage<'_> {
         let errors = errors.iter().map(|error| ErrorView {
             kind: error.kind,
             name: match self.has_spans {
-                true => error.kind.name(),
-                false => "wrong label",
+                true => error.kind.words(),
+                false => "wrong label".to_owned(),
             },
             place: self.sentence.place(error.start()).to_string(),
             gold: kind(&error.gold),

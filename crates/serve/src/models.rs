@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use dropchain::Result;
-use dropchain::tag::{Tagger, Workspace};
+use dropchain::tag::Tagger;
 use serde_json::{Value, json};
 
 use crate::request::ApiError;
@@ -69,7 +69,6 @@ pub struct LoadedModel {
     pub tagger: Tagger,
     /// When it was loaded, in seconds since 1970.
     pub loaded: u64,
-    workspaces: Mutex<Vec<Workspace>>,
 }
 
 impl LoadedModel {
@@ -81,16 +80,7 @@ impl LoadedModel {
         Ok(Arc::new(Self {
             tagger,
             loaded: now.unwrap_or_default().as_secs(),
-            workspaces: Mutex::default(),
         }))
-    }
-
-    /// Calls `work` with a workspace of a request that has ended, or a new one.
-    pub fn with_workspace<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
-        let mut workspace = lock(&self.workspaces).pop().unwrap_or_default();
-        let result = work(&mut workspace);
-        lock(&self.workspaces).push(workspace);
-        result
     }
 }
 

@@ -13,12 +13,13 @@ use axum::http::{Method, StatusCode, Uri, uri::Authority};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::ServeOptions;
 use crate::models::{ModelState, Models, lock};
 use crate::request::{ApiError, JSON, RequestOptions, json_response};
-use crate::tagging::{ResponseMemory, Workers, answer, read_body};
+use crate::tagging::{RESPONSE_UNITS, Workers, admit, answer, read_body};
 
 /// The addresses.
 const PATHS: [&str; 5] = [TAG, "/models", "/health", "/metrics", "/"];
@@ -45,7 +46,7 @@ pub struct App {
     pub options: ServeOptions,
     origins: OriginRules,
     workers: Workers,
-    responses: ResponseMemory,
+    responses: Arc<Semaphore>, // memory of those that clients have not read yet
 }
 
 impl App {
@@ -57,7 +58,7 @@ impl App {
             metrics: Metrics::default(),
             origins: OriginRules::new(address, &options.allow_hosts, &options.allow_origins),
             workers: Workers::new(options.threads, options.queue),
-            responses: ResponseMemory::default(),
+            responses: Arc::new(Semaphore::new(RESPONSE_UNITS)),
             options,
         }
     }
@@ -141,10 +142,8 @@ async fn tag(State(app): State<Arc<App>>, request: Request) -> Result<Response, 
     })??;
     let limits = app.options.clone();
     let answer = app.workers.run(move |is_abandoned| {
-        model.with_workspace(|workspace| {
-            let model = (name.as_str(), &model.tagger);
-            answer(&body, model, &options, &limits, workspace, is_abandoned)
-        })
+        let model = (name.as_str(), &model.tagger);
+        answer(&body, model, &options, &limits, is_abandoned)
     });
     let answer = timeout_at(deadline, answer).await.map_err(|_| {
         let seconds = app.options.timeout.as_secs_f64();
@@ -156,7 +155,7 @@ async fn tag(State(app): State<Arc<App>>, request: Request) -> Result<Response, 
     state.sentences += answer.sentences;
     state.tokens += answer.tokens;
     drop(state);
-    Ok(json_response(app.responses.admit(answer.body)?))
+    Ok(json_response(admit(&app.responses, answer.body)?))
 }
 
 /// Rejects bodies that are not declared as JSON. A page of another origin cannot send such a body

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
-use dropchain::tag::{Condition, NamedTagging, TagDocuments, Tagger, Workspace};
+use dropchain::tag::{Condition, NamedTagging, TagDocuments, Tagger};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -66,7 +66,6 @@ pub fn answer(
     (name, tagger): (&str, &Tagger),
     options: &RequestOptions,
     limits: &ServeOptions,
-    workspace: &mut Workspace,
     is_abandoned: &dyn Fn() -> bool,
 ) -> Result<Answer, ApiError> {
     let request = TagRequest::parse(body)?;
@@ -97,12 +96,15 @@ pub fn answer(
                 continue;
             }
             check_nbest(sentence, options)?;
-            let tagging = if options.forced.is_empty() {
-                tagger.tag_with(documents.input(i), options.tag, workspace)?
-            } else {
-                let condition = Condition::from_record(sentence, &options.forced)?;
-                tagger.tag_given(documents.input(i), &condition, options.tag, workspace)?
+            let condition = match options.forced.is_empty() {
+                true => None,
+                false => Some(Condition::from_record(sentence, &options.forced)?),
             };
+            let (input, tag) = (documents.input(i), options.tag);
+            let tagging = tagger.with_workspace(|workspace| match &condition {
+                None => tagger.tag_with(input, tag, workspace),
+                Some(condition) => tagger.tag_given(input, condition, tag, workspace),
+            })?;
             let tagging = NamedTagging::new(tagger, tagging, scheme);
             Writer::new(&mut answer.body, "the response", &write_options)?
                 .write(&tagging.tagged(sentence))?;
@@ -190,7 +192,7 @@ impl Workers {
 const MAX_EXCESS: usize = 1 << 20;
 
 /// Memory of responses that clients have not read yet, in units of [`UNIT`] bytes.
-const RESPONSE_UNITS: usize = 1 << 19;
+pub const RESPONSE_UNITS: usize = 1 << 19;
 
 /// The unit of the memory of responses, in bytes.
 const UNIT: usize = 1 << 10;
@@ -218,26 +220,16 @@ pub async fn read_body(mut body: Body, limit: usize) -> Result<Bytes, ApiError> 
     Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
-/// The memory for responses that clients have not read yet.
-pub struct ResponseMemory(Arc<Semaphore>);
-
-impl Default for ResponseMemory {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(RESPONSE_UNITS)))
-    }
-}
-
-impl ResponseMemory {
-    /// Returns a body that counts until it has been sent.
-    pub fn admit(&self, bytes: Vec<u8>) -> Result<Bytes, ApiError> {
-        // A response that is larger than all of the memory may have all of it.
-        let units = bytes.len().div_ceil(UNIT).min(RESPONSE_UNITS) as u32;
-        let permit = Arc::clone(&self.0).try_acquire_many_owned(units);
-        let _permit = permit.map_err(|_| {
-            ApiError::unavailable("too many responses wait to be read; try again later")
-        })?;
-        Ok(Bytes::from_owner(AdmittedBytes { bytes, _permit }))
-    }
+/// Returns a body that counts until it has been sent, given the memory for responses that clients
+/// have not read yet.
+pub fn admit(memory: &Arc<Semaphore>, bytes: Vec<u8>) -> Result<Bytes, ApiError> {
+    // A response that is larger than all of the memory may have all of it.
+    let units = bytes.len().div_ceil(UNIT).min(RESPONSE_UNITS) as u32;
+    let permit = Arc::clone(memory).try_acquire_many_owned(units);
+    let _permit = permit.map_err(|_| {
+        ApiError::unavailable("too many responses wait to be read; try again later")
+    })?;
+    Ok(Bytes::from_owner(AdmittedBytes { bytes, _permit }))
 }
 
 /// Bytes with the permission to keep them in memory.
@@ -258,15 +250,15 @@ mod tests {
 
     #[test]
     fn unread_responses_take_a_bounded_amount_of_memory() {
-        let memory = ResponseMemory::default();
+        let memory = Arc::new(Semaphore::new(RESPONSE_UNITS));
         let half = RESPONSE_UNITS * UNIT / 2;
-        let first = memory.admit(vec![0; half]).unwrap();
-        let second = memory.admit(vec![0; half]).unwrap();
-        assert!(memory.admit(vec![0]).is_err());
+        let first = admit(&memory, vec![0; half]).unwrap();
+        let second = admit(&memory, vec![0; half]).unwrap();
+        assert!(admit(&memory, vec![0]).is_err());
         drop(first.clone());
-        assert!(memory.admit(vec![0]).is_err());
+        assert!(admit(&memory, vec![0]).is_err());
         drop(first);
-        assert!(memory.admit(vec![0; half]).is_ok());
+        assert!(admit(&memory, vec![0; half]).is_ok());
         drop(second);
     }
 }

@@ -241,18 +241,17 @@ fn describe(name: &str, value: &Value) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Job {
     /// A warm start.
-    WarmStart { start: usize, fold: usize },
+    WarmStart { start: usize, fold: Fold },
     /// A configuration in a rung.
     Rung {
         rung: usize,
         configuration: usize,
-        fold: usize,
+        fold: Fold,
     },
-    /// A warm start on all data.
-    RefitWarmStart { start: usize },
-    /// The best configuration in a rung, on all data.
-    Refit { rung: usize },
 }
+
+/// Index of a fold; `None`: all data.
+pub(super) type Fold = Option<usize>;
 
 /// Weights in the temporary file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

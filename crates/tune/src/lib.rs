@@ -48,7 +48,6 @@ mod fold_history;
 mod gain;
 mod observer;
 mod pool;
-mod refit;
 mod resource_plan;
 mod run;
 mod schedule;

@@ -7,10 +7,9 @@ use super::data::TuningData;
 use super::gain::NoiseGain;
 use super::observer::{Phase, RungResult, TuneObserver};
 use super::pool::Pool;
-use super::refit::Refit;
 use super::resource_plan::ResourcePlan;
 use super::search::Search;
-use super::search_run::SearchRun;
+use super::search_run::{SearchData, SearchRun};
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::{Error, Result};
@@ -74,21 +73,25 @@ impl Search<'_> {
         if let Some(resumed) = store.resumed() {
             observer.resumed(&resumed);
         }
+        let folds = data.has_folds().then(|| data.folds());
+        let pool = Pool {
+            workers: plan.concurrency,
+            threads: plan.threads,
+        };
         let run = SearchRun {
             search: self,
-            data: &data,
-            pool: Pool {
-                workers: plan.concurrency,
-                threads: plan.threads,
-            },
+            data: SearchData::Scored(&data),
+            folds,
+            pool,
             rungs: &rungs,
             observer,
             warm_starts: &warm_starts,
             store: &store,
+            is_kept: true,
             best: Mutex::default(),
         };
-        let (trials, rungs) = run.run()?;
-        let best_weights = run.finish()?;
+        let (trials, results) = run.run()?;
+        let best_weights = run.best_weights()?;
         let mut interrupted = self.is_interrupted();
         let Some(best) = trials.first().filter(|best| best.score.is_some()) else {
             return Err(Error::parameter(if interrupted {
@@ -104,19 +107,24 @@ impl Search<'_> {
             Some(weights) => (weights.theta, weights.recall_bias, None),
             None => {
                 observer.progress(Phase::Refit(best.best_iteration), 0, 1);
-                let refit = Refit {
+                let refit = SearchRun {
                     search: &Search {
                         // An interrupt that has ended the search does not end this.
                         interrupt: self.interrupt.filter(|_| !interrupted),
                         ..self.clone()
                     },
+                    data: SearchData::All(&set),
+                    folds,
+                    pool,
+                    rungs: &rungs,
+                    observer,
                     warm_starts: &warm_starts,
-                    set: &set,
-                    configuration: best.number - 1,
+                    store: &store,
                     // The best configuration so far need not be the best one.
-                    store: (!interrupted).then_some(&store),
+                    is_kept: !interrupted,
+                    best: Mutex::default(),
                 };
-                let (theta, iterations) = refit.run(best.counted_best)?;
+                let (theta, iterations) = refit.refit(best.number - 1, best.counted_best)?;
                 interrupted = self.is_interrupted();
                 (theta, best.recall_bias, Some(iterations))
             }
@@ -131,7 +139,7 @@ impl Search<'_> {
         Ok(TuneResult {
             file: finished.model,
             trials,
-            rungs,
+            rungs: results,
             settings,
             pruned: finished.pruned,
             rounded: finished.rounded,

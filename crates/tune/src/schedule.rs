@@ -12,8 +12,8 @@ use dropchain::error::{Error, Result};
 /// A schedule of successive halving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    eta: Option<usize>,
-    first: usize,
+    pub(super) eta: Option<usize>,
+    pub(super) first: usize,
 }
 
 /// A rung of successive halving.
@@ -51,16 +51,6 @@ impl Schedule {
             ));
         }
         Ok(Self { eta, first })
-    }
-
-    /// Returns η; `None` if all configurations train to the end.
-    pub(super) fn eta(&self) -> Option<usize> {
-        self.eta
-    }
-
-    /// Returns the number of iterations of the first rung.
-    pub(super) fn first(&self) -> usize {
-        self.first
     }
 
     /// Returns the rungs for a number of configurations.

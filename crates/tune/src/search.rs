@@ -110,16 +110,13 @@ impl Search<'_> {
             }
         }
         identity.extend(searched);
-        let halving = self
-            .schedule
-            .eta()
-            .map_or_else(|| json!("off"), |eta| json!(eta));
+        let Schedule { eta, first } = self.schedule;
         let folds = data.has_folds().then(|| data.folds());
         let options = self.options.iter();
         identity.extend(options.map(|(flag, value)| (flag.clone(), json!(value))));
         for (name, value) in [
-            ("--halving", halving),
-            ("--first-rung", json!(self.schedule.first())),
+            ("--halving", eta.map_or(json!("off"), |eta| json!(eta))),
+            ("--first-rung", json!(first)),
             (
                 "--warm-start",
                 json!(if self.warm_start { "on" } else { "off" }),

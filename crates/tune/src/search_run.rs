@@ -1,8 +1,9 @@
-//! A search in progress: warm starts, then the rungs of successive halving.
+//! A search in progress: warm starts, then the rungs of successive halving, and the training of the
+//! best configuration on all data.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use super::checkpoint::{Job, SegmentStore, StoredSegment, StoredWeights};
+use super::checkpoint::{Fold, Job, SegmentStore, StoredSegment, StoredWeights};
 use super::data::TuningData;
 use super::fold_history::FoldHistory;
 use super::observer::{Phase, RungResult, TuneObserver};
@@ -17,14 +18,27 @@ use dropchain::train::{BestWeights, Segment, TrainSettings, TrainingSet};
 /// A search in progress.
 pub(super) struct SearchRun<'a> {
     pub search: &'a Search<'a>,
-    pub data: &'a TuningData,
+    pub data: SearchData<'a>,
+    /// Number of folds; `None`: scores are those of development data.
+    pub folds: Option<usize>,
     pub pool: Pool,
     pub rungs: &'a [Rung],
     pub observer: &'a dyn TuneObserver,
     pub warm_starts: &'a WarmStarts,
     pub store: &'a SegmentStore<'a>,
+    /// Whether a search that resumes would train the same segments again.
+    pub is_kept: bool,
     /// The best weights so far.
     pub best: Mutex<Option<BestTrial>>,
+}
+
+/// What a search trains on.
+#[derive(Clone, Copy)]
+pub(super) enum SearchData<'a> {
+    /// With development data or folds.
+    Scored(&'a TuningData),
+    /// All labeled sentences.
+    All(&'a TrainingSet),
 }
 
 /// The best weights so far. With folds there are none: the weights of a fold are trained on a part
@@ -39,9 +53,9 @@ pub(super) struct BestTrial {
 type Histories = Vec<Vec<FoldHistory>>;
 
 impl SearchRun<'_> {
-    /// Returns the best weights.
-    pub fn finish(self) -> Result<Option<BestWeights>> {
-        let best = (self.best.into_inner()).unwrap_or_else(PoisonError::into_inner);
+    /// Takes the best weights.
+    pub fn best_weights(&self) -> Result<Option<BestWeights>> {
+        let best = lock(&self.best).take();
         let read = |trial: BestTrial| {
             let theta = self.store.read(trial.weights)?;
             Ok(BestWeights {
@@ -54,12 +68,12 @@ impl SearchRun<'_> {
 
     /// Trains the weights that configurations start from.
     fn train_warm_starts(&self) -> Result<Histories> {
-        let (paths, folds) = (&self.warm_starts.paths, self.data.folds());
+        let (paths, folds) = (&self.warm_starts.paths, self.folds.unwrap_or(1));
         let total = paths.len() * folds;
         let mut starts: Histories = vec![Vec::new(); self.warm_starts.all.len()];
         self.pool.run(
             total,
-            |job| self.train_path(&paths[job / folds], job % folds),
+            |job| self.train_path(&paths[job / folds], Some(job % folds), usize::MAX),
             |done| self.observer.progress(Phase::WarmStart, done, total),
             |job, histories| {
                 for (&start, history) in paths[job / folds].iter().zip(histories) {
@@ -79,8 +93,8 @@ impl SearchRun<'_> {
     }
 
     /// Trains the warm starts of a path on a fold, except those at its beginning that an earlier
-    /// run has trained.
-    fn train_path(&self, path: &[usize], fold: usize) -> Result<Vec<FoldHistory>> {
+    /// run has trained; the last one for at most `most` iterations.
+    fn train_path(&self, path: &[usize], fold: Fold, most: usize) -> Result<Vec<FoldHistory>> {
         let mut histories: Vec<FoldHistory> = Vec::new();
         let push = |histories: &mut Vec<FoldHistory>, stored: StoredSegment| {
             let mut history = FoldHistory::default();
@@ -88,8 +102,7 @@ impl SearchRun<'_> {
             histories.push(history);
         };
         for &start in path {
-            let job = Job::WarmStart { start, fold };
-            let Some(stored) = self.take(job) else {
+            let Some(stored) = self.take(Job::WarmStart { start, fold }) else {
                 break;
             };
             push(&mut histories, stored);
@@ -100,22 +113,44 @@ impl SearchRun<'_> {
         };
         let base = &self.search.settings;
         let template = self.warm_starts.all[start].template;
-        self.data.with_training_set(template, fold, base, |set| {
+        self.with_training_set(template, fold, base, |set| {
             let weights = histories.last().and_then(|last| last.weights);
             let mut theta = self.read_start(weights, set, (base, 0))?;
             for (position, &start) in path.iter().enumerate().skip(first) {
                 let job = Job::WarmStart { start, fold };
                 let settings = self.warm_starts.all[start].settings(base)?;
-                let limit = self.warm_starts.iterations_at(start, position);
+                let mut limit = self.warm_starts.iterations_at(start, position);
+                if position + 1 == path.len() {
+                    limit = limit.min(most);
+                }
                 let last = histories.last();
                 let recall_bias = last.map_or(set.recall_bias(), |last| last.recall_bias);
                 let segment = Segment::warm_up(theta, limit, recall_bias, self.search.interrupt);
                 let (stored, last) = self.train(set, job, &settings, segment)?;
                 theta = last;
                 push(&mut histories, stored);
+                if fold.is_none() && self.search.is_interrupted() {
+                    break;
+                }
             }
             Ok(histories)
         })
+    }
+
+    /// Calls `work` with the training set of a fold.
+    fn with_training_set<T>(
+        &self,
+        template: usize,
+        fold: Fold,
+        settings: &TrainSettings,
+        work: impl FnOnce(&TrainingSet) -> Result<T>,
+    ) -> Result<T> {
+        match self.data {
+            SearchData::All(set) => work(set),
+            SearchData::Scored(data) => {
+                data.with_training_set(template, fold.unwrap_or(0), settings, work)
+            }
+        }
     }
 
     /// Trains a segment and stores it. Returns it with its last weights.
@@ -126,10 +161,14 @@ impl SearchRun<'_> {
         settings: &TrainSettings,
         segment: Segment<'_>,
     ) -> Result<(StoredSegment, Vec<f64>)> {
-        let was_interrupted = self.search.is_interrupted();
+        let is_kept = self.is_kept && !self.search.is_interrupted();
         let mut end = self.search.trainer.run(set, settings, segment)?;
         let is_continued = match job {
-            Job::Rung { rung, .. } => end.reason.is_none() && rung + 1 < self.rungs.len(),
+            Job::Rung {
+                rung,
+                fold: Some(_),
+                ..
+            } => end.reason.is_none() && rung + 1 < self.rungs.len(),
             _ => true,
         };
         let theta = match is_continued {
@@ -139,10 +178,12 @@ impl SearchRun<'_> {
         // The best weights of a checkpoint must be those of its lines, in their order.
         let mut best = lock(&self.best);
         let better = self.better(best.as_ref(), job, end.best.as_ref());
-        if let (None, Some(worse)) = (better, &mut end.best) {
+        if let SearchData::All(_) = self.data {
+            end.best = None;
+        } else if let (None, Some(worse)) = (better, &mut end.best) {
             worse.theta = Vec::new();
         }
-        let stored = self.store.add((!was_interrupted).then_some(job), end)?;
+        let stored = self.store.add(is_kept.then_some(job), end)?;
         if let Some(better) = better {
             stored.set_best(better, &mut best);
         }
@@ -151,7 +192,7 @@ impl SearchRun<'_> {
 
     /// Takes a segment of an earlier run, whose best weights may be the best so far.
     fn take(&self, job: Job) -> Option<StoredSegment> {
-        let stored = self.store.take(job)?;
+        let stored = self.is_kept.then(|| self.store.take(job))??;
         let mut best = lock(&self.best);
         if let Some(better) = self.better(best.as_ref(), job, stored.end.best.as_ref()) {
             stored.set_best(better, &mut best);
@@ -166,7 +207,7 @@ impl SearchRun<'_> {
         job: Job,
         new: Option<&BestWeights>,
     ) -> Option<usize> {
-        let new = new.filter(|_| !self.data.has_folds())?;
+        let new = new.filter(|_| self.folds.is_none())?;
         let configurations = &self.search.configurations;
         // The scores of a warm start count for the configuration without noise that continues it.
         let own = match job {
@@ -174,7 +215,6 @@ impl SearchRun<'_> {
             Job::WarmStart { start, .. } => (configurations.iter())
                 .zip(&self.warm_starts.by_configuration)
                 .position(|(c, &own)| own == start && !c.has_noise())?,
-            Job::RefitWarmStart { .. } | Job::Refit { .. } => return None,
         };
         let is_better = best.is_none_or(|best| {
             let order = (new.score.value()).total_cmp(&best.best.score.value());
@@ -221,7 +261,7 @@ impl SearchRun<'_> {
         configurations: &[usize],
         histories: &mut Histories,
     ) -> Result<Vec<TrialResult>> {
-        let folds = self.data.folds();
+        let folds = self.folds.unwrap_or(1);
         let total = configurations.len() * folds;
         let (mut all, mut trials) = (Vec::new(), Vec::new());
         let (mut new, earlier) = (Vec::new(), &*histories);
@@ -230,7 +270,13 @@ impl SearchRun<'_> {
             |job| {
                 let (configuration, fold) = (configurations[job / folds], job % folds);
                 let mut history = earlier[configuration][fold].clone();
-                self.run_segment(rung, configuration, fold, &mut history)?;
+                let target = self.search.target(&self.rungs[rung]);
+                let job = Job::Rung {
+                    rung,
+                    configuration,
+                    fold: Some(fold),
+                };
+                self.run_segment(job, target, &mut history)?;
                 Ok(history)
             },
             |done| self.observer.progress(Phase::Rung(rung), done, total),
@@ -250,23 +296,25 @@ impl SearchRun<'_> {
         Ok(trials)
     }
 
-    /// Extends the history of a configuration on a fold by its next segment, if there is one. An
-    /// earlier run may have trained it.
+    /// Extends the history of a configuration on a fold by a segment of a rung, up to the target,
+    /// if there is one. An earlier run may have trained it.
     fn run_segment(
         &self,
-        rung: usize,
-        configuration: usize,
-        fold: usize,
+        job: Job,
+        target: Option<usize>,
         history: &mut FoldHistory,
     ) -> Result<()> {
-        let target = self.search.target(&self.rungs[rung]);
-        let Some(mut segment) = history.next_segment(target, self.search.interrupt) else {
+        let next = history.next_segment(target, self.search.interrupt);
+        let (
+            Job::Rung {
+                configuration,
+                fold,
+                ..
+            },
+            Some(mut segment),
+        ) = (job, next)
+        else {
             return Ok(());
-        };
-        let job = Job::Rung {
-            rung,
-            configuration,
-            fold,
         };
         let stored = match self.take(job) {
             Some(stored) => stored,
@@ -275,7 +323,7 @@ impl SearchRun<'_> {
                 let configuration = &self.search.configurations[configuration];
                 let settings = &configuration.settings(&self.search.settings)?;
                 let template = configuration.template;
-                (self.data).with_training_set(template, fold, settings, |set| {
+                self.with_training_set(template, fold, settings, |set| {
                     let place = (settings, segment.done);
                     segment.start = self.read_start(history.weights, set, place)?;
                     Ok(self.train(set, job, settings, segment)?.0)
@@ -286,7 +334,36 @@ impl SearchRun<'_> {
         Ok(())
     }
 
-    /// Reads the numbers that a segment starts from.
+    /// Trains a configuration on all data as on the folds, along the same path and in the same
+    /// segments, for `iterations` iterations, as [`FoldHistory`] counts them. Returns the weights
+    /// and the number of iterations, including the warm-up.
+    pub fn refit(&self, configuration: usize, iterations: usize) -> Result<(Vec<f64>, usize)> {
+        let search = self.search;
+        let chosen = &search.configurations[configuration];
+        let (settings, has_noise) = (chosen.settings(&search.settings)?, chosen.has_noise());
+        let path = (self.warm_starts).path_to(self.warm_starts.by_configuration[configuration]);
+        let most = if has_noise { usize::MAX } else { iterations };
+        let start = self.train_path(path, None, most)?.pop().unwrap_or_default();
+        let mut history = FoldHistory::from_warm_start(&start, has_noise);
+        let all = iterations.saturating_sub(history.uncounted);
+        for (rung, next) in self.rungs.iter().enumerate() {
+            let target = search.target(next).unwrap_or(all).min(all);
+            let job = Job::Rung {
+                rung,
+                configuration,
+                fold: None,
+            };
+            self.run_segment(job, Some(target), &mut history)?;
+        }
+        self.with_training_set(chosen.template, None, &settings, |set| {
+            let theta = self.read_start(history.weights, set, (&settings, history.done))?;
+            let theta = search
+                .trainer
+                .weights(set, &settings, history.done, theta)?;
+            Ok((theta, history.warm_up + history.done))
+        })
+    }
+
     fn read_start(
         &self,
         weights: Option<StoredWeights>,
@@ -302,7 +379,7 @@ impl SearchRun<'_> {
             configuration + 1,
             self.search.configurations[configuration],
             histories,
-            self.data.has_folds(),
+            self.folds.is_some(),
         )
     }
 }

@@ -243,44 +243,34 @@ impl SearchSpace {
     /// Returns the axes. Their order determines the order of a grid and the draws of a random
     /// search.
     fn axes(&self) -> Vec<Parameter<'_>> {
-        use Scale::{Linear, Logarithmic};
-        type Row<'a> = (
-            &'static str,
-            Scale,
-            Option<&'a Axis>,
-            fn(&mut Regularization, f64),
-        );
+        type Set = fn(&mut Regularization, f64);
+        let parameter = |name, scale, axis, set: Set| Parameter {
+            name,
+            scale,
+            axis,
+            set,
+        };
+        let (linear, logarithmic) = (Scale::Linear, Scale::Logarithmic);
         let weight = &self.unlabeled_weight;
-        let rows: [Row<'_>; 6] = [
-            ("L1", Logarithmic, Some(&self.l1), |o, x| o.l1 = x),
-            ("L2", Logarithmic, Some(&self.l2), |o, x| o.l2 = Some(x)),
-            ("dropout", Linear, Some(&self.dropout), |o, x| {
-                o.noise.dropout = x;
-            }),
-            ("unlabeled weight", Logarithmic, Some(weight), |o, x| {
+        let mut axes = vec![
+            parameter("L1", logarithmic, &self.l1, |o, x| o.l1 = x),
+            parameter("L2", logarithmic, &self.l2, |o, x| o.l2 = Some(x)),
+            parameter("dropout", linear, &self.dropout, |o, x| o.noise.dropout = x),
+            parameter("unlabeled weight", logarithmic, weight, |o, x| {
                 o.noise.unlabeled_weight = x;
             }),
-            (
-                "edge dropout",
-                Linear,
-                self.edge_dropout.as_ref(),
-                |o, x| {
-                    o.noise.edge_dropout = Some(x);
-                },
-            ),
-            (WARM_UP, Linear, self.warm_up.as_ref(), |o, x| {
-                o.warm_up = Some(x.round() as usize);
-            }),
         ];
-        let searched = rows.into_iter().filter_map(|(name, scale, axis, set)| {
-            axis.map(|axis| Parameter {
-                name,
-                scale,
-                axis,
-                set,
+        axes.extend(self.edge_dropout.iter().map(|axis| {
+            parameter("edge dropout", linear, axis, |o, x| {
+                o.noise.edge_dropout = Some(x);
             })
-        });
-        searched.collect()
+        }));
+        axes.extend(self.warm_up.iter().map(|axis| {
+            parameter(WARM_UP, linear, axis, |o, x| {
+                o.warm_up = Some(x.round() as usize);
+            })
+        }));
+        axes
     }
 
     /// Adds a configuration, with a value for each axis, unless it is a duplicate.

@@ -3,23 +3,13 @@
 use std::cmp::Ordering;
 
 use super::space::Configuration;
-use dropchain::error::Result;
-use dropchain::train::{NoiseOptions, Regularization, TrainSettings};
-
-/// Weights trained without noise, from which configurations start.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct WarmStart {
-    pub template: usize,
-    pub l2: f64,
-    pub l1: f64,
-    /// Number of iterations, if it is searched.
-    pub warm_up: Option<usize>,
-}
+use dropchain::train::{Defaults, TrainSettings};
 
 /// The warm starts of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct WarmStarts {
-    pub all: Vec<WarmStart>,
+    /// Configurations without noise; the warm-up is the number of iterations, if it is searched.
+    pub all: Vec<Configuration>,
     /// Index of the warm start of each configuration.
     pub by_configuration: Vec<usize>,
     /// Regularization paths: each warm start begins with the weights of the one before, the first
@@ -39,62 +29,43 @@ pub(super) fn warm_start_iterations(settings: &TrainSettings) -> usize {
     }
 }
 
-impl WarmStart {
-    fn new(configuration: &Configuration) -> Self {
-        Self {
-            template: configuration.template,
-            l2: configuration.l2,
-            l1: configuration.l1,
-            warm_up: configuration.warm_up,
-        }
+/// Returns the warm start of a configuration: without all that only noise makes use of.
+fn without_noise(configuration: &Configuration) -> Configuration {
+    Configuration {
+        dropout: 0.0,
+        edge_dropout: 0.0,
+        unlabeled_weight: Defaults::UNLABELED_WEIGHT,
+        gradient: None,
+        ..*configuration
     }
+}
 
-    /// Returns what all warm starts of a path have in common.
-    fn path(&self) -> (usize, Option<usize>) {
-        (self.template, self.warm_up)
-    }
+/// Returns what all warm starts of a path have in common.
+fn path_of(start: &Configuration) -> (usize, Option<usize>) {
+    (start.template, start.warm_up)
+}
 
-    /// Compares by path, then by position along it: strong penalties first.
-    fn compare(&self, other: &Self) -> Ordering {
-        (self.path().cmp(&other.path()))
-            .then(other.l1.total_cmp(&self.l1))
-            .then(other.l2.total_cmp(&self.l2))
-    }
-
-    /// Returns the settings, without noise.
-    ///
-    /// # Errors
-    ///
-    /// The penalties are out of range.
-    pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
-        let own = base.regularization();
-        base.with_regularization(Regularization {
-            l1: self.l1,
-            l2: Some(self.l2),
-            noise: NoiseOptions {
-                dropout: 0.0,
-                edge_dropout: Some(0.0),
-                ..own.noise.clone()
-            },
-            warm_up: own.warm_up,
-        })
-    }
+/// Compares by path, then by position along it: strong penalties first.
+fn compare(a: &Configuration, b: &Configuration) -> Ordering {
+    (path_of(a).cmp(&path_of(b)))
+        .then(b.l1.total_cmp(&a.l1))
+        .then(b.l2.total_cmp(&a.l2))
 }
 
 impl WarmStarts {
     /// Creates the warm starts of `configurations`, with one path per template and number of
     /// iterations; if `is_warm` is false, with one path per warm start.
     pub fn new(configurations: &[Configuration], base: &TrainSettings, is_warm: bool) -> Self {
-        let mut all: Vec<WarmStart> = configurations.iter().map(WarmStart::new).collect();
-        all.sort_by(WarmStart::compare);
+        let mut all: Vec<Configuration> = configurations.iter().map(without_noise).collect();
+        all.sort_by(compare);
         all.dedup();
         let index = |c: &Configuration| {
-            let index = all.binary_search_by(|start| start.compare(&WarmStart::new(c)));
+            let index = all.binary_search_by(|start| compare(start, c));
             index.unwrap_or_else(|position| position)
         };
         let by_configuration = configurations.iter().map(index).collect();
         let numbers: Vec<usize> = (0..all.len()).collect();
-        let paths = numbers.chunk_by(|&a, &b| is_warm && all[a].path() == all[b].path());
+        let paths = numbers.chunk_by(|&a, &b| is_warm && path_of(&all[a]) == path_of(&all[b]));
         Self {
             by_configuration,
             paths: paths.map(<[usize]>::to_vec).collect(),
@@ -129,7 +100,7 @@ impl WarmStarts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropchain::train::{Defaults, TrainOptions};
+    use dropchain::train::TrainOptions;
 
     fn configuration(template: usize, dropout: f64, l2: f64, l1: f64) -> Configuration {
         Configuration {

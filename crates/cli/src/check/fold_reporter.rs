@@ -8,17 +8,9 @@ use crate::progress::Progress;
 
 /// Shows which model is being trained.
 pub struct FoldReporter<'a> {
-    progress: &'a Progress,
-    fold: String,
-}
-
-impl<'a> FoldReporter<'a> {
-    pub fn new(progress: &'a Progress) -> Self {
-        Self {
-            progress,
-            fold: String::new(),
-        }
-    }
+    pub progress: &'a Progress,
+    /// What is being done.
+    pub fold: String,
 }
 
 impl Observer for FoldReporter<'_> {

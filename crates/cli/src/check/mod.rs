@@ -211,7 +211,8 @@ impl CheckCommand {
             limit: limit as usize,
             ..SuspicionOptions::default()
         };
-        let mut observer = FoldReporter::new(progress);
+        let fold = String::new();
+        let mut observer = FoldReporter { progress, fold };
         let found = suspicious(&trainer, corpus, template.as_ref(), options, &mut observer)?;
         match (found, interrupt::received()) {
             (Some(found), None) => Ok(found),

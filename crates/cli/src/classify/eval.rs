@@ -66,7 +66,7 @@ impl EvalCommand {
         let classifier = Classifier::open(&self.model)?;
         let documents = self.input.labeled(&self.gold)?;
         if let Some(rates) = &self.delete {
-            let rates = rates.as_slice();
+            let rates = &rates.0[..];
             let evaluations = classifier.evaluate_damaged(documents, rates, self.seed)?;
             self.input.print_notices();
             let reports = evaluations.iter().map(|e| e.report(self.seed));

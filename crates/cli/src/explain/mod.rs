@@ -8,10 +8,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dropchain::ids::LabelId;
 use dropchain::sentence::list_names;
-use dropchain::tag::{Batch, Condition, TagInput, TagOptions, Tagger, Workspace, stream_documents};
+use dropchain::tag::{Batch, Condition, TagOptions, Tagger, Workspace, stream_documents};
 use dropchain::{Error, Result, Sentence};
 use dropchain_analysis::{Alternative, Explanation, Part, PartKind};
-use dropchain_formats::InputFormat;
 
 use crate::arguments::{LimitArguments, Switch, ThreadArguments};
 use crate::outputs::CommandFiles;
@@ -104,13 +103,12 @@ impl ExplainCommand {
         let tagger = self.document.apply_to_tagger(tagger)?;
         let header = tagger.model().header();
         let against = self.against(&tagger)?;
-        let (reader, format) = self.input.open(header, &self.forced, &self.limits)?;
-        let explainer = Explainer {
-            command: self,
-            against,
-            format,
-            tagger: &tagger,
-            columns: columns(),
+        let inputs = self.input.files();
+        let (reader, format) = (self.input).open(&inputs, header, &self.forced, &self.limits)?;
+        let columns = columns();
+        let options = TagOptions {
+            constrain: self.constrain.is_on(),
+            ..TagOptions::default()
         };
         if self.output == OutputName::Html {
             print(&output::page_beginning(&self.model.display().to_string()))?;
@@ -119,7 +117,20 @@ impl ExplainCommand {
             let documents = batch.documents();
             let sentences = batch.sentences.iter().enumerate();
             for (i, sentence) in sentences.filter(|(_, s)| !s.layout.document_start) {
-                explainer.write(sentence, documents.input(i), text)?;
+                let condition = self.forced.condition(sentence, format)?;
+                let condition = condition.unwrap_or_else(Condition::new);
+                let input = documents.input(i);
+                let explained = ExplainedSentence {
+                    command: self,
+                    words: words(sentence),
+                    explanation: &Explanation::given(&tagger, input, &condition, options)?,
+                    against: against.as_deref(),
+                };
+                match self.output {
+                    OutputName::Text => output::write_text(&explained, columns, text)?,
+                    OutputName::Json => output::write_json(&explained, text)?,
+                    OutputName::Html => output::write_html(&explained, text)?,
+                }
             }
             Ok(())
         };
@@ -160,67 +171,17 @@ impl ExplainCommand {
     }
 }
 
-/// Explains sentences and writes the explanations.
-struct Explainer<'a> {
-    command: &'a ExplainCommand,
-    against: Option<Vec<LabelId>>,
-    format: InputFormat,
-    tagger: &'a Tagger,
-    columns: usize,
-}
-
-impl Explainer<'_> {
-    fn write(&self, sentence: &Sentence, input: TagInput<'_>, text: &mut Vec<u8>) -> Result<()> {
-        let command = self.command;
-        let condition = command.forced.condition(sentence, self.format)?;
-        let condition = condition.unwrap_or_else(Condition::new);
-        let options = TagOptions {
-            constrain: command.constrain.is_on(),
-            ..TagOptions::default()
-        };
-        let explanation = Explanation::given(self.tagger, input, &condition, options)?;
-        let choice = match (&command.token[..], command.output) {
-            ([], OutputName::Text) if !command.all => TokenChoice::Interesting,
-            ([], _) => TokenChoice::All,
-            (tokens, _) => TokenChoice::These(tokens),
-        };
-        let explained = ExplainedSentence {
-            words: words(sentence),
-            explanation: &explanation,
-            against: self.against.as_deref(),
-            top: command.top as usize,
-            choice,
-        };
-        match command.output {
-            OutputName::Text => output::write_text(&explained, self.columns, text),
-            OutputName::Json => output::write_json(&explained, text),
-            OutputName::Html => output::write_html(&explained, text),
-        }
-    }
-}
-
 /// The margin below which a token is shown although it is outside of all spans: the runner-up is
 /// then at least an eighth as likely.
 const UNCLEAR: f64 = 2.0;
 
 /// A sentence, its labels and their reasons.
 pub struct ExplainedSentence<'a> {
+    command: &'a ExplainCommand,
     pub words: Vec<String>,
     pub explanation: &'a Explanation<'a>,
     /// The labels to compare with; `None`: all others.
     pub against: Option<&'a [LabelId]>,
-    /// Number of parts to show.
-    pub top: usize,
-    pub choice: TokenChoice<'a>,
-}
-
-/// The tokens to explain.
-pub enum TokenChoice<'a> {
-    All,
-    /// Those of spans and those that are not clear.
-    Interesting,
-    /// Words, or numbers from 1.
-    These(&'a [String]),
 }
 
 /// The parts of a margin that are shown, and the sum of the others.
@@ -280,40 +241,39 @@ impl<'a> ExplainedSentence<'a> {
     /// Returns the tokens to explain, in ascending order.
     pub fn chosen(&self) -> Vec<usize> {
         let all = 0..self.explanation.len();
-        match self.choice {
-            TokenChoice::All => all.collect(),
-            TokenChoice::These(tokens) => {
-                let is_chosen = |t: &usize| {
-                    tokens.iter().any(|token| match token.parse::<usize>() {
-                        Ok(number) => number == t + 1,
-                        Err(_) => *token == self.words[*t],
-                    })
-                };
-                all.filter(is_chosen).collect()
-            }
-            TokenChoice::Interesting => {
-                let margin = |t: usize| {
-                    let runner_up = self.explanation.runner_up(t);
-                    runner_up.map_or(f64::INFINITY, |runner_up| runner_up.margin())
-                };
-                let margins: Vec<f64> = all.clone().map(margin).collect();
-                let in_span = |t: usize| self.encodes_spans() && !self.is_outside(t);
-                let chosen = all.clone().filter(|&t| in_span(t) || margins[t] < UNCLEAR);
-                let chosen: Vec<usize> = chosen.collect();
-                if !chosen.is_empty() {
-                    return chosen;
-                }
-                // The least clear one.
-                let least = all.min_by(|&x, &y| margins[x].total_cmp(&margins[y]));
-                least.into_iter().collect()
-            }
+        let ExplainCommand { token, output, .. } = self.command;
+        if !token.is_empty() {
+            let is_chosen = |t: &usize| {
+                token.iter().any(|token| match token.parse::<usize>() {
+                    Ok(number) => number == t + 1,
+                    Err(_) => *token == self.words[*t],
+                })
+            };
+            return all.filter(is_chosen).collect();
         }
+        if self.command.all || *output != OutputName::Text {
+            return all.collect();
+        }
+        // Those of spans and those that are not clear, or the least clear one.
+        let margin = |t: usize| {
+            let runner_up = self.explanation.runner_up(t);
+            runner_up.map_or(f64::INFINITY, |runner_up| runner_up.margin())
+        };
+        let margins: Vec<f64> = all.clone().map(margin).collect();
+        let in_span = |t: usize| self.encodes_spans() && !self.is_outside(t);
+        let chosen = all.clone().filter(|&t| in_span(t) || margins[t] < UNCLEAR);
+        let chosen: Vec<usize> = chosen.collect();
+        if !chosen.is_empty() {
+            return chosen;
+        }
+        let least = all.min_by(|&x, &y| margins[x].total_cmp(&margins[y]));
+        least.into_iter().collect()
     }
 
     /// Returns the parts of the margin to an alternative.
     pub fn reasons<'e>(&self, alternative: &Alternative<'e>) -> Result<Reasons<'e>> {
         let mut shown = alternative.parts()?;
-        let others = shown.split_off(self.top.min(shown.len()));
+        let others = shown.split_off(shown.len().min(self.command.top as usize));
         Ok(Reasons {
             margin: alternative.margin(),
             others: others.len(),

@@ -50,13 +50,6 @@ pub struct InspectCommand {
     config: bool,
 }
 
-/// What is shown of a model.
-struct Contents<'a> {
-    model: &'a Model,
-    top: TopAttributes,
-    lines: Vec<LineStatistics>,
-}
-
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::default().read([&self.model]).check()?;
@@ -77,20 +70,16 @@ impl InspectCommand {
                 false => weights.text(),
             });
         }
-        let contents = Contents {
-            model: &model,
-            top: TopAttributes::find(&model, self.top)?,
-            lines: LineStatistics::of(&model)?,
-        };
+        let top = TopAttributes::find(&model, self.top)?;
+        let lines = LineStatistics::of(&model)?;
         print(&match self.json {
-            true => format!("{:#}\n", describe(&contents)?),
-            false => self.text(&contents)?,
+            true => format!("{:#}\n", describe(&model, &top, &lines)?),
+            false => self.text(&model, &top, &lines)?,
         })
     }
 
-    fn text(&self, contents: &Contents<'_>) -> Result<String> {
-        let (model, header) = (contents.model, contents.model.header());
-        let columns = columns();
+    fn text(&self, model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Result<String> {
+        let (header, columns) = (model.header(), columns());
         let mut text = summary::text(model, columns)?;
         if self.template
             && let Some(template) = &header.template
@@ -98,19 +87,19 @@ impl InspectCommand {
             text += &format!("\ntemplate\n{}\n", template.source().trim_end());
         }
         text += &summary::sizes_text(model);
-        text += &summary::lines_text(model, &contents.lines, columns);
+        text += &summary::lines_text(model, lines, columns);
         text += &summary::transitions(model, self.top, columns);
-        for (label, attributes) in header.labels.names().iter().zip(&contents.top.nodes) {
+        for (label, attributes) in header.labels.names().iter().zip(&top.nodes) {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "\n{label}");
             for NodeWeight { attribute, weight } in attributes {
                 let _ = writeln!(text, "{weight:10.4}  {attribute}");
             }
         }
-        if !contents.top.edges.is_empty() {
+        if !top.edges.is_empty() {
             text.push_str("\nstrongest edge attributes\n");
         }
-        for edge in &contents.top.edges {
+        for edge in &top.edges {
             let EdgeWeight {
                 from, to, weight, ..
             } = edge;
@@ -139,8 +128,7 @@ fn option(source: &Provenance, name: &str) -> Value {
 }
 
 /// Describes a model.
-fn describe(contents: &Contents<'_>) -> Result<Value> {
-    let Contents { model, top, lines } = contents;
+fn describe(model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Result<Value> {
     let header = model.header();
     let fingerprint = model.fingerprint()?;
     let labels = header.labels.names().iter().enumerate();

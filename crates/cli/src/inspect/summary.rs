@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use dropchain::corpus::DocumentRule;
 use dropchain::model::{AttributeKind, FORMAT_VERSION, Model, Provenance};
 use dropchain::tag::Order;
 use dropchain::{Result, Template};
@@ -47,8 +46,7 @@ pub fn text(model: &Model, columns: usize) -> Result<String> {
     if let Some(documents) = header.template.as_ref().and_then(Template::documents) {
         lines.push(format!(
             "the template looks at documents: {}, {} tokens before and after",
-            rule(documents.rule),
-            documents.window
+            documents.rule, documents.window
         ));
     }
     let options = header.provenance.training_options();
@@ -153,18 +151,6 @@ fn data(model: &Model) -> String {
         "columns of the training data: {}{labels}",
         header.columns.join(" ")
     )
-}
-
-fn rule(rule: DocumentRule) -> &'static str {
-    match rule {
-        DocumentRule::Auto => "auto",
-        DocumentRule::Sentence => "sentence",
-        DocumentRule::File => "file",
-        DocumentRule::Marks => "marks",
-        DocumentRule::BlankLine => "blank-line",
-        DocumentRule::FormFeed => "form-feed",
-        DocumentRule::Line => "line",
-    }
 }
 
 /// Formats a value of JSON without quotes.

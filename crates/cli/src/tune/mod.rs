@@ -31,7 +31,7 @@ use crate::template_arguments::{
 };
 use crate::training_arguments::{InitArguments, TrainingArguments, format_match};
 use crate::tune::arguments::SpaceArguments;
-use crate::tune::results::Winner;
+use crate::tune::results::train_options;
 use crate::{CommandResult, interrupt};
 
 /// Search for the best training parameters and write the best model
@@ -196,14 +196,8 @@ impl TuneCommand {
     /// `train` trains the best configuration.
     fn record(&self, result: &TuneResult, has_models: bool) -> Result<Vec<u8>> {
         let config = &self.config.effective;
-        let winner = Winner {
-            config,
-            result,
-            templates: &self.template,
-            has_models,
-        };
         let mut json = config.to_json();
-        json["train"] = winner.options().into();
+        json["train"] = train_options(config, result, &self.template, has_models).into();
         let model = result.model()?;
         let recorded = ConfigArguments::record(&model, &json);
         Ok(recorded.as_ref().unwrap_or(&model).as_bytes().to_vec())

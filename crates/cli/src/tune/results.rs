@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dropchain::train::{DevScore, EndReason, NoiseKind, TrainSettings};
+use dropchain::train::{DevScore, EndReason, NoiseKind};
 use dropchain_knowledge::KnowledgePart;
 use dropchain_tune::{
     Configuration, NoiseGain, ResourcePlan, Rung, Search, TrialResult, TuneResult,
@@ -369,83 +369,82 @@ const OF_NOISE: [&str; 6] = [
     "discover",
 ];
 
-/// The best configuration of a search.
-pub struct Winner<'a> {
-    /// The options of the search.
-    pub config: &'a EffectiveConfig,
-    pub result: &'a TuneResult,
-    /// The templates of the search.
-    pub templates: &'a [FileName],
-    /// Whether training continues from models.
-    pub has_models: bool,
+/// Returns the options with which `train` trains the best configuration of a search with these
+/// options and templates; `has_models`: training continues from models.
+pub fn train_options(
+    config: &EffectiveConfig,
+    result: &TuneResult,
+    templates: &[FileName],
+    has_models: bool,
+) -> Map<String, Value> {
+    let program = definition();
+    let [train, tune] = ["train", "tune"].map(|name| program.find_subcommand(name));
+    let (Some(train), Some(tune)) = (train, tune) else {
+        return Map::new();
+    };
+    let settings = &result.settings;
+    let mut searched = searched(config, result, templates, has_models);
+    let mut options = Map::new();
+    for (key, _) in options_of(train) {
+        let is_kept = options_of(tune).any(|(other, _)| other == key)
+            && !SEARCHED.contains(&key)
+            && (settings.has_noise() || !OF_NOISE.contains(&key));
+        let kept = config.options.get(key).filter(|_| is_kept);
+        if let Some(value) = searched.remove(key).or_else(|| kept.cloned()) {
+            options.insert(key.to_owned(), value);
+        }
+    }
+    options
 }
 
-impl Winner<'_> {
-    /// Returns the options of `train`.
-    pub fn options(&self) -> Map<String, Value> {
-        let program = definition();
-        let [train, tune] = ["train", "tune"].map(|name| program.find_subcommand(name));
-        let (Some(train), Some(tune)) = (train, tune) else {
-            return Map::new();
-        };
-        let settings = &self.result.settings;
-        let mut searched = self.searched(settings);
-        let mut options = Map::new();
-        for (key, _) in options_of(train) {
-            let is_kept = options_of(tune).any(|(other, _)| other == key)
-                && !SEARCHED.contains(&key)
-                && (settings.has_noise() || !OF_NOISE.contains(&key));
-            let kept = self.config.options.get(key).filter(|_| is_kept);
-            if let Some(value) = searched.remove(key).or_else(|| kept.cloned()) {
-                options.insert(key.to_owned(), value);
-            }
+/// Returns what the search found.
+fn searched(
+    config: &EffectiveConfig,
+    result: &TuneResult,
+    templates: &[FileName],
+    has_models: bool,
+) -> Map<String, Value> {
+    let settings = &result.settings;
+    let mut found = Map::new();
+    let mut set = |key: &str, value: Value| drop(found.insert(key.to_owned(), value));
+    let Some(best) = result.trials.first() else {
+        return found;
+    };
+    let was_given = |key: &str| config.options.contains_key(key);
+    let configuration = &best.configuration;
+    if let Some(template) = templates.get(configuration.template) {
+        set("template", json!(template));
+        // With several templates, a search leaves `ner` as it is.
+        if templates.len() > 1 && !has_models && &**template == "ner" {
+            set("document", json!("sentence"));
         }
-        options
     }
-
-    /// Returns what the search found.
-    fn searched(&self, settings: &TrainSettings) -> Map<String, Value> {
-        let mut found = Map::new();
-        let mut set = |key: &str, value: Value| drop(found.insert(key.to_owned(), value));
-        let Some(best) = self.result.trials.first() else {
-            return found;
-        };
-        let was_given = |key: &str| self.config.options.contains_key(key);
-        let configuration = &best.configuration;
-        if let Some(template) = self.templates.get(configuration.template) {
-            set("template", json!(template));
-            // With several templates, a search leaves `ner` as it is.
-            if self.templates.len() > 1 && !self.has_models && &**template == "ner" {
-                set("document", json!("sentence"));
-            }
-        }
-        set("dropout", json!(configuration.dropout));
-        set("l2", json!(configuration.l2));
-        if configuration.l1 > 0.0 {
-            set("l1", json!(configuration.l1));
-        }
-        if settings.has_noise() {
-            set("edge-dropout", json!(configuration.edge_dropout));
-            if was_given("unlabeled") {
-                set("unlabeled-weight", json!(configuration.unlabeled_weight));
-            }
-            if was_given("gradient") {
-                set("gradient", json!(settings.regularization().noise.gradient));
-            }
-        }
-        let is_random = !settings.learner().ends_with_weights()
-            || settings.regularization().noise.kind == NoiseKind::MonteCarlo;
-        if was_given("seed") && is_random {
-            set("seed", json!(settings.options().seed));
-        }
-        let is_refit = self.result.refit_iterations.is_some();
-        if settings.has_noise() && (was_given("warm-up") || is_refit) {
-            set("warm-up", json!(self.result.settings.warm_up()));
-        }
-        if let Some(iterations) = self.result.refit_iterations {
-            set("max-iterations", json!(iterations));
-            set("recall-bias", json!(best.recall_bias));
-        }
-        found
+    set("dropout", json!(configuration.dropout));
+    set("l2", json!(configuration.l2));
+    if configuration.l1 > 0.0 {
+        set("l1", json!(configuration.l1));
     }
+    if settings.has_noise() {
+        set("edge-dropout", json!(configuration.edge_dropout));
+        if was_given("unlabeled") {
+            set("unlabeled-weight", json!(configuration.unlabeled_weight));
+        }
+        if was_given("gradient") {
+            set("gradient", json!(settings.regularization().noise.gradient));
+        }
+    }
+    let is_random = !settings.learner().ends_with_weights()
+        || settings.regularization().noise.kind == NoiseKind::MonteCarlo;
+    if was_given("seed") && is_random {
+        set("seed", json!(settings.options().seed));
+    }
+    let is_refit = result.refit_iterations.is_some();
+    if settings.has_noise() && (was_given("warm-up") || is_refit) {
+        set("warm-up", json!(settings.warm_up()));
+    }
+    if let Some(iterations) = result.refit_iterations {
+        set("max-iterations", json!(iterations));
+        set("recall-bias", json!(best.recall_bias));
+    }
+    found
 }
