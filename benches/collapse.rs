@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::label::LabelSet;
 use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::{
@@ -35,7 +35,7 @@ fn dataset(path: &str, template: &str) -> (Dataset, Classes, usize) {
     let mut template = Template::shipped(template).unwrap().unwrap();
     template.learn(sentences.iter());
     let source = AttributeSource::bind(Some(&template), sentences[0].schema()).unwrap();
-    let mut builder = DatasetBuilder::new(source, true);
+    let mut builder = DatasetBuilder::extending(source, Alphabets::default(), true);
     let mut labels = LabelSet::new();
     for sentence in sentences.iter().filter(|s| !s.layout.document_start) {
         let ids = sentence.labels().unwrap().into_iter();

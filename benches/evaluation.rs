@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use dropchain::chain::{LabelWeights, Lattice, Order, Scores, Transitions};
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::noise::{Engine, NoiseTerm};
@@ -126,7 +126,7 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
     let mut template = Template::shipped(case.template).unwrap().unwrap();
     template.learn(sentences.iter());
     let source = AttributeSource::bind(Some(&template), sentences[0].schema()).unwrap();
-    let mut builder = DatasetBuilder::new(source, true);
+    let mut builder = DatasetBuilder::extending(source, Alphabets::default(), true);
     let mut labels = LabelSet::new();
     for sentence in sentences.iter().filter(|s| !s.layout.document_start) {
         let ids = sentence.labels().unwrap().into_iter().map(|label| {

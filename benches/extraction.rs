@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
-use dropchain::extract::{AttributeSource, DatasetBuilder};
+use dropchain::extract::{Alphabets, AttributeSource, DatasetBuilder};
 use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 
 use crate::corpus;
@@ -62,7 +62,7 @@ pub fn benches(criterion: &mut Criterion) {
         let template = Template::shipped(name).unwrap().unwrap();
         let build = || {
             let source = AttributeSource::bind(Some(&template), sentences[0].schema()).unwrap();
-            let mut builder = DatasetBuilder::new(source, true);
+            let mut builder = DatasetBuilder::extending(source, Alphabets::default(), true);
             for sentence in &sentences {
                 builder.add(sentence, &[]).unwrap();
             }

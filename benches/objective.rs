@@ -2,7 +2,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use dropchain::chain::Order;
-use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::objective::PenalizedLikelihood;
@@ -21,7 +21,7 @@ fn dataset(label: &str, template: &str) -> (Dataset, usize, LabelSet) {
     let mut template = Template::shipped(template).unwrap().unwrap();
     template.learn(sentences.iter());
     let source = AttributeSource::bind(Some(&template), sentences[0].schema()).unwrap();
-    let mut builder = DatasetBuilder::new(source, true);
+    let mut builder = DatasetBuilder::extending(source, Alphabets::default(), true);
     let mut labels = LabelSet::new();
     for sentence in &sentences {
         let ids: Vec<LabelId> = (0..sentence.len())

@@ -84,7 +84,7 @@ const INVERSE_FACTORIALS: [f64; 14] = {
 
 /// Makes `numbers` this many zeros.
 #[inline]
-pub(crate) fn set_zeros(numbers: &mut Vec<f64>, length: usize) {
+pub fn set_zeros(numbers: &mut Vec<f64>, length: usize) {
     numbers.clear();
     numbers.resize(length, 0.0);
 }

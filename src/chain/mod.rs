@@ -66,6 +66,6 @@ pub use marginals::Marginals;
 pub use max_marginals::{Detour, MaxMarginals};
 pub use nbest::ScoredPath;
 pub use products::{LANES, padded};
-pub use scores::{Constraint, LabelMask, Scores, score};
+pub use scores::{Constraint, LabelMask, ScoreArrays, Scores, score};
 pub use transitions::{LabelWeights, Order, Transitions};
 pub use viterbi::Viterbi;

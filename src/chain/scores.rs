@@ -16,7 +16,38 @@ pub struct Scores<'a> {
     pub edge: Option<&'a [f64]>,
 }
 
+/// Numbers that are written for the scores of one sentence, such as derivatives, or for those of
+/// several.
+#[derive(Debug)]
+pub struct ScoreArrays<'a> {
+    /// Of nodes, `[T][S]`.
+    pub nodes: &'a mut [f64],
+    /// Of edges, `[T][K][S]`, or empty if there are none or they are not requested.
+    pub edges: &'a mut [f64],
+}
+
+impl ScoreArrays<'_> {
+    /// Lends the slices.
+    pub fn reborrow(&mut self) -> ScoreArrays<'_> {
+        ScoreArrays {
+            nodes: self.nodes,
+            edges: self.edges,
+        }
+    }
+
+    /// Returns the numbers as scores.
+    pub fn as_scores(&self) -> Scores<'_> {
+        Scores::new(self.nodes, self.edges)
+    }
+}
+
 impl<'a> Scores<'a> {
+    /// Creates scores of nodes and edges; there are none of edges if that array is empty.
+    pub fn new(node: &'a [f64], edges: &'a [f64]) -> Self {
+        let edge = (!edges.is_empty()).then_some(edges);
+        Self { node, edge }
+    }
+
     /// Checks the shapes and returns the number of tokens T.
     pub(super) fn tokens(&self, transitions: &Transitions) -> usize {
         let (labels, stride) = (transitions.labels(), transitions.stride());

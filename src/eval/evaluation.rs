@@ -17,7 +17,7 @@ use crate::label::{ChunkLabel, Scheme, SpanEvidence};
 ///
 /// A token is correct if its two labels are the same string. (conlleval would also equate `B-` with
 /// `B` and the type `0` with the empty type; as labels of other tasks those are different.)
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Evaluation {
     sentences: u64,
     tokens: u64,
@@ -31,27 +31,10 @@ pub struct Evaluation {
     columns: ColumnCounts, // that the labels join
 }
 
-impl Default for Evaluation {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Evaluation {
     /// An evaluation without counts.
     pub fn new() -> Self {
-        Self {
-            sentences: 0,
-            tokens: 0,
-            correct_tokens: 0,
-            types: BTreeMap::new(),
-            in_correct: false,
-            gold_labels: SpanEvidence::default(),
-            schemes: [Scheme::Raw; 2],
-            confusions: None,
-            without_spans: false,
-            columns: ColumnCounts::default(),
-        }
+        Self::default()
     }
 
     /// Like [`Evaluation::new`], but also counts pairs of gold and predicted label, for

@@ -34,31 +34,24 @@ pub struct DatasetBuilder {
 }
 
 impl DatasetBuilder {
-    /// Creates a builder that interns every attribute. Edge attributes are extracted only if
-    /// `edges` is set (order 1).
-    pub fn new(source: AttributeSource, edges: bool) -> Self {
-        Self::with_growth(source, Alphabets::default(), true, edges)
-    }
-
-    /// Creates a builder of training data that adds to alphabets.
+    /// Creates a builder of training data that adds to alphabets. Edge attributes are extracted
+    /// only if `edges` is set (order 1).
     pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
+        let groups = source.has_groups().then(Default::default);
         Self {
-            groups: source.has_groups().then(Default::default),
+            groups,
             training: true,
-            ..Self::with_growth(source, alphabets, true, edges)
+            grow: true,
+            ..Self::with_alphabets(source, alphabets, edges)
         }
     }
 
     /// Creates a builder with fixed alphabets: unknown attributes are dropped.
     pub fn with_alphabets(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
-        Self::with_growth(source, alphabets, false, edges)
-    }
-
-    fn with_growth(source: AttributeSource, alphabets: Alphabets, grow: bool, edges: bool) -> Self {
         Self {
             source,
             alphabets,
-            grow,
+            grow: false,
             edges,
             training: false,
             copied: None,

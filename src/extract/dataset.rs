@@ -248,14 +248,6 @@ impl Dataset {
         self.partial.shrink_to_fit();
     }
 
-    /// Hashes what is known about the labels.
-    pub fn hash_labels<H: Hasher>(&self, state: &mut H) {
-        self.labels.hash(state);
-        if !self.partial.is_empty() {
-            self.partial.hash(state);
-        }
-    }
-
     /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
         8 * self.ends.capacity()
@@ -273,8 +265,10 @@ impl Dataset {
 /// Weights hash by their bits, and only if there are any.
 impl Hash for Dataset {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.ends, &self.nodes, &self.edges).hash(state);
-        self.hash_labels(state);
+        (&self.ends, &self.nodes, &self.edges, &self.labels).hash(state);
+        if !self.partial.is_empty() {
+            self.partial.hash(state);
+        }
         for weight in self.weights.iter().flatten() {
             state.write_u64(weight.to_bits());
         }

@@ -11,10 +11,13 @@
 /// | IOB2, also called BIO | `B-X I-X B-X O` |
 /// | BIOES, also called IOBES or BILOU | `B-X E-X S-X O` |
 /// | plain | `X X X O` (the spans merge) |
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
     /// Labels without structure, such as parts of speech: no spans.
+    #[default]
     Raw,
     /// `I-X` inside a span of type X, `O` outside. Adjacent spans of the same type merge.
     Io,

@@ -77,10 +77,10 @@ impl Regularizer for Adjoint {
         &mut self,
         context: ChainContext<'_>,
         sentence: SentenceInput<'_>,
-        mut out: Derivatives<'_>,
+        out: &mut Derivatives<'_>,
     ) -> f64 {
-        let tokens = checked_tokens(context, sentence, &out);
-        let (row, out) = (&mut self.row, &mut out);
+        let tokens = checked_tokens(context, sentence, out);
+        let row = &mut self.row;
         if context.transitions.order() == Order::Zero {
             return match self.part {
                 Part::Whole => independent_tokens(sentence, row, out),
@@ -146,9 +146,9 @@ impl Adjoint {
         messages.start_backward(lattice);
         for t in (1..tokens).rev() {
             edges.set_quadratic(context, sentence, t);
-            messages.backward(edges, weight, t, &mut out.scores());
+            messages.backward(edges, weight, t, &mut out.scores);
         }
-        messages.finish_backward(lattice, weight, out.node);
+        messages.finish_backward(lattice, weight, out.scores.nodes);
         value + shared_value(sentence)
     }
 }

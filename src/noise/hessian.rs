@@ -11,8 +11,7 @@
 //! at order 0. The adjoint engine is the special case w = ½ (1 − 2μ)·V.
 
 use super::quadratic::{EdgeMatrices, ScalarMessages, add_node_covariance};
-use super::regularizer::ScoreDerivatives;
-use crate::chain::{Lattice, Order, Scores, Transitions};
+use crate::chain::{Lattice, Order, ScoreArrays, Scores, Transitions};
 use crate::math::add;
 
 /// Computes ∇²A·w for sentences under the same transitions; a reusable workspace.
@@ -42,16 +41,16 @@ impl HessianProduct {
         lattice: &Lattice,
         direction: Scores<'_>,
         factor: f64,
-        mut out: ScoreDerivatives<'_>,
+        mut out: ScoreArrays<'_>,
     ) {
         let (tokens, stride) = (lattice.tokens(), transitions.stride());
-        for array in [direction.node, out.node] {
+        for array in [direction.node, out.nodes] {
             assert_eq!(array.len(), tokens * stride, "node arrays are [T][S]");
         }
         if transitions.order() == Order::Zero {
             for t in 0..tokens {
                 let w = &direction.node[t * stride..][..stride];
-                add_node_covariance(lattice, t, w, factor, out.node);
+                add_node_covariance(lattice, t, w, factor, out.nodes);
             }
             return;
         }
@@ -71,7 +70,7 @@ impl HessianProduct {
             edges.set_direction(transitions, lattice, direction, t);
             messages.backward(edges, factor, t, &mut out);
         }
-        messages.finish_backward(lattice, factor, out.node);
+        messages.finish_backward(lattice, factor, out.nodes);
     }
 
     /// Adds the products with respect to transition scores, summed over all sentences since

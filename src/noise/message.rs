@@ -69,15 +69,15 @@ impl Regularizer for Message {
         &mut self,
         context: ChainContext<'_>,
         sentence: SentenceInput<'_>,
-        mut out: Derivatives<'_>,
+        out: &mut Derivatives<'_>,
     ) -> f64 {
-        let tokens = checked_tokens(context, sentence, &out);
+        let tokens = checked_tokens(context, sentence, out);
         self.prepare(context, sentence, tokens);
         let value = match context.transitions.order() {
-            Order::Zero => self.regularize_independent(sentence, &mut out),
+            Order::Zero => self.regularize_independent(sentence, out),
             Order::One if tokens == 0 => 0.0,
             Order::One => {
-                let (value, total) = self.forward(context, sentence, &mut out);
+                let (value, total) = self.forward(context, sentence, out);
                 self.backward(context, sentence);
                 add_scaled(&mut self.gradient, -total, &self.expectations);
                 value

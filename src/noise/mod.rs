@@ -90,7 +90,5 @@ pub use features::{ActiveCounts, AttributeRows, FeatureGradient, Features};
 pub use gaussian::{Expectation, Gaussian, LogisticMoments, logistic_moments};
 pub use hessian::HessianProduct;
 pub use message::Message;
-pub use regularizer::{
-    ChainContext, ChainDerivatives, Derivatives, Regularizer, ScoreDerivatives, SentenceInput,
-};
+pub use regularizer::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 pub use window::Window;

@@ -275,7 +275,7 @@ impl Passes<'_, '_> {
                 self.sentence.linear(),
             ]
             .map(|array| &array[row.clone()][..labels]);
-            let derivatives = &mut self.out.node_variance[row.clone()];
+            let derivatives = &mut self.out.variances.nodes[row.clone()];
             let (done, rest) = kernel.phi.split_at_mut(row.start);
             let phi = &mut rest[..stride];
             let mut totals = None;
@@ -331,7 +331,7 @@ impl Passes<'_, '_> {
                 &kernel.phi,
             ]
             .map(|array| &array[row.clone()][..labels]);
-            let derivatives = &mut self.out.node[row.clone()];
+            let derivatives = &mut self.out.scores.nodes[row.clone()];
             for b in 0..labels {
                 let omega = kernel.omega[b];
                 derivatives[b] += weight * (phi[b] * beta[b] + alpha[b] * omega);

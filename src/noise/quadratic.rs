@@ -77,10 +77,8 @@
 //!
 //! O(TK²) time, O(TK) memory.
 
-use super::regularizer::{
-    ChainContext, ChainDerivatives, Derivatives, ScoreDerivatives, SentenceInput,
-};
-use crate::chain::{Lattice, Order, Transitions};
+use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
+use crate::chain::{Lattice, Order, ScoreArrays, Transitions};
 use crate::math::{add, dot, set_zeros};
 
 impl EdgeMatrices {
@@ -149,7 +147,7 @@ impl EdgeMatrices {
     /// Returns the contribution of the edges into t to weight·R, and adds that to ∂R/∂V.
     pub fn add_edge_value(&mut self, weight: f64, t: usize, out: &mut Derivatives<'_>) -> f64 {
         let (size, stride) = (self.marginals.len(), self.stride());
-        let node = &mut out.node_variance[t * stride..][..stride];
+        let node = &mut out.variances.nodes[t * stride..][..stride];
         let mut total = 0.0;
         for (a, row) in self.marginals.chunks_exact(stride).enumerate() {
             let variance = &self.variance[a * stride..][..stride];
@@ -161,8 +159,8 @@ impl EdgeMatrices {
                 total += derivative * v;
             }
         }
-        if let Some(edge) = out.edge_variance.as_deref_mut() {
-            let edge = &mut edge[t * size..][..size];
+        if !out.variances.edges.is_empty() {
+            let edge = &mut out.variances.edges[t * size..][..size];
             for (x, mu) in edge.iter_mut().zip(&self.marginals) {
                 *x += weight * (0.5 * mu * (1.0 - mu));
             }
@@ -211,7 +209,7 @@ pub(super) fn add_node_value(
     let row = t * w.len()..(t + 1) * w.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];
     let variance = &sentence.node_variance[row.clone()];
-    let out = &mut out.node_variance[row];
+    let out = &mut out.variances.nodes[row];
     let mut total = 0.0;
     for ((out, p), v) in out.iter_mut().zip(marginals).zip(variance) {
         let derivative = sentence.weight * (0.5 * p * (1.0 - p));
@@ -229,7 +227,8 @@ pub(super) fn independent_tokens(
 ) -> f64 {
     let values = (0..sentence.lattice.tokens()).map(|t| {
         let value = add_node_value(sentence, t, row, out);
-        add_node_covariance(sentence.lattice, t, row, sentence.weight, out.node);
+        let nodes = &mut *out.scores.nodes;
+        add_node_covariance(sentence.lattice, t, row, sentence.weight, nodes);
         value
     });
     values.sum::<f64>() + shared_value(sentence)
@@ -369,7 +368,7 @@ impl EdgeMatrices {
         after: &[f64],
         weight: f64,
         t: usize,
-        out: &mut ScoreDerivatives<'_>,
+        out: &mut ScoreArrays<'_>,
     ) {
         let (size, stride) = (self.marginals.len(), self.stride());
         self.column_sums.fill(0.0);
@@ -381,11 +380,11 @@ impl EdgeMatrices {
                 *sum += *m;
             }
         }
-        let node = &mut out.node[t * stride..][..stride];
+        let node = &mut out.nodes[t * stride..][..stride];
         add(node, &self.column_sums);
         add(&mut self.score_sums, &self.weighted);
-        if let Some(edge) = out.edge.as_deref_mut() {
-            add(&mut edge[t * size..][..size], &self.weighted);
+        if !out.edges.is_empty() {
+            add(&mut out.edges[t * size..][..size], &self.weighted);
         }
     }
 }
@@ -463,7 +462,7 @@ impl ScalarMessages {
         edges: &mut EdgeMatrices,
         weight: f64,
         t: usize,
-        out: &mut ScoreDerivatives<'_>,
+        out: &mut ScoreArrays<'_>,
     ) {
         let stride = self.next.len();
         let before = &mut self.forward[(t - 1) * stride..][..stride];

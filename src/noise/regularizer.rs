@@ -1,7 +1,7 @@
 //! The interface of the engines: inputs, outputs and the [`Regularizer`] trait.
 
 use super::features::{FeatureGradient, Features};
-use crate::chain::{Lattice, Order, Transitions};
+use crate::chain::{Lattice, Order, ScoreArrays, Transitions};
 
 /// The inputs that all sentences between [`Regularizer::begin`] and [`Regularizer::finish`] share.
 #[derive(Clone, Copy, Debug)]
@@ -43,36 +43,13 @@ impl<'a> SentenceInput<'a> {
 }
 
 /// Accumulators for the derivatives of weight·R with respect to the scores and variances of a
-/// sentence.
+/// sentence; those of edges only if they are requested.
 #[derive(Debug)]
 pub struct Derivatives<'a> {
-    /// ∂R/∂node scores, `[T][S]`. [`Message`](super::Message) leaves it unchanged.
-    pub node: &'a mut [f64],
-    /// ∂R/∂edge scores, `[T][K][S]`, if requested. [`Message`](super::Message) leaves it unchanged.
-    pub edge: Option<&'a mut [f64]>,
-    /// ∂R/∂node variances, `[T][S]`.
-    pub node_variance: &'a mut [f64],
-    /// ∂R/∂edge variances, `[T][K][S]`, if requested.
-    pub edge_variance: Option<&'a mut [f64]>,
-}
-
-/// Accumulators for the derivatives with respect to the scores of a sentence.
-#[derive(Debug)]
-pub struct ScoreDerivatives<'a> {
-    /// With respect to node scores, `[T][S]`.
-    pub node: &'a mut [f64],
-    /// With respect to edge scores, `[T][K][S]`, if requested.
-    pub edge: Option<&'a mut [f64]>,
-}
-
-impl Derivatives<'_> {
-    /// Borrows the derivatives with respect to scores.
-    pub(super) fn scores(&mut self) -> ScoreDerivatives<'_> {
-        ScoreDerivatives {
-            node: self.node,
-            edge: self.edge.as_deref_mut(),
-        }
-    }
+    /// ∂R/∂scores. [`Message`](super::Message) leaves them unchanged.
+    pub scores: ScoreArrays<'a>,
+    /// ∂R/∂variances.
+    pub variances: ScoreArrays<'a>,
 }
 
 /// Accumulators for the derivatives with respect to the transition scores and variances of
@@ -103,7 +80,7 @@ pub trait Regularizer: std::fmt::Debug + Send + Sync {
         &mut self,
         context: ChainContext<'_>,
         sentence: SentenceInput<'_>,
-        out: Derivatives<'_>,
+        out: &mut Derivatives<'_>,
     ) -> f64;
 
     /// Adds the derivatives with respect to transition scores and variances, summed over all
@@ -128,18 +105,15 @@ pub(super) fn checked_tokens(
     for array in [
         sentence.node_variance,
         sentence.linear(),
-        out.node,
-        out.node_variance,
+        out.scores.nodes,
+        out.variances.nodes,
     ] {
         assert_eq!(array.len(), rows, "node arrays are [T][S]");
     }
     if context.transitions.order() == Order::One {
-        let edges = [
-            sentence.edge_variance,
-            out.edge.as_deref(),
-            out.edge_variance.as_deref(),
-        ];
-        for array in edges.into_iter().flatten() {
+        let requested = [&*out.scores.edges, out.variances.edges];
+        let requested = requested.into_iter().filter(|edges| !edges.is_empty());
+        for array in sentence.edge_variance.into_iter().chain(requested) {
             let expected = rows * context.transitions.labels();
             assert_eq!(array.len(), expected, "edge arrays are [T][K][S]");
         }

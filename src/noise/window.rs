@@ -77,11 +77,11 @@ impl Regularizer for Window {
         &mut self,
         context: ChainContext<'_>,
         sentence: SentenceInput<'_>,
-        mut out: Derivatives<'_>,
+        out: &mut Derivatives<'_>,
     ) -> f64 {
-        let tokens = checked_tokens(context, sentence, &out);
+        let tokens = checked_tokens(context, sentence, out);
         if context.transitions.order() == Order::Zero {
-            return independent_tokens(sentence, &mut self.row, &mut out);
+            return independent_tokens(sentence, &mut self.row, out);
         }
         let radius = self.radius.min(tokens.saturating_sub(1));
         for rows in [&mut self.forward, &mut self.backward] {
@@ -93,7 +93,7 @@ impl Regularizer for Window {
             self.compute_forward(context, sentence, radius);
             self.compute_backward(context, sentence, radius);
         }
-        self.add_derivatives(context, sentence, radius, &mut out)
+        self.add_derivatives(context, sentence, radius, out)
     }
 
     fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
@@ -171,7 +171,7 @@ impl Window {
         let mut value = add_node_value(sentence, 0, &mut self.row, out);
         add(&mut self.row, &self.backward[..stride]);
         let (lattice, weight) = (sentence.lattice, sentence.weight);
-        add_node_covariance(lattice, 0, &self.row, weight, out.node);
+        add_node_covariance(lattice, 0, &self.row, weight, out.scores.nodes);
         for t in 1..tokens {
             self.edges.set_quadratic(context, sentence, t);
             value += self.edges.add_edge_value(sentence.weight, t, out);
@@ -185,7 +185,7 @@ impl Window {
             before.iter_mut().for_each(|x| *x -= mean);
             let after = &self.backward[t * stride..][..stride];
             self.edges
-                .add_edge_covariance(before, after, weight, t, &mut out.scores());
+                .add_edge_covariance(before, after, weight, t, &mut out.scores);
         }
         value
     }

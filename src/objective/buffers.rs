@@ -3,39 +3,44 @@
 //! derivatives over sentences.
 
 use super::noise::{Noise, NoiseDistribution};
-use crate::chain::Transitions;
+use crate::chain::{ScoreArrays, Transitions};
 use crate::exact_sum::add_untied;
-use crate::math::{add, largest_magnitude};
+use crate::math::{add, largest_magnitude, set_zeros};
 use crate::noise::{Engine, NoiseTerm};
-use crate::score::{ColumnRates, ParameterSpace};
+use crate::score::{NoiseRates, ParameterSpace};
 
-/// One number per score of the tokens of a block.
+/// One number per score of the tokens of a block or a sentence.
 #[derive(Debug, Default)]
-pub(super) struct BlockArrays {
-    pub nodes: Vec<f64>, // [tokens][stride]
-    pub edges: Vec<f64>, // [tokens][K][stride], or empty without edge attributes
-}
-
-/// A number per score of a chunk or a sentence of T tokens. `edges` is empty
-/// without edge attributes; both are empty if they are not needed.
-#[derive(Debug)]
-pub struct ScoreArrays<'a> {
-    /// Of nodes, `[T][stride]`.
-    pub nodes: &'a mut [f64],
-    /// Of edges, `[T][K][stride]`.
-    pub edges: &'a mut [f64],
+pub struct BlockArrays {
+    /// Of nodes, `[tokens][stride]`.
+    pub nodes: Vec<f64>,
+    /// Of edges, `[tokens][K][stride]`, or empty without edge attributes.
+    pub edges: Vec<f64>,
 }
 
 impl BlockArrays {
     /// Creates zeros for `tokens` tokens.
     pub fn new(tokens: usize, space: &ParameterSpace) -> Self {
-        Self {
-            nodes: vec![0.0; tokens * space.stride()],
-            edges: vec![0.0; tokens * space.edges.used_width()],
+        let mut arrays = Self::default();
+        arrays.reset(tokens, space);
+        arrays
+    }
+
+    /// Makes these arrays zeros for `tokens` tokens.
+    pub fn reset(&mut self, tokens: usize, space: &ParameterSpace) {
+        set_zeros(&mut self.nodes, tokens * space.stride());
+        set_zeros(&mut self.edges, tokens * space.edges.used_width());
+    }
+
+    /// Returns the arrays as those of one sentence.
+    pub fn arrays(&mut self) -> ScoreArrays<'_> {
+        ScoreArrays {
+            nodes: &mut self.nodes,
+            edges: &mut self.edges,
         }
     }
 
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.nodes.fill(0.0);
         self.edges.fill(0.0);
     }
@@ -43,30 +48,19 @@ impl BlockArrays {
     /// Splits the arrays into consecutive slices, one for each element of `tokens`, its number of
     /// tokens.
     pub fn split(&mut self, tokens: &[usize], space: &ParameterSpace) -> Vec<ScoreArrays<'_>> {
-        let mut rest = ScoreArrays {
-            nodes: &mut self.nodes,
-            edges: &mut self.edges,
-        };
+        let mut rest = self.arrays();
         tokens.iter().map(|&n| rest.take(n, space)).collect()
     }
 }
 
 impl<'a> ScoreArrays<'a> {
-    /// Lends the slices.
-    pub(super) fn reborrow(&mut self) -> ScoreArrays<'_> {
-        ScoreArrays {
-            nodes: self.nodes,
-            edges: self.edges,
-        }
-    }
-
     /// Returns the largest magnitude among the numbers.
     pub(super) fn largest_magnitude(&self) -> f64 {
         largest_magnitude(self.nodes).max(largest_magnitude(self.edges))
     }
 
-    /// Splits off the first `tokens` tokens.
-    pub(super) fn take(&mut self, tokens: usize, space: &ParameterSpace) -> ScoreArrays<'a> {
+    /// Splits off the first `tokens` tokens. Arrays that are empty stay so.
+    pub fn take(&mut self, tokens: usize, space: &ParameterSpace) -> ScoreArrays<'a> {
         ScoreArrays {
             nodes: take(&mut self.nodes, tokens * space.stride()),
             edges: take(&mut self.edges, tokens * space.edges.width()),
@@ -100,12 +94,12 @@ impl LabelVariances {
     pub fn set(
         &mut self,
         noise: &Noise,
-        rates: &[Option<ColumnRates>; 2],
+        rates: &[NoiseRates; 2],
         space: &ParameterSpace,
         theta: &[f64],
         transitions: &Transitions,
     ) {
-        let [node, edge] = noise.rates();
+        let [_, edge] = noise.rates();
         let outs = [&mut self.pairs, &mut self.start, &mut self.end];
         for (out, weights) in outs.into_iter().zip(transitions.label_scores()) {
             out.clear();
@@ -114,11 +108,11 @@ impl LabelVariances {
         self.node.clear();
         if noise.distribution == NoiseDistribution::Additive {
             let squares = |i: usize| {
-                let (block, rates) = (space.blocks()[i], &rates[i]);
-                let rate = |column| rates.as_ref().map_or(1.0, |rates| rates.column(column));
+                let (block, own) = (space.blocks()[i], rates[i].columns());
+                let rate = |column: usize| own.map_or(1.0, |own| own[column]);
                 let mut squares = block.targets.squares(block.weights(theta), rate);
-                if rates.is_none() {
-                    squares.iter_mut().for_each(|v| *v *= [node, edge][i]);
+                if own.is_none() {
+                    squares.iter_mut().for_each(|v| *v *= rates[i].uniform);
                 }
                 squares
             };
@@ -164,7 +158,7 @@ impl LabelSums {
     }
 
     /// Sets all sums to 0, with `pairs` numbers for label pairs.
-    pub(super) fn clear(&mut self, pairs: usize, stride: usize) {
+    pub fn clear(&mut self, pairs: usize, stride: usize) {
         self.start(pairs, stride, 0.0);
     }
 
@@ -184,7 +178,7 @@ impl LabelSums {
 
     /// Adds the sums of other sentences, exactly to anchored ones, and returns the
     /// largest magnitude among them.
-    pub(super) fn merge(&mut self, other: &mut Self) -> f64 {
+    pub fn merge(&mut self, other: &mut Self) -> f64 {
         let fields = self.fields().into_iter().zip(other.fields());
         let largest = fields.map(|(sums, more)| {
             add_untied(sums, more);

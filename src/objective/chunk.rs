@@ -2,18 +2,17 @@
 
 use std::ops::Range;
 
-use super::buffers::ScoreArrays;
 use super::features::AttributeBuffer;
 use super::noise::{Noise, NoiseDistribution};
 use super::sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };
 use super::shared::SharedNoise;
-use crate::chain::Transitions;
+use crate::chain::{ScoreArrays, Transitions};
 use crate::extract::{Dataset, Target};
 use crate::math::{add, set_zeros};
 use crate::noise::NoiseTerm;
-use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, SharedMasks, Variances};
+use crate::score::{ForwardProduct, NoiseRates, ParameterSpace, SharedMasks, Variances};
 
 /// The inputs that all chunks of an evaluation share.
 #[derive(Clone, Copy)]
@@ -25,12 +24,10 @@ pub(super) struct Context<'a> {
     pub theta: &'a [f64],
     pub chain: ChainParameters<'a>,
     pub noise: Option<&'a Noise>,
-    /// ρ of single node and edge attributes, where they differ.
-    pub rates: &'a [Option<ColumnRates>; 2],
+    /// ρ of node and edge attributes.
+    pub rates: &'a [NoiseRates; 2],
     /// The masks of node attributes, if labels share them.
     pub masks: Option<&'a SharedMasks>,
-    /// The total weights of labeled and of unlabeled sentences.
-    pub total_weights: [f64; 2],
     /// The factors of the noise terms of a labeled and of an unlabeled sentence of weight 1.
     pub noise_factors: [f64; 2],
     /// Whether the likelihood is left out: all derivatives are those of the noise term.
@@ -168,7 +165,6 @@ impl ChunkWorker {
         tokens: &Range<usize>,
         scores: &mut ScoreArrays<'_>,
     ) {
-        let rates = context.noise.map_or([0.0; 2], Noise::rates);
         let scores = [&mut *scores.nodes, &mut *scores.edges];
         for (i, scores) in scores.into_iter().enumerate() {
             let is_shared = i == 0 && context.masks.is_some();
@@ -180,8 +176,7 @@ impl ChunkWorker {
                 self.variances[i].resize(scores.len(), 0.0);
                 Variances {
                     values: &mut self.variances[i],
-                    rate: rates[i],
-                    rates: context.rates[i].as_ref(),
+                    rates: &context.rates[i],
                 }
             });
             context.products[i].write(context.theta, tokens.clone(), scores, variances);

@@ -8,9 +8,9 @@
 //! equals w copies. Y are the label sequences that its labels allow: one sequence y, unless tokens
 //! have several labels or none (`sentence.rs`). R is the quadratic noise regularizer
 //! ([`crate::noise`], eq. 14 of Wang et al. 2013) or the expectation that it approximates, at
-//! order 0 of Gaussian scores ([`Expectation`](crate::noise::Expectation)), or by sampling masks
-//! ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of labeled and of
-//! unlabeled sentences. The optimizer adds the L1 term.
+//! order 0 of Gaussian scores ([`Expectation`](crate::noise::Expectation)), or a [`Term`] that
+//! samples masks ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of
+//! labeled and of unlabeled sentences. The optimizer adds the L1 term.
 //!
 //! # One evaluation
 //!
@@ -25,7 +25,7 @@
 //! 4. in parallel over columns, the block's contribution to the gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V)
 //!    ([`TransposeProduct`]), while the sentences of the next block are being evaluated;
 //! 5. the sums over all ranks, if there are several (`part.rs`);
-//! 6. with Monte-Carlo noise, its samples (`monte_carlo/`);
+//! 6. the further [`Term`], if there is one (`term.rs`);
 //! 7. the gradient with respect to transitions and boundary weights, from sums over sentences;
 //! 8. the L2 penalty ([`Penalty`]).
 //!
@@ -42,12 +42,12 @@
 mod buffers;
 mod chunk;
 mod features;
-mod monte_carlo;
 mod noise;
 mod part;
 mod penalty;
 mod sentence;
 mod shared;
+mod term;
 #[cfg(test)]
 pub(crate) mod tests;
 mod totals;
@@ -57,6 +57,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use crate::chain::ScoreArrays;
 use crate::chain::{LabelWeights, Transitions};
 use crate::exact_sum::FixedPointSum;
 use crate::extract::{Dataset, Target};
@@ -64,22 +65,22 @@ use crate::noise::NoiseTerm;
 use crate::optim::{Objective, Round};
 use crate::ranks::Ranks;
 use crate::score::{
-    Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, SharedDerivatives,
+    Block, BlockPartition, ForwardProduct, NoiseRates, ParameterSpace, SharedDerivatives,
     SharedMasks, TransposeProduct, VarianceDerivatives,
 };
-use buffers::BlockArrays;
-pub use buffers::{LabelSums, LabelVariances, ScoreArrays};
+pub use buffers::{BlockArrays, LabelSums, LabelVariances};
 use chunk::{ChunkWorker, Context};
 pub use features::{SentenceAttributes, active_counts};
-pub use monte_carlo::MonteCarlo;
-use monte_carlo::Sampling;
-pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseSharing};
+pub use noise::{
+    AttributeNoise, MonteCarlo, Noise, NoiseDistribution, NoiseSharing, noise_factors,
+};
 pub use penalty::Penalty;
 use penalty::Reweighting;
 pub use sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
 };
 pub use shared::SharedNoise;
+pub use term::{Sampler, Term, TermDerivatives, TermInput};
 use totals::{Anchors, LIMITS, Totals, VarianceFactors};
 
 /// The terms of the objective, without the L1 penalty.
@@ -103,9 +104,10 @@ pub struct PenalizedLikelihood {
     space: ParameterSpace,
     penalty: Penalty,
     noise: Option<Noise>,
-    rates: [Option<ColumnRates>; 2], // nodes, edges
-    masks: Option<SharedMasks>,      // of node attributes, if labels share them
-    sampling: Option<Sampling>,
+    rates: [NoiseRates; 2],     // nodes, edges
+    masks: Option<SharedMasks>, // of node attributes, if labels share them
+    term: Option<Box<dyn Term>>,
+    first_iteration: u64, // iterations before this optimization
     reweighting: Option<Reweighting>,
     partition: BlockPartition,
     products: [ForwardProduct; 2],     // nodes, edges
@@ -144,9 +146,10 @@ impl PenalizedLikelihood {
             space: space.clone(),
             penalty,
             noise: None,
-            rates: [None, None],
+            rates: Default::default(),
             masks: None,
-            sampling: None,
+            term: None,
+            first_iteration: 0,
             reweighting: None,
             products: matrices.map(|(matrix, block)| ForwardProduct::new(matrix, block)),
             transposes: matrices
@@ -173,7 +176,8 @@ impl PenalizedLikelihood {
     /// Adds a noise term in which attributes have amounts of noise of their own.
     #[must_use]
     pub fn with_attribute_noise(mut self, noise: Noise, amounts: AttributeNoise) -> Self {
-        let rates = amounts.rates(noise.distribution, &self.space);
+        let rate = |amount| noise.distribution.rate(amount);
+        let rates = amounts.rates([noise.node, noise.edge], rate, &self.space);
         if let Some(iterations) = noise.term.round() {
             self.reweighting = Some(Reweighting::new(noise, rates, iterations));
             return self;
@@ -183,7 +187,7 @@ impl PenalizedLikelihood {
     }
 
     /// Sets the noise of the sentences, and sizes the buffers for it.
-    fn set_noise(&mut self, noise: Noise, rates: [Option<ColumnRates>; 2]) {
+    fn set_noise(&mut self, noise: Noise, rates: [NoiseRates; 2]) {
         self.masks = shared::masks(&noise, &rates, &self.space);
         self.rates = rates;
         if !buffers::works_by_pairs(noise) {
@@ -219,7 +223,7 @@ impl PenalizedLikelihood {
     /// Removes the noise of the sentences, and what only it needs.
     fn clear_noise(&mut self) {
         self.noise = None;
-        self.rates = [None, None];
+        self.rates = Default::default();
         self.masks = None;
         for buffers in &mut self.buffers {
             buffers[1] = BlockArrays::default();
@@ -232,16 +236,12 @@ impl PenalizedLikelihood {
     #[must_use]
     pub fn with_attribute_sampling(
         mut self,
+        Sampler(create): Sampler,
         monte_carlo: MonteCarlo,
         rates: AttributeNoise,
     ) -> Self {
-        self.sampling = Some(Sampling::new(
-            monte_carlo,
-            rates,
-            &self.data,
-            &self.space,
-            &self.partition,
-        ));
+        let (data, space) = (&self.data, &self.space);
+        self.term = Some(create(monte_carlo, rates, data, space, &self.partition));
         self.work_with_all_pairs();
         self
     }
@@ -250,9 +250,8 @@ impl PenalizedLikelihood {
     /// come next.
     #[must_use]
     pub fn resume_at(mut self, iterations: u64) -> Self {
-        if let Some(sampling) = &mut self.sampling {
-            sampling.resume_at(iterations);
-        }
+        self.first_iteration = iterations;
+        self.begin_iteration(0);
         self
     }
 }
@@ -276,7 +275,7 @@ impl Objective for PenalizedLikelihood {
         self.begin_due_round(theta);
         self.set_weights(theta);
         let [loss, quadratic] = self.sum_sentences(Pass::evaluation(theta), gradient);
-        let noise = quadratic + self.add_samples(theta, gradient);
+        let noise = quadratic + self.add_term(theta, gradient);
         self.subtract_observed_pairs();
         self.add_label_gradient(theta, None, gradient);
         let reweighted = self.reweighting.as_ref();
@@ -291,8 +290,9 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn begin_iteration(&mut self, iteration: u64) -> bool {
-        let sampling = self.sampling.as_mut();
-        sampling.is_some_and(|sampling| sampling.begin_iteration(iteration))
+        let iteration = self.first_iteration + iteration;
+        let term = self.term.as_mut();
+        term.is_some_and(|term| term.begin_iteration(iteration))
     }
 
     fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
@@ -395,10 +395,9 @@ impl PenalizedLikelihood {
             totals: &self.totals,
             limit,
             tasks: &self.anchor_tasks,
-            variances: self.proportional_noise().map(|noise| VarianceFactors {
+            variances: self.has_proportional_noise().then(|| VarianceFactors {
                 factors: pass.factors,
-                rates: noise.rates(),
-                column_rates: &self.rates,
+                rates: &self.rates,
                 is_shared: self.masks.is_some(),
             }),
         }
@@ -475,7 +474,6 @@ impl PenalizedLikelihood {
         [scores, variances]: &[BlockArrays; 2],
         gradient: &mut [f64],
     ) {
-        let rates = self.proportional_noise().map(Noise::rates);
         if let Some(masks) = &self.masks {
             let block = &self.partition.blocks[index];
             let (marginals, factors_of_tokens) = self.shared_factors(block, &variances.nodes);
@@ -492,11 +490,10 @@ impl PenalizedLikelihood {
         ];
         for (i, (score_derivatives, variance_derivatives)) in arrays.into_iter().enumerate() {
             let is_shared = i == 0 && self.masks.is_some();
-            let rates = rates.filter(|_| !is_shared);
-            let variance_derivatives = rates.map(|rates| VarianceDerivatives {
+            let has_variances = self.has_proportional_noise() && !is_shared;
+            let variance_derivatives = has_variances.then(|| VarianceDerivatives {
                 values: variance_derivatives,
-                rate: rates[i],
-                rates: self.rates[i].as_ref(),
+                rates: &self.rates[i],
                 theta: factors,
             });
             self.transposes[i].add_gradient(
@@ -508,29 +505,37 @@ impl PenalizedLikelihood {
         }
     }
 
-    /// Adds the Monte-Carlo term, if there is one, and returns it.
-    fn add_samples(&mut self, theta: &[f64], gradient: &mut [f64]) -> f64 {
-        let Some(mut sampling) = self.sampling.take() else {
+    /// Adds the further term, if there is one, and returns it.
+    fn add_term(&mut self, theta: &[f64], gradient: &mut [f64]) -> f64 {
+        let Some(mut term) = self.term.take() else {
             return 0.0;
         };
         let [mut derivatives, other] = std::mem::take(&mut self.buffers);
         let mut sums = std::mem::take(&mut self.sums);
         let mut value = 0.0;
         for (index, block) in self.partition.blocks.iter().enumerate() {
-            let block = monte_carlo::SampledBlock {
+            derivatives[0].clear();
+            let input = TermInput {
+                data: &self.data,
+                space: &self.space,
+                theta,
+                transitions: &self.transitions,
+                total_weights: self.totals.weights,
                 block,
                 index,
                 tokens: &self.chunk_tokens(block),
             };
-            derivatives[0].clear();
-            let context = self.context(theta);
-            let score_derivatives = &mut derivatives[0];
-            value += sampling.add_block(context, &block, score_derivatives, &mut sums, gradient);
+            let out = TermDerivatives {
+                scores: &mut derivatives[0],
+                sums: &mut sums,
+                gradient: &mut *gradient,
+            };
+            value += term.add_block(&input, out);
             self.gather(index, theta, &derivatives, gradient);
         }
         self.sums = sums;
         self.buffers = [derivatives, other];
-        self.sampling = Some(sampling);
+        self.term = Some(term);
         value
     }
 
@@ -552,18 +557,14 @@ impl PenalizedLikelihood {
     ) {
         let sums = &mut self.sums;
         if let Some(noise) = &self.noise {
-            let rates = noise.rates();
             let weights = label_factors.unwrap_or_else(|| self.transitions.label_scores());
-            sums.add_variances(rates[1], weights);
+            sums.add_variances(noise.rates()[1], weights);
             if noise.distribution == NoiseDistribution::Additive {
                 let variances = [&sums.node_variances, &sums.pair_variances];
                 for (i, block) in self.space.blocks().into_iter().enumerate() {
                     block.targets.add_square_derivatives(
                         block.weights(factors),
-                        |column| {
-                            let own = self.rates[i].as_ref();
-                            2.0 * own.map_or(rates[i], |own| own.column(column))
-                        },
+                        |column| 2.0 * self.rates[i].column(column),
                         variances[i],
                         block.weights_mut(gradient),
                     );
@@ -598,10 +599,10 @@ impl PenalizedLikelihood {
         self.reweighting = Some(reweighting);
     }
 
-    /// Returns the noise, if it is proportional to the values of attributes.
-    fn proportional_noise(&self) -> Option<&Noise> {
+    /// Returns whether there is noise that is proportional to the values of attributes.
+    fn has_proportional_noise(&self) -> bool {
         let noise = self.noise.as_ref();
-        noise.filter(|noise| noise.distribution != NoiseDistribution::Additive)
+        noise.is_some_and(|noise| noise.distribution != NoiseDistribution::Additive)
     }
 
     /// Returns the inputs that all chunks of an evaluation share.
@@ -619,7 +620,6 @@ impl PenalizedLikelihood {
             noise,
             rates: &self.rates,
             masks: self.masks.as_ref(),
-            total_weights: self.totals.weights,
             noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights)),
             is_noise_alone: false,
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::noise::NoiseTerm;
-use crate::score::{ColumnRates, ParameterSpace};
+use crate::score::{NoiseRates, ParameterSpace};
 
 /// The distribution of feature noise (Wang et al. 2013, section 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +54,22 @@ pub struct Noise {
     pub unlabeled_weight: f64,
 }
 
+/// The Monte-Carlo noise term λ·( Σ_labeled D(x) + α Σ_unlabeled D(u) ), λ as in eq. 11, where D is
+/// an estimate by sampling of what R approximates. A [`Sampler`](super::Sampler) computes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MonteCarlo {
+    /// Rate δ < 1 at which node attributes are dropped.
+    pub node: f64,
+    /// The rate of transitions, boundary weights and edge attributes.
+    pub edge: f64,
+    /// Samples per sentence and iteration, at least 1.
+    pub samples: u32,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// The weight α of an unlabeled sentence.
+    pub unlabeled_weight: f64,
+}
+
 /// The amounts of noise on single attributes, where they differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AttributeNoise {
@@ -75,20 +91,23 @@ impl NoiseDistribution {
 
 impl AttributeNoise {
     /// Returns the amounts of nodes and of edges.
-    pub(super) fn each(&self) -> [Option<&[f64]>; 2] {
+    pub fn each(&self) -> [Option<&[f64]>; 2] {
         [self.nodes.as_deref(), self.edges.as_deref()]
     }
 
-    /// Returns ρ of the attributes of both blocks.
-    pub(super) fn rates(
+    /// Returns the rates of the attributes of both blocks, where those that have no amounts of
+    /// their own have `uniform`. `rate` converts amounts.
+    pub fn rates(
         self,
-        distribution: NoiseDistribution,
+        uniform: [f64; 2],
+        rate: impl Fn(f64) -> f64,
         space: &ParameterSpace,
-    ) -> [Option<ColumnRates>; 2] {
-        let [nodes, edges] = space.blocks();
-        [(self.nodes, nodes), (self.edges, edges)].map(|(amounts, block)| {
-            let rates = amounts?.into_iter().map(|x| distribution.rate(x));
-            Some(ColumnRates::new(rates.collect(), &block.targets))
+    ) -> [NoiseRates; 2] {
+        let ([node, edge], [nodes, edges]) = (uniform, space.blocks());
+        let amounts = [(node, self.nodes, nodes), (edge, self.edges, edges)];
+        amounts.map(|(uniform, amounts, block)| {
+            let rates = amounts.map(|amounts| amounts.into_iter().map(&rate).collect());
+            NoiseRates::new(rate(uniform), rates, &block.targets)
         })
     }
 }
@@ -109,7 +128,7 @@ impl Noise {
 /// Returns the factors λ = n/(n + αm) and αλ of the terms of a labeled and of an unlabeled sentence
 /// (eq. 11), given the total weights n of labeled and m of unlabeled sentences: their numbers, if
 /// all weigh 1. If n is 0, so is λ.
-pub(super) fn noise_factors(alpha: f64, [n, m]: [f64; 2]) -> [f64; 2] {
+pub fn noise_factors(alpha: f64, [n, m]: [f64; 2]) -> [f64; 2] {
     let labeled = if n > 0.0 { n / (n + alpha * m) } else { 0.0 };
     [labeled, alpha * labeled]
 }

@@ -36,7 +36,7 @@ use rayon::prelude::*;
 use super::noise::Noise;
 use crate::math::dot;
 use crate::optim::Round;
-use crate::score::ColumnRates;
+use crate::score::NoiseRates;
 
 /// Parameters per task.
 pub(super) const PARAMETER_CHUNK: usize = 1 << 14;
@@ -155,8 +155,8 @@ fn sum_chunks(
 #[derive(Debug)]
 pub(super) struct Reweighting {
     pub noise: Noise,
-    pub rates: [Option<ColumnRates>; 2], // nodes, edges
-    iterations: u64,                     // of a round
+    pub rates: [NoiseRates; 2], // nodes, edges
+    iterations: u64,            // of a round
     iteration: u64,
     first: u64, // iteration of the current round
     is_due: bool,
@@ -166,7 +166,7 @@ pub(super) struct Reweighting {
 impl Reweighting {
     /// Creates the noise term with rounds of this number of iterations; the first begins with the
     /// first evaluation.
-    pub fn new(noise: Noise, rates: [Option<ColumnRates>; 2], iterations: usize) -> Self {
+    pub fn new(noise: Noise, rates: [NoiseRates; 2], iterations: usize) -> Self {
         Self {
             noise,
             rates,

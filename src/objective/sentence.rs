@@ -35,10 +35,10 @@
 //! batch and online training can share it.
 
 use super::LabelSums;
-use super::buffers::{LabelVariances, ScoreArrays};
+use super::buffers::LabelVariances;
 use super::features::{AttributeGradient, SentenceAttributes};
 use super::shared::{SharedNoise, halves};
-use crate::chain::{EdgeSums, LabelMask, Lattice, Order, Scores, Transitions};
+use crate::chain::{EdgeSums, LabelMask, Lattice, Order, ScoreArrays, Transitions};
 use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
 use crate::math::add;
@@ -168,7 +168,11 @@ impl SentenceKernel {
         task: SentenceTask<'_>,
         arrays: SentenceArrays<'_>,
     ) -> SentenceTerms {
-        let mut scores = arrays.scores;
+        let SentenceArrays {
+            mut scores,
+            mut variances,
+            variance_derivatives,
+        } = arrays;
         let log_partition = self
             .lattice
             .forward_backward(chain.transitions, scores.as_scores());
@@ -193,15 +197,11 @@ impl SentenceKernel {
             scores.edges.iter_mut().for_each(|x| *x *= task.weight);
         }
         if self.regularizer.is_some() {
-            let (mut variances, mut variance_derivatives) =
-                (arrays.variances, arrays.variance_derivatives);
-            terms.noise = self.regularize(
-                chain,
-                task,
-                &mut scores,
-                &mut variances,
-                &mut variance_derivatives,
-            );
+            let derivatives = noise::Derivatives {
+                scores: scores.reborrow(),
+                variances: variance_derivatives,
+            };
+            terms.noise = self.regularize(chain, task, &mut variances, derivatives);
         }
         let (stride, nodes) = (chain.transitions.stride(), &*scores.nodes);
         add(&mut self.sums.first, &nodes[..stride]);
@@ -323,14 +323,13 @@ impl SentenceKernel {
         &mut self,
         chain: ChainParameters<'_>,
         task: SentenceTask<'_>,
-        score_derivatives: &mut ScoreArrays<'_>,
         variances: &mut ScoreArrays<'_>,
-        variance_derivatives: &mut ScoreArrays<'_>,
+        mut derivatives: noise::Derivatives<'_>,
     ) -> f64 {
         let Some(regularizer) = &mut self.regularizer else {
             return 0.0;
         };
-        let (stride, length) = (chain.transitions.stride(), score_derivatives.nodes.len());
+        let (stride, length) = (chain.transitions.stride(), variances.nodes.len());
         add_boundary(chain.variances, variances.nodes);
         if let Some(shared) = task.shared {
             self.linear_variance.resize(length, 0.0);
@@ -345,8 +344,8 @@ impl SentenceKernel {
             shared.write(marginals, &mut self.linear_variance);
             add_boundary(chain.variances, &mut self.linear_variance);
         }
-        variance_derivatives.nodes.fill(0.0);
-        variance_derivatives.edges.fill(0.0);
+        derivatives.variances.nodes.fill(0.0);
+        derivatives.variances.edges.fill(0.0);
         let input = noise::SentenceInput {
             lattice: &self.lattice,
             node_variance: variances.nodes,
@@ -355,42 +354,19 @@ impl SentenceKernel {
             weight: task.noise_weight,
             features: task.attributes.features,
         };
-        let derivatives = noise::Derivatives {
-            node: score_derivatives.nodes,
-            edge: (!score_derivatives.edges.is_empty()).then_some(&mut *score_derivatives.edges),
-            node_variance: variance_derivatives.nodes,
-            edge_variance: (!variance_derivatives.edges.is_empty())
-                .then_some(&mut *variance_derivatives.edges),
-        };
-        let value = regularizer.regularize(chain.context(), input, derivatives);
+        let value = regularizer.regularize(chain.context(), input, &mut derivatives);
         let sums = &mut self.sums;
         if let Some(gradient) = regularizer.feature_gradient() {
             self.attribute_gradient
                 .add(gradient, task.attributes.boundary, sums);
         }
-        let node_variance_derivatives = &*variance_derivatives.nodes;
-        add(
-            &mut sums.first_variances,
-            &node_variance_derivatives[..stride],
-        );
-        add(
-            &mut sums.last_variances,
-            &node_variance_derivatives[length - stride..],
-        );
+        let by_variance = derivatives.variances.nodes;
+        add(&mut sums.first_variances, &by_variance[..stride]);
+        add(&mut sums.last_variances, &by_variance[length - stride..]);
         if task.shared.is_some_and(|shared| !shared.is_gaussian) {
-            let marginals = self.lattice.node_marginals();
-            variance_derivatives.nodes.copy_from_slice(marginals);
+            by_variance.copy_from_slice(self.lattice.node_marginals());
         }
         value
-    }
-}
-
-impl ScoreArrays<'_> {
-    fn as_scores(&self) -> Scores<'_> {
-        Scores {
-            node: self.nodes,
-            edge: (!self.edges.is_empty()).then_some(&*self.edges),
-        }
     }
 }
 

@@ -11,7 +11,7 @@
 
 use super::noise::{Noise, NoiseDistribution, NoiseSharing};
 use crate::noise::{Engine, Expectation, NoiseTerm};
-use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, SharedMasks};
+use crate::score::{ForwardProduct, NoiseRates, ParameterSpace, SharedMasks};
 
 /// What computes the variances of a sentence.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub(super) fn halves(length: usize, stride: usize) -> impl Iterator<Item = f64> 
 /// labels, that of Gaussian scores.
 pub(super) fn masks(
     noise: &Noise,
-    rates: &[Option<ColumnRates>; 2],
+    rates: &[NoiseRates; 2],
     space: &ParameterSpace,
 ) -> Option<SharedMasks> {
     if noise.sharing == NoiseSharing::Weights {
@@ -66,6 +66,5 @@ pub(super) fn masks(
         is_known && noise.distribution != NoiseDistribution::Additive,
         "noise that labels share is proportional to the values and has two engines"
     );
-    let [rate, _] = noise.rates();
-    Some(SharedMasks::new(&space.nodes, rate, rates[0].as_ref()))
+    Some(SharedMasks::new(&space.nodes, rates[0].clone()))
 }

@@ -48,7 +48,7 @@ use crate::chain::Transitions;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
 use crate::math::largest_magnitude;
-use crate::score::{ColumnRates, FeatureBlock, ParameterSpace, split_by_owner};
+use crate::score::{FeatureBlock, NoiseRates, ParameterSpace, split_by_owner};
 
 /// Counts over all sentences. All of them have the same bits for any number of ranks.
 #[derive(Clone, Debug)]
@@ -83,18 +83,27 @@ pub(super) struct ColumnTotals {
 impl Totals {
     /// Counts all sentences.
     pub fn new(data: &Dataset, space: &ParameterSpace) -> Self {
-        let counts = SentenceCounts::new(data);
+        let mut weights = [FixedPointSum::default(); 2];
+        let [mut tokens, mut weighted_tokens] = [FixedPointSum::default(); 2];
+        let mut largest_weight: f64 = 0.0;
+        let labeled = data.labeled();
+        for i in 0..data.len() {
+            let (weight, length) = (data.weight(i), data.sentence(i).len() as f64);
+            weights[usize::from(i >= labeled)].add(weight);
+            tokens.add(length);
+            weighted_tokens.add(weight * length);
+            largest_weight = largest_weight.max(weight);
+        }
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
+        let columns = matrices.map(|(matrix, block)| {
+            ColumnTotals::new(data, matrix, block.columns(), largest_weight)
+        });
         Self {
-            weights: counts.weights.map(|sum| sum.value()),
-            largest_weight: counts.largest_weight,
-            tokens: counts.tokens.value(),
-            weighted_tokens: counts.weighted_tokens.value(),
-            columns: matrices.map(|(matrix, block)| {
-                let entries = EntryCounts::new(data, matrix, block.columns());
-                let squares = entries.squares(data, matrix, counts.largest_weight);
-                ColumnTotals::new(entries, squares)
-            }),
+            weights: weights.map(|sum| sum.value()),
+            largest_weight,
+            tokens: tokens.value(),
+            weighted_tokens: weighted_tokens.value(),
+            columns,
             label_pairs: label_pairs(data),
         }
     }
@@ -112,84 +121,40 @@ impl Totals {
     }
 }
 
-/// Counts of sentences and tokens.
-#[derive(Default)]
-struct SentenceCounts {
-    weights: [FixedPointSum; 2], // of labeled and of unlabeled sentences
-    tokens: FixedPointSum,
-    weighted_tokens: FixedPointSum,
-    largest_weight: f64,
-}
-
-impl SentenceCounts {
-    fn new(data: &Dataset) -> Self {
-        let mut counts = Self::default();
-        let labeled = data.labeled();
-        for i in 0..data.len() {
-            let (weight, tokens) = (data.weight(i), data.sentence(i).len() as f64);
-            counts.weights[usize::from(i >= labeled)].add(weight);
-            counts.tokens.add(tokens);
-            counts.weighted_tokens.add(weight * tokens);
-            counts.largest_weight = counts.largest_weight.max(weight);
-        }
-        counts
-    }
-}
-
-/// The entries of each column of a matrix.
-struct EntryCounts {
-    counts: Vec<f64>,          // [columns]
-    largest: Option<Vec<f64>>, // [columns] max(1, |x|); `None`: all 1
-}
-
-impl EntryCounts {
-    fn new(data: &Dataset, matrix: &SparseRows, columns: usize) -> Self {
+impl ColumnTotals {
+    /// Counts the entries of each column of a matrix.
+    fn new(data: &Dataset, matrix: &SparseRows, columns: usize, largest_weight: f64) -> Self {
         let mut counts = vec![0.0; columns];
-        let mut largest = (!matrix.is_binary()).then(|| vec![1.0; columns]);
+        // max(1, |x|), unless all are 1.
+        let mut largest = (!matrix.is_binary()).then(|| vec![1.0_f64; columns]);
         for (column, x) in (0..data.len()).flat_map(|i| entries(data, matrix, i)) {
             counts[column as usize] += 1.0;
             if let Some(largest) = &mut largest {
-                let largest: &mut f64 = &mut largest[column as usize];
+                let largest = &mut largest[column as usize];
                 *largest = largest.max(x.abs());
             }
         }
-        Self { counts, largest }
-    }
-
-    /// Returns the sums Σ w·x² over the entries that were counted, with bits that do not depend on
-    /// their order; `None` if these sums are the counts.
-    fn squares(
-        &self,
-        data: &Dataset,
-        matrix: &SparseRows,
-        largest_weight: f64,
-    ) -> Option<Vec<f64>> {
-        if !data.is_weighted() && self.largest.is_none() {
-            return None;
-        }
-        let anchors = (0..self.counts.len()).map(|column| {
-            let largest = self.largest.as_ref().map_or(1.0, |largest| largest[column]);
-            anchor(self.counts[column] * largest_weight * largest * largest)
-        });
-        let anchors: Vec<f64> = anchors.collect();
-        let mut sums = anchors.clone();
-        for i in 0..data.len() {
-            let weight = data.weight(i);
-            for (column, x) in entries(data, matrix, i) {
-                sums[column as usize] += untied(weight * (x * x));
+        let largest_of = |column| largest.as_ref().map_or(1.0, |largest| largest[column]);
+        let squares = (data.is_weighted() || largest.is_some()).then(|| {
+            // With bits that do not depend on the order of the entries.
+            let anchors = counts.iter().enumerate().map(|(column, count)| {
+                let largest = largest_of(column);
+                anchor(count * largest_weight * largest * largest)
+            });
+            let anchors: Vec<f64> = anchors.collect();
+            let mut sums = anchors.clone();
+            for i in 0..data.len() {
+                let weight = data.weight(i);
+                for (column, x) in entries(data, matrix, i) {
+                    sums[column as usize] += untied(weight * (x * x));
+                }
             }
-        }
-        let pairs = sums.iter_mut().zip(anchors);
-        pairs.for_each(|(sum, anchor)| *sum -= anchor);
-        Some(sums)
-    }
-}
-
-impl ColumnTotals {
-    /// `squares` are the counts unless they are given.
-    fn new(entries: EntryCounts, squares: Option<Vec<f64>>) -> Self {
-        let counts: Arc<[f64]> = entries.counts.into();
-        let bounds = |power: i32| match &entries.largest {
+            let pairs = sums.iter_mut().zip(anchors);
+            pairs.for_each(|(sum, anchor)| *sum -= anchor);
+            Arc::from(sums)
+        });
+        let counts: Arc<[f64]> = counts.into();
+        let bounds = |power: i32| match &largest {
             None => Arc::clone(&counts),
             Some(largest) => {
                 let pairs = counts.iter().zip(largest);
@@ -197,9 +162,9 @@ impl ColumnTotals {
             }
         };
         Self {
-            squares: squares.map_or_else(|| Arc::clone(&counts), Arc::from),
             magnitudes: bounds(1),
             square_magnitudes: bounds(2),
+            squares: squares.unwrap_or(counts),
         }
     }
 }
@@ -256,9 +221,7 @@ pub(super) struct VarianceFactors<'a> {
     /// `[n]`.
     pub factors: &'a [f64],
     /// ρ of node and of edge attributes.
-    pub rates: [f64; 2],
-    /// ρ of single attributes, where they differ.
-    pub column_rates: &'a [Option<ColumnRates>; 2],
+    pub rates: &'a [NoiseRates; 2],
     /// Whether labels share the masks of node attributes.
     pub is_shared: bool,
 }
@@ -303,8 +266,7 @@ impl Anchors<'_> {
                         sums.iter_mut().for_each(|sum| visit(sum, anchor));
                         continue;
                     };
-                    let own = variances.column_rates[kind].as_ref();
-                    let rate = own.map_or(variances.rates[kind], |own| own.column(column));
+                    let rate = variances.rates[kind].column(column);
                     let slope = 2.0 * rate * totals.square_magnitudes[column] * self.limit;
                     let factors = &block.weights(variances.factors)[weights];
                     let mean = match variances.is_shared && kind == 0 {

@@ -233,8 +233,7 @@ impl Default for LbfgsOptions {
 }
 
 /// Checked [`LbfgsOptions`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "LbfgsOptions", into = "LbfgsOptions")]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LbfgsSettings(LbfgsOptions);
 
 impl LbfgsSettings {
@@ -274,20 +273,6 @@ impl LbfgsSettings {
     /// Returns the options.
     pub fn options(&self) -> &LbfgsOptions {
         &self.0
-    }
-}
-
-impl TryFrom<LbfgsOptions> for LbfgsSettings {
-    type Error = Error;
-
-    fn try_from(options: LbfgsOptions) -> Result<Self> {
-        Self::new(options)
-    }
-}
-
-impl From<LbfgsSettings> for LbfgsOptions {
-    fn from(settings: LbfgsSettings) -> Self {
-        settings.0
     }
 }
 
@@ -331,12 +316,10 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_checked_when_deserialized() {
-        let text = serde_json::to_string(&LbfgsSettings::default()).unwrap();
-        assert_eq!(
-            serde_json::from_str::<LbfgsSettings>(&text).unwrap(),
-            LbfgsSettings::default()
-        );
-        assert!(serde_json::from_str::<LbfgsSettings>(r#"{"memory":0}"#).is_err());
+    fn options_come_back_and_unknown_ones_are_refused() {
+        let text = serde_json::to_string(&LbfgsOptions::default()).unwrap();
+        let options: LbfgsOptions = serde_json::from_str(&text).unwrap();
+        assert_eq!(options, LbfgsOptions::default());
+        assert!(serde_json::from_str::<LbfgsOptions>(r#"{"memories":1}"#).is_err());
     }
 }

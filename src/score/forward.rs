@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::targets::{BLOCKS, ColumnForm, ColumnRates, FeatureBlock, Targets};
+use super::targets::{BLOCKS, ColumnForm, FeatureBlock, NoiseRates, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
@@ -43,10 +43,8 @@ enum Columns {
 pub struct Variances<'a> {
     /// `[tokens][width]`.
     pub values: &'a mut [f64],
-    /// ρ, the same for all attributes, unless `rates` is given.
-    pub rate: f64,
-    /// ρ of each attribute.
-    pub rates: Option<&'a ColumnRates>,
+    /// ρ.
+    pub rates: &'a NoiseRates,
 }
 
 /// The weights of dense, of listed and of sparse columns.
@@ -270,10 +268,7 @@ impl Split<'_> {
             let [score, variance] = weights.scaled[index as usize];
             scores[position as usize] += x * score;
             if let Some(variances) = &mut variances {
-                let rate = match variances.rates {
-                    None => variances.rate,
-                    Some(rates) => rates.weight(index as usize),
-                };
+                let rate = variances.rates.weight(index as usize);
                 variances.values[position as usize] += rate * (x * x * variance);
             }
         }
@@ -287,8 +282,7 @@ impl Split<'_> {
                 scores[position as usize] += x * score;
             }
             if let Some(variances) = &mut variances {
-                let rates = variances.rates;
-                let rate = rates.map_or(variances.rate, |rates| rates.column(column as usize));
+                let rate = variances.rates.column(column as usize);
                 for (&position, [_, variance]) in positions.iter().zip(scaled) {
                     variances.values[position as usize] += rate * (x * x * variance);
                 }
@@ -332,7 +326,6 @@ impl Kernel for Write<'_> {
                 let row = i * width..(i + 1) * width;
                 let variances = self.variances.as_mut().map(|variances| Variances {
                     values: &mut variances.values[row.clone()],
-                    rate: variances.rate,
                     rates: variances.rates,
                 });
                 split.add(token, self.targets, &mut self.scores[row], variances);
@@ -355,27 +348,21 @@ impl Write<'_> {
                     let sums = self.rows.scores::<B>(token, offset);
                     self.scores[out].copy_from_slice(sums.as_flattened());
                 }
-                Some(Variances {
-                    values,
-                    rate,
-                    rates: None,
-                }) => {
-                    let [sums, mut squares] =
-                        self.rows.scores_and_squares::<B>(token, offset, |_| 1.0);
-                    squares
-                        .as_flattened_mut()
-                        .iter_mut()
-                        .for_each(|x| *x *= *rate);
-                    self.scores[out.clone()].copy_from_slice(sums.as_flattened());
-                    values[out].copy_from_slice(squares.as_flattened());
-                }
-                Some(Variances {
-                    values,
-                    rates: Some(rates),
-                    ..
-                }) => {
-                    let rate = |column| rates.column(self.rows.number(column));
-                    let [sums, squares] = self.rows.scores_and_squares::<B>(token, offset, rate);
+                Some(Variances { values, rates }) => {
+                    let [sums, squares] = match rates.columns() {
+                        None => {
+                            let [sums, mut squares] =
+                                self.rows.scores_and_squares::<B>(token, offset, |_| 1.0);
+                            for x in squares.as_flattened_mut() {
+                                *x *= rates.uniform;
+                            }
+                            [sums, squares]
+                        }
+                        Some(rates) => {
+                            let rate = |column| rates[self.rows.number(column)];
+                            self.rows.scores_and_squares::<B>(token, offset, rate)
+                        }
+                    };
                     self.scores[out.clone()].copy_from_slice(sums.as_flattened());
                     values[out].copy_from_slice(squares.as_flattened());
                 }

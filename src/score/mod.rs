@@ -31,8 +31,9 @@ mod transpose;
 
 pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
-pub use partition::{Block, BlockPartition, Entry, sorted_entries};
-pub(crate) use partition::{ColumnBlock, TASK_ENTRIES, split_by_owner};
+pub use partition::{
+    Block, BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
+};
 pub use shared::{SharedDerivatives, SharedMasks};
-pub use targets::{ColumnForm, ColumnRates, FeatureBlock, Targets};
+pub use targets::{ColumnForm, FeatureBlock, NoiseRates, Targets};
 pub use transpose::{TransposeProduct, VarianceDerivatives};

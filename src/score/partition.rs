@@ -89,7 +89,7 @@ fn divide(lengths: impl IntoIterator<Item = usize>, width: usize) -> Vec<Vec<Ran
 }
 
 /// Entries per task of a product over columns.
-pub(crate) const TASK_ENTRIES: usize = 4096;
+pub const TASK_ENTRIES: usize = 4096;
 
 /// An entry of the design matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,7 +124,7 @@ pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
 /// The entries of one block of tokens in CSC form: column by column in ascending order, tokens in
 /// order within a column. Columns without entries are absent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ColumnBlock {
+pub struct ColumnBlock {
     columns: Vec<u32>,
     ends: Vec<u32>,           // [columns] end of each column in `tokens`
     tokens: Vec<u32>,         // [entries] counted from the first token of the block
@@ -151,6 +151,7 @@ impl ColumnBlock {
     }
 
     /// Returns the number of columns.
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.columns.len()
     }
@@ -180,6 +181,7 @@ impl ColumnBlock {
         self.values.as_ref().map_or(1.0, |values| values[entry])
     }
 
+    /// Frees excess capacity.
     pub fn shrink_to_fit(&mut self) {
         self.columns.shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -189,7 +191,7 @@ impl ColumnBlock {
 
 /// Splits a gradient into one slice per owner, given the weights of each owner as ascending,
 /// disjoint ranges.
-pub(crate) fn split_by_owner(
+pub fn split_by_owner(
     owners: impl ExactSizeIterator<Item = Range<usize>>,
     gradient: &mut [f64],
 ) -> Vec<&mut [f64]> {

@@ -17,11 +17,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::forward::{DenseRows, ForwardProduct, Lanes, Split};
-use super::partition::split_by_owner;
-use super::targets::{BLOCKS, ColumnRates, FeatureBlock, Targets};
+use super::targets::{BLOCKS, FeatureBlock, NoiseRates, Targets};
 use super::transpose::{Slice, Task, TransposeProduct};
 use crate::chain::LANES;
 use crate::exact_sum::untied;
@@ -30,15 +27,13 @@ use crate::simd::{self, Kernel};
 /// The noise on node attributes whose masks all labels share.
 #[derive(Clone, Debug)]
 pub struct SharedMasks {
-    rate: f64,
-    rates: Option<ColumnRates>,
+    rates: NoiseRates,
     is_last: Arc<[bool]>, // whether a weight is the last of its column, if there are sparse columns
 }
 
 impl SharedMasks {
-    /// Creates the noise on the attributes of a block: ρ is `rate`, unless attributes have `rates`
-    /// of their own.
-    pub fn new(block: &FeatureBlock, rate: f64, rates: Option<&ColumnRates>) -> Self {
+    /// Creates the noise with these rates ρ on the attributes of a block.
+    pub fn new(block: &FeatureBlock, rates: NoiseRates) -> Self {
         let targets = &block.targets;
         let mut is_last = Vec::new();
         if targets.is_observed() {
@@ -50,22 +45,9 @@ impl SharedMasks {
             }
         }
         Self {
-            rate,
-            rates: rates.cloned(),
+            rates,
             is_last: is_last.into(),
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn column_rate(&self, column: usize) -> f64 {
-        let rates = self.rates.as_ref();
-        rates.map_or(self.rate, |rates| rates.column(column))
-    }
-
-    #[inline(always)]
-    pub(super) fn weight_rate(&self, weight: usize) -> f64 {
-        let rates = self.rates.as_ref();
-        rates.map_or(self.rate, |rates| rates.weight(weight))
     }
 
     /// Returns the end of the first column among sparse weights from `start` on.
@@ -190,7 +172,7 @@ impl WriteShared<'_> {
             let (columns, values) = self.rows.matrix.row(token);
             for (i, &column) in columns.iter().enumerate() {
                 let x = values.map_or(1.0, |values| values[i]);
-                let v = self.masks.column_rate(self.rows.number(column)) * (x * x);
+                let v = self.masks.rates.column(self.rows.number(column)) * (x * x);
                 let last;
                 let row = match self.rows.row::<B>(column, 0) {
                     Some(row) => row,
@@ -222,7 +204,7 @@ impl WriteShared<'_> {
             let (columns, values) = self.rows.matrix.row(token);
             for (i, &column) in columns.iter().enumerate() {
                 let x = values.map_or(1.0, |values| values[i]);
-                let v = self.masks.column_rate(self.rows.number(column)) * (x * x);
+                let v = self.masks.rates.column(self.rows.number(column)) * (x * x);
                 let row = self.rows.weights_of(column, labels);
                 let u = wide_mean(p, row);
                 for (out, w) in out.iter_mut().zip(row) {
@@ -269,7 +251,7 @@ impl SharedMasks {
             let end = self.column_end(start, |i| rows.weights[i] as usize);
             let x = rows.values.as_ref().map_or(1.0, |values| values[start]);
             let indices = &rows.weights[start..end];
-            let v = self.weight_rate(indices[0] as usize) * (x * x);
+            let v = self.rates.weight(indices[0] as usize) * (x * x);
             let terms = rows.positions[start..end].iter().zip(indices);
             let terms = terms.map(|(&b, &index)| (b as usize, weights[index as usize]));
             constant += add_differences(v, terms, p, out);
@@ -279,7 +261,7 @@ impl SharedMasks {
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
             let range = targets.range(column as usize);
-            let v = self.column_rate(column as usize) * (x * x);
+            let v = self.rates.column(column as usize) * (x * x);
             let terms = targets.positions(range.clone()).iter();
             let terms = terms.zip(&weights[range]).map(|(&b, &w)| (b as usize, w));
             constant += add_differences(v, terms, p, out);
@@ -325,11 +307,7 @@ impl TransposeProduct {
         derivatives: SharedDerivatives<'_>,
         gradient: &mut [f64],
     ) {
-        let slice = self.slice(index);
-        let owners = slice.tasks.iter().map(|task| task.weights.clone());
-        let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
-        let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();
-        work.into_par_iter().for_each(|(task, gradient)| {
+        self.for_each_task(index, gradient, |slice, task, gradient| {
             simd::dispatch(GatherShared {
                 slice,
                 task,
@@ -404,7 +382,7 @@ impl GatherShared<'_> {
                     }
                 }
             }
-            let (rate, sums) = (self.masks.column_rate(column), sums.as_flattened());
+            let (rate, sums) = (self.masks.rates.column(column), sums.as_flattened());
             let first = range.start - self.task.weights.start;
             let gradient = &mut self.gradient[first..first + range.len()];
             self.targets.for_block(column, labels, |label, index| {
@@ -440,7 +418,7 @@ impl GatherShared<'_> {
                     *sum += factor * (p * (w - u));
                 }
             }
-            let rate = self.masks.column_rate(column);
+            let rate = self.masks.rates.column(column);
             let gradient = &mut self.gradient[range.start - self.task.weights.start..];
             self.targets.for_each(column, |position, index| {
                 gradient[index - range.start] += untied(rate * sums[position]);
@@ -465,7 +443,7 @@ impl GatherShared<'_> {
                 let terms = weights.iter().zip(positions);
                 let u: f64 = terms.map(|(w, &b)| p[b as usize] * w).sum();
                 let factor = self.derivatives.factors[token] * (x * x);
-                let factor = self.masks.column_rate(column) * factor;
+                let factor = self.masks.rates.column(column) * factor;
                 let weights = weights.iter().zip(positions);
                 for (g, (w, &b)) in gradient.iter_mut().zip(weights) {
                     *g += untied(factor * (p[b as usize] * (w - u)));
@@ -496,7 +474,7 @@ impl GatherShared<'_> {
             let x = values.map_or(1.0, |values| values[start]);
             let [weight, cell] = entry[0].map(|index| index as usize);
             let factor = factors[cell / self.targets.stride] * (x * x);
-            let factor = self.masks.weight_rate(weight) * factor;
+            let factor = self.masks.rates.weight(weight) * factor;
             for [weight, cell] in terms {
                 let term = factor * (marginals[cell] * (theta[weight] - u));
                 self.gradient[weight - self.task.weights.start] += untied(term);

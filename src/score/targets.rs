@@ -207,54 +207,6 @@ impl Targets {
         }
     }
 
-    /// Adds a multiple of `weights`, shaped like those of a column, to a token's row of scores:
-    /// `scores[position of i] += c · weights[i]`.
-    pub(crate) fn add_weights(&self, column: usize, c: f64, weights: &[f64], scores: &mut [f64]) {
-        match &self.observed {
-            Some(observed) => {
-                let positions = &observed.positions[observed.range(column)];
-                for (&w, &position) in weights.iter().zip(positions) {
-                    scores[position as usize] += c * w;
-                }
-            }
-            None => {
-                let lines = scores.chunks_exact_mut(self.stride);
-                for (line, weights) in lines.zip(weights.chunks_exact(self.labels)) {
-                    for (score, &w) in line.iter_mut().zip(weights) {
-                        *score += c * w;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds a multiple of the derivatives with respect to a token's row of scores to those with
-    /// respect to the weights of a column: `gradient[i] += c · derivatives[position of i]`.
-    pub(crate) fn add_derivatives(
-        &self,
-        column: usize,
-        c: f64,
-        derivatives: &[f64],
-        gradient: &mut [f64],
-    ) {
-        match &self.observed {
-            Some(observed) => {
-                let positions = &observed.positions[observed.range(column)];
-                for (g, &position) in gradient.iter_mut().zip(positions) {
-                    *g += c * derivatives[position as usize];
-                }
-            }
-            None => {
-                let lines = derivatives.chunks_exact(self.stride);
-                for (gradient, line) in gradient.chunks_exact_mut(self.labels).zip(lines) {
-                    for (g, &d) in gradient.iter_mut().zip(line) {
-                        *g += c * d;
-                    }
-                }
-            }
-        }
-    }
-
     /// Calls `visit(label, index)` for the weights of a column whose scores are among the labels
     /// `at..at + length` of a line. `label` is relative to `at`, and `index` to the column's first
     /// weight.
@@ -430,38 +382,50 @@ impl FeatureBlock {
     }
 }
 
-/// The rate ρ_j of the noise on each column of a design matrix.
-#[derive(Clone, Debug)]
-pub struct ColumnRates {
-    columns: Arc<[f64]>, // [columns]
-    weights: Arc<[f64]>, // rate of the column of each weight, if there are sparse columns
+/// The rates ρ_j of the noise on the columns of a design matrix.
+#[derive(Clone, Debug, Default)]
+pub struct NoiseRates {
+    /// The rate of all columns, unless they have rates of their own.
+    pub uniform: f64,
+    columns: Option<Arc<[f64]>>, // [columns]
+    weights: Arc<[f64]>,         // rate of the column of each weight, if there are sparse columns
 }
 
-impl ColumnRates {
-    /// Sets the rate of each column, `[columns]`.
-    pub fn new(rates: Vec<f64>, targets: &Targets) -> Self {
+impl NoiseRates {
+    /// Creates the same rate for all columns or, if they are given, a rate for each, `[columns]`.
+    pub fn new(uniform: f64, columns: Option<Vec<f64>>, targets: &Targets) -> Self {
         let mut weights = Vec::new();
-        if targets.is_observed() {
+        if let Some(rates) = columns.as_ref().filter(|_| targets.is_observed()) {
             weights.reserve_exact(targets.weights());
             for (column, &rate) in rates.iter().enumerate() {
                 weights.resize(targets.range(column).end, rate);
             }
         }
         Self {
-            columns: rates.into(),
+            uniform,
+            columns: columns.map(Into::into),
             weights: weights.into(),
         }
+    }
+
+    /// Returns the rate of each column, if they have rates of their own.
+    #[inline(always)]
+    pub fn columns(&self) -> Option<&[f64]> {
+        self.columns.as_deref()
     }
 
     /// Returns the rate of a column.
     #[inline(always)]
     pub fn column(&self, column: usize) -> f64 {
-        self.columns[column]
+        self.columns().map_or(self.uniform, |rates| rates[column])
     }
 
     /// Returns the rate of the column of a weight; only if there are sparse columns.
     #[inline(always)]
     pub(super) fn weight(&self, weight: usize) -> f64 {
-        self.weights[weight]
+        match &self.columns {
+            None => self.uniform,
+            Some(_) => self.weights[weight],
+        }
     }
 }

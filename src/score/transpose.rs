@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::partition::{
     BlockPartition, ColumnBlock, Entry, TASK_ENTRIES, sorted_entries, split_by_owner,
 };
-use super::targets::{BLOCKS, ColumnForm, ColumnRates, FeatureBlock, Targets};
+use super::targets::{BLOCKS, ColumnForm, FeatureBlock, NoiseRates, Targets};
 use crate::chain::LANES;
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
@@ -24,10 +24,8 @@ use crate::simd::{self, Kernel};
 pub struct VarianceDerivatives<'a> {
     /// ∂V, `[tokens of the block][width]`.
     pub values: &'a [f64],
-    /// ρ, the same for all attributes, unless `rates` is given.
-    pub rate: f64,
-    /// ρ of each attribute.
-    pub rates: Option<&'a ColumnRates>,
+    /// ρ.
+    pub rates: &'a NoiseRates,
     /// All parameters θ.
     pub theta: &'a [f64],
 }
@@ -88,9 +86,22 @@ impl TransposeProduct {
         }
     }
 
-    /// Returns the columns of block `index`.
-    pub(super) fn slice(&self, index: usize) -> &Slice {
-        &self.slices[index]
+    /// Calls `run` with the tasks of block `index`, each with the gradient of its weights, in
+    /// parallel.
+    pub(super) fn for_each_task(
+        &self,
+        index: usize,
+        gradient: &mut [f64],
+        run: impl Fn(&Slice, &Task, &mut [f64]) + Sync,
+    ) {
+        let slice = &self.slices[index];
+        // Columns ascend and weights are in column order, so each task owns a slice of the
+        // gradient.
+        let owners = slice.tasks.iter().map(|task| task.weights.clone());
+        let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
+        let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();
+        work.into_par_iter()
+            .for_each(|(task, gradient)| run(slice, task, gradient));
     }
 
     /// Adds the contribution of block `index` to the gradient with respect to θ, given the
@@ -104,13 +115,7 @@ impl TransposeProduct {
         variance_derivatives: Option<VarianceDerivatives<'_>>,
         gradient: &mut [f64],
     ) {
-        let slice = self.slice(index);
-        // Columns ascend and weights are in column order, so each task owns a slice of the
-        // gradient.
-        let owners = slice.tasks.iter().map(|task| task.weights.clone());
-        let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
-        let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();
-        work.into_par_iter().for_each(|(task, gradient)| {
+        self.for_each_task(index, gradient, |slice, task, gradient| {
             simd::dispatch(Gather {
                 slice,
                 task,
@@ -267,7 +272,7 @@ impl Gather<'_> {
                 [first, second]
             };
             let weights = &noise.theta[range];
-            let rate = noise.rates.map_or(noise.rate, |rates| rates.column(column));
+            let rate = noise.rates.column(column);
             targets.for_block(column, labels, |label, index| {
                 let factor = 2.0 * rate * weights[index];
                 let square = factor * squares.as_flattened()[label];
@@ -294,7 +299,7 @@ impl Gather<'_> {
                     *g += untied(c * x * derivatives[position as usize]);
                 }
                 if let Some(noise) = self.variance_derivatives {
-                    let rate = noise.rates.map_or(noise.rate, |rates| rates.column(column));
+                    let rate = noise.rates.column(column);
                     let derivatives = &noise.values[row..row + targets.width()];
                     let weights = noise.theta[range.clone()].iter().zip(positions);
                     for (g, (w, &position)) in gradient.iter_mut().zip(weights) {
@@ -314,7 +319,7 @@ impl Gather<'_> {
             let x = self.slice.sparse_values.as_ref().map_or(1.0, |x| x[i]);
             let mut sum = self.coefficients[weight] * x * self.score_derivatives[cell];
             if let Some(noise) = self.variance_derivatives {
-                let rate = noise.rates.map_or(noise.rate, |rates| rates.weight(weight));
+                let rate = noise.rates.weight(weight);
                 let factor = 2.0 * rate * noise.theta[weight];
                 sum += factor * (x * x * noise.values[cell]);
             }

@@ -85,10 +85,10 @@ impl Tagger {
 #[derive(Debug)]
 pub struct Distribution<'t> {
     tagger: &'t Tagger,
-    tokens: usize,
     scores: SentenceScores,
     lattice: Lattice,
     log_partition: f64,
+    marginals: Marginals,
 }
 
 impl Tagger {
@@ -119,7 +119,7 @@ impl Tagger {
         let log_partition = self.forward_backward(sentence, scores.scores(), mask, &mut lattice)?;
         Ok(Distribution {
             tagger: self,
-            tokens: sentence.len(),
+            marginals: self.node_marginals(sentence.len(), &lattice, mask),
             scores,
             lattice,
             log_partition,
@@ -130,12 +130,12 @@ impl Tagger {
 impl Distribution<'_> {
     /// Returns the number of tokens T.
     pub fn len(&self) -> usize {
-        self.tokens
+        self.marginals.rows().len()
     }
 
     /// Returns whether the sentence has no tokens.
     pub fn is_empty(&self) -> bool {
-        self.tokens == 0
+        self.len() == 0
     }
 
     /// Returns the logarithm of the partition function, Σ exp(score) over all label sequences.
@@ -159,11 +159,11 @@ impl Distribution<'_> {
     ///
     /// Same as [`probability`](Self::probability).
     pub fn log_probability<S: AsRef<str>>(&self, labels: &[S]) -> Result<f64> {
-        if labels.len() != self.tokens {
+        if labels.len() != self.len() {
             return Err(Error::parameter(format!(
                 "{} labels for a sentence of {} tokens; expected one per token",
                 labels.len(),
-                self.tokens
+                self.len()
             )));
         }
         let labels = labels.iter().map(|label| self.label(label.as_ref()));
@@ -185,20 +185,19 @@ impl Distribution<'_> {
     ///
     /// [`Error::Parameter`] if there is no such token, or the model does not have the label.
     pub fn marginal(&self, t: usize, label: &str) -> Result<f64> {
-        if t >= self.tokens {
+        if t >= self.len() {
             return Err(Error::parameter(format!(
                 "token {t} of a sentence of {} tokens, counted from 0",
-                self.tokens
+                self.len()
             )));
         }
         let label = self.label(label)?;
-        Ok(self.marginals_of(t)[label.index()])
+        Ok(self.marginals[[t, label.index()]])
     }
 
     /// Returns p(label | sentence) of all tokens and labels, `[T][K]`.
     pub fn marginals(&self) -> Marginals {
-        let mask = self.scores.mask.as_ref();
-        self.tagger.node_marginals(self.tokens, &self.lattice, mask)
+        self.marginals.clone()
     }
 
     /// Returns the entropy −Σ p log p over all label sequences, in nats. O(T·K²).
@@ -217,7 +216,7 @@ impl Distribution<'_> {
                         row.iter().map(|&p| plogp(p)).sum::<f64>() - plogp(sum)
                     })
                     .sum::<f64>(),
-                None => -self.marginals_of(t).iter().map(|&p| plogp(p)).sum::<f64>(),
+                None => -self.marginals.row(t).iter().map(|&p| plogp(p)).sum::<f64>(),
             })
             .map(|entropy| entropy.max(0.0))
             .sum()
@@ -233,10 +232,10 @@ impl Distribution<'_> {
     /// model encodes its type.
     pub fn span_probability(&self, span: &Span<'_>) -> Result<f64> {
         let Span { start, end, kind } = *span;
-        if start >= end || end > self.tokens {
+        if start >= end || end > self.len() {
             return Err(Error::parameter(format!(
                 "a span of tokens {start} to {end} (exclusive) in a sentence of {} tokens",
-                self.tokens
+                self.len()
             )));
         }
         let header = self.tagger.model().header();
@@ -255,7 +254,7 @@ impl Distribution<'_> {
         }
         // Over the labels of a token: the probability of the labels up to it that encode the span
         // so far.
-        let mut prefix = self.marginals_of(start.saturating_sub(1));
+        let mut prefix = self.marginals.row(start.saturating_sub(1)).to_vec();
         if start > 0 {
             prefix = self.advance(start, &prefix, |a, b| opens(chunks[a], chunks[b]));
         } else {
@@ -266,7 +265,7 @@ impl Distribution<'_> {
         for t in start + 1..end {
             prefix = self.advance(t, &prefix, |a, b| continues(chunks[a], chunks[b]));
         }
-        if end < self.tokens {
+        if end < self.len() {
             let ends = |a: usize, b: usize| !continues(chunks[a], chunks[b]);
             prefix = self.advance(end, &prefix, ends);
         }
@@ -282,23 +281,17 @@ impl Distribution<'_> {
         prefix: &[f64],
         allowed: impl Fn(usize, usize) -> bool,
     ) -> Vec<f64> {
-        let transitions = self.tagger.transitions();
-        let (k, stride) = (transitions.labels(), transitions.stride());
-        let previous = self.marginals_of(t - 1);
-        let current = self.marginals_of(t);
-        let mut pairs = vec![0.0; k * stride];
-        if transitions.order() == Order::One {
-            self.lattice.edge_marginals(transitions, t, &mut pairs);
-        }
+        let [previous, current] = [t - 1, t].map(|t| self.marginals.row(t));
+        let (pairs, k) = (self.pair_marginals(t), current.len());
         let mut next = vec![0.0; k];
         for a in 0..k {
             for b in 0..k {
                 if !allowed(a, b) || prefix[a] == 0.0 || current[b] == 0.0 {
                     continue;
                 }
-                next[b] += match transitions.order() {
-                    Order::Zero => prefix[a] * current[b],
-                    Order::One => prefix[a] * pairs[a * stride + b] / previous[a],
+                next[b] += match &pairs {
+                    None => prefix[a] * current[b],
+                    Some(pairs) => prefix[a] * pairs[a][b] / previous[a],
                 };
             }
         }
@@ -329,18 +322,6 @@ impl Distribution<'_> {
         };
         let row = |a: usize| (0..k).map(|b| probability(a, b)).collect();
         Some((0..k).map(row).collect())
-    }
-
-    /// Returns the marginals of a token, `[K]`.
-    fn marginals_of(&self, t: usize) -> Vec<f64> {
-        let transitions = self.tagger.transitions();
-        let start = t * transitions.stride();
-        let padded = &self.lattice.node_marginals()[start..start + transitions.labels()];
-        let possible = |b: usize| self.is_possible(t, LabelId(b as u16));
-        let marginals = padded.iter().enumerate();
-        marginals
-            .map(|(b, p)| if possible(b) { *p } else { 0.0 })
-            .collect()
     }
 
     fn label(&self, name: &str) -> Result<LabelId> {

@@ -215,7 +215,7 @@ fn prefetch_through<T>(
 /// Returns the location that the memo of an edge attribute encodes.
 #[inline(always)]
 fn location(memo: u64) -> Option<WeightLocation> {
-    (memo >= PRESENT).then(|| WeightLocation::from_number(memo - PRESENT))
+    (memo >= PRESENT).then(|| WeightLocation(memo - PRESENT))
 }
 
 /// Returns the memo for the result of a look-up.
@@ -224,7 +224,7 @@ fn memo(found: Option<WeightLocation>, table: Option<&WeightRows<'_>>) -> Result
     Ok(match (found, table) {
         (None, _) => ABSENT,
         (Some(location), Some(table)) => table.locate(location)? as u64 + PRESENT,
-        (Some(location), None) => location.to_number().wrapping_add(PRESENT),
+        (Some(location), None) => location.0.wrapping_add(PRESENT),
     })
 }
 

@@ -12,7 +12,7 @@ use super::options::Lbfgs;
 use super::training_set::TrainingSet;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::objective::{PenalizedLikelihood, Terms};
+use crate::objective::{PenalizedLikelihood, Sampler, Terms};
 use crate::optim::{
     LbfgsOptions, LbfgsSettings, OptimizerState, Outcome, Start, StopReason, minimize_from,
 };
@@ -44,6 +44,30 @@ impl Lbfgs {
         self.l2.unwrap_or(match self.noise.is_on() {
             true => Defaults::L2_WITH_NOISE,
             false => Defaults::L2,
+        })
+    }
+
+    /// Adds the noise term to an objective on `set`.
+    fn add_noise(
+        &self,
+        objective: PenalizedLikelihood,
+        set: &TrainingSet,
+        noise: FeatureNoise,
+    ) -> Result<PenalizedLikelihood> {
+        let amounts = set.attribute_noise(&noise);
+        Ok(match noise {
+            FeatureNoise::Analytic(noise) => objective.with_attribute_noise(noise, amounts),
+            FeatureNoise::MonteCarlo(noise) => {
+                objective.with_attribute_sampling(self.sampler()?, noise, amounts)
+            }
+        })
+    }
+
+    fn sampler(&self) -> Result<Sampler> {
+        self.noise.sampler.ok_or_else(|| {
+            Error::parameter(
+                "monte-carlo noise without a sampler; expected noise that the library computes",
+            )
         })
     }
 
@@ -95,6 +119,9 @@ impl Learner for Lbfgs {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
         check_not_negative("L1 strength", self.l1)?;
         self.noise.check(order)?;
+        if let Some(FeatureNoise::MonteCarlo(_)) = self.noise.feature_noise(0) {
+            self.sampler()?;
+        }
         if let Some(limit) = self.optimizer.max_iterations {
             return Err(Error::parameter(format!(
                 "{limit} iterations among the options of L-BFGS; expected none, since the maximum \
@@ -169,26 +196,13 @@ impl Learner for Lbfgs {
             start = Start::Point(outcome.x);
         }
         if let Some(noise) = noise {
-            objective = with_noise(objective, set, noise);
+            objective = self.add_noise(objective, set, noise)?;
         }
         if course.is_segment() {
             objective = objective.resume_at(course.earlier_iterations() as u64);
         }
         let left = course.iterations_left();
         self.minimize(&mut objective, start, left, course)
-    }
-}
-
-/// Adds a noise term to an objective on `set`.
-fn with_noise(
-    objective: PenalizedLikelihood,
-    set: &TrainingSet,
-    noise: FeatureNoise,
-) -> PenalizedLikelihood {
-    let amounts = set.attribute_noise(&noise);
-    match noise {
-        FeatureNoise::Analytic(noise) => objective.with_attribute_noise(noise, amounts),
-        FeatureNoise::MonteCarlo(sampling) => objective.with_attribute_sampling(sampling, amounts),
     }
 }
 

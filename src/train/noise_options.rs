@@ -9,7 +9,7 @@ use super::defaults::{Defaults, is_default};
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::noise::{Engine, Expectation, NoiseTerm, ROUND};
-use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing};
+use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing, Sampler};
 
 /// Maximum number of samples per sentence. The error falls with the square root of the number while
 /// the time is proportional to it: more is a typo.
@@ -122,6 +122,9 @@ pub struct NoiseOptions {
     pub samples: u32,
     /// Weight α of an unlabeled sentence in the noise term.
     pub unlabeled_weight: f64,
+    /// What computes Monte-Carlo noise of [`Lbfgs`](super::Lbfgs), which requires it.
+    #[serde(skip)]
+    pub sampler: Option<Sampler>,
 }
 
 impl Default for NoiseOptions {
@@ -134,6 +137,7 @@ impl Default for NoiseOptions {
             sharing: NoiseSharing::Weights,
             samples: Defaults::SAMPLES,
             unlabeled_weight: Defaults::UNLABELED_WEIGHT,
+            sampler: None,
         }
     }
 }

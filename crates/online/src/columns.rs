@@ -16,6 +16,8 @@ use dropchain::score::{FeatureBlock, sorted_entries};
 pub(super) struct Row {
     /// The number of the row.
     pub row: u32,
+    /// The column.
+    pub column: u32,
     /// Members m of the class of attributes.
     pub members: u32,
     /// End of its entries, counted from the first of the sentence.
@@ -97,7 +99,12 @@ impl SentenceColumns {
                             values.extend(entries.iter().map(|entry| entry.value));
                         }
                         let end = (columns.tokens.len() - first) as u32;
-                        columns.rows.push(Row { row, members, end });
+                        columns.rows.push(Row {
+                            row,
+                            column,
+                            members,
+                            end,
+                        });
                     }
                     Place::Singles(slot) => {
                         let mut slot = slot;

@@ -41,17 +41,20 @@ pub(crate) struct EpochLearner<'a> {
     problem: Problem<'a>,
     settings: LearnerSettings,
     method: Method,
-    calibration: Option<Calibration>, // until it is taken
-    order: Vec<u32>,                  // of the current epoch
-    epochs: usize,
-    theta: Vec<f64>,   // after the last epoch
+    /// The calibration, until it is taken.
+    pub calibration: Option<Calibration>,
+    order: Vec<u32>, // of the current epoch
+    /// The number of epochs so far.
+    pub epochs: usize,
+    /// The parameters θ after the last epoch.
+    pub theta: Vec<f64>,
     history: Vec<f64>, // objectives of the last epochs, of stochastic gradient descent
 }
 
 #[derive(Debug)]
 enum Method {
     Sgd(Box<SgdLearner>),
-    Mistakes(Box<MistakeMethod>),
+    Mistakes(Box<MistakeLearner>),
 }
 
 #[derive(Debug)]
@@ -61,14 +64,6 @@ struct SgdLearner {
     weights: SgdWeights,
     eta: Option<f64>, // calibrated
     penalty: Penalty,
-}
-
-#[derive(Debug)]
-struct MistakeMethod {
-    learner: MistakeLearner,
-    weights: Vec<f64>,
-    sums: Vec<f64>, // s, or variances
-    epsilon: f64,
 }
 
 /// The learning rates that were tried before the first epoch of stochastic gradient descent.
@@ -117,13 +112,9 @@ impl<'a> EpochLearner<'a> {
             data.labeled()
         };
         let mistakes = |epsilon| {
-            let learner = MistakeLearner::new(settings.algorithm, &problem);
-            Method::Mistakes(Box::new(MistakeMethod {
-                sums: vec![learner.initial_sum(); weights.len()],
-                learner,
-                weights: weights.clone(),
-                epsilon,
-            }))
+            let weights = weights.clone();
+            let learner = MistakeLearner::new(settings.algorithm, epsilon, &problem, weights);
+            Method::Mistakes(Box::new(learner))
         };
         let method = match settings.algorithm {
             Algorithm::Sgd(options) => {
@@ -161,16 +152,6 @@ impl<'a> EpochLearner<'a> {
         }
     }
 
-    /// Returns the parameters θ after the last epoch.
-    pub fn theta(&self) -> &[f64] {
-        &self.theta
-    }
-
-    /// Returns the number of epochs so far.
-    pub fn epochs(&self) -> usize {
-        self.epochs
-    }
-
     /// Prepares the first epoch: calibrates the learning rate. Returns false if `interrupt` is
     /// set.
     pub fn prepare(&mut self, interrupt: Option<&AtomicBool>) -> bool {
@@ -183,11 +164,6 @@ impl<'a> EpochLearner<'a> {
             sgd.eta = self.calibration.as_ref().map(|found| found.rate);
         }
         sgd.eta.is_some()
-    }
-
-    /// Returns the calibration after [`prepare`](Self::prepare) has made one.
-    pub fn take_calibration(&mut self) -> Option<Calibration> {
-        self.calibration.take()
     }
 
     /// Learns from all sentences once.
@@ -204,7 +180,7 @@ impl<'a> EpochLearner<'a> {
                     self.history.clear();
                 }
                 let mut terms = sgd.run(problem, &self.order, epoch as u64, has_noise);
-                sgd.weights.complete(problem, sgd.stepper.penalty());
+                sgd.weights.complete(problem, &sgd.stepper.penalty);
                 let values = &sgd.weights.values;
                 (problem.layout).write(problem.space, |slot| values[slot], &mut self.theta);
                 terms.l2 = sgd.penalty.value(&self.theta);
@@ -218,7 +194,10 @@ impl<'a> EpochLearner<'a> {
                 }
             }
             Method::Mistakes(method) => {
-                let loss = method.run(problem, &self.order);
+                let mut loss = 0.0;
+                for &sentence in &self.order {
+                    loss += method.learn(problem, sentence as usize);
+                }
                 method.write(problem, &mut self.theta);
                 Epoch {
                     objective: loss,
@@ -241,7 +220,7 @@ impl<'a> EpochLearner<'a> {
     pub fn state(&self) -> Vec<f64> {
         let (count, eta) = match &self.method {
             Method::Sgd(sgd) => (sgd.weights.steps, sgd.eta),
-            Method::Mistakes(method) => (method.learner.count, None),
+            Method::Mistakes(method) => (method.count, None),
         };
         let mut numbers = Vec::with_capacity(self.state_length());
         numbers.extend([
@@ -288,8 +267,8 @@ impl<'a> EpochLearner<'a> {
             Method::Mistakes(method) => {
                 method.weights = weights;
                 method.sums = sums;
-                method.learner.count = count;
-                method.learner.invalidate();
+                method.count = count;
+                method.is_stale = true;
                 method.write(problem, &mut self.theta);
             }
         }
@@ -379,7 +358,7 @@ impl SgdLearner {
             self.reset(problem, start.clone());
             self.eta = Some(eta);
             let terms = self.run(problem, sample, 0, false);
-            self.weights.complete(problem, self.stepper.penalty());
+            self.weights.complete(problem, &self.stepper.penalty);
             let objective = penalty(self) - terms.log_likelihood;
             let is_lower = objective.is_finite() && objective < initial;
             trials.push((eta, objective));
@@ -410,7 +389,7 @@ impl SgdLearner {
     }
 
     fn reset(&mut self, problem: &Problem<'_>, values: Vec<f64>) {
-        let penalty = self.stepper.penalty();
+        let penalty = &self.stepper.penalty;
         self.weights = SgdWeights::new(problem, values, self.options.step, penalty);
     }
 
@@ -419,37 +398,5 @@ impl SgdLearner {
         let old = (history.len() == self.options.period).then(|| history.remove(0));
         history.push(objective);
         old.is_some_and(|old| (old - objective) / objective < self.options.delta)
-    }
-}
-
-impl MistakeMethod {
-    /// Learns from each sentence of `order`; returns the sum of the losses.
-    fn run(&mut self, problem: &Problem<'_>, order: &[u32]) -> f64 {
-        let mut loss = 0.0;
-        for &sentence in order {
-            let (weights, sums) = (&mut self.weights, &mut self.sums);
-            loss += self
-                .learner
-                .learn(problem, sentence as usize, weights, sums);
-        }
-        loss
-    }
-
-    /// Returns whether training stops at this mean loss. Without averages nothing changes once it
-    /// is 0.
-    fn has_converged(&self, mean_loss: f64) -> bool {
-        mean_loss < self.epsilon || (mean_loss == 0.0 && !self.learner.is_averaged())
-    }
-
-    /// Writes the result to θ.
-    fn write(&self, problem: &Problem<'_>, theta: &mut [f64]) {
-        let (weights, sums) = (&self.weights, &self.sums);
-        let (layout, space) = (&problem.layout, problem.space);
-        if self.learner.is_averaged() {
-            let count = self.learner.count as f64;
-            layout.write(space, |slot| weights[slot] - sums[slot] / count, theta);
-        } else {
-            layout.write(space, |slot| weights[slot], theta);
-        }
     }
 }

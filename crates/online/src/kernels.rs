@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use super::columns::{SentenceEntries, value};
 use super::layout::BlockSlots;
-use super::rates::AttributeRates;
 use dropchain::chain::LANES;
 use dropchain::math::exp_at_least;
+use dropchain::score::NoiseRates;
 use dropchain::simd::Kernel;
 
 /// Vectors per piece: as many as registers hold.
@@ -38,63 +38,19 @@ macro_rules! for_each_piece {
     };
 }
 
-/// Adds the weights of the attributes of a sentence to its scores: `S += X·W`.
-pub(super) struct AddScores<'a> {
+/// Adds the weights of the attributes of a sentence to its scores, `S += X·W`, or if `SQUARED`
+/// their squares to its variances, `V += ρ·X∘²·W∘²/m`.
+pub(super) struct AddProducts<'a, const SQUARED: bool> {
     pub entries: SentenceEntries<'a>,
     pub slots: &'a BlockSlots,
     pub weights: &'a [f64],
+    /// ρ, if `SQUARED`.
+    pub rates: &'a NoiseRates,
     /// `[T][width]`.
-    pub scores: &'a mut [f64],
+    pub sums: &'a mut [f64],
 }
 
-impl Kernel for AddScores<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(mut self) {
-        for_each_piece!(self, add_rows, self.slots.width);
-        let width = self.slots.width;
-        for (i, single) in self.entries.singles.iter().enumerate() {
-            let weight = self.weights[self.slots.singles + single.slot as usize];
-            let position = single.token as usize * width + single.position as usize;
-            self.scores[position] += self.entries.single_value(i) * weight;
-        }
-    }
-}
-
-impl AddScores<'_> {
-    #[inline(always)]
-    fn add_rows<const B: usize>(&mut self, at: usize) {
-        let width = self.slots.width;
-        let first = self.slots.rows + at;
-        let scores = &mut *self.scores;
-        for (row, tokens, values) in self.entries.iter_rows() {
-            let row = piece::<B>(self.weights, first + row.row as usize * width);
-            for (i, &token) in tokens.iter().enumerate() {
-                let x = value(values, i);
-                let scores = piece_mut::<B>(scores, token as usize * width + at);
-                for k in 0..B {
-                    for j in 0..LANES {
-                        scores[k][j] += x * row[k][j];
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Adds the squares of weights to the variances of a sentence: `V += ρ·X∘²·W∘²/m`.
-pub(super) struct AddVariances<'a> {
-    pub entries: SentenceEntries<'a>,
-    pub slots: &'a BlockSlots,
-    pub weights: &'a [f64],
-    /// ρ.
-    pub rates: &'a AttributeRates,
-    /// `[T][width]`.
-    pub variances: &'a mut [f64],
-}
-
-impl Kernel for AddVariances<'_> {
+impl<const SQUARED: bool> Kernel for AddProducts<'_, SQUARED> {
     type Output = ();
 
     #[inline(always)]
@@ -105,28 +61,35 @@ impl Kernel for AddVariances<'_> {
             let weight = self.weights[self.slots.singles + single.slot as usize];
             let x = self.entries.single_value(i) * weight;
             let position = single.token as usize * width + single.position as usize;
-            let rate = self.rates.column(single.column) / f64::from(single.members);
-            self.variances[position] += rate * (x * x);
+            self.sums[position] += if SQUARED {
+                self.rates.column(single.column as usize) / f64::from(single.members) * (x * x)
+            } else {
+                x
+            };
         }
     }
 }
 
-impl AddVariances<'_> {
+impl<const SQUARED: bool> AddProducts<'_, SQUARED> {
     #[inline(always)]
     fn add_rows<const B: usize>(&mut self, at: usize) {
         let width = self.slots.width;
         let first = self.slots.rows + at;
-        let variances = &mut *self.variances;
+        let sums = &mut *self.sums;
         for (row, tokens, values) in self.entries.iter_rows() {
             let weights = piece::<B>(self.weights, first + row.row as usize * width);
-            let rate = self.rates.row(row.row) / f64::from(row.members);
+            let rate = match SQUARED {
+                true => self.rates.column(row.column as usize) / f64::from(row.members),
+                false => 1.0,
+            };
             for (i, &token) in tokens.iter().enumerate() {
                 let x = value(values, i);
-                let factor = x * x * rate;
-                let variances = piece_mut::<B>(variances, token as usize * width + at);
+                let factor = if SQUARED { x * x * rate } else { x };
+                let sums = piece_mut::<B>(sums, token as usize * width + at);
                 for k in 0..B {
                     for j in 0..LANES {
-                        variances[k][j] += factor * (weights[k][j] * weights[k][j]);
+                        let w = weights[k][j];
+                        sums[k][j] += factor * if SQUARED { w * w } else { w };
                     }
                 }
             }
@@ -253,7 +216,7 @@ pub(super) struct Descend<'a, S> {
     pub sums: &'a mut [f64],
     pub derivatives: Derivatives<'a>,
     /// ρ.
-    pub rates: &'a AttributeRates,
+    pub rates: &'a NoiseRates,
     pub step: S,
 }
 
@@ -272,7 +235,7 @@ impl<S: Step> Kernel for Descend<'_, S> {
                 let position = token * width + single.position as usize;
                 gradient[0] += x * self.derivatives.scores[position];
                 if !self.derivatives.variances.is_empty() {
-                    let rate = self.rates.column(single.column);
+                    let rate = self.rates.column(single.column as usize);
                     noise[0] += x * x * rate * self.derivatives.variances[position];
                 }
                 if S::NEEDS_CURVATURES {
@@ -311,7 +274,7 @@ impl<S: Step> Descend<'_, S> {
         let derivatives = self.derivatives;
         for (row, tokens, values) in self.entries.iter_rows() {
             let [mut gradient, mut noise, mut curvature] = [[[0.0; LANES]; B]; 3];
-            let rate = self.rates.row(row.row);
+            let rate = self.rates.column(row.column as usize);
             for (i, &token) in tokens.iter().enumerate() {
                 let x = value(values, i);
                 let start = token as usize * width + at;

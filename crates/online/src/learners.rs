@@ -324,7 +324,7 @@ fn state_length(set: &TrainingSet, settings: LearnerSettings) -> usize {
 fn weights(set: &TrainingSet, settings: LearnerSettings, state: &[f64]) -> Result<Vec<f64>> {
     let mut learner = EpochLearner::new(set.data(), set.space(), settings, set.start());
     learner.restore(state)?;
-    Ok(learner.theta().to_vec())
+    Ok(learner.theta)
 }
 
 /// Returns the error of what cannot be divided among ranks.

@@ -6,8 +6,8 @@
 //! token and column: SplitMix64 with counters ([`random`]).
 
 use super::columns::{SentenceEntries, value};
-use super::rates::AttributeRates;
 use dropchain::random;
+use dropchain::score::NoiseRates;
 
 /// The masks of one update of a sentence.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ impl Masks {
         &self,
         block: usize,
         entries: SentenceEntries<'a>,
-        rates: &AttributeRates,
+        rates: &NoiseRates,
         values: &'a mut MaskedValues,
     ) -> SentenceEntries<'a> {
         values.rows.clear();
@@ -65,7 +65,7 @@ impl Masks {
             for (i, &token) in tokens.iter().enumerate() {
                 let x = value(old, i);
                 let place = [u64::from(token), u64::from(row.row)];
-                let rate = rates.row(row.row);
+                let rate = rates.column(row.column as usize);
                 let factor = self.factor(Kind::Rows(block), rate, place, row.members);
                 values.rows.push(x * factor);
             }
@@ -73,7 +73,7 @@ impl Masks {
         values.singles.clear();
         for (i, single) in entries.singles.iter().enumerate() {
             let place = [u64::from(single.token), u64::from(single.column)];
-            let rate = rates.column(single.column);
+            let rate = rates.column(single.column as usize);
             let factor = self.factor(Kind::Singles(block), rate, place, single.members);
             values.singles.push(entries.single_value(i) * factor);
         }

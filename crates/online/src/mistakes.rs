@@ -35,11 +35,11 @@
 
 use super::algorithm::{Algorithm, Arow, PassiveAggressive, PassiveAggressiveType};
 use super::changes::Changes;
-use super::problem::{Chain, Problem, SentenceScores};
-use dropchain::chain::{LabelMask, Viterbi};
+use super::problem::{Chain, Problem};
+use dropchain::chain::{LabelMask, Scores, Viterbi};
 use dropchain::extract::Target;
 use dropchain::ids::LabelId;
-use dropchain::objective::fill_mask;
+use dropchain::objective::{BlockArrays, fill_mask};
 
 /// A learner that changes weights when it makes mistakes.
 #[derive(Debug)]
@@ -47,13 +47,19 @@ pub(super) struct MistakeLearner {
     algorithm: Algorithm, // not stochastic gradient descent
     chain: Chain,
     viterbi: Viterbi,
-    scores: SentenceScores,
+    scores: BlockArrays,
     path: Vec<LabelId>,
     changes: Changes,
     partial: Partial,
-    is_stale: bool, // the chain is not that of the weights
+    epsilon: f64,
+    /// Whether the chain is not that of the weights.
+    pub is_stale: bool,
     /// Sentences so far, plus 1.
     pub count: u64,
+    /// The weights, `[slots]`.
+    pub weights: Vec<f64>,
+    /// A number beside each weight, `[slots]`: the sum s of changes, or a variance.
+    pub sums: Vec<f64>,
 }
 
 /// A mistake: what an update depends on.
@@ -74,32 +80,35 @@ struct Partial {
 }
 
 impl MistakeLearner {
-    /// Creates a learner.
-    pub fn new(algorithm: Algorithm, problem: &Problem<'_>) -> Self {
+    /// Creates a learner that starts at these weights.
+    pub fn new(
+        algorithm: Algorithm,
+        epsilon: f64,
+        problem: &Problem<'_>,
+        weights: Vec<f64>,
+    ) -> Self {
+        let first = match algorithm {
+            Algorithm::Arow(options) => options.variance,
+            _ => 0.0,
+        };
         Self {
             algorithm,
+            epsilon,
             chain: Chain::new(problem.space),
             viterbi: Viterbi::default(),
-            scores: SentenceScores::default(),
+            scores: BlockArrays::default(),
             path: Vec::new(),
             changes: Changes::default(),
             partial: Partial::default(),
             is_stale: true,
             count: 1,
-        }
-    }
-
-    /// Returns the initial value of the number that is kept beside each weight: the sum s of
-    /// changes, or a variance.
-    pub fn initial_sum(&self) -> f64 {
-        match self.algorithm {
-            Algorithm::Arow(options) => options.variance,
-            _ => 0.0,
+            sums: vec![first; weights.len()],
+            weights,
         }
     }
 
     /// Returns whether the result is an average of the weights.
-    pub fn is_averaged(&self) -> bool {
+    fn is_averaged(&self) -> bool {
         match self.algorithm {
             Algorithm::PassiveAggressive(options) => options.averaging,
             Algorithm::Arow(_) => false,
@@ -107,14 +116,26 @@ impl MistakeLearner {
         }
     }
 
+    /// Returns whether training stops at this mean loss. Without averages nothing changes once it
+    /// is 0.
+    pub fn has_converged(&self, mean_loss: f64) -> bool {
+        mean_loss < self.epsilon || (mean_loss == 0.0 && !self.is_averaged())
+    }
+
+    /// Writes the result to θ.
+    pub fn write(&self, problem: &Problem<'_>, theta: &mut [f64]) {
+        let (weights, sums) = (&self.weights, &self.sums);
+        let (layout, space) = (&problem.layout, problem.space);
+        if self.is_averaged() {
+            let count = self.count as f64;
+            layout.write(space, |slot| weights[slot] - sums[slot] / count, theta);
+        } else {
+            layout.write(space, |slot| weights[slot], theta);
+        }
+    }
+
     /// Learns from a sentence and returns its loss.
-    pub fn learn(
-        &mut self,
-        problem: &Problem<'_>,
-        sentence: usize,
-        weights: &mut [f64],
-        sums: &mut [f64],
-    ) -> f64 {
+    pub fn learn(&mut self, problem: &Problem<'_>, sentence: usize) -> f64 {
         let count = self.count as f64;
         self.count += 1;
         let tokens = problem.data.sentence(sentence).len();
@@ -123,10 +144,10 @@ impl MistakeLearner {
             return 0.0;
         }
         if std::mem::take(&mut self.is_stale) {
-            self.chain.set(problem, weights, 1.0);
+            self.chain.set(problem, &self.weights, 1.0);
         }
-        problem.score(sentence, weights, &mut self.scores);
-        let scores = self.scores.as_scores();
+        problem.score(sentence, &self.weights, &mut self.scores);
+        let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
         self.viterbi
             .decode(&self.chain.transitions, scores, None, None, &mut self.path);
         if self.path.len() != tokens {
@@ -145,11 +166,11 @@ impl MistakeLearner {
         };
         match self.algorithm {
             Algorithm::PassiveAggressive(options) => {
-                self.update_passive_aggressive(options, mistake, weights, sums)
+                self.update_passive_aggressive(options, mistake)
             }
-            Algorithm::Arow(options) => self.update_arow(options, mistake, weights, sums),
+            Algorithm::Arow(options) => self.update_arow(options, mistake),
             _ => {
-                self.add_changes(mistake.weight, mistake.count, weights, sums);
+                self.add_changes(mistake.weight, mistake.count);
                 mistake.wrong / mistake.tokens * mistake.weight
             }
         }
@@ -178,7 +199,8 @@ impl MistakeLearner {
                 let labels = self.path.iter().enumerate();
                 let wrong = labels.filter(|&(t, &label)| !mask.allows(t, label)).count();
                 if wrong > 0 {
-                    let (transitions, scores) = (&self.chain.transitions, self.scores.as_scores());
+                    let transitions = &self.chain.transitions;
+                    let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
                     self.viterbi
                         .decode(transitions, scores, None, Some(mask), path);
                     self.changes.find(problem, sentence, path, &self.path);
@@ -188,19 +210,13 @@ impl MistakeLearner {
         }
     }
 
-    fn update_passive_aggressive(
-        &self,
-        options: PassiveAggressive,
-        mistake: Mistake,
-        weights: &mut [f64],
-        sums: &mut [f64],
-    ) -> f64 {
+    fn update_passive_aggressive(&mut self, options: PassiveAggressive, mistake: Mistake) -> f64 {
         let margin = if options.error_sensitive {
             mistake.wrong.sqrt()
         } else {
             1.0
         };
-        let loss = margin - self.changes.score(weights);
+        let loss = margin - self.changes.score(&self.weights);
         let changes = self.changes.all.iter();
         let norm: f64 = changes
             .map(|c| c.members * c.difference * c.difference)
@@ -211,18 +227,13 @@ impl MistakeLearner {
                 PassiveAggressiveType::One => (loss / norm).min(options.c),
                 PassiveAggressiveType::Two => loss / (norm + 0.5 / options.c),
             };
-            self.add_changes(tau * mistake.weight, mistake.count, weights, sums);
+            self.add_changes(tau * mistake.weight, mistake.count);
         }
         loss * mistake.weight
     }
 
-    fn update_arow(
-        &self,
-        options: Arow,
-        mistake: Mistake,
-        weights: &mut [f64],
-        variances: &mut [f64],
-    ) -> f64 {
+    fn update_arow(&mut self, options: Arow, mistake: Mistake) -> f64 {
+        let (weights, variances) = (&mut self.weights, &mut self.sums);
         let loss = mistake.wrong - self.changes.score(weights);
         let changes = self.changes.all.iter().map(|change| {
             let difference = mistake.weight * change.difference;
@@ -242,16 +253,11 @@ impl MistakeLearner {
     }
 
     /// Adds the changes, times `factor`, to the weights and to the sums for averaging.
-    fn add_changes(&self, factor: f64, count: f64, weights: &mut [f64], sums: &mut [f64]) {
+    fn add_changes(&mut self, factor: f64, count: f64) {
         for change in &self.changes.all {
             let step = factor * change.members * change.difference;
-            weights[change.slot] += step;
-            sums[change.slot] += count * step;
+            self.weights[change.slot] += step;
+            self.sums[change.slot] += count * step;
         }
-    }
-
-    /// Forgets what it knows about the weights, which have changed.
-    pub fn invalidate(&mut self) {
-        self.is_stale = true;
     }
 }

@@ -1,11 +1,12 @@
 //! The data and the layout of the weights: what does not change during training.
 
 use super::columns::SentenceColumns;
-use super::kernels::AddScores;
+use super::kernels::AddProducts;
 use super::layout::Layout;
-use dropchain::chain::{LabelWeights, Scores, Transitions};
+use dropchain::chain::{LabelWeights, Transitions};
 use dropchain::extract::Dataset;
-use dropchain::score::ParameterSpace;
+use dropchain::objective::BlockArrays;
+use dropchain::score::{NoiseRates, ParameterSpace};
 use dropchain::simd;
 
 /// The data and the layout of the weights.
@@ -31,56 +32,22 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Sizes the arrays of a sentence's scores and sets them to 0.
-    pub fn clear(&self, sentence: usize, arrays: &mut SentenceScores) {
-        let tokens = self.data.sentence(sentence).len();
-        let widths = [self.space.stride(), self.space.edges.used_width()];
-        for (array, width) in [&mut arrays.nodes, &mut arrays.edges]
-            .into_iter()
-            .zip(widths)
-        {
-            array.clear();
-            array.resize(tokens * width, 0.0);
-        }
-    }
-
     /// Computes the scores of a sentence, without those of transitions and boundaries.
-    pub fn score(&self, sentence: usize, weights: &[f64], scores: &mut SentenceScores) {
-        self.clear(sentence, scores);
+    pub fn score(&self, sentence: usize, weights: &[f64], scores: &mut BlockArrays) {
+        scores.reset(self.data.sentence(sentence).len(), self.space);
         for (i, scores) in [&mut scores.nodes, &mut scores.edges]
             .into_iter()
             .enumerate()
         {
             if !scores.is_empty() {
-                simd::dispatch(AddScores {
+                simd::dispatch(AddProducts::<false> {
                     entries: self.columns[i].sentence(sentence),
                     slots: &self.layout.blocks[i],
                     weights,
-                    scores,
+                    rates: &NoiseRates::default(),
+                    sums: scores,
                 });
             }
-        }
-    }
-}
-
-/// Arrays over the tokens of a sentence.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SentenceScores {
-    pub nodes: Vec<f64>, // [T][S]
-    pub edges: Vec<f64>, // [T][K][S], or empty without edge attributes
-}
-
-impl SentenceScores {
-    pub fn as_scores(&self) -> Scores<'_> {
-        Scores {
-            node: &self.nodes,
-            edge: (!self.edges.is_empty()).then_some(&self.edges),
-        }
-    }
-
-    pub fn scale(&mut self, factor: f64) {
-        for array in [&mut self.nodes, &mut self.edges] {
-            array.iter_mut().for_each(|x| *x *= factor);
         }
     }
 }

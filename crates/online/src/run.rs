@@ -50,7 +50,7 @@ pub(crate) fn learn(settings: LearnerSettings, course: &mut Course<'_>) -> Resul
         run.learner.restore(&numbers)?;
     }
     let mut outcome = run.run(course.limit(), course)?;
-    if course.is_segment() && run.learner.epochs() > 0 {
+    if course.is_segment() && run.learner.epochs > 0 {
         outcome.x = run.learner.state();
     }
     Ok(outcome)
@@ -96,14 +96,14 @@ impl<'a> Run<'a> {
             has_converged: false,
         };
         let reason = loop {
-            if limit.is_some_and(|limit| self.learner.epochs() >= limit) {
+            if limit.is_some_and(|limit| self.learner.epochs >= limit) {
                 break StopReason::MaxIterations;
             }
             if course.is_interrupted() || !self.learner.prepare(course.interrupt()) {
                 self.save(course, true);
                 break StopReason::Interrupted;
             }
-            if let Some(calibration) = self.learner.take_calibration() {
+            if let Some(calibration) = self.learner.calibration.take() {
                 course.prepared(&calibration);
             }
             let epoch = self.learner.run_epoch();
@@ -129,8 +129,8 @@ impl<'a> Run<'a> {
 
     /// Reports an epoch.
     fn observe(&mut self, epoch: &Epoch, course: &mut Course<'_>) -> ControlFlow<()> {
-        let epochs = self.learner.epochs();
-        let theta = self.learner.theta();
+        let epochs = self.learner.epochs;
+        let theta = &self.learner.theta[..];
         if let Some(lowest) = &mut self.lowest {
             if self.warm_up.is_some_and(|warm_up| epochs == warm_up + 1) {
                 // Objectives with and without the noise term are not comparable.
@@ -171,8 +171,8 @@ impl<'a> Run<'a> {
         last: &Epoch,
         course: &mut Course<'_>,
     ) -> Result<Outcome<Terms>> {
-        let epochs = self.learner.epochs();
-        let mut x = self.learner.theta().to_vec();
+        let epochs = self.learner.epochs;
+        let mut x = self.learner.theta.clone();
         if let Some(lowest) = self.lowest.take().filter(|lowest| lowest.epoch > 0) {
             course.choose(lowest.epoch);
             x = lowest.theta.into_owned();

@@ -60,19 +60,19 @@
 
 use super::algorithm::StepRule;
 use super::kernels::{
-    AdagradStep, AddScores, AddVariances, CurvatureStep, Decay, DecayBlock, DecayEntries,
-    DecaySlots, DecreasingStep, Derivatives, Descend, DescendLabels, Step,
+    AdagradStep, AddProducts, CurvatureStep, Decay, DecayBlock, DecayEntries, DecaySlots,
+    DecreasingStep, Derivatives, Descend, DescendLabels, Step,
 };
 use super::masks::{MaskedValues, Masks};
-use super::problem::{Chain, Problem, SentenceScores};
-use super::rates::AttributeRates;
+use super::problem::{Chain, Problem};
 use dropchain::chain::{LANES, Order, Transitions};
 use dropchain::extract::Target;
 use dropchain::math::add;
 use dropchain::objective::{
-    AttributeNoise, ChainParameters, LabelVariances, Noise, Penalty, ScoreArrays, SentenceArrays,
+    AttributeNoise, BlockArrays, ChainParameters, LabelVariances, Noise, Penalty, SentenceArrays,
     SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
 };
+use dropchain::score::NoiseRates;
 use dropchain::simd;
 
 /// The noise of stochastic gradient descent.
@@ -121,17 +121,17 @@ pub(super) struct SgdStepper {
     rule: StepRule,
     /// The number of steps over which the rate falls to 0 in addition, if it does.
     pub cooling: Option<u64>,
-    penalty: SentencePenalty,
+    pub penalty: SentencePenalty,
     noise: Option<OnlineNoiseKind>,
-    rates: [AttributeRates; 2], // of nodes and edges: ρ or, if attributes are dropped, δ
-    noise_factors: [f64; 2],    // of a labeled and of an unlabeled sentence
+    rates: [NoiseRates; 2], // of nodes and edges: ρ or, if attributes are dropped, δ
+    noise_factors: [f64; 2], // of a labeled and of an unlabeled sentence
     kernels: [SentenceKernel; 2], // without and with the quadratic regularizer
     chain: Chain,
     free_chain: Chain, // with masked boundaries and no transitions
     variances: LabelVariances,
-    scores: SentenceScores,
-    score_variances: SentenceScores,
-    variance_derivatives: SentenceScores,
+    scores: BlockArrays,
+    score_variances: BlockArrays,
+    variance_derivatives: BlockArrays,
     masked: [MaskedValues; 2],
     pairs: Vec<f64>, // [K][S]
     curvature: SentenceCurvature,
@@ -141,7 +141,7 @@ pub(super) struct SgdStepper {
 /// steps need them.
 #[derive(Debug, Default)]
 struct SentenceCurvature {
-    scores: SentenceScores,
+    scores: BlockArrays,
     pairs: Vec<f64>,           // [K][S]
     boundaries: [Vec<f64>; 2], // [S] of the first and of the last label
 }
@@ -281,12 +281,8 @@ impl SgdStepper {
             Some(OnlineNoiseKind::Analytic(noise)) => noise.distribution.rate(amount),
             _ => amount,
         };
-        let single = noise.map_or_else(AttributeNoise::default, |noise| noise.amounts);
-        let single = [single.nodes, single.edges];
-        let rates = [0, 1].map(|i| {
-            let block = space.blocks()[i];
-            AttributeRates::new(block, amounts[i], single[i].as_deref()).map(convert)
-        });
+        let own = noise.map_or_else(AttributeNoise::default, |noise| noise.amounts);
+        let rates = own.rates(amounts, convert, space);
         Self {
             rule,
             cooling: None,
@@ -298,9 +294,9 @@ impl SgdStepper {
             chain,
             free_chain: Chain::new(space),
             variances: LabelVariances::default(),
-            scores: SentenceScores::default(),
-            score_variances: SentenceScores::default(),
-            variance_derivatives: SentenceScores::default(),
+            scores: BlockArrays::default(),
+            score_variances: BlockArrays::default(),
+            variance_derivatives: BlockArrays::default(),
             masked: Default::default(),
             pairs: vec![0.0; space.labels() * space.stride()],
             curvature: SentenceCurvature::default(),
@@ -391,11 +387,6 @@ impl SgdStepper {
         left * self.rule.rate(eta, self.penalty.strength, steps)
     }
 
-    /// Returns the penalty.
-    pub fn penalty(&self) -> &SentencePenalty {
-        &self.penalty
-    }
-
     /// Returns −log p(y|x) of a sentence.
     pub fn loss(&mut self, problem: &Problem<'_>, weights: &SgdWeights, sentence: usize) -> f64 {
         if problem.data.sentence(sentence).is_empty() {
@@ -415,39 +406,32 @@ impl SgdStepper {
         self.chain.set(problem, &weights.values, weights.decay);
         problem.score(sentence, &weights.values, &mut self.scores);
         if weights.decay != 1.0 {
-            self.scores.scale(weights.decay);
+            scale(&mut self.scores, weights.decay);
         }
         if let Some(noise) = &noise {
-            let space = problem.space;
-            let rates = &[None, None];
+            let (space, rates) = (problem.space, &Default::default());
             self.variances
                 .set(noise, rates, space, &[], &self.chain.transitions);
             self.add_variances(problem, weights, sentence);
         }
-        let (target, weight) = (problem.data.target(sentence), problem.data.weight(sentence));
         let is_unlabeled = sentence >= problem.data.labeled();
-        let task = SentenceTask {
-            target,
-            weight,
-            noise_weight: weight * self.noise_factors[usize::from(is_unlabeled)],
-            attributes: SentenceAttributes::default(),
-            shared: None,
-        };
+        let factor = self.noise_factors[usize::from(is_unlabeled)];
+        let task = task(problem, sentence, factor);
         let chain = ChainParameters {
             transitions: &self.chain.transitions,
             variances: &self.variances,
         };
         let kernel = &mut self.kernels[usize::from(noise.is_some())];
         let arrays = SentenceArrays {
-            scores: arrays(&mut self.scores),
-            variances: arrays(&mut self.score_variances),
-            variance_derivatives: arrays(&mut self.variance_derivatives),
+            scores: self.scores.arrays(),
+            variances: self.score_variances.arrays(),
+            variance_derivatives: self.variance_derivatives.arrays(),
         };
         let terms = evaluate_alone(kernel, chain, task, arrays);
         let stride = problem.space.stride();
-        if let Target::Gold(labels) = target {
+        if let Target::Gold(labels) = task.target {
             for pair in labels.windows(2) {
-                kernel.sums.pairs[pair[0].index() * stride + pair[1].index()] -= weight;
+                kernel.sums.pairs[pair[0].index() * stride + pair[1].index()] -= task.weight;
             }
         }
         if let Some(noise) = &noise {
@@ -460,8 +444,9 @@ impl SgdStepper {
 
     /// Computes the variances of the scores of a sentence.
     fn add_variances(&mut self, problem: &Problem<'_>, weights: &SgdWeights, sentence: usize) {
-        problem.clear(sentence, &mut self.score_variances);
-        problem.clear(sentence, &mut self.variance_derivatives);
+        let tokens = problem.data.sentence(sentence).len();
+        self.score_variances.reset(tokens, problem.space);
+        self.variance_derivatives.reset(tokens, problem.space);
         let arrays = &mut self.score_variances;
         for (i, variances) in [&mut arrays.nodes, &mut arrays.edges]
             .into_iter()
@@ -470,12 +455,12 @@ impl SgdStepper {
             if variances.is_empty() {
                 continue;
             }
-            simd::dispatch(AddVariances {
+            simd::dispatch(AddProducts::<true> {
                 entries: problem.columns[i].sentence(sentence),
                 slots: &problem.layout.blocks[i],
                 weights: &weights.values,
                 rates: &self.rates[i],
-                variances,
+                sums: variances,
             });
             let factor = weights.decay * weights.decay;
             variances.iter_mut().for_each(|v| *v *= factor);
@@ -495,11 +480,12 @@ impl SgdStepper {
     ) -> SentenceTerms {
         let (k, stride) = (problem.space.labels(), problem.space.stride());
         self.chain.set(problem, &weights.values, weights.decay);
-        problem.clear(sentence, &mut self.scores);
+        let tokens = problem.data.sentence(sentence).len();
+        self.scores.reset(tokens, problem.space);
         let scores = [&mut self.scores.nodes, &mut self.scores.edges];
         for (i, (scores, masked)) in scores.into_iter().zip(&mut self.masked).enumerate() {
             if !scores.is_empty() {
-                simd::dispatch(AddScores {
+                simd::dispatch(AddProducts::<false> {
                     entries: masks.apply(
                         i,
                         problem.columns[i].sentence(sentence),
@@ -508,12 +494,12 @@ impl SgdStepper {
                     ),
                     slots: &problem.layout.blocks[i],
                     weights: &weights.values,
-                    scores,
+                    rates: &self.rates[i],
+                    sums: scores,
                 });
             }
         }
-        self.scores.scale(weights.decay);
-        let tokens = self.scores.nodes.len() / stride;
+        scale(&mut self.scores, weights.decay);
         let has_edges = problem.space.order() == Order::One;
         if has_edges {
             self.scores.edges.resize(tokens * k * stride, 0.0);
@@ -540,22 +526,16 @@ impl SgdStepper {
             to.extend(from.iter().map(|w| factor * w));
         }
         free.update();
-        let task = SentenceTask {
-            target: problem.data.target(sentence),
-            weight: problem.data.weight(sentence),
-            noise_weight: 0.0,
-            attributes: SentenceAttributes::default(),
-            shared: None,
-        };
+        let task = task(problem, sentence, 0.0);
         let chain = ChainParameters {
             transitions: &free.transitions,
             variances: &self.variances,
         };
         let kernel = &mut self.kernels[0];
         let arrays = SentenceArrays {
-            scores: arrays(&mut self.scores),
-            variances: arrays(&mut self.score_variances),
-            variance_derivatives: arrays(&mut self.variance_derivatives),
+            scores: self.scores.arrays(),
+            variances: self.score_variances.arrays(),
+            variance_derivatives: self.variance_derivatives.arrays(),
         };
         let terms = evaluate_alone(kernel, chain, task, arrays);
         for (sums, factor) in [&mut kernel.sums.first, &mut kernel.sums.last]
@@ -657,7 +637,7 @@ impl SentenceCurvature {
         weight: f64,
         kernel: &SentenceKernel,
         transitions: &Transitions,
-        scores: &SentenceScores,
+        scores: &BlockArrays,
     ) {
         let lattice = kernel.lattice();
         let variance = |marginal: f64| weight * (marginal * (1.0 - marginal)).max(0.0);
@@ -690,6 +670,18 @@ impl SentenceCurvature {
     }
 }
 
+/// Returns what to evaluate of a sentence whose noise term has this factor.
+fn task<'a>(problem: &'a Problem<'_>, sentence: usize, noise_factor: f64) -> SentenceTask<'a> {
+    let weight = problem.data.weight(sentence);
+    SentenceTask {
+        target: problem.data.target(sentence),
+        weight,
+        noise_weight: weight * noise_factor,
+        attributes: SentenceAttributes::default(),
+        shared: None,
+    }
+}
+
 /// Evaluates a sentence whose sums are not added to those of others.
 fn evaluate_alone(
     kernel: &mut SentenceKernel,
@@ -703,9 +695,8 @@ fn evaluate_alone(
     terms
 }
 
-fn arrays(scores: &mut SentenceScores) -> ScoreArrays<'_> {
-    ScoreArrays {
-        nodes: &mut scores.nodes,
-        edges: &mut scores.edges,
-    }
+/// Multiplies the numbers by a factor.
+fn scale(arrays: &mut BlockArrays, factor: f64) {
+    let numbers = arrays.nodes.iter_mut().chain(&mut arrays.edges);
+    numbers.for_each(|x| *x *= factor);
 }

@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::model::Precision;
 use dropchain::train::{
-    AnyLearner, AnyOptions, CheckpointInterval, Checkpoints, Iteration, Lbfgs, Learner,
+    AnyLearner, AnyOptions, CheckpointInterval, Checkpoints, Iteration, Lbfgs, Learner, NoiseKind,
     NoiseOptions, Observer, ObserverError, Regularization, TrainOptions, TrainSettings, Trained,
     Trainer,
 };
 use dropchain::{Result, Template};
 use dropchain_online::{
-    Arow, Calibration, Method, PassiveAggressive, Perceptron, Sgd, SgdOptions, StepRule,
+    Arow, Calibration, Method, PassiveAggressive, Perceptron, SAMPLER, Sgd, SgdOptions, StepRule,
     WarmStarted,
 };
 use tempfile::TempDir;
@@ -35,6 +35,10 @@ fn learners() -> Vec<AnyLearner> {
         warm_up: Some(3),
         ..Lbfgs::default()
     };
+    let sampled = Lbfgs {
+        noise: sampled(0.3),
+        ..lbfgs.clone()
+    };
     vec![
         sgd(StepRule::Decreasing, NoiseOptions::none()).into(),
         sgd(StepRule::Adagrad, NoiseOptions::dropout(0.3)).into(),
@@ -43,7 +47,17 @@ fn learners() -> Vec<AnyLearner> {
         PassiveAggressive::default().into(),
         Arow::default().into(),
         WarmStarted { lbfgs }.into(),
+        sampled.into(),
     ]
+}
+
+/// Monte-Carlo noise of this rate.
+fn sampled(rate: f64) -> NoiseOptions {
+    NoiseOptions {
+        kind: NoiseKind::MonteCarlo,
+        sampler: Some(SAMPLER),
+        ..NoiseOptions::dropout(rate)
+    }
 }
 
 fn options(learner: AnyLearner) -> AnyOptions {
@@ -74,17 +88,68 @@ fn train(
     checkpoints: Option<Checkpoints>,
     observer: &mut dyn Observer,
 ) -> Result<Trained> {
+    train_with(
+        "word\nword[-1]\nsuffix(2)\n",
+        options,
+        checkpoints,
+        observer,
+    )
+}
+
+fn train_with(
+    template: &str,
+    options: AnyOptions,
+    checkpoints: Option<Checkpoints>,
+    observer: &mut dyn Observer,
+) -> Result<Trained> {
     let read = ReadOptions {
         format: Some(Format::Conll),
         ..ReadOptions::default()
     };
     let corpus = Corpus::parse(TEXT, "x.conll", &read)?;
-    let template: Template = "word\nword[-1]\nsuffix(2)\n".parse()?;
+    let template: Template = template.parse()?;
     let mut trainer = Trainer::new(options)?;
     if let Some(checkpoints) = checkpoints {
         trainer = trainer.checkpoints(checkpoints);
     }
     trainer.train(corpus, template, observer)
+}
+
+#[test]
+fn samples_have_the_rates_of_template_lines() {
+    let model = |template: &str| {
+        let learner = Lbfgs {
+            noise: sampled(0.3),
+            warm_up: Some(2),
+            ..Lbfgs::default()
+        };
+        let trained = train_with(template, options(learner.into()), None, &mut ())?;
+        trained.model.fingerprint()
+    };
+    let plain = model("word\nsuffix(2)\n").unwrap();
+    assert_ne!(plain, model("word dropout=0.8\nsuffix(2)\n").unwrap());
+    let error = model("edge: word dropout*=2\n").unwrap_err().to_string();
+    assert!(
+        error.contains("dropout*=2 of --edge-dropout 0.6 is 1.2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn monte_carlo_noise_needs_a_sampler_and_one_process() {
+    let mut learner = Lbfgs {
+        noise: sampled(0.3),
+        ..Lbfgs::default()
+    };
+    let error = learner.check_ranks().unwrap_err().to_string();
+    assert!(error.starts_with("--noise monte-carlo is for comparison only"));
+    learner.noise.sampler = None;
+    let error = Trainer::new(options(learner.into())).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("monte-carlo noise without a sampler")
+    );
 }
 
 #[test]

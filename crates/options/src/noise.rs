@@ -113,6 +113,7 @@ impl NoiseOptions {
         noise.kind = self.noise.unwrap_or(noise.kind);
         noise.sharing = self.masks.masks.unwrap_or(noise.sharing);
         noise.samples = self.samples.unwrap_or(noise.samples);
+        noise.sampler = Some(dropchain_online::SAMPLER);
     }
 
     /// Returns the option that requires noise, if there is one.

@@ -41,7 +41,7 @@ fn add(builder: &mut DatasetBuilder, sentence: &Sentence) -> Result<()> {
 }
 
 fn error_message(sentence: &Sentence) -> String {
-    let mut builder = DatasetBuilder::new(from_input(), true);
+    let mut builder = DatasetBuilder::extending(from_input(), Alphabets::default(), true);
     add(&mut builder, sentence).unwrap_err().to_string()
 }
 
@@ -53,7 +53,7 @@ fn rows(matrix: &SparseRows) -> Vec<Vec<(u32, f64)>> {
 
 #[test]
 fn input_attributes_keep_their_values_and_duplicates_are_summed() {
-    let mut builder = DatasetBuilder::new(from_input(), true);
+    let mut builder = DatasetBuilder::extending(from_input(), Alphabets::default(), true);
     let sentence = with_attributes(&[&[("a", 1.0), ("b", 0.5)], &[("b", 2.0), ("b", 1.0)]]);
     add(&mut builder, &sentence).unwrap();
     add(&mut builder, &with_attributes(&[&[("c", 0.0), ("a", 1.0)]])).unwrap();
@@ -74,7 +74,11 @@ fn input_attributes_keep_their_values_and_duplicates_are_summed() {
 
 #[test]
 fn the_first_token_of_a_sentence_has_no_edge_attributes() {
-    let mut builder = DatasetBuilder::new(from_template("word\nedge: word"), true);
+    let mut builder = DatasetBuilder::extending(
+        from_template("word\nedge: word"),
+        Alphabets::default(),
+        true,
+    );
     for words in [["a", "b"], ["c", "b"]] {
         add(&mut builder, &Sentence::from_words(words)).unwrap();
     }
@@ -90,7 +94,11 @@ fn the_first_token_of_a_sentence_has_no_edge_attributes() {
 
 #[test]
 fn without_edges_there_are_no_edge_attributes() {
-    let mut builder = DatasetBuilder::new(from_template("word\nedge: word"), false);
+    let mut builder = DatasetBuilder::extending(
+        from_template("word\nedge: word"),
+        Alphabets::default(),
+        false,
+    );
     add(&mut builder, &Sentence::from_words(["a", "b"])).unwrap();
     let (data, alphabets, _) = builder.finish();
     assert!(alphabets.edges.is_empty());
@@ -99,7 +107,7 @@ fn without_edges_there_are_no_edge_attributes() {
 
 #[test]
 fn with_fixed_alphabets_unknown_attributes_are_dropped() {
-    let mut builder = DatasetBuilder::new(from_input(), true);
+    let mut builder = DatasetBuilder::extending(from_input(), Alphabets::default(), true);
     add(&mut builder, &with_attributes(&[&[("a", 1.0)]])).unwrap();
     let (_, alphabets, _) = builder.finish();
     let mut builder = DatasetBuilder::with_alphabets(from_input(), alphabets, true);
@@ -151,14 +159,15 @@ fn a_sentence_without_attributes_needs_a_template() {
 #[test]
 #[should_panic(expected = "1 labels for 2 tokens")]
 fn labels_for_some_tokens_only_are_rejected() {
-    let mut builder = DatasetBuilder::new(from_template("word"), true);
+    let mut builder = DatasetBuilder::extending(from_template("word"), Alphabets::default(), true);
     let _ = builder.add(&Sentence::from_words(["a", "b"]), &[LabelId(0)]);
 }
 
 #[test]
 fn the_hash_depends_on_weights_and_sets_of_labels() {
     let hash = |weight: f64, labels: &[u16]| {
-        let mut builder = DatasetBuilder::new(from_template("word"), true);
+        let mut builder =
+            DatasetBuilder::extending(from_template("word"), Alphabets::default(), true);
         let sentence = Sentence::from_words(["a"]).with_weight(weight).unwrap();
         let labels = labels.iter().copied().map(LabelId).collect();
         builder.add_partial(&sentence, &[labels]).unwrap();
@@ -184,7 +193,8 @@ fn the_hash_depends_on_weights_and_sets_of_labels() {
 #[test]
 fn minimum_counts_weigh_tokens_and_every_attribute_counts_once_at_least() {
     let attributes = |min_count: u32, weight: f64| {
-        let mut builder = DatasetBuilder::new(from_template("word"), true);
+        let mut builder =
+            DatasetBuilder::extending(from_template("word"), Alphabets::default(), true);
         for words in [["a", "b"], ["a", "c"]] {
             let sentence = Sentence::from_words(words).with_weight(weight).unwrap();
             add(&mut builder, &sentence).unwrap();

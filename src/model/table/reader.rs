@@ -118,7 +118,7 @@ impl Table {
     #[inline(always)]
     pub fn prefetch_weights(&self, bytes: &Bytes, location: WeightLocation) -> u8 {
         let entries = self.labels * self.lines;
-        let start = self.sections[1].start + self.encoding.offset(location.to_number(), entries);
+        let start = self.sections[1].start + self.encoding.offset(location.0, entries);
         match self.info.dense {
             true => prefetch_range(bytes.all(), start, self.encoding.row_size(entries)),
             false => bytes.prefetch(start),
@@ -184,7 +184,7 @@ impl Table {
     /// Returns the range of the row at a location.
     #[inline(always)]
     fn row(&self, bytes: &Bytes, location: WeightLocation) -> Result<Range<usize>> {
-        let number = location.to_number();
+        let number = location.0;
         if number >= self.locations {
             return Err(bytes.missing_weights());
         }

@@ -75,7 +75,7 @@ impl WeightRows<'_> {
     /// Returns the offset of the row at a location, after verifying its bytes.
     #[inline(always)]
     pub fn locate(&self, location: WeightLocation) -> Result<usize> {
-        let number = location.to_number();
+        let number = location.0;
         if number >= self.locations {
             return Err(self.bytes.missing_weights());
         }

@@ -7,21 +7,12 @@
 pub(super) const MAX_PROBES: usize = 4096;
 
 /// The location of the weights of an attribute: the index of a dense row, or the number of bytes
-/// before a sparse one.
+/// before a sparse one. In an undamaged model it is below 2⁶⁴ − 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WeightLocation(u64);
-
-impl WeightLocation {
-    /// Returns the location as an integer. In an undamaged model it is below 2⁶⁴ − 2.
-    pub fn to_number(self) -> u64 {
-        self.0
-    }
-
-    /// Returns the inverse of [`WeightLocation::to_number`].
-    pub fn from_number(number: u64) -> Self {
-        Self(number)
-    }
-}
+pub struct WeightLocation(
+    /// The index or the number.
+    pub u64,
+);
 
 /// How the slots of a table are encoded and probed.
 #[derive(Clone, Copy, Debug)]

@@ -133,8 +133,8 @@ impl AdjointKernel {
         lattice.mode == Mode::Scaled
             && lattice.edge.is_empty()
             && sentence.edge_variance.is_none()
-            && out.edge.is_none()
-            && out.edge_variance.is_none()
+            && out.scores.edges.is_empty()
+            && out.variances.edges.is_empty()
             && highest.iter().all(|&v| v <= MAX_SUFFIX)
     }
 
@@ -307,7 +307,7 @@ impl AdjointKernel {
             ]
             .map(|array| blocks(&array[row.clone()]));
             let first = blocks_mut(&mut self.row);
-            let derivatives = blocks_mut(&mut out.node_variance[row.clone()]);
+            let derivatives = blocks_mut(&mut out.variances.nodes[row.clone()]);
             for i in 0..first.len() {
                 let [tau, c, d, v, p, n] = [tau[i], c[i], d[i], v[i], p[i], n[i]];
                 let variance = lanewise(|j| v[j] * (n[j] * c[j] + d[j]));
@@ -362,7 +362,7 @@ impl AdjointKernel {
             ]
             .map(|array| blocks(&array[row.clone()]));
             let omega = blocks(&self.omega);
-            let derivatives = blocks_mut(&mut out.node[row.clone()]);
+            let derivatives = blocks_mut(&mut out.scores.nodes[row.clone()]);
             let gains = blocks_mut(&mut g[row.clone()]);
             for i in 0..gains.len() {
                 let [alpha, beta, psi, v] = [alpha[i], beta[i], psi[i], v[i]];

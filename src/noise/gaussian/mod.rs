@@ -95,7 +95,7 @@ impl Gaussian {
         t: usize,
         out: &mut Derivatives<'_>,
     ) -> f64 {
-        let stride = out.node.len() / sentence.lattice.tokens();
+        let stride = out.scores.nodes.len() / sentence.lattice.tokens();
         let row = t * stride..t * stride + labels;
         let p = &sentence.lattice.node_marginals()[row.clone()];
         let variance = &sentence.node_variance[row.clone()];
@@ -103,7 +103,10 @@ impl Gaussian {
             Some(linear) => 4.0 * (linear[row.start] - variance[0]),
             None => 0.0,
         };
-        let derivatives = [&mut out.node[row.clone()], &mut out.node_variance[row]];
+        let derivatives = [
+            &mut out.scores.nodes[row.clone()],
+            &mut out.variances.nodes[row],
+        ];
         let weight = sentence.weight;
         match (self.expectation, p, variance) {
             (Expectation::Best, &[p0, p1], &[v0, v1]) => {
@@ -143,9 +146,9 @@ impl Regularizer for Gaussian {
         &mut self,
         context: ChainContext<'_>,
         sentence: SentenceInput<'_>,
-        mut out: Derivatives<'_>,
+        out: &mut Derivatives<'_>,
     ) -> f64 {
-        let tokens = checked_tokens(context, sentence, &out);
+        let tokens = checked_tokens(context, sentence, out);
         let labels = context.transitions.labels();
         if labels < 2 {
             return 0.0; // the one label is certain
@@ -156,7 +159,7 @@ impl Regularizer for Gaussian {
             "labels share masks only if there are two"
         );
         (0..tokens)
-            .map(|t| self.add_token(labels, sentence, t, &mut out))
+            .map(|t| self.add_token(labels, sentence, t, out))
             .sum()
     }
 

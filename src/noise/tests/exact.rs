@@ -244,12 +244,7 @@ fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
         regularizer.begin(all_buffers[0].1.context());
         for (sentence, buffers) in &all_buffers {
             let mut result = ValueAndGradient::zeros(sentence);
-            let out = Derivatives {
-                node: &mut result.node,
-                edge: result.edge.as_deref_mut(),
-                node_variance: &mut result.node_variance,
-                edge_variance: result.edge_variance.as_deref_mut(),
-            };
+            let out = &mut result.derivatives();
             result.value = regularizer.regularize(buffers.context(), buffers.input(1.0), out);
             let mut alone = ValueAndGradient::zeros(sentence);
             buffers.run(&mut *engine.regularizer(), 1.0, &mut alone);

@@ -20,9 +20,9 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
             node: w.node,
             edge: w.edge,
         };
-        let out = ScoreDerivatives {
-            node: &mut node,
-            edge: Some(&mut edge),
+        let out = ScoreArrays {
+            nodes: &mut node,
+            edges: &mut edge,
         };
         product.add(&transitions, &lattice, w, 2.0, out);
     });

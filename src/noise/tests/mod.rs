@@ -11,7 +11,7 @@ mod pairs;
 
 use super::*;
 use crate::chain::tests::oracle::Chain;
-use crate::chain::{Lattice, Mode, Order, Transitions, padded};
+use crate::chain::{Lattice, Mode, Order, ScoreArrays, Transitions, padded};
 use crate::math::add;
 use crate::random::Lcg;
 use oracle::Paths;
@@ -102,6 +102,20 @@ pub(super) struct ValueAndGradient {
 }
 
 impl ValueAndGradient {
+    /// Returns the derivatives of a sentence, to be added to.
+    pub(super) fn derivatives(&mut self) -> Derivatives<'_> {
+        Derivatives {
+            scores: ScoreArrays {
+                nodes: &mut self.node,
+                edges: self.edge.as_deref_mut().unwrap_or_default(),
+            },
+            variances: ScoreArrays {
+                nodes: &mut self.node_variance,
+                edges: self.edge_variance.as_deref_mut().unwrap_or_default(),
+            },
+        }
+    }
+
     /// Creates zeros of the shapes of a sentence, with edges if it has any.
     pub(super) fn zeros(sentence: &TestSentence) -> Self {
         let (labels, stride) = (sentence.chain.labels, padded(sentence.chain.labels));
@@ -217,13 +231,9 @@ impl SentenceBuffers {
     /// Runs an engine on the sentence and adds its results to `result`.
     fn run(&self, engine: &mut dyn Regularizer, weight: f64, result: &mut ValueAndGradient) {
         engine.begin(self.context());
-        let out = Derivatives {
-            node: &mut result.node,
-            edge: result.edge.as_deref_mut(),
-            node_variance: &mut result.node_variance,
-            edge_variance: result.edge_variance.as_deref_mut(),
-        };
-        result.value += engine.regularize(self.context(), self.input(weight), out);
+        let mut out = result.derivatives();
+        let value = engine.regularize(self.context(), self.input(weight), &mut out);
+        result.value += value;
         let out = ChainDerivatives {
             scores: &mut result.trans,
             variance: &mut result.trans_variance,

@@ -25,11 +25,6 @@ impl PenalizedLikelihood {
     pub(crate) fn with_noise(self, noise: Noise) -> Self {
         self.with_attribute_noise(noise, AttributeNoise::default())
     }
-
-    /// Adds Monte-Carlo dropout of the same rate on all attributes.
-    pub(crate) fn with_monte_carlo(self, monte_carlo: MonteCarlo) -> Self {
-        self.with_attribute_sampling(monte_carlo, AttributeNoise::default())
-    }
 }
 
 const DATA: RandomData = RandomData {

@@ -111,12 +111,4 @@ fn engines_that_need_all_pairs_have_them() {
         let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
         assert!(objective.transitions.pairs().is_none());
     }
-    let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(MonteCarlo {
-        node: 0.4,
-        edge: 0.2,
-        samples: 1,
-        seed: 1,
-        unlabeled_weight: 0.0,
-    });
-    assert!(objective.transitions.pairs().is_none());
 }

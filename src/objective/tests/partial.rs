@@ -50,23 +50,6 @@ fn the_gradient_of_partial_labels_with_noise_matches_central_differences() {
     }
 }
 
-#[test]
-fn the_gradient_of_partial_labels_with_monte_carlo_noise_matches_central_differences() {
-    let monte_carlo = MonteCarlo {
-        node: 0.4,
-        edge: 0.2,
-        samples: 2,
-        seed: 5,
-        unlabeled_weight: 0.5,
-    };
-    for (i, (data, space)) in partial_cases().iter().enumerate().step_by(3) {
-        let objective = PenalizedLikelihood::new(data, space, 0.1);
-        let theta = Lcg(i as u64).vector(space.dimension());
-        let error = check_gradient(&mut objective.with_monte_carlo(monte_carlo), &theta, 1e-5);
-        assert!(error < 1e-6, "case {i}: {error}");
-    }
-}
-
 /// Random data, large enough for several chunks, with a seventh of the sentences unlabeled.
 fn sentences(partial: bool) -> (Dataset, RandomData) {
     let shape = RandomData {

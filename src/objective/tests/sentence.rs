@@ -5,11 +5,11 @@ use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::math::assert_close;
 use crate::noise::{Engine, NoiseTerm};
-use crate::objective::buffers::{LabelVariances, ScoreArrays};
 use crate::objective::features::SentenceAttributes;
 use crate::objective::sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };
+use crate::objective::{LabelVariances, ScoreArrays};
 use crate::random::Lcg;
 
 const LABELS: usize = 3; // K

@@ -54,7 +54,7 @@ fn a_badly_scaled_quadratic_converges() {
     let mut objective = quadratic(h, vec![1.0; 9], 0.0);
     let options = LbfgsOptions {
         memory: 10,
-        ..precise(1e-10).into()
+        ..precise(1e-10).options().clone()
     };
     let settings = LbfgsSettings::new(options).unwrap();
     let outcome = run(&mut objective, &[0.0; 9], None, &settings);
@@ -97,7 +97,7 @@ fn every_line_search_minimizes_rosenbrocks_function() {
     .map(|line_search| {
         let options = LbfgsOptions {
             line_search,
-            ..precise(1e-8).into()
+            ..precise(1e-8).options().clone()
         };
         let settings = LbfgsSettings::new(options).unwrap();
         let outcome = run(&mut function(20, rosenbrock), &[-0.5; 20], None, &settings);

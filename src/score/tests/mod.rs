@@ -177,11 +177,10 @@ fn scores_and_variances_are_those_of_the_definition() {
         product.set_weights(&theta);
         let rates = numbers.vector(block.columns());
         let rates = has_rates.then_some(rates);
-        let column_rates = rates.clone().map(|rates| ColumnRates::new(rates, targets));
+        let noise_rates = NoiseRates::new(0.5, rates.clone(), targets);
         let wanted = Variances {
             values: &mut variances,
-            rate: 0.5,
-            rates: column_rates.as_ref(),
+            rates: &noise_rates,
         };
         product.write(&theta, 2..5, &mut scores, Some(wanted));
         for (i, token) in (2..5).enumerate() {
@@ -216,11 +215,10 @@ fn the_gradient_under_noise_is_that_of_the_definition() {
         assert_eq!(partition.blocks.len(), 1);
         let rates = numbers.vector(block.columns());
         let rates = has_rates.then_some(rates);
-        let column_rates = rates.clone().map(|rates| ColumnRates::new(rates, targets));
+        let noise_rates = NoiseRates::new(0.5, rates.clone(), targets);
         let variance_derivatives = VarianceDerivatives {
             values: &variance_derivative,
-            rate: 0.5,
-            rates: column_rates.as_ref(),
+            rates: &noise_rates,
             theta: &theta,
         };
         let transpose = TransposeProduct::new(&data.nodes, &block, &partition);

@@ -99,9 +99,6 @@ fn all_kinds_of_training() -> Vec<TrainOptions> {
             o.method.l1 = 0.05;
         }),
         changed(dropout.clone(), |o| {
-            o.method.noise.kind = NoiseKind::MonteCarlo;
-        }),
-        changed(dropout.clone(), |o| {
             o.method.noise.kind = NoiseKind::Reweighted(3);
         }),
         changed(dropout.clone(), |o| {

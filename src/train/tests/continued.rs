@@ -107,7 +107,7 @@ fn attributes_that_the_data_do_not_have_keep_their_weights_exactly() {
         NoiseKind::Dropout,
         NoiseKind::Gaussian,
         NoiseKind::Additive,
-        NoiseKind::MonteCarlo,
+        NoiseKind::Reweighted(3),
     ];
     for i in 0..16 {
         let bit = |n: usize| i >> n & 1 == 1;

@@ -129,22 +129,6 @@ fn ranks_with_other_data_or_without_any_end_all() {
     );
 }
 
-#[test]
-fn what_cannot_be_divided_is_refused() {
-    let refused = |options: TrainOptions| {
-        let trainer = Trainer::new(options).unwrap();
-        error_of(run_ranks(2, |ranks| {
-            let trainer = trainer.clone().ranks(ranks);
-            trainer.train(synthetic_sentences(10, 1), template(TEMPLATE), &mut ())
-        }))
-    };
-    let sampled = changed(options(), |o| {
-        o.method.noise.kind = NoiseKind::MonteCarlo;
-        o.method.noise.dropout = 0.5;
-    });
-    assert!(refused(sampled).starts_with("--noise monte-carlo is for comparison only"));
-}
-
 /// An observer with an error of its own.
 struct Full;
 

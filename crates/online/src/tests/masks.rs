@@ -1,11 +1,11 @@
 //! Real dropout of attributes.
 
 use dropchain::objective::AttributeNoise;
+use dropchain::score::NoiseRates;
 
 use super::*;
 use crate::masks::Masks;
 use crate::problem::Problem;
-use crate::rates::AttributeRates;
 
 fn sampled(seed: u64) -> LearnerSettings {
     LearnerSettings {
@@ -29,7 +29,7 @@ fn sampled(seed: u64) -> LearnerSettings {
 fn step(data: &Dataset, space: &ParameterSpace, theta: &[f64]) -> (f64, Vec<f64>) {
     let mut learner = EpochLearner::new(data, space, sampled(5), theta.to_vec());
     let epoch = learner.run_epoch();
-    (-epoch.terms.log_likelihood, learner.theta().to_vec())
+    (-epoch.terms.log_likelihood, learner.theta.clone())
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn masked_values_are_right_on_average() {
     let problem = Problem::new(&data, &space);
     let entries = problem.columns[0].sentence(0);
     let values = entries.values.unwrap();
-    let rates = AttributeRates::new(&space.nodes, 0.3, None);
+    let rates = NoiseRates::new(0.3, None, &space.nodes.targets);
     const N: u64 = 20_000;
     let mut sums = vec![0.0; values.len()];
     let mut transitions = 0.0;

@@ -211,7 +211,7 @@ fn updates_are_those_of_a_dense_implementation() {
                     "case {case}, {algorithm:?}, epoch {epoch}: {} instead of {loss}",
                     found.objective
                 );
-                for (found, expected) in learner.theta().iter().zip(dense.result()) {
+                for (found, expected) in learner.theta.iter().zip(dense.result()) {
                     assert_close(*found, expected, 1e-9);
                 }
             }

@@ -3,7 +3,7 @@
 mod enumeration;
 mod masks;
 mod mistakes;
-mod random_data;
+pub(crate) mod random_data;
 mod sgd;
 
 use dropchain::chain::Order;
@@ -29,7 +29,7 @@ const DATA: RandomData = RandomData {
 };
 
 /// All parameters of a first-order chain.
-const FIRST_ORDER: SpaceOptions = SpaceOptions {
+pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
     order: Order::One,
     boundary: Boundary::On,
     states: States::All,
@@ -134,11 +134,11 @@ fn a_restored_state_continues_with_the_same_bits() {
             }
             let mut second = learner(data, space, &settings);
             second.restore(&first.state()).unwrap();
-            assert_eq!(bits(second.theta()), bits(whole.theta()), "case {i}");
+            assert_eq!(bits(&second.theta), bits(&whole.theta), "case {i}");
             for _ in 0..2 {
                 assert_eq!(whole.run_epoch(), second.run_epoch());
             }
-            assert_eq!(bits(second.theta()), bits(whole.theta()), "case {i}");
+            assert_eq!(bits(&second.theta), bits(&whole.theta), "case {i}");
         }
     }
 }
@@ -179,10 +179,7 @@ fn a_class_of_equal_attributes_learns_like_its_members() {
                 assert_close(one.objective, other.objective, 1e-9);
             }
             let (members, collapsed) = (&members.nodes, &collapsed.nodes);
-            let (one, other) = (
-                members.weights(one.theta()),
-                collapsed.weights(other.theta()),
-            );
+            let (one, other) = (members.weights(&one.theta), collapsed.weights(&other.theta));
             for column in 0..copied[0].1 {
                 let class = classes[0].class(column as u32);
                 let scale = f64::from(classes[0].size(class)).sqrt();

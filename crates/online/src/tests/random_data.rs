@@ -7,7 +7,7 @@ use dropchain::ids::LabelId;
 use dropchain::score::{ParameterSpace, SpaceOptions};
 
 /// Knuth's MMIX linear congruential generator. The field is its state, which starts as the seed.
-pub(super) struct Lcg(pub u64);
+pub(crate) struct Lcg(pub u64);
 
 impl Lcg {
     /// Returns the next number, in [−1, 1).
@@ -32,7 +32,7 @@ impl Lcg {
 
 /// The shape of a random data set.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RandomData {
+pub(crate) struct RandomData {
     pub sentences: usize,
     pub longest: usize, // maximum number of tokens in a sentence
     pub labels: usize,
@@ -85,7 +85,7 @@ impl RandomData {
 
 /// Hides what is known of some labels: about a third of the tokens may have several labels, among
 /// them their own, and a third any.
-pub(super) fn with_partial_labels(data: &Dataset, labels: usize, numbers: &mut Lcg) -> Dataset {
+pub(crate) fn with_partial_labels(data: &Dataset, labels: usize, numbers: &mut Lcg) -> Dataset {
     let weight = |_| 1.0;
     with_targets(data, weight, |gold| {
         let others = (0..labels as u16).map(LabelId);
@@ -100,7 +100,7 @@ pub(super) fn with_partial_labels(data: &Dataset, labels: usize, numbers: &mut L
 }
 
 /// Gives the sentences these weights, in turn.
-pub(super) fn with_weights(data: &Dataset, weights: &[f64]) -> Dataset {
+pub(crate) fn with_weights(data: &Dataset, weights: &[f64]) -> Dataset {
     with_targets(data, |i| weights[i % weights.len()], |gold| vec![gold])
 }
 
@@ -124,7 +124,7 @@ fn with_targets(
 
 /// Replaces each of the `columns` columns by `copies(column)` copies. Returns the matrix and its
 /// number of columns.
-pub(super) fn copied(
+pub(crate) fn copied(
     matrix: &SparseRows,
     columns: usize,
     copies: impl Fn(u32) -> u32,

@@ -197,7 +197,7 @@ fn steps_are_those_of_a_dense_implementation() {
                     })
                     .sum();
                 assert_close(found.terms.l2, l2, 1e-9);
-                for (found, expected) in learner.theta().iter().zip(&dense.theta) {
+                for (found, expected) in learner.theta.iter().zip(&dense.theta) {
                     assert_close(*found, *expected, 1e-9);
                 }
             }
@@ -306,7 +306,7 @@ fn twice_the_weights_and_the_penalty_at_half_the_rate_give_the_same_weights() {
             };
             let mut learner = learner(data, space, &settings);
             let epochs = [learner.run_epoch(), learner.run_epoch()];
-            (learner.theta().to_vec(), epochs[1].objective / factor)
+            (learner.theta.clone(), epochs[1].objective / factor)
         };
         let (one, other) = (run(data, 1.0), run(&doubled, 2.0));
         assert_close(one.1, other.1, 1e-12);

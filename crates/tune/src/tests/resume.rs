@@ -63,6 +63,7 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
         (
             with(space("0.2,0.4", "0.1"), |o| {
                 o.method.noise.kind = NoiseKind::MonteCarlo;
+                o.method.noise.sampler = Some(dropchain_online::SAMPLER);
             }),
             small_folds(2),
         ),

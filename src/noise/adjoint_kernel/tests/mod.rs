@@ -2,7 +2,6 @@
 
 use super::{FlushSums, SentencePasses, *};
 use crate::noise::quadratic::EdgeMatrices;
-use crate::noise::regularizer::Derivatives;
 use crate::noise::tests::{SentenceBuffers, TestSentence, ValueAndGradient};
 use crate::random::Lcg;
 use crate::simd::{self, Kernel};
@@ -11,12 +10,7 @@ use crate::simd::{self, Kernel};
 fn run(sentence: &TestSentence, is_dispatched: bool) -> ValueAndGradient {
     let buffers = SentenceBuffers::new(sentence, false);
     let mut result = ValueAndGradient::zeros(sentence);
-    let mut out = Derivatives {
-        node: &mut result.node,
-        edge: None,
-        node_variance: &mut result.node_variance,
-        edge_variance: None,
-    };
+    let mut out = result.derivatives();
     let input = buffers.input(0.7);
     assert!(AdjointKernel::supports(input, &out));
     let (mut kernel, mut edges) = (AdjointKernel::default(), EdgeMatrices::default());
@@ -62,14 +56,12 @@ fn sums_over_sentences_are_weighted_sums_of_those_of_each() {
         kernel.begin(buffers.context());
         for &weight in weights {
             let mut result = ValueAndGradient::zeros(&sentence);
-            let mut out = Derivatives {
-                node: &mut result.node,
-                edge: None,
-                node_variance: &mut result.node_variance,
-                edge_variance: None,
-            };
             let transitions = buffers.context().transitions;
-            kernel.regularize(transitions, buffers.input(weight), &mut out);
+            kernel.regularize(
+                transitions,
+                buffers.input(weight),
+                &mut result.derivatives(),
+            );
         }
         edges.begin(buffers.context());
         kernel.finish(buffers.context(), &mut edges);

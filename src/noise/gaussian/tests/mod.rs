@@ -2,7 +2,7 @@
 //! differences.
 
 use super::*;
-use crate::chain::{Lattice, Scores, Transitions, padded};
+use crate::chain::{Lattice, ScoreArrays, Scores, Transitions, padded};
 use crate::math::{assert_close, log_sum_exp};
 use crate::noise::{Adjoint, Features};
 use crate::random::Lcg;
@@ -42,6 +42,11 @@ impl Token {
     }
 }
 
+fn arrays(nodes: &mut [f64]) -> ScoreArrays<'_> {
+    let edges = &mut [];
+    ScoreArrays { nodes, edges }
+}
+
 /// Evaluates one token.
 fn evaluate(engine: &mut dyn Regularizer, token: &Token, weight: f64) -> Term {
     let (labels, stride) = (token.scores.len(), padded(token.scores.len()));
@@ -73,13 +78,11 @@ fn evaluate(engine: &mut dyn Regularizer, token: &Token, weight: f64) -> Term {
     };
     let [mut node, mut variances] = [(); 2].map(|()| vec![0.0; stride]);
     engine.begin(context);
-    let out = Derivatives {
-        node: &mut node,
-        edge: None,
-        node_variance: &mut variances,
-        edge_variance: None,
+    let mut out = Derivatives {
+        scores: arrays(&mut node),
+        variances: arrays(&mut variances),
     };
-    let value = engine.regularize(context, input, out);
+    let value = engine.regularize(context, input, &mut out);
     node.truncate(labels);
     variances.truncate(labels);
     Term {

@@ -10,17 +10,15 @@
 
 use std::ops::Range;
 
-use crate::chain::{Lattice, Order, Scores, Transitions, padded};
-use crate::math::{add, dot, set_zeros};
-use crate::noise::{HessianProduct, ScoreDerivatives};
-use crate::objective::LabelSums;
-use crate::objective::buffers::ScoreArrays;
-use crate::objective::chunk::Context;
-use crate::random;
+use dropchain::chain::{Lattice, Order, ScoreArrays, Scores, Transitions, padded};
+use dropchain::math::{add, dot, set_zeros};
+use dropchain::noise::HessianProduct;
+use dropchain::objective::{LabelSums, TermInput};
+use dropchain::random;
 
 /// The inputs that all samplers share.
 pub(super) struct SampleContext<'a> {
-    pub evaluation: Context<'a>,
+    pub input: &'a TermInput<'a>,
     pub masks: &'a SampleMasks,
     /// Transitions with all scores 0.
     pub zero_transitions: &'a Transitions,
@@ -35,7 +33,7 @@ pub(super) struct SampleContext<'a> {
 /// Buffers and sums for the sentences of one chunk. Clean scores exclude transitions and
 /// boundaries; noised scores include them.
 #[derive(Debug, Default)]
-pub(super) struct Sampler {
+pub(super) struct ChunkSampler {
     clean: Lattice,
     noised: Lattice,
     product: HessianProduct,
@@ -46,14 +44,13 @@ pub(super) struct Sampler {
     node_derivatives: Vec<f64>, // [T][S] −∇²A·(s̃ − s)
     marginals: [Vec<f64>; 2],   // [K][S] of s, of s̃
     factors: Vec<f64>,          // [weights of a column]
-    masked: Vec<f64>,           // [weights of a column]
     /// The noise term of the chunk.
     pub value: f64,
     /// Sums of derivatives with respect to label weights.
     pub sums: LabelSums,
 }
 
-impl Sampler {
+impl ChunkSampler {
     /// Evaluates the sentences `chunk`.
     pub fn run(
         &mut self,
@@ -61,13 +58,16 @@ impl Sampler {
         chunk: Range<usize>,
         mut output: [ScoreArrays<'_>; 2],
     ) {
-        let Context {
-            data, space, chain, ..
-        } = context.evaluation;
+        let TermInput {
+            data,
+            space,
+            transitions,
+            ..
+        } = *context.input;
         let (labels, stride) = (space.labels(), space.stride());
         self.value = 0.0;
-        self.sums.clear(chain.transitions.pair_numbers(), stride);
-        self.product.begin(chain.transitions);
+        self.sums.clear(transitions.pair_numbers(), stride);
+        self.product.begin(transitions);
         for matrix in &mut self.marginals {
             matrix.resize(labels * stride, 0.0);
         }
@@ -94,19 +94,13 @@ impl Sampler {
         weight: f64,
         [score_derivatives, noised_derivatives]: [ScoreArrays<'_>; 2],
     ) {
-        let transitions = context.evaluation.chain.transitions;
+        let transitions = context.input.transitions;
         let has_edges = !score_derivatives.edges.is_empty();
         self.write_attribute_scores(context, tokens.clone(), has_edges);
         self.add_label_scores(context, tokens.clone());
-        let scores = Scores {
-            node: &self.nodes,
-            edge: (!self.edges.is_empty()).then_some(&self.edges),
-        };
+        let scores = Scores::new(&self.nodes, &self.edges);
         let clean = self.clean.forward_backward(transitions, scores);
-        let scores = Scores {
-            node: &self.noised_nodes,
-            edge: (!self.noised_edges.is_empty()).then_some(&self.noised_edges),
-        };
+        let scores = Scores::new(&self.noised_nodes, &self.noised_edges);
         let noised = self
             .noised
             .forward_backward(context.zero_transitions, scores);
@@ -123,9 +117,9 @@ impl Sampler {
         tokens: Range<usize>,
         has_edges: bool,
     ) {
-        let Context {
+        let TermInput {
             data, space, theta, ..
-        } = context.evaluation;
+        } = *context.input;
         let has_chain = space.order() == Order::One;
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         let arrays = [
@@ -150,7 +144,6 @@ impl Sampler {
                     let column = column as usize;
                     let weights = &weights[targets.range(column)];
                     let c = block.scale[column] * value;
-                    targets.add_weights(column, c, weights, row);
                     let masks = context.masks.attributes[i];
                     let masks = match context.rates[i] {
                         None => masks,
@@ -159,10 +152,12 @@ impl Sampler {
                     let members = context.members[i][column];
                     self.factors.resize(weights.len(), 0.0);
                     masks.fill(token, column, members, &mut self.factors);
-                    self.masked.clear();
-                    let masked = weights.iter().zip(&self.factors);
-                    self.masked.extend(masked.map(|(w, factor)| w * factor));
-                    targets.add_weights(column, c, &self.masked, noised);
+                    let first = targets.range(column).start;
+                    targets.for_each(column, |position, index| {
+                        let (w, factor) = (weights[index - first], self.factors[index - first]);
+                        row[position] += c * w;
+                        noised[position] += c * (w * factor);
+                    });
                 }
             }
         }
@@ -172,7 +167,7 @@ impl Sampler {
     fn add_label_scores(&mut self, context: &SampleContext<'_>, tokens: Range<usize>) {
         let transitions = context.zero_transitions;
         let (labels, stride) = (transitions.labels(), transitions.stride());
-        let (chain, sample) = (context.evaluation.chain.transitions, context.masks);
+        let (chain, sample) = (context.input.transitions, context.masks);
         let last = self.noised_nodes.len() - stride;
         for (at, masks, weights) in [
             (0, &sample.start, chain.start()),
@@ -223,10 +218,7 @@ impl Sampler {
         noised_derivatives: ScoreArrays<'_>,
     ) -> f64 {
         let ScoreArrays { nodes, edges } = noised_derivatives;
-        let (transitions, zero) = (
-            context.evaluation.chain.transitions,
-            context.zero_transitions,
-        );
+        let (transitions, zero) = (context.input.transitions, context.zero_transitions);
         let (labels, stride) = (zero.labels(), zero.stride());
         let marginals = self.clean.node_marginals();
         let mut product = dot(marginals, &self.noised_nodes);
@@ -272,13 +264,10 @@ impl Sampler {
     ) {
         let ScoreArrays { nodes, edges } = score_derivatives;
         set_zeros(&mut self.node_derivatives, nodes.len());
-        let direction = Scores {
-            node: &self.noised_nodes,
-            edge: (!self.noised_edges.is_empty()).then_some(&self.noised_edges),
-        };
-        let out = ScoreDerivatives {
-            node: &mut self.node_derivatives,
-            edge: (!edges.is_empty()).then_some(edges),
+        let direction = Scores::new(&self.noised_nodes, &self.noised_edges);
+        let out = ScoreArrays {
+            nodes: &mut self.node_derivatives,
+            edges,
         };
         self.product
             .add(transitions, &self.clean, direction, -weight, out);

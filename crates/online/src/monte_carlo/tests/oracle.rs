@@ -1,9 +1,9 @@
 //! The penalty by enumeration of all masks and all paths: written to be obviously right, never
 //! optimized.
 
+use dropchain::chain::{LabelWeights, Order};
+
 use super::super::*;
-use crate::chain::{LabelWeights, Order};
-use crate::extract::Dataset;
 
 /// One weight at one token: active where y_t = b, and y_{t−1} = a if there is an a.
 pub(super) struct Occurrence {
@@ -112,7 +112,7 @@ impl Exact {
                     .sum()
             });
             let scores: Vec<f64> = scores.collect();
-            crate::math::log_sum_exp(&scores)
+            dropchain::math::log_sum_exp(&scores)
         };
         let values: Vec<f64> = occurrences.iter().map(|o| o.value).collect();
         let clean = log_partition(&values);

@@ -2,16 +2,16 @@
 
 mod oracle;
 
+use dropchain::chain::Order;
+use dropchain::extract::Classes;
+use dropchain::noise::{Engine, NoiseTerm};
+use dropchain::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
+use dropchain::optim::{Objective, check_gradient};
+use dropchain::score::{Boundary, SpaceOptions, States};
+
 use super::*;
-use crate::chain::Order;
-use crate::extract::tests::random::{RandomData, copied};
-use crate::extract::{Classes, Dataset};
-use crate::noise::{Engine, NoiseTerm};
-use crate::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
-use crate::optim::{Objective, check_gradient};
-use crate::random::Lcg;
-use crate::score::tests::FIRST_ORDER;
-use crate::score::{Boundary, SpaceOptions, States};
+use crate::tests::FIRST_ORDER;
+use crate::tests::random_data::{Lcg, RandomData, copied, with_partial_labels, with_weights};
 use oracle::{Exact, occurrences};
 
 const MONTE_CARLO: MonteCarlo = MonteCarlo {
@@ -27,6 +27,16 @@ const UNIFORM: AttributeNoise = AttributeNoise {
     nodes: None,
     edges: None,
 };
+
+/// The objective with this noise.
+fn sampled(
+    data: &Dataset,
+    space: &ParameterSpace,
+    l2: f64,
+    monte_carlo: MonteCarlo,
+) -> PenalizedLikelihood {
+    PenalizedLikelihood::new(data, space, l2).with_attribute_sampling(SAMPLER, monte_carlo, UNIFORM)
+}
 
 const DATA: RandomData = RandomData {
     sentences: 3,
@@ -140,7 +150,7 @@ fn means(
     theta: &[f64],
     iterations: u64,
 ) -> Vec<f64> {
-    let mut objective = PenalizedLikelihood::new(data, space, 0.0).with_monte_carlo(monte_carlo);
+    let mut objective = sampled(data, space, 0.0, monte_carlo);
     let mut gradient = vec![0.0; theta.len()];
     let mut mean = |iteration| {
         objective.begin_iteration(iteration);
@@ -154,9 +164,7 @@ fn a_resumed_optimization_continues_with_the_next_samples() {
     let (data, space) = tiny(Order::One, Boundary::On, true);
     let theta = Lcg(5).vector(space.dimension());
     let whole = means(&(data.clone(), space.clone()), MONTE_CARLO, &theta, 6);
-    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
-        .with_monte_carlo(MONTE_CARLO)
-        .resume_at(3);
+    let mut objective = sampled(&data, &space, 0.0, MONTE_CARLO).resume_at(3);
     let mut gradient = vec![0.0; theta.len()];
     // Its first masks do not wait for `begin_iteration`.
     assert!(!objective.begin_iteration(0));
@@ -242,7 +250,7 @@ fn quadratic(
         unlabeled_weight: monte_carlo.unlabeled_weight,
     };
     term(
-        PenalizedLikelihood::new(data, space, 0.0).with_noise(noise),
+        PenalizedLikelihood::new(data, space, 0.0).with_attribute_noise(noise, UNIFORM),
         theta,
     )
 }
@@ -333,7 +341,7 @@ fn rates_of_0_add_nothing() {
     };
     let mut gradients = [(); 2].map(|()| vec![0.0; theta.len()]);
     PenalizedLikelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradients[0]);
-    let mut sampled = PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(monte_carlo);
+    let mut sampled = sampled(&data, &space, 0.1, monte_carlo);
     let (_, terms) = sampled.evaluate(&theta, &mut gradients[1]);
     assert!(terms.noise.abs() < 1e-14);
     for (found, expected) in gradients[1].iter().zip(&gradients[0]) {
@@ -359,8 +367,7 @@ fn another_seed_or_iteration_draws_other_masks() {
     let (one, other) = (run(1), run(2));
     assert_eq!(one, run(1));
     assert!(one[0] != one[1] && one[1] != one[2] && one[0] != other[0]);
-    let mut objective =
-        PenalizedLikelihood::new(&case.0, &case.1, 0.0).with_monte_carlo(MONTE_CARLO);
+    let mut objective = sampled(&case.0, &case.1, 0.0, MONTE_CARLO);
     assert!(!objective.begin_iteration(0));
     assert!(objective.begin_iteration(1));
     assert!(!objective.begin_iteration(1));
@@ -382,8 +389,7 @@ fn every_number_of_threads_gives_the_same_bits() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
             let mut gradient = vec![0.0; theta.len()];
-            let mut objective =
-                PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
+            let mut objective = sampled(&data, &space, 0.1, MONTE_CARLO);
             let (value, _) = objective.evaluate(&theta, &mut gradient);
             gradient.push(value);
             gradient.iter().map(|x| x.to_bits()).collect()
@@ -398,7 +404,7 @@ fn overflow_gives_a_value_that_is_not_finite_and_no_panic() {
     let (data, space) = collapsed(DATA, 17, FIRST_ORDER, false);
     let mut gradient = vec![0.0; space.dimension()];
     let theta = vec![1e308; space.dimension()];
-    let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
+    let mut objective = sampled(&data, &space, 0.1, MONTE_CARLO);
     assert!(!objective.evaluate(&theta, &mut gradient).0.is_finite());
 }
 
@@ -416,12 +422,26 @@ fn the_gradient_matches_central_differences() {
             ..MONTE_CARLO
         };
         let l2 = [0.1, 0.0][i % 2];
-        let mut objective =
-            PenalizedLikelihood::new(&data, &space, l2).with_monte_carlo(monte_carlo);
+        let mut objective = sampled(&data, &space, l2, monte_carlo);
         objective.begin_iteration(i as u64);
         let theta = Lcg(i as u64).vector(space.dimension());
         let error = check_gradient(&mut objective, &theta, 1e-5);
         assert!(error < 1e-7, "case {i}: {error}");
+    }
+}
+
+#[test]
+fn the_gradient_of_partial_labels_and_weights_matches_central_differences() {
+    for (i, (data, space)) in cases().iter().enumerate() {
+        let mut numbers = Lcg(i as u64);
+        let data = match i % 2 {
+            0 => with_partial_labels(data, space.labels(), &mut numbers),
+            _ => with_weights(data, &[2.0, 0.25, 1.0, 0.0]),
+        };
+        let mut objective = sampled(&data, space, 0.1, MONTE_CARLO);
+        let theta = numbers.vector(space.dimension());
+        let error = check_gradient(&mut objective, &theta, 1e-5);
+        assert!(error < 1e-6, "case {i}: {error}");
     }
 }
 
@@ -439,7 +459,7 @@ fn with_rates_of_attributes_the_gradient_matches_central_differences() {
     for (i, (data, space)) in cases().into_iter().enumerate() {
         let rates = rates(&space, &mut Lcg(i as u64));
         let objective = PenalizedLikelihood::new(&data, &space, 0.1);
-        let mut objective = objective.with_attribute_sampling(MONTE_CARLO, rates);
+        let mut objective = objective.with_attribute_sampling(SAMPLER, MONTE_CARLO, rates);
         objective.begin_iteration(i as u64);
         let theta = Lcg(i as u64).vector(space.dimension());
         let error = check_gradient(&mut objective, &theta, 1e-5);
@@ -461,7 +481,7 @@ fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() 
             ..MONTE_CARLO
         };
         let objective = || PenalizedLikelihood::new(&data, &space, 0.0);
-        let mut sampled = objective().with_attribute_sampling(monte_carlo, rates.clone());
+        let mut sampled = objective().with_attribute_sampling(SAMPLER, monte_carlo, rates.clone());
         let mut sum = 0.0;
         for iteration in 0..40 {
             sampled.begin_iteration(iteration);
@@ -482,7 +502,7 @@ fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() 
                 unlabeled_weight: MONTE_CARLO.unlabeled_weight,
             };
             let quadratic = term(objective().with_attribute_noise(noise, rates), &theta);
-            crate::math::assert_close(quadratic, exact.second, 1e-12);
+            dropchain::math::assert_close(quadratic, exact.second, 1e-12);
         }
     }
 }
