@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Instance, InstanceContent};
 use dropchain::error::{Error, Result};
+use dropchain::memory::{MemoryLimit, input_over_limit};
 use dropchain::random::{nth, uniform};
 use dropchain::tokenize;
 
@@ -126,25 +127,26 @@ impl Default for FeatureOptions {
     }
 }
 
-/// Names and values of the features of a document, in the order in which they first occur.
-#[derive(Debug, Default)]
-struct Features {
-    numbers: HashMap<String, usize>,
-    counts: Vec<(String, f64)>,
-}
+/// How often features occur in a document, each with its number in the order in which they first
+/// do.
+type Counts = HashMap<String, (usize, f64)>;
 
-impl Features {
-    fn add(&mut self, name: &str) {
-        if let Some(&number) = self.numbers.get(name) {
-            self.counts[number].1 += 1.0;
-            return;
-        }
-        self.numbers.insert(name.to_owned(), self.counts.len());
-        self.counts.push((name.to_owned(), 1.0));
-    }
+fn count(name: &str, counts: &mut Counts) {
+    let number = counts.len();
+    counts.entry_ref(name).or_insert((number, 0.0)).1 += 1.0;
 }
 
 impl FeatureOptions {
+    /// Checks that there are features.
+    pub(crate) fn check(&self) -> Result<()> {
+        match (self.words, self.chars) {
+            (None, None) => Err(Error::parameter(
+                "there are no features; expected n-grams of words or of characters",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the features of a text with their values, each once.
     pub fn extract(&self, text: &str) -> Vec<(String, f64)> {
         let lower;
@@ -154,25 +156,26 @@ impl FeatureOptions {
         } else {
             text
         };
-        let mut features = Features::default();
+        let mut counts = Counts::default();
         if let Some(range) = self.words {
-            self.add_words(range, text, &mut features);
+            self.add_words(range, text, &mut counts);
         }
         if let Some(range) = self.chars {
-            add_chars(range, text, &mut features);
+            add_chars(range, text, &mut counts);
         }
-        let mut features = features.counts;
-        for (_, value) in &mut features {
-            *value = match self.frequency {
-                TermFrequency::Binary => 1.0,
-                TermFrequency::Count => *value,
-                TermFrequency::Log => 1.0 + value.ln(),
-            };
-        }
-        features
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_unstable_by_key(|(_, (number, _))| *number);
+        let features = counts
+            .into_iter()
+            .map(|(name, (_, n))| match self.frequency {
+                TermFrequency::Binary => (name, 1.0),
+                TermFrequency::Count => (name, n),
+                TermFrequency::Log => (name, 1.0 + n.ln()),
+            });
+        features.collect()
     }
 
-    fn add_words(&self, range: NgramRange, text: &str, features: &mut Features) {
+    fn add_words(&self, range: NgramRange, text: &str, counts: &mut Counts) {
         let words = words_of(text, self.tokens);
         let mut name = String::new();
         range.for_each(words.len(), |start, end| {
@@ -184,7 +187,7 @@ impl FeatureOptions {
                 }
                 name.push_str(word);
             }
-            features.add(&name);
+            count(&name, counts);
         });
     }
 }
@@ -200,7 +203,7 @@ pub(super) fn words_of(text: &str, tokens: Tokens) -> Vec<&str> {
     }
 }
 
-fn add_chars(range: NgramRange, text: &str, features: &mut Features) {
+fn add_chars(range: NgramRange, text: &str, counts: &mut Counts) {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
     let mut bounds: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
@@ -210,7 +213,7 @@ fn add_chars(range: NgramRange, text: &str, features: &mut Features) {
         name.clear();
         name.push_str("c=");
         name.push_str(&text[bounds[start]..bounds[end]]);
-        features.add(&name);
+        count(&name, counts);
     });
 }
 
@@ -234,6 +237,23 @@ pub(crate) fn features<'d>(
     };
     let message = format!("found {found}; expected {expected}, as the model was trained on");
     Err(Error::input(document.place(), message))
+}
+
+/// Checks that documents up to `last`, which need so many bytes, are within the limit.
+pub(crate) fn check_memory(limit: MemoryLimit, bytes: usize, last: &Instance) -> Result<()> {
+    let limit = limit.bytes(0);
+    match bytes as u64 <= limit {
+        true => Ok(()),
+        false => {
+            let what = "the documents up to here need";
+            Err(input_over_limit(
+                last.place(),
+                what,
+                limit,
+                "fewer documents",
+            ))
+        }
+    }
 }
 
 /// Adds the place of a document to an error.

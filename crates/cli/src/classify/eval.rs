@@ -102,8 +102,9 @@ impl EvalCommand {
 /// Returns a table and a plot of scores by the rate of words that are left out.
 fn damaged_text(reports: &[(f64, ClassReport)]) -> String {
     let rows = reports.iter().map(|(rate, report)| {
-        let (accuracy, others) = report.damaged_row();
-        (*rate, accuracy, others)
+        let macro_f1 = format!("{:.2}", 100.0 * report.macro_f1);
+        let others = vec![macro_f1, format!("{:.4}", report.log_loss)];
+        (*rate, report.accuracy, others)
     });
     let heading = ["left out", "accuracy", "macro-F1", "log-loss"];
     damage_table(&heading, &rows.collect::<Vec<_>>())

@@ -125,7 +125,7 @@ impl PredictCommand {
     ) -> impl Iterator<Item = (&'a str, f64)> {
         let ranking = prediction.ranking().into_iter().take(self.top.max(1));
         ranking.map(|class| {
-            let probability = prediction.probabilities()[class];
+            let probability = prediction.probabilities[class];
             (classifier.classes()[class].as_str(), probability)
         })
     }

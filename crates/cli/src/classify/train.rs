@@ -74,7 +74,8 @@ struct RegularizationArguments {
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
         let files = &self.files;
-        let trainer = ClassifierTrainer::new(self.options()?)?.memory(files.input.limits.memory());
+        let mut trainer = ClassifierTrainer::new(self.options()?)?;
+        trainer.memory = files.input.limits.memory();
         files.declared(&self.dev).check()?;
         interrupt::watch();
         let model_file = ResultFile::new(&files.model)?;
@@ -83,7 +84,7 @@ impl TrainCommand {
         let progress = Progress::new(files.quiet);
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpus, dev) = read(&trainer, files, &self.dev, &progress)?;
-        let trainer = trainer.interrupt(interrupt::flag());
+        trainer.interrupt = Some(interrupt::flag());
         let header = header(&files.train, Vec::new(), None);
         let mut reporter = TrainingReporter::new(&progress, log, header, true);
         let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;

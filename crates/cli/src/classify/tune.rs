@@ -104,7 +104,8 @@ impl TuneCommand {
         let files = &self.files;
         let mut options = self.learning.options(files)?;
         options.train.seed = self.strategy.seed;
-        let trainer = ClassifierTrainer::new(options)?.memory(files.input.limits.memory());
+        let mut trainer = ClassifierTrainer::new(options)?;
+        trainer.memory = files.input.limits.memory();
         let settings = trainer.settings().clone();
         let configurations = self
             .strategy
@@ -226,6 +227,6 @@ impl TuneCommand {
             dev,
             unlabeled,
         };
-        Ok((corpora, counts.classes().count()))
+        Ok((corpora, counts.classes.len()))
     }
 }

@@ -58,17 +58,22 @@ impl NumberInput {
     /// and ends at a signal.
     pub fn read_training(
         &self,
-        trainer: RegressionTrainer<'static>,
+        trainer: &mut RegressionTrainer<'static>,
         files: &[FileName],
         progress: &Progress,
-    ) -> Result<(RegressionTrainer<'static>, RegressionCorpus)> {
+    ) -> Result<RegressionCorpus> {
         progress.update(format!("reading {}", files.join(", ")));
         let corpus = trainer.corpus(self.training(files)?)?;
         self.documents.print_notices();
-        let counts = format!("{} documents, {} features", corpus.len(), corpus.features());
+        let counts = format!(
+            "{} documents, {} features",
+            corpus.documents(),
+            corpus.features()
+        );
         progress.println(&counts);
-        let names: Vec<String> = files.iter().map(ToString::to_string).collect();
-        Ok((trainer.interrupt(interrupt::flag()).files(&names), corpus))
+        trainer.interrupt = Some(interrupt::flag());
+        trainer.files = files.iter().map(ToString::to_string).collect();
+        Ok(corpus)
     }
 
     /// Begins to read documents to train on.

@@ -103,7 +103,7 @@ const SOLVERS: [Choice<Solver>; 4] = [
 
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
-        let trainer = RegressionTrainer::new(self.options()?)?;
+        let mut trainer = RegressionTrainer::new(self.options()?)?;
         CommandFiles::default()
             .read(&self.train)
             .write_model(&self.model, None)
@@ -112,7 +112,7 @@ impl TrainCommand {
         let model_file = ResultFile::new(&self.model)?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        let (trainer, corpus) = self.input.read_training(trainer, &self.train, &progress)?;
+        let corpus = (self.input).read_training(&mut trainer, &self.train, &progress)?;
         let mut last = Instant::now();
         let mut observe = |iteration: RegressionIteration| {
             if iteration.number > 0 {
@@ -261,7 +261,7 @@ impl PathArguments {
 impl PathCommand {
     pub fn run(&self) -> CommandResult {
         let options = self.arguments.options(&self.input, &self.train)?;
-        let trainer = RegressionTrainer::new(options)?;
+        let mut trainer = RegressionTrainer::new(options)?;
         let files = CommandFiles::default().read(&self.train);
         match &self.model {
             Some(model) => files.write_model(model, None),
@@ -272,7 +272,7 @@ impl PathCommand {
         let model_file = self.model.as_deref().map(ResultFile::new).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        let (trainer, corpus) = self.input.read_training(trainer, &self.train, &progress)?;
+        let corpus = (self.input).read_training(&mut trainer, &self.train, &progress)?;
         let mut tenths = 0;
         let mut observe = |done: f64| {
             let now = (10.0 * done) as u32;

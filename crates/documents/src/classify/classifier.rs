@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::header::{ClassifierHeader, Multiclass, of_classes};
 use crate::features::features;
-use crate::{ClassEvaluation, FeatureOptions, Instance, ModelKind, Tokens};
+use crate::{ClassEvaluation, Instance, ModelKind, Tokens};
 use dropchain::chain::{LabelWeights, Lattice, Order, Scores, Transitions};
 use dropchain::error::{Error, Result};
 use dropchain::math::sigmoid;
@@ -40,22 +40,13 @@ pub struct HiddenUnit<'a> {
 /// The probabilities of the classes of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    probabilities: Vec<f64>, // [K]
-    scores: Vec<f64>,        // [K]
+    /// The probability of each class, in the order of [`Classifier::classes`]; their sum is 1.
+    pub probabilities: Vec<f64>,
+    /// The score of each class: the sum of its weights.
+    pub scores: Vec<f64>,
 }
 
 impl Prediction {
-    /// Returns the probability of each class, in the order of [`Classifier::classes`]; their sum is
-    /// 1.
-    pub fn probabilities(&self) -> &[f64] {
-        &self.probabilities
-    }
-
-    /// Returns the score of each class: the sum of its weights.
-    pub fn scores(&self) -> &[f64] {
-        &self.scores
-    }
-
     /// Returns the number of the best class, the first of several.
     pub fn best(&self) -> usize {
         self.ranking().first().copied().unwrap_or(0)
@@ -157,16 +148,6 @@ impl Classifier {
         }
     }
 
-    /// Returns the features of texts; `None` if documents come with features.
-    pub fn features(&self) -> Option<&FeatureOptions> {
-        self.header.features.as_ref()
-    }
-
-    /// Returns how classes are told apart.
-    pub fn multiclass(&self) -> Multiclass {
-        self.header.multiclass
-    }
-
     /// Classifies a document; features that the model does not have are ignored.
     ///
     /// # Errors
@@ -174,63 +155,53 @@ impl Classifier {
     /// [`Error::Input`] if the document is a text and the model has ready-made features, or the
     /// other way round, or scores overflow; [`Error::Model`] if the model file is damaged.
     pub fn classify(&self, document: &Instance) -> Result<Prediction> {
-        let mut sums = match &self.header.outputs {
-            Some(_) => self.header.biases.clone(),
+        let header = &self.header;
+        let mut sums = match &header.outputs {
+            Some(_) => header.biases.clone(),
             None => vec![0.0; self.file.columns()],
         };
-        for (name, value) in features(document, self.features())?.iter() {
+        for (name, value) in features(document, header.features.as_ref())?.iter() {
             self.file.add_row(name.as_bytes(), *value, &mut sums)?;
         }
-        let prediction = match &self.header.outputs {
-            Some(layer) => self.of_scores(layer.scores(&sums)),
-            None => self.of_sums(of_classes(sums)),
-        };
-        if prediction.scores.iter().all(|score| score.is_finite()) {
-            return Ok(prediction);
-        }
-        let message = "scores overflow; expected smaller values of features";
-        Err(Error::input(document.place(), message))
-    }
-
-    /// Returns the prediction, given the scores of the classes by hidden units.
-    fn of_scores(&self, scores: Vec<f64>) -> Prediction {
-        let probabilities = match self.multiclass() {
-            // Of two classes, whose scores are ½f and −½f.
-            Multiclass::Softmax => scores.iter().map(|score| sigmoid(2.0 * score)).collect(),
-            Multiclass::OneVsRest => one_vs_rest(&scores),
-        };
-        Prediction {
-            probabilities,
-            scores,
-        }
-    }
-
-    /// Returns the prediction, given the scores of the classes without their biases. As in
-    /// training, these are added in halves.
-    fn of_sums(&self, sums: Vec<f64>) -> Prediction {
-        let classes = sums.len();
-        let [start, end] = [self.halves.start(), self.halves.end()];
-        let halves = start.iter().zip(end);
-        let scores = sums.iter().zip(halves);
-        let scores: Vec<f64> = scores.map(|(sum, (a, b))| (sum + a) + b).collect();
-        let probabilities = match self.multiclass() {
-            Multiclass::Softmax => {
-                let mut node = sums;
-                node.resize(self.halves.stride(), 0.0);
-                let scores = Scores {
-                    node: &node,
-                    edge: None,
-                };
-                let mut lattice = Lattice::default();
-                lattice.forward_backward(&self.halves, scores);
-                lattice.node_marginals()[..classes].to_vec()
+        // Without hidden units, biases are added in halves, as in training.
+        let (scores, sums) = match &header.outputs {
+            Some(layer) => (layer.scores(&sums), None),
+            None => {
+                let sums = of_classes(sums);
+                let halves = self.halves.start().iter().zip(self.halves.end());
+                let scores = sums.iter().zip(halves);
+                let scores = scores.map(|(sum, (a, b))| (sum + a) + b);
+                (scores.collect(), Some(sums))
             }
-            Multiclass::OneVsRest => one_vs_rest(&scores),
         };
-        Prediction {
+        if !scores.iter().all(|score| score.is_finite()) {
+            let message = "scores overflow; expected smaller values of features";
+            return Err(Error::input(document.place(), message));
+        }
+        let probabilities = match (header.multiclass, sums) {
+            (Multiclass::OneVsRest, _) => one_vs_rest(&scores),
+            (Multiclass::Softmax, Some(sums)) => self.marginals(sums),
+            // Of two classes, whose scores are ½f and −½f.
+            (Multiclass::Softmax, None) => scores.iter().map(|s| sigmoid(2.0 * s)).collect(),
+        };
+        Ok(Prediction {
             probabilities,
             scores,
-        }
+        })
+    }
+
+    /// Returns the probabilities of a log-linear model, given the scores of the classes without
+    /// their biases.
+    fn marginals(&self, mut node: Vec<f64>) -> Vec<f64> {
+        let classes = node.len();
+        node.resize(self.halves.stride(), 0.0);
+        let scores = Scores {
+            node: &node,
+            edge: None,
+        };
+        let mut lattice = Lattice::default();
+        lattice.forward_backward(&self.halves, scores);
+        lattice.node_marginals()[..classes].to_vec()
     }
 }
 
@@ -284,7 +255,8 @@ impl Classifier {
         rates: &[f64],
         seed: u64,
     ) -> Result<Vec<ClassEvaluation>> {
-        let tokens = self.features().map_or(Tokens::default(), |f| f.tokens);
+        let features = self.header.features;
+        let tokens = features.map_or(Tokens::default(), |f| f.tokens);
         let new = |_: &f64| ClassEvaluation::new(self.classes());
         let mut evaluations: Vec<ClassEvaluation> = rates.iter().map(new).collect();
         for (number, document) in (0..).zip(documents) {
@@ -301,7 +273,7 @@ impl Classifier {
     fn add(&self, document: &Instance, evaluation: &mut ClassEvaluation) -> Result<usize> {
         let prediction = self.classify(document)?;
         let label = document.label.as_deref().unwrap_or_default();
-        evaluation.add(label, prediction.best(), prediction.probabilities());
+        evaluation.add(label, prediction.best(), &prediction.probabilities);
         Ok(prediction.best())
     }
 }
@@ -346,12 +318,9 @@ pub fn inspection(classifier: &Classifier, top: usize) -> Result<Value> {
 
 /// Returns the strongest features of each class, or of each hidden unit.
 fn strongest(classifier: &Classifier, top: usize) -> Result<Vec<Vec<Value>>> {
-    let is_binary = classifier.file().columns() == 1 && classifier.hidden_units().is_empty();
-    let lists = if is_binary {
-        2
-    } else {
-        classifier.file().columns()
-    };
+    let columns = classifier.file().columns();
+    let is_binary = columns == 1 && classifier.hidden_units().is_empty();
+    let lists = if is_binary { 2 } else { columns };
     let mut lists: Vec<Vec<(f64, String)>> = vec![Vec::new(); lists];
     for row in classifier.file().rows() {
         let (name, row) = row?;

@@ -13,41 +13,23 @@ const LISTED: usize = 3;
 #[derive(Clone, Debug, Default)]
 pub struct InstanceCorpus {
     pub(super) attributes: AttributeCorpus,
-    pub(super) classes: Vec<ClassCount>,
-    pub(super) empty: Vec<Place>,
+    /// The classes, in the order of their first documents.
+    pub classes: Vec<ClassCount>,
+    pub(super) empty: Vec<Place>, // documents without features
 }
 
 /// A class in a corpus.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ClassCount {
+pub struct ClassCount {
+    /// Its name.
     pub name: String,
+    /// The number of its documents.
     pub documents: u64,
+    /// Where the first one is.
     pub first: Place,
 }
 
 impl InstanceCorpus {
-    /// Returns the number of documents.
-    pub fn len(&self) -> usize {
-        self.attributes.len()
-    }
-
-    /// Returns whether there are no documents.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns where the documents are that have no features.
-    pub fn without_features(&self) -> &[Place] {
-        &self.empty
-    }
-
-    /// Returns the classes in the order of their first documents: their names, their numbers of
-    /// documents, and where the first ones are.
-    pub fn classes(&self) -> impl Iterator<Item = (&str, u64, &Place)> {
-        let classes = self.classes.iter();
-        classes.map(|class| (class.name.as_str(), class.documents, &class.first))
-    }
-
     /// Says which documents have no features, if any.
     pub fn notice_of_empty(&self) -> Option<String> {
         let documents = match self.empty.len() {
@@ -55,26 +37,20 @@ impl InstanceCorpus {
             1 => "1 document has".to_owned(),
             n => format!("{n} documents have"),
         };
-        let listed: Vec<String> = self
-            .empty
-            .iter()
-            .take(LISTED)
-            .map(Place::to_string)
-            .collect();
-        let more = if self.empty.len() > LISTED {
-            ", …"
-        } else {
-            ""
-        };
+        let listed = self.empty.iter().take(LISTED).map(Place::to_string);
+        let listed: Vec<String> = listed.collect();
+        let has_more = self.empty.len() > LISTED;
+        let more = if has_more { ", …" } else { "" };
         let listed = listed.join(", ");
         Some(format!("{documents} no features: {listed}{more}"))
     }
 
     /// Says which classes occur in development documents alone.
     pub fn notices_of_unseen<'c>(&'c self, dev: &'c Self) -> impl Iterator<Item = String> + 'c {
-        let known = |name: &str| self.classes().any(|(known, ..)| known == name);
-        let unseen = dev.classes().filter(move |(name, ..)| !known(name));
-        unseen.map(|(name, count, first)| {
+        let known = |class: &ClassCount| self.classes.iter().any(|own| own.name == class.name);
+        let unseen = dev.classes.iter().filter(move |class| !known(class));
+        unseen.map(|class| {
+            let (name, first, count) = (&class.name, &class.first, class.documents);
             format!(
                 "{first}: the class '{name}' does not occur in the training data; its {count} \
                  development {} count as errors",
@@ -85,10 +61,9 @@ impl InstanceCorpus {
 
     /// Says which classes are smaller than the number of folds.
     pub fn notices_of_folds(&self, folds: u32) -> impl Iterator<Item = String> {
-        let small = self
-            .classes()
-            .filter(move |(_, count, _)| *count < u64::from(folds));
-        small.map(move |(name, count, first)| {
+        let small = move |class: &&ClassCount| class.documents < u64::from(folds);
+        self.classes.iter().filter(small).map(move |class| {
+            let (name, first, count) = (&class.name, &class.first, class.documents);
             let never = match count {
                 1 => ", and it is never trained where it is scored",
                 _ => "",

@@ -24,7 +24,7 @@
 //! let classifier = trained.classifier; // or Classifier::open(path)
 //! let prediction = classifier.classify(&Instance::from_text("great film"))?;
 //! assert_eq!(classifier.classes()[prediction.best()], "pos");
-//! assert!(prediction.probabilities()[prediction.best()] > 0.5);
+//! assert!(prediction.probabilities[prediction.best()] > 0.5);
 //! # Ok(())
 //! # }
 //! # main().unwrap();
@@ -40,7 +40,7 @@ mod tests;
 mod training;
 
 pub use classifier::{Classifier, HiddenUnit, Prediction, inspection, inspection_text};
-pub use corpus::InstanceCorpus;
+pub use corpus::{ClassCount, InstanceCorpus};
 pub use header::{ClassifierHeader, Multiclass, Output, OutputLayer};
 pub use options::ClassifierOptions;
 pub use training::{ClassifierTrainer, TrainedClassifier};

@@ -106,11 +106,7 @@ impl ClassifierOptions {
         if self.train.order != Order::Zero {
             return Err(Error::parameter("a classifier has order 0, found order 1"));
         }
-        let none = |features: &FeatureOptions| features.words.is_none() && features.chars.is_none();
-        if self.features.as_ref().is_some_and(none) {
-            let message = "there are no features; expected n-grams of words or of characters";
-            return Err(Error::parameter(message));
-        }
+        self.features.map_or(Ok(()), |features| features.check())?;
         self.check_informativeness()?;
         if let (Some(loss), Some(learner)) = (self.loss, &self.learner) {
             return Err(Error::parameter(format!(

@@ -20,15 +20,15 @@ use std::sync::atomic::AtomicBool;
 
 use super::classifier::Classifier;
 use super::corpus::InstanceCorpus;
-use super::header::{ClassifierParts, Multiclass, OneVsRest};
+use super::header::{ClassifierParts, Multiclass, one_vs_rest};
 use super::losses::LossTrainer;
 use super::options::ClassifierOptions;
 use crate::Instance;
-use crate::features::{at, features};
+use crate::features::{at, check_memory, features};
 use dropchain::corpus::Corpus;
 use dropchain::error::{Error, Result};
 use dropchain::extract::{Dataset, Target};
-use dropchain::memory::{MemoryLimit, input_over_limit};
+use dropchain::memory::MemoryLimit;
 use dropchain::model::Model;
 use dropchain::score::{ParameterSpace, States};
 use dropchain::sentence::{Attributes, Schema, Sentence};
@@ -52,8 +52,10 @@ pub struct TrainedClassifier {
 pub struct ClassifierTrainer<'a> {
     options: ClassifierOptions, // train has all states, if there is a loss
     settings: TrainSettings,
-    interrupt: Option<&'a AtomicBool>,
-    memory: MemoryLimit,
+    /// Ends training with the best weights so far, as [`Trainer::interrupt`] does.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// Limits the memory of documents and of training.
+    pub memory: MemoryLimit,
 }
 
 impl<'a> ClassifierTrainer<'a> {
@@ -80,22 +82,6 @@ impl<'a> ClassifierTrainer<'a> {
             interrupt: None,
             memory: MemoryLimit::default(),
         })
-    }
-
-    /// Sets a flag that ends training with the best weights so far, as
-    /// [`Trainer::interrupt`] does.
-    #[must_use]
-    pub fn interrupt(self, flag: &'a AtomicBool) -> Self {
-        Self {
-            interrupt: Some(flag),
-            ..self
-        }
-    }
-
-    /// Limits the memory of documents and of training.
-    #[must_use]
-    pub fn memory(self, memory: MemoryLimit) -> Self {
-        Self { memory, ..self }
     }
 
     /// Returns the checked training options.
@@ -136,24 +122,13 @@ impl<'a> ClassifierTrainer<'a> {
             let label = document.label.as_deref();
             attributes.end_token(label).map_err(at(&document))?;
             attributes.end_sentence()?;
-            self.check_memory(attributes.memory() as u64, &document)?;
+            check_memory(self.memory, attributes.memory(), &document)?;
             if features.iter().all(|(_, value)| *value == 0.0) {
                 corpus.empty.push(document.place());
             }
             corpus.count(&document);
         }
         Ok(())
-    }
-
-    /// Checks that documents up to `last`, which need so many bytes, are within the limit.
-    fn check_memory(&self, bytes: u64, last: &Instance) -> Result<()> {
-        let limit = self.memory.bytes(0);
-        if bytes <= limit {
-            return Ok(());
-        }
-        let what = "the documents up to here need";
-        let advice = "fewer documents";
-        Err(input_over_limit(last.place(), what, limit, advice))
     }
 
     /// Converts documents to sentences of one token, for a search of hyperparameters
@@ -181,13 +156,11 @@ impl<'a> ClassifierTrainer<'a> {
             let schema = &schemas[usize::from(document.label.is_some())];
             let sentence = self.sentence(&document, schema)?;
             counts.count(&document);
-            let class = counts.classes.iter();
-            let class = class
-                .enumerate()
-                .find(|(_, c)| Some(&c.name) == document.label.as_ref());
+            let mut classes = counts.classes.iter().enumerate();
+            let class = classes.find(|(_, c)| Some(&c.name) == document.label.as_ref());
             let number = class.map_or((0, 0), |(i, class)| (i, class.documents));
-            held += sentence.memory() as u64;
-            self.check_memory(held, &document)?;
+            held += sentence.memory();
+            check_memory(self.memory, held, &document)?;
             numbered.push((number, sentence));
         }
         let position = |&((class, number), _): &((usize, u64), _)| {
@@ -222,16 +195,16 @@ impl<'a> ClassifierTrainer<'a> {
     ///
     /// [`Error::Input`] with the place of the first document if all are of one class.
     pub fn check_classes(&self, corpus: &InstanceCorpus) -> Result<()> {
-        if let [class] = &corpus.classes[..] {
-            return Err(Error::input(
+        match &corpus.classes[..] {
+            [class] => Err(Error::input(
                 class.first.clone(),
                 format!(
                     "all documents are of the class '{}'; expected two classes",
                     class.name
                 ),
-            ));
+            )),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Trains a classifier, with development data if there are any, whose accuracy then stops
@@ -346,19 +319,16 @@ impl<'a> ClassifierTrainer<'a> {
         dev: Option<&InstanceCorpus>,
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, Vec<End>)> {
-        let names: Vec<&str> = corpus.classes.iter().map(|class| &*class.name).collect();
-        let mut combined = OneVsRest::new(&names);
         let mut ends = Vec::new();
-        for class in &names {
+        let classes = corpus.classes.iter().map(|class| class.name.clone());
+        let parts = one_vs_rest(classes.collect(), |class| {
             let own = corpus.attributes.against_rest(class)?;
-            let dev = dev
-                .map(|dev| dev.attributes.against_rest(class))
-                .transpose()?;
-            let (parts, end) = self.train_once(&own, dev.as_ref(), observer)?;
-            combined.add(parts);
+            let dev = dev.map(|dev| dev.attributes.against_rest(class));
+            let (parts, end) = self.train_once(&own, dev.transpose()?.as_ref(), observer)?;
             ends.push(end);
-        }
-        Ok((combined.into_parts(), ends))
+            Ok(parts)
+        })?;
+        Ok((parts, ends))
     }
 }
 

@@ -281,10 +281,7 @@ impl NumberEvaluation {
         let [rmse, mae, r2] = scores(&self.pairs);
         let [rmse_interval, mae_interval, r2_interval] = intervals(&self.pairs, seed, scores);
         let has_deviance = self.pairs.iter().all(|[y, p]| *y >= 0.0 && *p > 0.0);
-        let deviances = self.pairs.iter().map(|&[y, p]| {
-            let logarithm = if y > 0.0 { y * (y / p).ln() } else { 0.0 };
-            2.0 * (logarithm - y + p)
-        });
+        let deviances = self.pairs.iter().map(|&[y, p]| poisson_deviance(y, p));
         let mean = deviances.sum::<f64>() / self.pairs.len() as f64;
         NumberReport {
             documents: self.pairs.len() as u64,
@@ -297,6 +294,12 @@ impl NumberEvaluation {
             poisson_deviance: (has_deviance && !self.pairs.is_empty()).then_some(mean),
         }
     }
+}
+
+/// Returns 2·(y·ln(y/μ) − y + μ).
+pub(crate) fn poisson_deviance(y: f64, mean: f64) -> f64 {
+    let logarithm = if y > 0.0 { y * (y / mean).ln() } else { 0.0 };
+    2.0 * (logarithm - y + mean)
 }
 
 /// Returns RMSE, MAE and R² of pairs of gold and predicted numbers.
@@ -380,12 +383,6 @@ impl ClassReport {
             predicted.map(|(name, count)| [class.class.clone(), name.clone(), count.to_string()])
         });
         table(["class", "predicted", "documents"], rows)
-    }
-
-    /// Returns a row of a table by the rate of what was left out: the accuracy, and other scores.
-    pub fn damaged_row(&self) -> (f64, Row) {
-        let others = vec![percent(self.macro_f1), format!("{:.4}", self.log_loss)];
-        (self.accuracy, others)
     }
 }
 

@@ -66,26 +66,28 @@ impl Table {
                 ),
             )
         };
+        let column = |name: &str| position(name).ok_or_else(|| missing(name));
         let content = match &options.table {
-            None => Content::Text(position(&options.text).ok_or_else(|| missing(&options.text))?),
+            None => Content::Text(column(&options.text)?),
             Some(features) => {
-                let columns = features.columns(&names, &options.label);
-                for column in &columns {
-                    let name = &column.name;
-                    if column.number == names.len() {
-                        return Err(missing(name));
-                    }
-                    let fault = if names.iter().filter(|n| *n == name).count() > 1 {
+                let columns = features.columns(&names, &options.label).into_iter();
+                let columns = columns.map(|(name, is_category)| {
+                    let number = column(name)?;
+                    let fault = if names.iter().filter(|other| **other == name).count() > 1 {
                         "occurs twice"
                     } else if *name == options.label {
                         "is the label, and cannot be a feature"
                     } else {
-                        continue;
+                        return Ok(FeatureColumn {
+                            number,
+                            name: name.to_owned(),
+                            is_category,
+                        });
                     };
                     let message = format!("the column '{name}' {fault}");
-                    return Err(Error::input(Place::line(&*file, 1), message));
-                }
-                Content::Features(columns)
+                    Err(Error::input(Place::line(&*file, 1), message))
+                });
+                Content::Features(columns.collect::<Result<_>>()?)
             }
         };
         let label = position(&options.label);
@@ -149,24 +151,19 @@ impl Table {
 }
 
 impl TableFeatures {
-    /// Returns the columns of a table with these names; those that it does not have have the
-    /// number of its columns.
-    fn columns(&self, names: &[&str], label: &str) -> Vec<FeatureColumn> {
-        let column = |name: &str, is_category| FeatureColumn {
-            number: names.iter().position(|n| *n == name).unwrap_or(names.len()),
-            name: name.to_owned(),
-            is_category,
-        };
+    /// Returns the columns of a table with these names that are features, and whether they are
+    /// categories.
+    fn columns<'n>(&'n self, names: &[&'n str], label: &str) -> Vec<(&'n str, bool)> {
         let is_category = |name: &str| self.categories.iter().any(|c| c == name);
-        let numbers: Vec<FeatureColumn> = match &self.numbers {
-            Some(numbers) => numbers.iter().map(|name| column(name, false)).collect(),
+        let mut columns: Vec<(&str, bool)> = match &self.numbers {
+            Some(numbers) => numbers.iter().map(|name| (name.as_str(), false)).collect(),
             None => {
                 let others = names.iter().filter(|n| **n != label && !is_category(n));
-                others.map(|name| column(name, false)).collect()
+                others.map(|name| (*name, false)).collect()
             }
         };
-        let categories = self.categories.iter().map(|name| column(name, true));
-        numbers.into_iter().chain(categories).collect()
+        columns.extend(self.categories.iter().map(|name| (name.as_str(), true)));
+        columns
     }
 }
 

@@ -41,6 +41,10 @@ pub(super) struct Dual<'a> {
     epochs: u64,
     /// w, `[D + 1]`.
     pub w: Vec<f64>,
+    /// The best value of D between epochs.
+    pub highest: f64,
+    /// Epochs since J or D has improved.
+    pub stalled: usize,
 }
 
 impl<'a> Dual<'a> {
@@ -54,7 +58,10 @@ impl<'a> Dual<'a> {
         };
         let curvatures: Vec<f64> = (0..count).map(square).collect();
         let is_finite = curvatures.iter().all(|q| q.is_finite());
-        is_finite.then(|| Self {
+        if !is_finite {
+            return None;
+        }
+        let mut dual = Self {
             documents,
             loss,
             l2,
@@ -63,7 +70,11 @@ impl<'a> Dual<'a> {
             order: (0..count as u32).collect(),
             epochs: 0,
             w: vec![0.0; documents.scales.len() + 1],
-        })
+            highest: 0.0,
+            stalled: 0,
+        };
+        dual.highest = dual.value();
+        Some(dual)
     }
 
     /// Maximizes over each β once. Returns the largest change of a β times its curvature: 0 at the

@@ -3,8 +3,10 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rayon::prelude::*;
+
 use super::dual::Dual;
-use super::problem::{Line, Problem, Scores, Value, dot};
+use super::problem::{CONCURRENT, Line, Problem, Scores, Value, dot};
 use super::quadratic::{Model, Quadratic, Step, by_cholesky, by_conjugate_gradients};
 use dropchain::optim::StopReason;
 
@@ -66,107 +68,68 @@ impl Default for Solvers {
     }
 }
 
-/// The state after an iteration; number 0 is the start.
-#[derive(Clone, Copy, Debug)]
-pub struct IrlsIteration<'a> {
-    /// The number of the iteration.
-    pub number: usize,
-    /// J and its terms.
-    pub value: Value,
-    /// ‖∇J‖; NaN in dual coordinate descent.
-    pub gradient_norm: f64,
-    /// The step, as a multiple of that to the minimum of the quadratic; 0 at the start, 1 for an
-    /// epoch of dual coordinate descent.
-    pub step: f64,
-    /// Passes over the documents so far.
-    pub evaluations: usize,
-    /// w, `[D + 1]`.
-    pub w: &'a [f64],
-}
-
-/// The result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IrlsOutcome {
-    /// w, `[D + 1]`.
-    pub w: Vec<f64>,
-    /// J and its terms.
-    pub value: Value,
-    /// ‖∇J‖.
-    pub gradient_norm: f64,
-    /// Why it stopped.
-    pub stop_reason: StopReason,
-    /// The number of iterations.
-    pub iterations: usize,
-    /// Passes over the documents.
-    pub evaluations: usize,
-}
-
-/// Minimizes J from `w`, `[D + 1]`. `interrupt` and `observer` may end it.
-pub fn minimize(
-    problem: &Problem<'_>,
-    w: Vec<f64>,
-    options: &IrlsOptions,
+/// Makes iterations of all minimizations, one of each at a time, until all have ended, or
+/// `interrupt` or `observer` end them, which is called at the start, too. Returns why they ended.
+pub fn minimize<'p, 'a>(
+    runs: &mut [Minimization<'p, 'a>],
     interrupt: Option<&AtomicBool>,
-    observer: &mut dyn FnMut(&IrlsIteration<'_>) -> ControlFlow<()>,
-) -> IrlsOutcome {
-    minimize_by(Solvers::default(), problem, w, options, interrupt, observer)
+    observer: &mut dyn FnMut(&[Minimization<'p, 'a>]) -> ControlFlow<()>,
+) -> StopReason {
+    let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let reason = 'iterations: loop {
+        if runs
+            .iter()
+            .any(|run| run.end == Some(StopReason::NonFinite))
+        {
+            break StopReason::NonFinite;
+        }
+        if observer(runs).is_break() || is_interrupted() {
+            break StopReason::Interrupted;
+        }
+        let mut advanced = 0;
+        for runs in runs.chunks_mut(CONCURRENT) {
+            let runs = runs.par_iter_mut();
+            advanced += runs.filter_map(|run| run.advance(interrupt).ok()).count();
+            if is_interrupted() {
+                break 'iterations StopReason::Interrupted;
+            }
+        }
+        if advanced == 0 {
+            let reasons = [
+                StopReason::NonFinite,
+                StopReason::MaxIterations,
+                StopReason::Improvement,
+            ];
+            let mut reasons = reasons.into_iter();
+            let reason = reasons.find(|&reason| runs.iter().any(|run| run.end == Some(reason)));
+            break reason.unwrap_or(StopReason::Gradient);
+        }
+    };
+    runs.iter_mut().for_each(Minimization::settle);
+    reason
 }
 
-/// Minimizes J like [`minimize`].
-pub(super) fn minimize_by(
-    solvers: Solvers,
-    problem: &Problem<'_>,
-    w: Vec<f64>,
-    options: &IrlsOptions,
-    interrupt: Option<&AtomicBool>,
-    observer: &mut dyn FnMut(&IrlsIteration<'_>) -> ControlFlow<()>,
-) -> IrlsOutcome {
-    let mut run = Minimization::by(solvers, problem, w, *options);
-    loop {
-        if run.end() == Some(StopReason::NonFinite) {
-            return run.into_outcome(StopReason::NonFinite);
-        }
-        let flow = observer(&run.iteration());
-        if flow.is_break() || is_set(interrupt) {
-            return run.into_outcome(StopReason::Interrupted);
-        }
-        if let Some(reason) = run.end().or_else(|| run.advance(interrupt).err()) {
-            return run.into_outcome(reason);
-        }
-    }
-}
-
-/// A minimization between two iterations.
+/// A minimization between two iterations, or at its end.
 #[derive(Debug)]
 pub struct Minimization<'p, 'a> {
     problem: &'p Problem<'a>,
     solvers: Solvers,
     options: IrlsOptions,
-    method: Option<Method<'p, 'a>>, // unless it has ended
-    w: Vec<f64>,                    // [D + 1]
-    value: Value,
-    gradient_norm: f64,
-    step: f64,
-    is_dual: bool,
-    values: Vec<f64>, // J of every iteration
-    evaluations: usize,
+    descent: Option<Descent<'p, 'a>>, // unless it has ended
+    dual: Option<Dual<'a>>,           // instead; w is the best so far
+    values: Vec<f64>,                 // J of every iteration
     end: Option<StopReason>,
-}
-
-#[derive(Debug)]
-enum Method<'p, 'a> {
-    /// One quadratic after another.
-    Descent(Box<Descent<'p, 'a>>),
-    /// The dual problem, one document after another; w is the best so far.
-    Ascent(Box<Ascent<'a>>),
-}
-
-/// The dual problem between two epochs.
-#[derive(Debug)]
-struct Ascent<'a> {
-    dual: Dual<'a>,
-    highest: f64,   // the best dual value
-    stalled: usize, // epochs since J or the dual value has improved
+    /// w, `[D + 1]`.
+    pub w: Vec<f64>,
+    /// J and its terms; not finite if that is why it ended.
+    pub value: Value,
+    /// ‖∇J‖; NaN in dual coordinate descent until it ends.
+    pub gradient_norm: f64,
+    /// The last step, as a multiple of that to the minimum of the quadratic; 0 at the start, 1 for
+    /// an epoch of dual coordinate descent.
+    pub step: f64,
+    /// Passes over the documents so far.
+    pub evaluations: usize,
 }
 
 /// What a step starts from.
@@ -184,58 +147,50 @@ impl<'p, 'a> Minimization<'p, 'a> {
         Self::by(Solvers::default(), problem, w, options)
     }
 
-    fn by(solvers: Solvers, problem: &'p Problem<'a>, w: Vec<f64>, options: IrlsOptions) -> Self {
-        let by_dual = problem.dimension() > solvers.dual;
+    pub(super) fn by(
+        solvers: Solvers,
+        problem: &'p Problem<'a>,
+        w: Vec<f64>,
+        options: IrlsOptions,
+    ) -> Self {
         let mut run = Self {
             problem,
             solvers,
             options,
-            method: None,
+            descent: None,
+            dual: None,
+            values: Vec::new(),
+            end: None,
             w,
             value: Value::default(),
             gradient_norm: 0.0,
             step: 0.0,
-            is_dual: false,
-            values: Vec::new(),
             evaluations: 0,
-            end: None,
         };
-        match problem.without_noise().filter(|_| by_dual) {
-            None => run.arrive(false),
-            Some((documents, loss, l2)) => match Dual::new(documents, loss, l2) {
-                None => run.end = Some(StopReason::NonFinite),
-                Some(dual) => {
-                    run.is_dual = true;
-                    run.gradient_norm = f64::NAN;
-                    run.value = run.value_without_noise(&run.w);
-                    let ascent = Ascent {
-                        highest: dual.value(),
-                        dual,
-                        stalled: 0,
-                    };
-                    run.begin_epoch(Box::new(ascent), f64::INFINITY);
-                }
-            },
+        if problem.dimension() <= solvers.dual || !problem.has_dual() {
+            run.arrive(false);
+            return run;
+        }
+        match Dual::new(problem.documents, problem.loss, problem.l2) {
+            None => run.end = Some(StopReason::NonFinite),
+            Some(dual) => {
+                run.dual = Some(dual);
+                run.gradient_norm = f64::NAN;
+                run.value = problem.value(&run.w).without_noise();
+                run.begin_epoch(f64::INFINITY);
+            }
         }
         run
     }
 
-    /// Returns the last iteration; number 0 is the start.
-    pub fn iteration(&self) -> IrlsIteration<'_> {
-        IrlsIteration {
-            number: self.values.len().saturating_sub(1),
-            value: self.value,
-            gradient_norm: self.gradient_norm,
-            step: self.step,
-            evaluations: self.evaluations,
-            w: &self.w,
-        }
+    /// Returns the number of iterations.
+    pub fn iterations(&self) -> usize {
+        self.values.len().saturating_sub(1)
     }
 
-    /// Returns why no iteration follows, if none does. After [`StopReason::NonFinite`],
-    /// [`iteration`](Self::iteration) is not to be used: its value is not finite.
-    pub fn end(&self) -> Option<StopReason> {
-        self.end
+    /// Returns whether it ended without a result.
+    pub fn has_failed(&self) -> bool {
+        self.end == Some(StopReason::NonFinite) && self.iterations() == 0
     }
 
     /// Makes an iteration. `interrupt` ends its conjugate gradients early.
@@ -243,29 +198,23 @@ impl<'p, 'a> Minimization<'p, 'a> {
     /// # Errors
     ///
     /// The minimization has ended, or no step lowers J: the reason.
-    pub fn advance(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), StopReason> {
-        let made = match self.method.take() {
-            Some(Method::Descent(descent)) => self.descend(*descent, interrupt),
-            Some(Method::Ascent(ascent)) => self.ascend(ascent),
-            None => Err(self.end.unwrap_or(StopReason::NonFinite)),
+    fn advance(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), StopReason> {
+        let made = match (self.end, self.descent.take()) {
+            (Some(reason), _) => Err(reason),
+            (None, Some(descent)) => self.descend(descent, interrupt),
+            (None, None) => self.ascend(),
         };
         self.end = self.end.or(made.err());
         made
     }
 
-    /// Returns the result.
-    pub fn into_outcome(self, stop_reason: StopReason) -> IrlsOutcome {
+    /// Computes value and gradient of the result.
+    fn settle(&mut self) {
         let gradient = self.problem.gradient(&self.w);
-        IrlsOutcome {
-            value: match self.is_dual {
-                true => self.value_without_noise(&self.w),
-                false => self.problem.value(&self.w),
-            },
-            gradient_norm: dot(&gradient, &gradient).sqrt(),
-            stop_reason,
-            iterations: self.values.len().saturating_sub(1),
-            evaluations: self.evaluations,
-            w: self.w,
+        self.gradient_norm = dot(&gradient, &gradient).sqrt();
+        self.value = self.problem.value(&self.w);
+        if self.dual.is_some() {
+            self.value = self.value.without_noise();
         }
     }
 
@@ -297,8 +246,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
     /// Computes the quadratic at w; `is_near`: the last one was near its minimum at once.
     fn arrive(&mut self, is_near: bool) {
         let (problem, options) = (self.problem, self.options);
-        let number = self.values.len();
-        let number = number + options.earlier_iterations;
+        let number = self.values.len() + options.earlier_iterations;
         let delta = problem.smoothing(number);
         let is_smoothed = problem.is_smoothed(number);
         let scores = problem.scores(&self.w);
@@ -317,14 +265,12 @@ impl<'p, 'a> Minimization<'p, 'a> {
                 false => (is_near || self.has_stalled()).then_some(StopReason::Improvement),
             };
         }
-        if self.end.is_none() {
-            self.method = Some(Method::Descent(Box::new(Descent {
-                scores,
-                quadratic,
-                delta,
-                is_smoothed,
-            })));
-        }
+        self.descent = self.end.is_none().then_some(Descent {
+            scores,
+            quadratic,
+            delta,
+            is_smoothed,
+        });
     }
 
     /// Minimizes the quadratic at w, and goes there.
@@ -333,15 +279,15 @@ impl<'p, 'a> Minimization<'p, 'a> {
         from: Descent<'p, 'a>,
         interrupt: Option<&AtomicBool>,
     ) -> Result<(), StopReason> {
-        let (problem, options) = (self.problem, self.options);
         let step = solve(&from.quadratic, self.solvers, interrupt);
         self.evaluations += step.products;
         // The quadratic falls by half of the slope to its minimum.
         let decrease = -0.5 * dot(&from.quadratic.gradient, &step.direction);
         let value = self.value.total;
-        let is_near = from.is_smoothed && decrease <= options.improvement_tolerance * value.abs();
-        let line = SearchLine::new(problem, &from.scores, &self.w, &step.direction, from.delta);
-        self.step = match line.step_length(value) {
+        let tolerance = self.options.improvement_tolerance;
+        let is_near = from.is_smoothed && decrease <= tolerance * value.abs();
+        let line = (self.problem).line(&from.scores, &self.w, &step.direction, from.delta);
+        self.step = match step_length(&line, value) {
             Some(length) => length,
             // A large δ has no lower point, a smaller one may have.
             None if !from.is_smoothed => 0.0,
@@ -354,65 +300,53 @@ impl<'p, 'a> Minimization<'p, 'a> {
                 *w += self.step * d;
             }
         }
+        drop(line);
         drop(from);
         self.arrive(is_near);
         Ok(())
     }
 
-    /// Returns J and its terms without noise and smoothing.
-    fn value_without_noise(&self, w: &[f64]) -> Value {
-        let value = self.problem.value(w);
-        Value {
-            total: value.loss + value.l2,
-            ..value
-        }
-    }
-
     /// Compares w with the state of the dual problem, after an epoch in which a document's score
     /// changed by at most `change` by its own variable.
-    fn begin_epoch(&mut self, ascent: Box<Ascent<'a>>, change: f64) {
+    fn begin_epoch(&mut self, change: f64) {
         self.evaluations += 1;
-        let gap = self.value.total - ascent.highest;
         self.end = self.record();
-        if self.end.is_none() && change <= 1e-12 {
+        let Some(dual) = self.dual.as_ref().filter(|_| self.end.is_none()) else {
+            return;
+        };
+        let value = self.value.total;
+        let enough = self.options.improvement_tolerance * value.abs();
+        if change <= 1e-12 {
             self.end = Some(StopReason::Gradient);
-        }
-        let enough = self.options.improvement_tolerance * self.value.total.abs();
-        if self.end.is_none() && (gap <= enough || ascent.stalled >= MAX_STALLED) {
+        } else if value - dual.highest <= enough || dual.stalled >= MAX_STALLED {
             self.end = Some(StopReason::Improvement);
-        }
-        if self.end.is_none() {
-            self.method = Some(Method::Ascent(ascent));
         }
     }
 
     /// Makes an epoch of the dual problem.
-    fn ascend(&mut self, mut ascent: Box<Ascent<'a>>) -> Result<(), StopReason> {
-        let change = ascent.dual.epoch();
+    fn ascend(&mut self) -> Result<(), StopReason> {
+        let Some(dual) = &mut self.dual else {
+            return Ok(()); // there is either a descent or a dual problem
+        };
+        let change = dual.epoch();
         self.evaluations += 2;
         self.step = 1.0;
-        let value = self.value_without_noise(&ascent.dual.w);
+        let value = self.problem.value(&dual.w).without_noise();
         if !value.total.is_finite() {
             return Err(StopReason::NonFinite);
         }
         let gain = GAIN * self.value.total.abs();
-        let dual_value = ascent.dual.value();
-        let has_gained =
-            value.total < self.value.total - gain || dual_value > ascent.highest + gain;
-        ascent.stalled = if has_gained { 0 } else { ascent.stalled + 1 };
-        ascent.highest = ascent.highest.max(dual_value);
+        let dual_value = dual.value();
+        let has_gained = value.total < self.value.total - gain || dual_value > dual.highest + gain;
+        dual.stalled = if has_gained { 0 } else { dual.stalled + 1 };
+        dual.highest = dual.highest.max(dual_value);
         if value.total < self.value.total {
             self.value = value;
-            self.w.copy_from_slice(&ascent.dual.w);
+            self.w.copy_from_slice(&dual.w);
         }
-        self.begin_epoch(ascent, change);
+        self.begin_epoch(change);
         Ok(())
     }
-}
-
-/// Returns whether there is a flag that is set.
-fn is_set(interrupt: Option<&AtomicBool>) -> bool {
-    interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
 fn solve(quadratic: &Quadratic<'_, '_>, by: Solvers, interrupt: Option<&AtomicBool>) -> Step {
@@ -423,67 +357,34 @@ fn solve(quadratic: &Quadratic<'_, '_>, by: Solvers, interrupt: Option<&AtomicBo
     })
 }
 
-/// J along a line.
-struct SearchLine<'s, 'r, 'p> {
-    problem: &'r Problem<'p>,
-    scores: &'s Scores,
-    line: Line,
-    squares: [f64; 3],
-    delta: f64,
-}
-
-impl<'s, 'r, 'p> SearchLine<'s, 'r, 'p> {
-    fn new(problem: &'r Problem<'p>, scores: &'s Scores, w: &[f64], d: &[f64], delta: f64) -> Self {
-        Self {
-            problem,
-            scores,
-            line: problem.line(w, d),
-            squares: [dot(w, w), dot(w, d), dot(d, d)],
-            delta,
-        }
-    }
-
-    /// Returns J and its slope.
-    fn at(&self, step: f64) -> [f64; 2] {
-        let Self {
-            problem,
-            scores,
-            line,
-            squares,
-            delta,
-        } = self;
-        problem.value_along(scores, line, *squares, *delta, step)
-    }
-
-    /// Returns a step at which J is below `value` and its slope a small part of that at 0: 1 if
-    /// that will do. J is convex, so the slope rises along the line. `None` if no step lowers J.
-    fn step_length(&self, value: f64) -> Option<f64> {
-        let enough = SLOPE * self.at(0.0)[1].abs();
-        let mut best = None;
-        let mut lowest = value;
-        let mut interval = [0.0, f64::INFINITY];
-        let mut step = 1.0;
-        for _ in 0..DOUBLINGS + DIVISIONS {
-            let [value, slope] = self.at(step);
-            if value < lowest {
-                (lowest, best) = (value, Some(step));
-                if slope.abs() <= enough {
-                    return best;
-                }
+/// Returns a step at which J is below `value` and its slope a small part of that at 0: 1 if that
+/// will do. J is convex, so the slope rises along the line. `None` if no step lowers J.
+fn step_length(line: &Line<'_, '_>, value: f64) -> Option<f64> {
+    let enough = SLOPE * line.at(0.0)[1].abs();
+    let mut best = None;
+    let mut lowest = value;
+    let mut interval = [0.0, f64::INFINITY];
+    let mut step = 1.0;
+    for _ in 0..DOUBLINGS + DIVISIONS {
+        let [value, slope] = line.at(step);
+        if value < lowest {
+            (lowest, best) = (value, Some(step));
+            if slope.abs() <= enough {
+                return best;
             }
-            // NaN: too far.
-            if slope < 0.0 && value.is_finite() {
-                interval[0] = step;
-            } else {
-                interval[1] = step;
-            }
-            let [low, high] = interval;
-            step = match high.is_finite() {
-                true => 0.5 * (low + high),
-                false if low >= 2.0_f64.powi(DOUBLINGS as i32) => break,
-                false => 2.0 * low,
-            };
         }
-        best
+        // NaN: too far.
+        if slope < 0.0 && value.is_finite() {
+            interval[0] = step;
+        } else {
+            interval[1] = step;
+        }
+        let [low, high] = interval;
+        step = match high.is_finite() {
+            true => 0.5 * (low + high),
+            false if low >= 2.0_f64.powi(DOUBLINGS as i32) => break,
+            false => 2.0 * low,
+        };
     }
+    best
 }

@@ -71,6 +71,6 @@ mod tests;
 
 pub use hidden::{HiddenProblem, hidden_dimension, hidden_memory, hidden_start};
 pub use loss::Loss;
-pub use minimize::{IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, minimize};
+pub use minimize::{IrlsOptions, Minimization, minimize};
 pub use problem::{CONCURRENT, Documents, InputNoise, Problem, Value, irls_memory};
 pub(crate) use quadratic::{factorize, solve_factorized};

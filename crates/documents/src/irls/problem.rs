@@ -69,6 +69,16 @@ pub struct Value {
     pub l2: f64,
 }
 
+impl Value {
+    /// Returns the value without noise and smoothing.
+    pub(super) fn without_noise(self) -> Self {
+        Self {
+            total: self.loss + self.l2,
+            ..self
+        }
+    }
+}
+
 /// Means and variances of scores, `[N]` each.
 #[derive(Clone, Debug)]
 pub(super) struct Scores {
@@ -76,12 +86,15 @@ pub(super) struct Scores {
     pub variances: Vec<f64>,
 }
 
-/// Scores along a line w + α·d: of the mean the slope, of the variance V + 2α·b + α²·c.
+/// J along a line w + α·d. Of a score the mean grows by α·slope, the variance is V + 2α·b + α²·c.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct Line<'s, 'a> {
+    problem: &'s Problem<'a>,
+    scores: &'s Scores,   // at w
     slopes: Vec<f64>,     // [N]
-    cross: Vec<f64>,      // [N] b
-    curvatures: Vec<f64>, // [N] c
+    noise: Vec<[f64; 2]>, // [N] b and c
+    squares: [f64; 3],    // ‖w‖², w·d, ‖d‖²
+    delta: f64,
 }
 
 /// The number of problems that should make an iteration at a time, however many threads there are:
@@ -139,11 +152,9 @@ impl<'a> Problem<'a> {
         self.value_of(&self.scores(w), w, self.delta)
     }
 
-    /// Returns the documents, the loss and c, if a dual method can take them: the loss has kinks,
-    /// and there is no noise.
-    pub(super) fn without_noise(&self) -> Option<(Documents<'a>, Loss, f64)> {
-        let is_fit = self.loss.has_kinks() && self.noise == InputNoise::None && self.l2 > 0.0;
-        is_fit.then_some((self.documents, self.loss, self.l2))
+    /// Returns whether a dual method can take it: the loss has kinks, and there is no noise.
+    pub(super) fn has_dual(&self) -> bool {
+        self.loss.has_kinks() && self.noise == InputNoise::None && self.l2 > 0.0
     }
 
     /// Returns δ of an iteration. At first it is large, which makes minima easy to find: J falls
@@ -182,8 +193,14 @@ impl<'a> Problem<'a> {
         Scores { means, variances }
     }
 
-    /// Returns the scores along a line.
-    pub(super) fn line(&self, w: &[f64], d: &[f64]) -> Line {
+    /// Returns J along a line from w, which has these scores.
+    pub(super) fn line<'s>(
+        &'s self,
+        scores: &'s Scores,
+        w: &[f64],
+        d: &[f64],
+        delta: f64,
+    ) -> Line<'s, 'a> {
         let Documents {
             rows, scales, bias, ..
         } = self.documents;
@@ -207,9 +224,12 @@ impl<'a> Problem<'a> {
             )
         });
         Line {
+            problem: self,
+            scores,
             slopes,
-            cross: noise.iter().map(|n| n[0]).collect(),
-            curvatures: noise.iter().map(|n| n[1]).collect(),
+            noise,
+            squares: [dot(w, w), dot(w, d), dot(d, d)],
+            delta,
         }
     }
 
@@ -227,37 +247,6 @@ impl<'a> Problem<'a> {
             loss,
             l2,
         }
-    }
-
-    /// Returns J at w + α·d and its derivative with respect to α, given the squares ‖w‖², w·d and
-    /// ‖d‖².
-    pub(super) fn value_along(
-        &self,
-        scores: &Scores,
-        line: &Line,
-        squares: [f64; 3],
-        delta: f64,
-        step: f64,
-    ) -> [f64; 2] {
-        let moments = scores.means.iter().zip(&scores.variances);
-        let changes = line.slopes.iter().zip(&line.cross).zip(&line.curvatures);
-        let (mut bound, mut derivative) = (0.0, 0.0);
-        for (((&f, &variance), ((&slope, &cross), &curvature)), (&y, &weight)) in
-            moments.zip(changes).zip(self.examples())
-        {
-            let variance = variance + step * (2.0 * cross + step * curvature);
-            let variance = variance.max(0.0); // rounding may make a variance of 0 negative
-            let f = f + step * slope;
-            bound += weight * self.loss.bound(y, f, variance, delta);
-            let majorizer = self.loss.majorizer(y, f, variance, delta);
-            let change = (f - majorizer.target) * slope + cross + step * curvature;
-            derivative += weight * majorizer.weight * change;
-        }
-        let [ww, wd, dd] = squares;
-        [
-            bound + self.l2 * (ww + step * (2.0 * wd + step * dd)),
-            derivative + 2.0 * self.l2 * (wd + step * dd),
-        ]
     }
 
     /// Returns Σ_n a_n·x_nj².
@@ -295,6 +284,32 @@ impl<'a> Problem<'a> {
         let columns = columns.with_min_len(MIN_ROWS).map(number);
         columns.collect_into_vec(&mut numbers);
         numbers
+    }
+}
+
+impl Line<'_, '_> {
+    /// Returns J at w + α·d and its derivative with respect to α, the step.
+    pub fn at(&self, step: f64) -> [f64; 2] {
+        let (loss, l2, delta) = (self.problem.loss, self.problem.l2, self.delta);
+        let moments = self.scores.means.iter().zip(&self.scores.variances);
+        let changes = self.slopes.iter().zip(&self.noise);
+        let (mut bound, mut derivative) = (0.0, 0.0);
+        for (((&f, &variance), (&slope, &[cross, curvature])), (&y, &weight)) in
+            moments.zip(changes).zip(self.problem.examples())
+        {
+            let variance = variance + step * (2.0 * cross + step * curvature);
+            let variance = variance.max(0.0); // rounding may make a variance of 0 negative
+            let f = f + step * slope;
+            bound += weight * loss.bound(y, f, variance, delta);
+            let majorizer = loss.majorizer(y, f, variance, delta);
+            let change = (f - majorizer.target) * slope + cross + step * curvature;
+            derivative += weight * majorizer.weight * change;
+        }
+        let [ww, wd, dd] = self.squares;
+        [
+            bound + l2 * (ww + step * (2.0 * wd + step * dd)),
+            derivative + 2.0 * l2 * (wd + step * dd),
+        ]
     }
 }
 

@@ -6,10 +6,9 @@ use rayon::prelude::*;
 
 use super::options::{RegressionLoss, RegressionOptions};
 use crate::Instance;
-use crate::features::features;
+use crate::features::{check_memory, features};
 use dropchain::error::{Error, Result};
 use dropchain::extract::SparseRows;
-use dropchain::memory::input_over_limit;
 
 /// The largest value of a feature and the largest number to be predicted.
 const LARGEST: f64 = 1e30;
@@ -24,13 +23,8 @@ pub struct RegressionCorpus {
 
 impl RegressionCorpus {
     /// Returns the number of documents.
-    pub fn len(&self) -> usize {
+    pub fn documents(&self) -> usize {
         self.targets.len()
-    }
-
-    /// Returns whether there are no documents.
-    pub fn is_empty(&self) -> bool {
-        self.targets.is_empty()
     }
 
     /// Returns the number of features.
@@ -77,17 +71,7 @@ impl RegressionCorpus {
         }
         self.rows.push_row(&mut row);
         self.targets.push(target);
-        let limit = options.memory.bytes(0);
-        if self.memory() as u64 > limit {
-            let what = "the documents up to here need";
-            return Err(input_over_limit(
-                document.place(),
-                what,
-                limit,
-                "fewer documents",
-            ));
-        }
-        Ok(())
+        check_memory(options.memory, self.memory(), document)
     }
 
     /// Returns some of the documents, with all features.

@@ -50,7 +50,7 @@ mod tests;
 mod training;
 
 pub use corpus::RegressionCorpus;
-pub use options::{FeatureNoise, RegressionLoss, RegressionOptions, Solver};
+pub use options::{FeatureNoise, RegressionHeader, RegressionLoss, RegressionOptions, Solver};
 pub use path::{CrossValidation, PathOptions, PathPoint, RegressionPath};
 pub use regression::{Regression, digits};
 pub use solve::RegressionIteration;

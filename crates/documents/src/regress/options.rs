@@ -141,11 +141,7 @@ impl RegressionOptions {
                 )));
             }
         }
-        let none = |features: &FeatureOptions| features.words.is_none() && features.chars.is_none();
-        if self.features.as_ref().is_some_and(none) {
-            let message = "there are no features; expected n-grams of words or of characters";
-            return Err(Error::parameter(message));
-        }
+        self.features.map_or(Ok(()), |features| features.check())?;
         self.check_solver()
     }
 
@@ -225,14 +221,16 @@ impl fmt::Display for RegressionLoss {
 
 /// Everything in a regression but the weights of its features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct RegressionHeader {
+pub struct RegressionHeader {
     /// The features of texts; `None` if documents come with features.
     pub features: Option<FeatureOptions>,
     /// The columns of tables that features come from.
     pub table: Option<TableFeatures>,
     /// The column or key of the numbers.
     pub label: Option<String>,
+    /// The loss that was minimized.
     pub loss: RegressionLoss,
+    /// The bias b.
     pub bias: f64,
     /// Number of training documents.
     pub documents: u64,

@@ -15,9 +15,10 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 use super::corpus::RegressionCorpus;
-use super::options::RegressionLoss;
+use super::options::{RegressionLoss, RegressionOptions};
 use super::solve::{Fit, Solution, Strengths};
 use super::training::{RegressionTrainer, TrainedRegression};
+use crate::eval::poisson_deviance;
 use dropchain::error::{Error, Result};
 use dropchain::extract::SparseRows;
 use dropchain::optim::StopReason;
@@ -143,6 +144,20 @@ impl PathOptions {
         }
     }
 
+    /// Finds the minimum of a strength, started from that of the last, which it replaces. Returns
+    /// `None` if training was interrupted.
+    fn next<'s>(
+        &self,
+        fit: &Fit<'_>,
+        strength: f64,
+        last: &'s mut Option<Solution>,
+    ) -> Result<Option<&'s Solution>> {
+        let watch = &mut |_| ControlFlow::Continue(());
+        let solution = fit.minimize(self.split(strength), last.as_ref(), watch)?;
+        let is_interrupted = solution.stop_reason == StopReason::Interrupted;
+        Ok((!is_interrupted).then(|| &*last.insert(solution)))
+    }
+
     fn split(&self, strength: f64) -> Strengths {
         Strengths {
             l2: strength * (1.0 - self.l1_ratio),
@@ -196,7 +211,7 @@ impl RegressionTrainer<'_> {
             )));
         }
         let fit = self.fit(corpus)?;
-        path.check(corpus.len())?;
+        path.check(corpus.documents())?;
         let strengths = path.strengths(&fit, loss)?;
         let folds = path.cross_validation.map_or(0, |cv| cv.folds);
         let total = ((folds + 1) * strengths.len()) as f64;
@@ -209,8 +224,17 @@ impl RegressionTrainer<'_> {
             points: Vec::new(),
             chosen: None,
             trained: None,
-            interrupted: false,
+            interrupted: true, // unless it comes to its end
         };
+        let errors = match path.cross_validation {
+            Some(cv) => self.validate(corpus, path, cv, &strengths, &mut advance)?,
+            None => Some(vec![Vec::new(); strengths.len()]),
+        };
+        let Some(errors) = errors else {
+            return Ok(result);
+        };
+        let errors: Vec<[f64; 2]> = errors.iter().map(|errors| moments(errors)).collect();
+        let chosen = path.cross_validation.map(|cv| cv.choose(&errors));
         let null = Solution {
             w: vec![0.0; corpus.features()],
             bias: fit.null_score(),
@@ -219,10 +243,9 @@ impl RegressionTrainer<'_> {
             stop_reason: StopReason::Gradient,
         };
         let null_error = mean_error(&corpus.rows, &corpus.targets, &null, loss);
-        let mut solutions = Solutions::new(&fit, path);
-        for &strength in &strengths {
-            let Some(solution) = solutions.next(strength)? else {
-                result.interrupted = true;
+        let mut last = None;
+        for (i, (&strength, errors)) in strengths.iter().zip(errors).enumerate() {
+            let Some(solution) = path.next(&fit, strength, &mut last)? else {
                 return Ok(result);
             };
             let error = mean_error(&corpus.rows, &corpus.targets, solution, loss);
@@ -230,41 +253,21 @@ impl RegressionTrainer<'_> {
                 true => 1.0 - error / null_error,
                 false => 0.0, // there is nothing to explain
             };
-            let point = path.point(strength, solution, corpus, explained);
+            let mut point = path.point(strength, solution, corpus, explained);
+            [point.error, point.standard_error] = errors.map(|e| chosen.map(|_| e));
+            if chosen == Some(i) {
+                let options = RegressionOptions {
+                    l2: point.l2,
+                    l1: point.l1,
+                    ..self.options.clone()
+                };
+                result.trained = Some(self.finish(corpus, &options, solution)?);
+            }
             result.points.push(point);
             advance();
         }
-        let Some(cv) = path.cross_validation else {
-            return Ok(result);
-        };
-        let Some(errors) = self.validate(corpus, path, cv, &strengths, &mut advance)? else {
-            result.interrupted = true;
-            return Ok(result);
-        };
-        for (point, errors) in result.points.iter_mut().zip(&errors) {
-            let [mean, standard_error] = moments(errors);
-            point.error = Some(mean);
-            point.standard_error = Some(standard_error);
-        }
-        let chosen = cv.choose(&result.points);
-        result.chosen = Some(chosen);
-        let Strengths { l2, l1 } = path.split(strengths[chosen]);
-        let options = super::RegressionOptions {
-            l2,
-            l1,
-            ..self.options.clone()
-        };
-        // Along the path again, so that the model is that of the point.
-        let mut solutions = Solutions::new(&fit, path);
-        for (i, &strength) in strengths[..=chosen].iter().enumerate() {
-            match solutions.next(strength)? {
-                Some(solution) if i == chosen => {
-                    result.trained = Some(self.finish(corpus, &options, solution)?);
-                }
-                Some(_) => {}
-                None => result.interrupted = true,
-            }
-        }
+        result.chosen = chosen;
+        result.interrupted = false;
         Ok(result)
     }
 
@@ -277,12 +280,13 @@ impl RegressionTrainer<'_> {
         strengths: &[f64],
         advance: &mut dyn FnMut(),
     ) -> Result<Option<Vec<Vec<f64>>>> {
-        let count = corpus.len();
+        let count = corpus.documents();
         let mut order: Vec<usize> = (0..count).collect();
         for last in (1..count).rev() {
             let other = (1.0 - uniform(cv.seed, last as u64)) * (last + 1) as f64;
             order.swap(last, (other as usize).min(last));
         }
+        let options = &self.options;
         let mut errors = vec![Vec::new(); strengths.len()];
         for fold in 0..cv.folds {
             let [start, end] = [fold, fold + 1].map(|i| i * count / cv.folds);
@@ -292,54 +296,23 @@ impl RegressionTrainer<'_> {
             let (held_rows, held_targets) = corpus.subset(&order[start..end]);
             let held = corpus.memory() + rows.memory();
             let columns = corpus.features();
-            let fit = Fit::new(
-                &rows,
-                columns,
-                &targets,
-                held,
-                &self.options,
-                self.interrupt,
-            )?;
+            let fit = Fit::new(&rows, columns, &targets, held, options, self.interrupt)?;
             let share = trained.len() as f64 / count as f64;
-            let mut solutions = Solutions::new(&fit, path);
+            let mut last = None;
             for (errors, strength) in errors.iter_mut().zip(strengths) {
-                let Some(solution) = solutions.next(strength * share)? else {
+                let Some(solution) = path.next(&fit, strength * share, &mut last)? else {
                     return Ok(None);
                 };
-                let loss = self.options.loss;
-                errors.push(mean_error(&held_rows, &held_targets, solution, loss));
+                errors.push(mean_error(
+                    &held_rows,
+                    &held_targets,
+                    solution,
+                    options.loss,
+                ));
                 advance();
             }
         }
         Ok(Some(errors))
-    }
-}
-
-/// The minima of falling strengths, each started from the last.
-struct Solutions<'f, 'a> {
-    fit: &'f Fit<'a>,
-    path: &'f PathOptions,
-    last: Option<Solution>,
-}
-
-impl<'f, 'a> Solutions<'f, 'a> {
-    fn new(fit: &'f Fit<'a>, path: &'f PathOptions) -> Self {
-        Self {
-            fit,
-            path,
-            last: None,
-        }
-    }
-
-    /// Returns the minimum of the next strength; `None` if training was interrupted.
-    fn next(&mut self, strength: f64) -> Result<Option<&Solution>> {
-        let strengths = self.path.split(strength);
-        let watch = &mut |_| ControlFlow::Continue(());
-        let solution = self.fit.minimize(strengths, self.last.as_ref(), watch)?;
-        if solution.stop_reason == StopReason::Interrupted {
-            return Ok(None);
-        }
-        Ok(Some(self.last.insert(solution)))
     }
 }
 
@@ -374,22 +347,26 @@ impl PathOptions {
 }
 
 impl CrossValidation {
-    /// Returns the number of the best point, by falling strength.
-    fn choose(self, points: &[PathPoint]) -> usize {
+    /// Returns the number of the best strength, given errors and standard errors by falling
+    /// strength.
+    fn choose(self, errors: &[[f64; 2]]) -> usize {
         // One that is not finite is of no use.
-        let finite = |error: &f64| error.is_finite();
-        let error = |point: &PathPoint| point.error.filter(finite).unwrap_or(f64::INFINITY);
+        let finite = |error: f64| {
+            Some(error)
+                .filter(|e| e.is_finite())
+                .unwrap_or(f64::INFINITY)
+        };
         let mut best = 0;
-        for (i, point) in points.iter().enumerate() {
-            if error(point) < error(&points[best]) {
+        for (i, error) in errors.iter().enumerate() {
+            if finite(error[0]) < finite(errors[best][0]) {
                 best = i;
             }
         }
         if !self.one_standard_error {
             return best;
         }
-        let bound = error(&points[best]) + points[best].standard_error.unwrap_or(0.0);
-        let within = points.iter().position(|point| error(point) <= bound);
+        let bound = finite(errors[best][0]) + errors[best][1];
+        let within = errors.iter().position(|error| finite(error[0]) <= bound);
         within.unwrap_or(best)
     }
 }
@@ -411,12 +388,6 @@ fn mean_error(
         }
     });
     errors.sum::<f64>() / targets.len() as f64
-}
-
-/// Returns 2·(y·ln(y/μ) − y + μ).
-fn poisson_deviance(y: f64, mean: f64) -> f64 {
-    let logarithm = if y > 0.0 { y * (y / mean).ln() } else { 0.0 };
-    2.0 * (logarithm - y + mean)
 }
 
 /// Returns the mean of at least two numbers and its standard error.

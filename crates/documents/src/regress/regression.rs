@@ -6,12 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::options::{RegressionHeader, RegressionLoss};
+use super::options::RegressionHeader;
 use crate::features::features;
-use crate::{
-    FeatureOptions, Instance, InstanceFormat, InstanceReadOptions, ModelKind, NumberEvaluation,
-    TableFeatures,
-};
+use crate::{Instance, InstanceFormat, InstanceReadOptions, ModelKind, NumberEvaluation};
 use dropchain::error::{Error, Result};
 use dropchain::model::RowFile;
 
@@ -64,34 +61,9 @@ impl Regression {
         &self.file
     }
 
-    /// Returns the number of documents that it was trained on.
-    pub fn documents(&self) -> u64 {
-        self.header.documents
-    }
-
-    /// Returns the features of texts; `None` if documents come with features.
-    pub fn features(&self) -> Option<&FeatureOptions> {
-        self.header.features.as_ref()
-    }
-
-    /// Returns the columns of tables that features came from, if they did.
-    pub fn table(&self) -> Option<&TableFeatures> {
-        self.header.table.as_ref()
-    }
-
-    /// Returns the column or key of the numbers to predict, if it was named.
-    pub fn label(&self) -> Option<String> {
-        self.header.label.clone()
-    }
-
-    /// Returns the loss that was minimized.
-    pub fn loss(&self) -> RegressionLoss {
-        self.header.loss
-    }
-
-    /// Returns the bias b.
-    pub fn bias(&self) -> f64 {
-        self.header.bias
+    /// Returns everything but the weights of features.
+    pub fn header(&self) -> &RegressionHeader {
+        &self.header
     }
 
     /// Returns the names and weights of features whose weight is not 0, in the order of the model.
@@ -108,11 +80,6 @@ impl Regression {
         rows.collect()
     }
 
-    /// Returns the options of training, as JSON.
-    pub fn options(&self) -> &Value {
-        &self.header.options
-    }
-
     /// Returns the number for a document; features that the model does not have are ignored.
     ///
     /// # Errors
@@ -121,11 +88,11 @@ impl Regression {
     /// features, or the other way round, or the number is too large for floating point;
     /// [`Error::Model`] if the model file is damaged.
     pub fn predict(&self, document: &Instance) -> Result<f64> {
-        let mut score = [self.bias()];
-        for (name, value) in features(document, self.features())?.iter() {
+        let mut score = [self.header.bias];
+        for (name, value) in features(document, self.header.features.as_ref())?.iter() {
             self.file.add_row(name.as_bytes(), *value, &mut score)?;
         }
-        let number = self.loss().prediction(score[0]);
+        let number = self.header.loss.prediction(score[0]);
         match number.is_finite() {
             true => Ok(number),
             false => Err(Error::input(
@@ -181,16 +148,17 @@ impl Regression {
         let is_table = |format: &Option<InstanceFormat>| {
             format.is_none_or(|f| matches!(f, InstanceFormat::Csv | InstanceFormat::Tsv))
         };
-        let recorded = self.table().filter(|_| formats.iter().all(is_table));
-        let label = self.label().filter(|_| !is_named);
+        let header = &self.header;
+        let recorded = (header.table.clone()).filter(|_| formats.iter().all(is_table));
+        let label = header.label.clone().filter(|_| !is_named);
         InstanceReadOptions {
-            default_format: match (self.features(), self.table(), options.needs_labels) {
+            default_format: match (&header.features, &header.table, options.needs_labels) {
                 (None, Some(_), _) => InstanceFormat::Csv,
                 (None, None, _) => InstanceFormat::Svmlight,
                 (Some(_), _, true) => InstanceFormat::Labeled,
                 (Some(_), _, false) => InstanceFormat::Text,
             },
-            table: options.table.clone().or_else(|| recorded.cloned()),
+            table: options.table.clone().or(recorded),
             label: label.unwrap_or_else(|| options.label.clone()),
             labels_are_numbers: true,
             ..options
@@ -211,9 +179,9 @@ impl Regression {
         let weights = weights.iter();
         let weights = weights.map(|(name, w)| json!({"feature": name, "weight": w}));
         Ok(json!({
-            "documents": self.documents(),
-            "options": self.options(),
-            "bias": self.bias(),
+            "documents": self.header.documents,
+            "options": self.header.options,
+            "bias": self.header.bias,
             "features": features,
             "weights": weights.collect::<Value>(),
         }))
@@ -227,7 +195,7 @@ impl Regression {
             "trained on {} documents\nloss: {}, L2 {}, L1 {}\n\
              {} features with a weight\n\n",
             value["documents"],
-            self.loss(),
+            self.header.loss,
             number(&options["l2"]),
             number(&options["l1"]),
             value["features"],

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::corpus::Design;
 use super::options::{RegressionLoss, RegressionOptions, Solver};
 use super::solvers::{self, CoordinateDescent, SmoothObjective, System};
-use crate::irls::{self, Documents, InputNoise, IrlsOptions, irls_memory};
+use crate::irls::{self, Documents, InputNoise, IrlsOptions, Minimization, irls_memory};
 use dropchain::error::{Error, Result};
 use dropchain::extract::SparseRows;
 use dropchain::math::dot;
@@ -318,17 +318,24 @@ impl<'a> Fit<'a> {
             gradient_tolerance: 1e-9,
         };
         let start = vec![0.0; problem.dimension()];
-        let mut observe = |i: &irls::IrlsIteration<'_>| {
-            watch(iteration(i.number, i.value.total, &i.w[..columns]))
-        };
-        let outcome = irls::minimize(&problem, start, &options, self.interrupt, &mut observe);
-        let mut w = outcome.w;
+        let mut run = [Minimization::new(&problem, start, options)];
+        let stop_reason = irls::minimize(&mut run, self.interrupt, &mut |run| {
+            let run = &run[0];
+            watch(iteration(
+                run.iterations(),
+                run.value.total,
+                &run.w[..columns],
+            ))
+        });
+        let [run] = run;
+        let iterations = run.iterations();
+        let mut w = run.w;
         Solution {
             bias: w.pop().unwrap_or_default() + self.mean,
             w,
-            objective: outcome.value.total,
-            iterations: outcome.iterations,
-            stop_reason: outcome.stop_reason,
+            objective: run.value.total,
+            iterations,
+            stop_reason,
         }
     }
 

@@ -31,8 +31,10 @@ pub struct TrainedRegression {
 #[derive(Debug)]
 pub struct RegressionTrainer<'a> {
     pub(super) options: RegressionOptions,
-    pub(super) interrupt: Option<&'a AtomicBool>,
-    files: Vec<String>,
+    /// Ends training with the best result so far as soon as it is set.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// The files that documents come from, for the record in the model.
+    pub files: Vec<String>,
 }
 
 impl<'a> RegressionTrainer<'a> {
@@ -48,29 +50,6 @@ impl<'a> RegressionTrainer<'a> {
             interrupt: None,
             files: Vec::new(),
         })
-    }
-
-    /// Ends training with the best result so far as soon as the flag is set.
-    #[must_use]
-    pub fn interrupt(self, flag: &'a AtomicBool) -> Self {
-        Self {
-            interrupt: Some(flag),
-            ..self
-        }
-    }
-
-    /// Names the files that documents come from, for the record in the model.
-    #[must_use]
-    pub fn files(self, files: &[String]) -> Self {
-        Self {
-            files: files.to_vec(),
-            ..self
-        }
-    }
-
-    /// Returns the options.
-    pub fn options(&self) -> &RegressionOptions {
-        &self.options
     }
 
     /// Collects documents whose labels are the numbers to be predicted, such as those of an
@@ -126,16 +105,10 @@ impl<'a> RegressionTrainer<'a> {
         options: &RegressionOptions,
         solution: &Solution,
     ) -> Result<TrainedRegression> {
-        let names = corpus.names();
-        let mut rows: Vec<(&str, f64)> = names
-            .into_iter()
-            .zip(&solution.w)
-            .map(|(name, &weight)| (name, weight))
-            .collect();
+        let mut rows: Vec<(&str, &f64)> = corpus.names().into_iter().zip(&solution.w).collect();
         rows.sort_by_key(|&(name, _)| name);
-        let rows = rows
-            .into_iter()
-            .map(|(name, weight)| (name, vec![(0, weight)]));
+        let rows = rows.into_iter();
+        let rows = rows.map(|(name, &weight)| (name, vec![(0, weight)]));
         let mut record = serde_json::to_value(options)
             .map_err(|error| Error::parameter(format!("cannot record the options: {error}")))?;
         record["objective"] = json!(solution.objective);
@@ -147,7 +120,7 @@ impl<'a> RegressionTrainer<'a> {
             label: options.label.clone(),
             loss: options.loss,
             bias: solution.bias,
-            documents: corpus.len() as u64,
+            documents: corpus.documents() as u64,
             files: self.files.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             options: record,

@@ -12,17 +12,16 @@
 
 use std::f64::consts::SQRT_2;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
 use super::layout::Layout;
-use super::monitor::{DocumentData, Monitor, input_noise, not_finite};
+use super::monitor::{Monitor, classes, input_noise, not_finite};
 use crate::irls::{
-    CONCURRENT, Documents, HiddenProblem, IrlsIteration, IrlsOptions, IrlsOutcome, Minimization,
-    Problem, Value,
+    CONCURRENT, Documents, HiddenProblem, IrlsOptions, Minimization, Problem, Value, minimize,
 };
 use dropchain::error::{Error, Result};
+use dropchain::ids::LabelId;
 use dropchain::optim::{self, Iteration, LbfgsOptions, LbfgsSettings, Outcome, StopReason};
 use dropchain::score::Boundary;
 use dropchain::train::{Observer, Segment};
@@ -31,41 +30,51 @@ use dropchain::train::{Observer, Segment};
 ///
 /// # Errors
 ///
-/// [`Error::Parameter`] if there are fewer than two labels, or the sentences are not documents with
-/// one; [`Error::NotFinite`] if values are too large.
+/// [`Error::Parameter`] if there are fewer than two labels, with hidden units not two, or the
+/// sentences are not documents with one; [`Error::NotFinite`] if values are too large.
 pub fn train(
     monitor: &mut Monitor<'_>,
-    segment: &Segment<'_>,
+    segment: Segment<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome<Value>> {
     let (set, settings, layout) = (monitor.set, monitor.settings, monitor.layout);
-    let (trainer, data) = (
-        monitor.trainer,
-        DocumentData::new(set, monitor.trainer.loss)?,
-    );
-    let noise = input_noise(settings)?;
-    let first = if layout.is_binary() { 1 } else { 0 };
-    let labels = first..first + layout.outputs();
-    let targets: Vec<Vec<f64>> = labels.map(|label| data.targets(label)).collect();
-    let [first, rest @ ..] = &targets[..] else {
-        return Err(Error::parameter(
-            "there are no classes; expected two or more",
-        ));
-    };
+    let (loss, data) = (monitor.trainer.loss, set.data());
+    let classes = classes(set, loss)?;
+    if layout.units > 0 && layout.labels != 2 {
+        let (units, labels) = (layout.units, layout.labels);
+        return Err(Error::parameter(format!(
+            "{units} hidden units with {labels} classes; expected two, or one of each class \
+             against the rest"
+        )));
+    }
+    // 1 for documents with a label, −1 for others, `[N]`.
+    let first = if layout.labels == 2 { 1 } else { 0 };
+    let targets = (first..layout.labels).map(|label| {
+        let of_label = |own: &LabelId| if own.index() == label { 1.0 } else { -1.0 };
+        classes.iter().map(of_label).collect()
+    });
+    let targets: Vec<Vec<f64>> = targets.collect();
+    let weights: Vec<f64> = (0..data.len()).map(|i| data.weight(i)).collect();
     let documents = Documents {
-        rows: &set.data().nodes,
+        rows: &data.nodes,
         scales: &set.space().nodes.scale,
-        bias: match settings.options().boundary {
-            Boundary::On => SQRT_2,
-            Boundary::Off => 0.0,
+        bias: match (layout.units, settings.options().boundary) {
+            (0, Boundary::On) => SQRT_2,
+            (0, Boundary::Off) => 0.0,
+            _ => 1.0,
         },
-        targets: first,
-        weights: &data.weights,
+        targets: &targets[0],
+        weights: &weights,
     };
-    let problem = Problem::new(documents, trainer.loss, noise, 0.5 * settings.l2());
-    let others = rest.iter().map(|targets| problem.with_targets(targets));
-    let others: Vec<Problem<'_>> = others.collect();
-    let lbfgs = &trainer.optimizer;
+    let (noise, l2) = (input_noise(settings)?, 0.5 * settings.l2());
+    if layout.units > 0 {
+        let mut problem = HiddenProblem::new(documents, loss, noise, l2, layout.units);
+        return train_hidden(&mut problem, monitor, segment, observer);
+    }
+    let problem = Problem::new(documents, loss, noise, l2);
+    let problems = targets.iter().map(|targets| problem.with_targets(targets));
+    let problems: Vec<Problem<'_>> = problems.collect();
+    let lbfgs = &monitor.trainer.optimizer;
     let options = IrlsOptions {
         max_iterations: segment.limit,
         earlier_iterations: segment.done,
@@ -73,9 +82,8 @@ pub fn train(
         period: lbfgs.period,
         gradient_tolerance: lbfgs.gradient_tolerance,
     };
-    let problems: Vec<&Problem<'_>> = std::iter::once(&problem).chain(&others).collect();
     let starts = segment.start.chunks_exact(layout.columns + 1);
-    let own: Vec<(&Problem<'_>, &[f64])> = problems.into_iter().zip(starts).collect();
+    let own: Vec<(&Problem<'_>, &[f64])> = problems.iter().zip(starts).collect();
     let mut runs = Vec::with_capacity(own.len());
     for own in own.chunks(CONCURRENT) {
         let begun = own.par_iter().map(|(problem, start)| {
@@ -87,184 +95,89 @@ pub fn train(
         });
         runs.par_extend(begun);
     }
-    let joint = Joint {
-        layout,
-        theta: segment.start.clone(),
-        runs,
-    };
-    joint.run(monitor, observer, segment.interrupt)
-}
-
-/// The minimizations of all labels.
-struct Joint<'p> {
-    layout: Layout,
-    runs: Vec<Minimization<'p, 'p>>,
-    theta: Vec<f64>,
-}
-
-impl Joint<'_> {
-    fn run(
-        mut self,
-        monitor: &mut Monitor<'_>,
-        observer: &mut dyn Observer,
-        interrupt: Option<&AtomicBool>,
-    ) -> Result<Outcome<Value>> {
-        loop {
-            if self.ended_by(StopReason::NonFinite) {
-                return self.finish(StopReason::NonFinite);
-            }
-            let ws = self.runs.iter().map(|run| run.iteration().w);
-            set_weights(self.layout, ws, &mut self.theta);
-            let flow = self.report(monitor, observer);
-            let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
-            if flow.is_break() || is_interrupted() {
-                return self.finish(StopReason::Interrupted);
-            }
-            let mut advanced = 0;
-            for runs in self.runs.chunks_mut(CONCURRENT) {
-                let runs = runs.par_iter_mut();
-                advanced += runs.filter_map(|run| run.advance(interrupt).ok()).count();
-                if is_interrupted() {
-                    return self.finish(StopReason::Interrupted);
-                }
-            }
-            if advanced == 0 {
-                let reasons = [
-                    StopReason::NonFinite,
-                    StopReason::MaxIterations,
-                    StopReason::Improvement,
-                ];
-                let reason = reasons.into_iter().find(|&reason| self.ended_by(reason));
-                return self.finish(reason.unwrap_or(StopReason::Gradient));
-            }
-        }
-    }
-
-    /// Returns whether a minimization has ended for this reason.
-    fn ended_by(&self, reason: StopReason) -> bool {
-        self.runs.iter().any(|run| run.end() == Some(reason))
-    }
-
-    /// Returns the norm of the gradient with respect to the weights of labels, given those with
-    /// respect to each w.
-    fn gradient_norm(&self, norms: impl Iterator<Item = f64>) -> f64 {
-        let square: f64 = norms.map(|norm| norm * norm).sum();
-        (self.layout.copies() as f64 * square).sqrt()
-    }
-
-    /// Tells the monitor of the last iteration of all.
-    fn report(&self, monitor: &mut Monitor<'_>, observer: &mut dyn Observer) -> ControlFlow<()> {
-        let last: Vec<IrlsIteration<'_>> = self.runs.iter().map(Minimization::iteration).collect();
-        let value = sum(last.iter().map(|run| run.value));
-        let number = last.iter().map(|run| run.number).max().unwrap_or(0);
+    let mut theta = segment.start.clone();
+    let stop_reason = minimize(&mut runs, segment.interrupt, &mut |runs| {
+        set_weights(layout, runs, &mut theta);
+        let all = together(layout, runs);
         // The smallest of those that made this iteration.
-        let made = last.iter().filter(|run| run.number == number);
-        let step = made.map(|run| run.step).fold(f64::INFINITY, f64::min);
+        let made = runs.iter().filter(|run| run.iterations() == all.iterations);
         let iteration = Iteration {
-            number,
-            value: value.total,
-            detail: &value,
-            gradient_norm: self.gradient_norm(last.iter().map(|run| run.gradient_norm)),
+            number: all.iterations,
+            value: all.value,
+            detail: &all.detail,
+            gradient_norm: all.gradient_norm,
             x_norm: f64::NAN, // which the monitor computes
-            step,
-            evaluations: last.iter().map(|run| run.evaluations).sum(),
-            x: &self.theta,
+            step: made.map(|run| run.step).fold(f64::INFINITY, f64::min),
+            evaluations: all.evaluations,
+            x: &theta,
             nonzero: 0, // likewise
         };
         monitor.iteration(&iteration, observer)
+    });
+    if runs.iter().any(Minimization::has_failed) {
+        return Err(not_finite());
     }
-
-    fn finish(mut self, stop_reason: StopReason) -> Result<Outcome<Value>> {
-        let failed = |run: &Minimization<'_, '_>| {
-            run.end() == Some(StopReason::NonFinite) && run.iteration().number == 0
-        };
-        if self.runs.iter().any(failed) {
-            return Err(not_finite());
-        }
-        let runs = std::mem::take(&mut self.runs).into_iter();
-        let outcomes: Vec<IrlsOutcome> = runs.map(|run| run.into_outcome(stop_reason)).collect();
-        let iterations = outcomes.iter().map(|run| run.iterations).max();
-        let weights = outcomes.iter().map(|run| &run.w[..]);
-        set_weights(self.layout, weights, &mut self.theta);
-        let value = sum(outcomes.iter().map(|run| run.value));
-        Ok(Outcome {
-            value: value.total,
-            detail: value,
-            stop_reason,
-            iterations: iterations.unwrap_or(0),
-            evaluations: outcomes.iter().map(|run| run.evaluations).sum(),
-            gradient_norm: self.gradient_norm(outcomes.iter().map(|run| run.gradient_norm)),
-            skipped_updates: 0,
-            restarts: 0,
-            x: self.theta,
-        })
-    }
-}
-
-/// Returns the sum of the terms of all.
-fn sum(values: impl Iterator<Item = Value>) -> Value {
-    values.fold(Value::default(), |sum, value| Value {
-        total: sum.total + value.total,
-        loss: sum.loss + value.loss,
-        l2: sum.l2 + value.l2,
+    set_weights(layout, &runs, &mut theta);
+    Ok(Outcome {
+        stop_reason,
+        x: theta,
+        ..together(layout, &runs)
     })
 }
 
+/// Returns what the minimizations of all labels have come to, without weights.
+fn together(layout: Layout, runs: &[Minimization<'_, '_>]) -> Outcome<Value> {
+    let value = runs.iter().fold(Value::default(), |sum, run| Value {
+        total: sum.total + run.value.total,
+        loss: sum.loss + run.value.loss,
+        l2: sum.l2 + run.value.l2,
+    });
+    let squares = runs.iter().map(|run| run.gradient_norm * run.gradient_norm);
+    let iterations = runs.iter().map(Minimization::iterations);
+    Outcome {
+        value: value.total,
+        detail: value,
+        stop_reason: StopReason::Gradient,
+        iterations: iterations.max().unwrap_or(0),
+        evaluations: runs.iter().map(|run| run.evaluations).sum(),
+        // With respect to the weights of labels.
+        gradient_norm: (layout.copies() as f64 * squares.sum::<f64>()).sqrt(),
+        skipped_updates: 0,
+        restarts: 0,
+        x: Vec::new(),
+    }
+}
+
 /// Sets θ to the weights w of each problem.
-fn set_weights<'w>(layout: Layout, ws: impl Iterator<Item = &'w [f64]>, theta: &mut [f64]) {
+fn set_weights(layout: Layout, runs: &[Minimization<'_, '_>], theta: &mut [f64]) {
     let half = if layout.is_binary() {
         0.5 / SQRT_2
     } else {
         1.0 / SQRT_2
     };
     let own = theta.chunks_exact_mut(layout.columns + 1);
-    for (theta, w) in own.zip(ws) {
-        theta.copy_from_slice(w);
-        theta[layout.columns] = half * w[layout.columns];
+    for (theta, run) in own.zip(runs) {
+        theta.copy_from_slice(&run.w);
+        theta[layout.columns] = half * run.w[layout.columns];
     }
 }
 
 /// Trains the weights of hidden units, from θ.
-///
-/// # Errors
-///
-/// [`Error::Parameter`] if there are not two labels; [`Error::NotFinite`] if values are too large.
-pub fn train_hidden(
+fn train_hidden(
+    problem: &mut HiddenProblem<'_>,
     monitor: &mut Monitor<'_>,
     segment: Segment<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome<Value>> {
-    let (set, settings, layout) = (monitor.set, monitor.settings, monitor.layout);
-    let (trainer, data) = (
-        monitor.trainer,
-        DocumentData::new(set, monitor.trainer.loss)?,
-    );
-    if layout.labels != 2 {
-        let (units, labels) = (layout.units, layout.labels);
-        return Err(Error::parameter(format!(
-            "{units} hidden units with {labels} classes; expected two, or one of each class \
-             against the rest"
-        )));
-    }
-    let targets = data.targets(1);
-    let documents = Documents {
-        rows: &set.data().nodes,
-        scales: &set.space().nodes.scale,
-        bias: 1.0,
-        targets: &targets,
-        weights: &data.weights,
-    };
-    let (noise, l2) = (input_noise(settings)?, 0.5 * settings.l2());
-    let mut problem = HiddenProblem::new(documents, trainer.loss, noise, l2, layout.units);
     let lbfgs = LbfgsSettings::new(LbfgsOptions {
         max_iterations: segment.limit,
-        ..trainer.optimizer.clone()
+        ..monitor.trainer.optimizer.clone()
     })?;
     let mut observe = |iteration: &Iteration<'_, Value>| -> ControlFlow<()> {
         monitor.iteration(iteration, observer)
     };
     let (start, interrupt) = (segment.start, segment.interrupt);
-    let outcome = optim::minimize(&mut problem, start, None, &lbfgs, interrupt, &mut observe)?;
+    let outcome = optim::minimize(problem, start, None, &lbfgs, interrupt, &mut observe)?;
     if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
         return Err(not_finite());
     }

@@ -11,15 +11,15 @@ use dropchain::MemoryLimit;
 use dropchain::error::{Error, Result};
 use dropchain::ids::AttributeId;
 use dropchain::model::{Precision, TrainingRecord};
-use dropchain::optim::{Outcome, StopReason};
+use dropchain::optim::StopReason;
 use dropchain::train::{
-    AttributeCorpus, BaseModels, DevScore, End, EndReason, ExtractedCorpora, Finished, Observer,
-    Pruned, Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
+    AttributeCorpus, BaseModels, End, EndReason, ExtractedCorpora, Finished, Observer, Pruned,
+    Rounded, Segment, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
 };
 
 use super::header::{ClassifierHeader, ClassifierParts, OutputLayer};
 use super::options::check_settings;
-use crate::irls::{Value, hidden_memory, hidden_start, irls_memory};
+use crate::irls::{hidden_memory, hidden_start, irls_memory};
 use layout::Layout;
 use monitor::{Monitor, accuracy};
 
@@ -62,8 +62,7 @@ impl LossTrainer {
                  weights (--min-count 2), fewer classes or a larger limit (--memory)"
             ))
         })?;
-        let mut monitor = Monitor::new(self, &set, settings, clock);
-        let all = Segment {
+        let mut all = Segment {
             start: self.start(&set),
             done: 0,
             limit: settings.max_iterations(),
@@ -72,28 +71,19 @@ impl LossTrainer {
             recall_bias: 0.0,
             interrupt,
         };
-        let outcome = self.minimize(&mut monitor, all, observer)?;
+        let mut monitor = Monitor::new(self, &set, settings, &mut all);
+        (monitor.clock, monitor.skips_start) = (clock, false);
+        let outcome = linear::train(&mut monitor, all, observer)?;
         let (mut theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
-        if let Some(pruned) = prune(&set, layout, settings, &mut theta) {
+        let (pruned, rounded) = round(&set, layout, settings, &mut theta);
+        if let Some(pruned) = pruned {
             observer.pruned(&pruned);
         }
-        if let Some(rounded) = round(&set, layout, settings, &mut theta) {
+        if let Some(rounded) = rounded {
             observer.rounded(&rounded);
         }
         Ok((self.parts(&set, settings, &theta, end.record())?, end))
-    }
-
-    fn minimize(
-        &self,
-        monitor: &mut Monitor<'_>,
-        segment: Segment<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome<Value>> {
-        match self.hidden {
-            0 => linear::train(monitor, &segment, observer),
-            _ => linear::train_hidden(monitor, segment, observer),
-        }
     }
 
     /// Makes the model.
@@ -153,18 +143,15 @@ impl SegmentTrainer for LossTrainer {
         &self,
         set: &TrainingSet,
         settings: &TrainSettings,
-        segment: Segment<'_>,
+        mut segment: Segment<'_>,
     ) -> Result<SegmentEnd> {
-        let mut monitor = Monitor::new(self, set, settings, Instant::now());
-        (monitor.done, monitor.skips_start) = (segment.done, true);
-        let done = segment.done;
-        monitor.best = segment.best.clone();
-        let outcome = self.minimize(&mut monitor, segment, &mut ())?;
+        let mut monitor = Monitor::new(self, set, settings, &mut segment);
+        let outcome = linear::train(&mut monitor, segment, &mut ())?;
         let reason = monitor.reason(outcome.stop_reason)?;
         let is_resumable = reason == EndReason::Optimizer(StopReason::MaxIterations);
         Ok(SegmentEnd {
             theta: outcome.x,
-            done: done + outcome.iterations,
+            done: monitor.done + outcome.iterations,
             objective: outcome.value,
             recall_biases: vec![0.0; monitor.scores.len()],
             scores: monitor.scores,
@@ -210,8 +197,7 @@ impl SegmentTrainer for LossTrainer {
         record: &TrainingRecord,
     ) -> Result<Finished> {
         let layout = self.layout(&set);
-        let pruned = prune(&set, layout, settings, &mut weights);
-        let rounded = round(&set, layout, settings, &mut weights);
+        let (pruned, rounded) = round(&set, layout, settings, &mut weights);
         let parts = self.parts(&set, settings, &weights, record.clone())?;
         Ok(Finished {
             model: parts.encode()?,
@@ -221,55 +207,29 @@ impl SegmentTrainer for LossTrainer {
     }
 }
 
-/// Prunes weights, if there is a threshold.
-fn prune(
-    set: &TrainingSet,
-    layout: Layout,
-    settings: &TrainSettings,
-    theta: &mut [f64],
-) -> Option<Pruned> {
-    let threshold = settings.options().prune;
-    if threshold <= 0.0 {
-        return None;
-    }
-    let mut weights = [0; 2];
-    let dev = score_change(set, layout, theta, |theta| {
-        weights = layout.prune(theta, set.node_classes(), threshold);
-    });
-    Some(Pruned {
-        before: weights[0],
-        after: weights[1],
-        dev,
-    })
-}
-
-/// Rounds weights, if the model stores them with few bits.
+/// Prunes weights, if there is a threshold, and rounds them, if the model stores them with few
+/// bits.
 fn round(
     set: &TrainingSet,
     layout: Layout,
     settings: &TrainSettings,
     theta: &mut [f64],
-) -> Option<Rounded> {
-    let precision = settings.options().precision;
-    if !matches!(precision, Precision::F16 | Precision::I8) {
-        return None;
-    }
-    let dev = score_change(set, layout, theta, |theta| {
-        layout.round(theta, set.node_classes(), precision);
+) -> (Option<Pruned>, Option<Rounded>) {
+    let (options, classes) = (settings.options(), set.node_classes());
+    let score = |theta: &[f64]| accuracy(set, layout, theta);
+    let pruned = (options.prune > 0.0).then(|| {
+        let before_score = score(theta);
+        let [before, after] = layout.prune(theta, classes, options.prune);
+        let dev = before_score.zip(score(theta)).map(|(b, a)| [b, a]);
+        Pruned { before, after, dev }
     });
-    Some(Rounded { precision, dev })
-}
-
-/// Returns the scores before and after a change of weights, if there are development documents.
-fn score_change(
-    set: &TrainingSet,
-    layout: Layout,
-    theta: &mut [f64],
-    change: impl FnOnce(&mut [f64]),
-) -> Option<[DevScore; 2]> {
-    let before = accuracy(set, layout, theta);
-    change(theta);
-    before
-        .zip(accuracy(set, layout, theta))
-        .map(|(b, a)| [b, a])
+    let precision = options.precision;
+    let has_few_bits = matches!(precision, Precision::F16 | Precision::I8);
+    let rounded = has_few_bits.then(|| {
+        let before = score(theta);
+        layout.round(theta, classes, precision);
+        let dev = before.zip(score(theta)).map(|(b, a)| [b, a]);
+        Rounded { precision, dev }
+    });
+    (pruned, rounded)
 }

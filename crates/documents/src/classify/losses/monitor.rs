@@ -11,7 +11,7 @@ use dropchain::extract::Target;
 use dropchain::ids::LabelId;
 use dropchain::optim::{self, LbfgsOptions, Outcome, StopReason};
 use dropchain::train::{
-    BestWeights, DevScore, End, EndReason, Iteration, NoiseKind, Observer, TrainSettings,
+    BestWeights, DevScore, End, EndReason, Iteration, NoiseKind, Observer, Segment, TrainSettings,
     TrainingSet,
 };
 
@@ -52,7 +52,7 @@ pub struct Monitor<'a> {
     pub best: Option<BestWeights>,
     /// The score after each iteration.
     pub scores: Vec<DevScore>,
-    clock: Instant,
+    pub clock: Instant,
     scoring_time: Duration,
     iterations: usize,
     patience_is_exhausted: bool,
@@ -60,22 +60,23 @@ pub struct Monitor<'a> {
 }
 
 impl<'a> Monitor<'a> {
+    /// Begins a segment, whose best weights it takes.
     pub fn new(
         trainer: &'a LossTrainer,
         set: &'a TrainingSet,
         settings: &'a TrainSettings,
-        clock: Instant,
+        segment: &mut Segment<'_>,
     ) -> Self {
         Self {
             trainer,
             set,
             settings,
             layout: trainer.layout(set),
-            done: 0,
-            skips_start: false,
-            best: None,
+            done: segment.done,
+            skips_start: true,
+            best: segment.best.take(),
             scores: Vec::new(),
-            clock,
+            clock: Instant::now(),
             scoring_time: Duration::ZERO,
             iterations: 0,
             patience_is_exhausted: false,
@@ -217,45 +218,27 @@ pub fn accuracy(set: &TrainingSet, layout: Layout, theta: &[f64]) -> Option<DevS
     Some(DevScore::Accuracy(right as f64 / gold.len() as f64))
 }
 
-/// Classes and weights of documents.
-pub struct DocumentData {
-    pub labels: Vec<LabelId>, // [N]
-    pub weights: Vec<f64>,    // [N]
-}
-
-impl DocumentData {
-    /// Returns classes and weights of the documents.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if they are sentences, or have no class or several.
-    pub fn new(set: &TrainingSet, loss: Loss) -> Result<Self> {
-        let data = set.data();
-        if data.unlabeled() > 0 {
-            return Err(fault(loss, "unlabeled documents", "labeled ones"));
-        }
-        if data.tokens() != data.len() || set.space().edges.columns() > 0 {
-            return Err(fault(loss, "sentences", "documents: one token each"));
-        }
-        if set.labels().len() < 2 {
-            return Err(fault(loss, "one class", "two or more"));
-        }
-        let labels = (0..data.len()).map(|i| match data.target(i) {
-            Target::Gold(&[label]) => Ok(label),
-            _ => Err(fault(loss, "a partial label", "one class per document")),
-        });
-        Ok(Self {
-            labels: labels.collect::<Result<_>>()?,
-            weights: (0..data.len()).map(|i| data.weight(i)).collect(),
-        })
+/// Returns the classes of the documents, `[N]`.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if they are sentences, or have no class or several.
+pub fn classes(set: &TrainingSet, loss: Loss) -> Result<Vec<LabelId>> {
+    let data = set.data();
+    if data.unlabeled() > 0 {
+        return Err(fault(loss, "unlabeled documents", "labeled ones"));
     }
-
-    /// Returns 1 for documents with this label, −1 for others, `[N]`.
-    pub fn targets(&self, label: usize) -> Vec<f64> {
-        let labels = self.labels.iter();
-        let target = |own: &LabelId| if own.index() == label { 1.0 } else { -1.0 };
-        labels.map(target).collect()
+    if data.tokens() != data.len() || set.space().edges.columns() > 0 {
+        return Err(fault(loss, "sentences", "documents: one token each"));
     }
+    if set.labels().len() < 2 {
+        return Err(fault(loss, "one class", "two or more"));
+    }
+    let labels = (0..data.len()).map(|i| match data.target(i) {
+        Target::Gold(&[label]) => Ok(label),
+        _ => Err(fault(loss, "a partial label", "one class per document")),
+    });
+    labels.collect()
 }
 
 /// Returns the error of data that do not fit the loss.

@@ -89,10 +89,10 @@ fn scores_are_the_sum_over_hidden_units() {
             + terms
                 .map(|(unit, &u)| unit.weight * sigmoid(u))
                 .sum::<f64>();
-        assert!((prediction.scores()[1] - 0.5 * score).abs() < 1e-9);
-        assert!((prediction.scores()[0] + 0.5 * score).abs() < 1e-9);
-        assert!((prediction.probabilities()[1] - sigmoid(score)).abs() < 1e-9);
-        assert!((prediction.probabilities().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((prediction.scores[1] - 0.5 * score).abs() < 1e-9);
+        assert!((prediction.scores[0] + 0.5 * score).abs() < 1e-9);
+        assert!((prediction.probabilities[1] - sigmoid(score)).abs() < 1e-9);
+        assert!((prediction.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }
 
@@ -105,14 +105,14 @@ fn three_classes_have_units_of_their_own() {
     };
     let classifier = train(options, documents.clone()).unwrap();
     assert_eq!(classifier.classes().len(), 3);
-    assert_eq!(classifier.multiclass(), Multiclass::OneVsRest);
+    assert_eq!(classifier.header().multiclass, Multiclass::OneVsRest);
     let units = classifier.hidden_units();
     let classes: Vec<&str> = units.iter().map(|unit| unit.class).collect();
     let expected = classifier.classes().iter().flat_map(|class| [class, class]);
     assert_eq!(classes, expected.collect::<Vec<_>>());
     assert!(accuracy(&classifier, &documents) > 0.9);
     let prediction = classifier.classify(&documents[0]).unwrap();
-    assert!((prediction.probabilities().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    assert!((prediction.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn without_noise_the_logistic_loss_gives_the_log_linear_model() {
         for text in ["red apple", "grey slate", "", "green sky"] {
             let document = Instance::from_text(text);
             let [a, b] = [&logistic, &softmax].map(|c| c.classify(&document).unwrap());
-            for (a, b) in a.scores().iter().zip(b.scores()) {
+            for (a, b) in a.scores.iter().zip(b.scores) {
                 assert!((a - b).abs() < 1e-5, "{text}: {a} {b}");
             }
         }
@@ -80,15 +80,15 @@ fn without_noise_the_logistic_loss_gives_the_log_linear_model() {
 fn probabilities_are_a_logistic_function_of_the_score() {
     for loss in [HINGE, Loss::Logistic, Loss::Squared] {
         let classifier = classifier(options(Some(loss), 0.5), two_classes());
-        assert_eq!(classifier.multiclass(), Multiclass::Softmax);
+        assert_eq!(classifier.header().multiclass, Multiclass::Softmax);
         let document = Instance::from_text("red brick");
         let prediction = classifier.classify(&document).unwrap();
-        let [fruit, stone] = prediction.scores() else {
+        let [fruit, stone] = &prediction.scores[..] else {
             panic!()
         };
         assert!((fruit + stone).abs() < 1e-12);
         let probability = 1.0 / (1.0 + (fruit - stone).exp());
-        assert!((prediction.probabilities()[1] - probability).abs() < 1e-12);
+        assert!((prediction.probabilities[1] - probability).abs() < 1e-12);
         assert_eq!(prediction.best(), 1, "{loss:?}");
         assert_eq!(classifier.header().loss, Some(loss));
     }
@@ -97,7 +97,7 @@ fn probabilities_are_a_logistic_function_of_the_score() {
 #[test]
 fn more_classes_are_each_against_the_rest() {
     let combined = classifier(options(Some(HINGE), 0.5), documents());
-    assert_eq!(combined.multiclass(), Multiclass::OneVsRest);
+    assert_eq!(combined.header().multiclass, Multiclass::OneVsRest);
     let against = documents().into_iter().map(|document| {
         let is_stone = document.label.as_deref() == Some("stone");
         document.with_label(if is_stone { "stone" } else { "other" })
@@ -105,9 +105,9 @@ fn more_classes_are_each_against_the_rest() {
     let alone = classifier(options(Some(HINGE), 0.5), against.collect());
     for text in ["grey brick", "red", "", "unknown sky"] {
         let document = Instance::from_text(text);
-        let score = combined.classify(&document).unwrap().scores()[1];
+        let score = combined.classify(&document).unwrap().scores[1];
         let prediction = alone.classify(&document).unwrap();
-        let [other, stone] = prediction.scores() else {
+        let [other, stone] = &prediction.scores[..] else {
             panic!()
         };
         let difference = score - (stone - other);
@@ -237,7 +237,7 @@ fn collapsed_features_and_single_ones_have_the_same_minimum() {
         for text in ["red apple", "green slate", ""] {
             let document = Instance::from_text(text);
             let [a, b] = [&collapsed, &single].map(|c| c.classify(&document).unwrap());
-            let difference = a.scores()[0] - b.scores()[0];
+            let difference = a.scores[0] - b.scores[0];
             assert!(difference.abs() < 1e-4, "{noise:?} {text}: {difference}");
         }
     }
@@ -377,6 +377,6 @@ fn values_as_large_as_they_may_be_train_or_fail_with_an_error() {
         let prediction = classifier
             .classify(&Instance::from_features([("1", 1.0)]))
             .unwrap();
-        assert!(prediction.scores().iter().all(|score| score.is_finite()));
+        assert!(prediction.scores.iter().all(|score| score.is_finite()));
     }
 }

@@ -110,7 +110,7 @@ fn probabilities_are_those_of_the_scores() {
     for multiclass in [Multiclass::Softmax, Multiclass::OneVsRest] {
         let classifier = classifier(multiclass);
         assert_eq!(classifier.classes(), ["fruit", "stone", "air"]);
-        assert_eq!(classifier.multiclass(), multiclass);
+        assert_eq!(classifier.header().multiclass, multiclass);
         let prediction = classifier
             .classify(&Instance::from_text("Grey brick"))
             .unwrap();
@@ -119,8 +119,8 @@ fn probabilities_are_those_of_the_scores() {
             Multiclass::Softmax => score.exp(),
             Multiclass::OneVsRest => 1.0 / (1.0 + (-score).exp()),
         };
-        let sum: f64 = prediction.scores().iter().map(|&score| link(score)).sum();
-        for (p, &score) in prediction.probabilities().iter().zip(prediction.scores()) {
+        let sum: f64 = prediction.scores.iter().map(|&score| link(score)).sum();
+        for (p, &score) in prediction.probabilities.iter().zip(&prediction.scores) {
             assert!((p - link(score) / sum).abs() < 1e-12, "{multiclass:?}");
         }
     }
@@ -138,9 +138,9 @@ fn one_class_against_the_rest_is_a_model_of_two_classes() {
     let alone = trainer.train(&corpus, None, &mut ()).unwrap().classifier;
     for text in ["grey brick", "red", "", "unknown sky"] {
         let document = Instance::from_text(text);
-        let score = combined.classify(&document).unwrap().scores()[1];
+        let score = combined.classify(&document).unwrap().scores[1];
         let scores = alone.classify(&document).unwrap();
-        let [other, stone] = scores.scores() else {
+        let [other, stone] = &scores.scores[..] else {
             panic!()
         };
         assert!(
@@ -159,7 +159,7 @@ fn two_classes_are_one_model_either_way() {
     let corpus = trainer.corpus(two).unwrap();
     let trained = trainer.train(&corpus, None, &mut ()).unwrap();
     assert_eq!(trained.ends.len(), 1);
-    assert_eq!(trained.classifier.multiclass(), Multiclass::Softmax);
+    assert_eq!(trained.classifier.header().multiclass, Multiclass::Softmax);
 }
 
 #[test]
@@ -177,11 +177,11 @@ fn the_bias_has_no_noise() {
         let labels = ["a", "a", "a", "b"];
         let documents = labels.map(|label| Instance::from_text("").with_label(label));
         let corpus = trainer.corpus(documents).unwrap();
-        assert_eq!(corpus.without_features().len(), 4);
+        assert_eq!(corpus.empty.len(), 4);
         let trained = trainer.train(&corpus, None, &mut ()).unwrap();
         let classifier = trained.classifier;
         let prediction = classifier.classify(&Instance::from_text("")).unwrap();
-        prediction.probabilities()[0]
+        prediction.probabilities[0]
     };
     assert!((bias(0.0) - bias(0.9)).abs() < 1e-6);
     assert!(bias(0.9) > 0.6);
@@ -196,10 +196,8 @@ fn folds_of_adjacent_documents_have_all_classes() {
     let (corpus, counts) = trainer.sentences(documents).unwrap();
     let labels: Vec<&str> = corpus.iter().map(|s| s.label(0).unwrap()).collect();
     assert_eq!(labels, ["a", "b", "a", "a", "b", "a", "a", "b", "a"]);
-    let classes: Vec<_> = counts
-        .classes()
-        .map(|(name, count, _)| (name, count))
-        .collect();
+    let classes = counts.classes.iter();
+    let classes: Vec<_> = classes.map(|c| (c.name.as_str(), c.documents)).collect();
     assert_eq!(classes, [("a", 6), ("b", 3)]);
 }
 

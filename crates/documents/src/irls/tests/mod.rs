@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use self::references::{dual_coordinate_descent, expected_loss, second_moment, solve_dense};
 use super::loss::Majorizer;
-use super::minimize::{Solvers, minimize_by};
+use super::minimize::Solvers;
 use super::problem::dot;
 use super::quadratic::{Model, Quadratic, by_cholesky};
 use super::*;
@@ -130,11 +130,41 @@ fn conjugate_gradients(tolerance: f64) -> Solvers {
     }
 }
 
-fn minimum(problem: &Problem<'_>, solvers: Solvers) -> IrlsOutcome {
+/// The result of a minimization.
+#[derive(PartialEq)]
+struct Found {
+    w: Vec<f64>,
+    value: Value,
+    gradient_norm: f64,
+    iterations: usize,
+    stop_reason: StopReason,
+}
+
+fn minimum(problem: &Problem<'_>, solvers: Solvers) -> Found {
     let start = vec![0.0; problem.dimension()];
-    minimize_by(solvers, problem, start, &OPTIONS, None, &mut |_| {
+    minimize_by(solvers, problem, start, &OPTIONS, &mut |_| ())
+}
+
+fn minimize_by(
+    solvers: Solvers,
+    problem: &Problem<'_>,
+    start: Vec<f64>,
+    options: &IrlsOptions,
+    observer: &mut dyn FnMut(f64),
+) -> Found {
+    let mut run = [Minimization::by(solvers, problem, start, *options)];
+    let stop_reason = minimize(&mut run, None, &mut |run| {
+        observer(run[0].value.total);
         ControlFlow::Continue(())
-    })
+    });
+    let [run] = run;
+    Found {
+        iterations: run.iterations(),
+        w: run.w,
+        value: run.value,
+        gradient_norm: run.gradient_norm,
+        stop_reason,
+    }
 }
 
 /// Returns the values of J by iteratively reweighted least squares, as in the paper: each iteration
@@ -294,9 +324,8 @@ fn the_objective_falls_with_every_iteration_however_exact_the_least_squares() {
                     ..OPTIONS
                 };
                 let start = start.clone();
-                minimize_by(solvers, &problem, start, &options, None, &mut |iteration| {
-                    values.push(iteration.value.total);
-                    ControlFlow::Continue(())
+                minimize_by(solvers, &problem, start, &options, &mut |value| {
+                    values.push(value);
                 });
                 runs.push(values);
             }
@@ -424,9 +453,8 @@ fn the_dual_problem_of_regression_has_the_minimum_of_the_primal_one() {
         }
         let mut values = Vec::new();
         let start = weights(problem.dimension());
-        let outcome = minimize_by(DUAL, &problem, start, &OPTIONS, None, &mut |iteration| {
-            values.push(iteration.value.total);
-            ControlFlow::Continue(())
+        let outcome = minimize_by(DUAL, &problem, start, &OPTIONS, &mut |value| {
+            values.push(value);
         });
         assert_eq!(Some(&outcome.value.total), values.last());
         assert!((values[values.len() - 1] - lowest).abs() <= 1e-6 * (1.0 + lowest));
@@ -544,15 +572,19 @@ fn an_interrupt_ends_the_iterations_at_a_lower_point() {
     let start = weights(problem.dimension());
     let before = problem.value(&start).total;
     let flag = std::sync::atomic::AtomicBool::new(false);
-    let outcome = minimize(&problem, start, &OPTIONS, Some(&flag), &mut |iteration| {
-        flag.store(iteration.number == 2, std::sync::atomic::Ordering::Relaxed);
+    let mut run = [Minimization::new(&problem, start, OPTIONS)];
+    let stop_reason = minimize(&mut run, Some(&flag), &mut |run| {
+        flag.store(
+            run[0].iterations() == 2,
+            std::sync::atomic::Ordering::Relaxed,
+        );
         ControlFlow::Continue(())
     });
     assert_eq!(
-        (outcome.stop_reason, outcome.iterations),
+        (stop_reason, run[0].iterations()),
         (StopReason::Interrupted, 2)
     );
-    assert!(outcome.value.total < before);
+    assert!(run[0].value.total < before);
 }
 
 #[test]

@@ -170,7 +170,8 @@ fn an_interrupt_leaves_no_choice() {
         loss: RegressionLoss::Poisson,
         ..options()
     });
-    let trainer = trainer.unwrap().interrupt(&flag);
+    let mut trainer = trainer.unwrap();
+    trainer.interrupt = Some(&flag);
     let corpus = trainer
         .corpus(sparse_documents(80, 9).into_iter().map(Ok))
         .unwrap();

@@ -55,9 +55,10 @@ fn models_come_back_from_their_bytes() {
         let regression = trained.regression;
         let bytes = regression.file().as_bytes().to_vec();
         let copy = Regression::from_bytes(bytes.clone()).unwrap();
-        assert_eq!((copy.loss(), copy.bias()), (loss, regression.bias()));
+        assert_eq!(copy.header(), regression.header());
+        assert_eq!(copy.header().loss, loss);
         assert_eq!(copy.weights().unwrap(), regression.weights().unwrap());
-        assert_eq!(copy.options()["l2"], 1e-3);
+        assert_eq!(copy.header().options["l2"], 1e-3);
         let point = Instance::from_features([("a", 0.5)]);
         let [a, b] = [&copy, &regression].map(|r| r.predict(&point).unwrap());
         assert_eq!(a.to_bits(), b.to_bits());

@@ -11,7 +11,7 @@ const EXACT: f64 = 1e-12;
 /// Weights by name, with the bias.
 fn weights(trained: &TrainedRegression) -> (BTreeMap<String, f64>, f64) {
     let weights = trained.regression.weights().unwrap().into_iter();
-    (weights.collect(), trained.regression.bias())
+    (weights.collect(), trained.regression.header().bias)
 }
 
 /// Compares up to the single precision of models.
