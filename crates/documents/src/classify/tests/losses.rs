@@ -304,7 +304,10 @@ fn options_that_do_not_fit_are_named() {
             "the hinge loss with an L1 penalty; expected --l1 0",
         ),
         (
-            |o| o.train.method.noise.kind = NoiseKind::MonteCarlo,
+            |o| {
+                o.train.method.noise.kind = NoiseKind::MonteCarlo;
+                o.train.method.noise.sampler = Some(dropchain_online::SAMPLER);
+            },
             "with noise of this kind",
         ),
         (
