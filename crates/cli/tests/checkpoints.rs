@@ -35,7 +35,7 @@ pub fn number_of_kills(default: usize) -> usize {
 
 fn train(options: &str) -> String {
     format!(
-        "train train.conll --template ner --max-iterations 25 --quiet --model m --log log \
+        "train train.conll --template minimal --max-iterations 25 --quiet --model m --log log \
          --checkpoint state --checkpoint-every 1 {options}"
     )
 }
