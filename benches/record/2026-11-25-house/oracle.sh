@@ -423,8 +423,10 @@ for name, parameters in native.items():
     trainer.train(f"python-{name}.model", 1)
     kept = ("num", "loss", "feature_norm", "error_norm", "active_features", "avg_precision",
             "avg_recall", "avg_f1", "item_accuracy_float", "instance_accuracy_float")
+    # Six digits, as the log has them; shares of items have all.
     write(f"python-pycrfsuite-{name}.iterations", (
-        repr([(key, iteration[key]) for key in kept if key in iteration])
+        repr([(key, value if "_float" in key or isinstance(value, int) else round(value, 6))
+              for key in kept if (value := iteration.get(key)) is not None])
         for iteration in trainer.logparser.iterations))
     tagger = pycrfsuite.Tagger()
     tagger.open(f"python-{name}.model")
