@@ -445,7 +445,7 @@ class Documents(unittest.TestCase):
             trainer.file(folder, "train").write_text("a\tb\n" * 30)
             options = ["--noise", "gaussian-scores", "--dropout", "0.5,0.1", "--l2", "1,2"]
             chosen = documents.converged(trainer, folder, folder / "model", options, [])
-        self.assertEqual(chosen, {"gradient": "gaussian", "dropout": "0.1", "l2": "2"})
+        self.assertEqual(chosen, {"noise": "gaussian-scores", "dropout": "0.1", "l2": "2"})
         self.assertEqual(trainer.held_out, [[27, 3]] * 8)
         self.assertEqual(trainer.trained, [("train.txt", chosen)])
 
