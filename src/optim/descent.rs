@@ -54,15 +54,15 @@ impl PointNorms {
 }
 
 /// A minimization in progress.
-pub(super) struct Descent<'a, O: Objective> {
-    objective: &'a mut O,
+pub(super) struct Descent<'a, D> {
+    objective: &'a mut dyn Objective<Detail = D>,
     options: &'a LbfgsOptions,
     interrupt: Option<&'a AtomicBool>,
     penalty: Option<L1Penalty<'a>>,
     ops: VectorOps,
     memory: LbfgsMemory,
-    current: EvaluatedPoint<O::Detail>,
-    trial: EvaluatedPoint<O::Detail>,
+    current: EvaluatedPoint<D>,
+    trial: EvaluatedPoint<D>,
     direction: Vec<f64>, // [n]
     slope: f64,          // of F along `direction`
     norms: PointNorms,   // of `current`
@@ -77,11 +77,11 @@ pub(super) struct Descent<'a, O: Objective> {
     is_reevaluated: bool, // `current` was evaluated under the function of this iteration
 }
 
-impl<'a, O: Objective> Descent<'a, O> {
+impl<'a, D: Clone> Descent<'a, D> {
     /// Evaluates the starting point, or resumes in a state. Vectors, and `l1`, are `[n]`.
     pub(super) fn new(
-        objective: &'a mut O,
-        start: Start<O::Detail>,
+        objective: &'a mut dyn Objective<Detail = D>,
+        start: Start<D>,
         l1: Option<&'a [f64]>,
         settings: &'a LbfgsSettings,
         interrupt: Option<&'a AtomicBool>,
@@ -132,8 +132,8 @@ impl<'a, O: Objective> Descent<'a, O> {
 
     /// Starts at an evaluated point, with an empty memory.
     fn at(
-        current: EvaluatedPoint<O::Detail>,
-        objective: &'a mut O,
+        current: EvaluatedPoint<D>,
+        objective: &'a mut dyn Objective<Detail = D>,
         l1: Option<&'a [f64]>,
         settings: &'a LbfgsSettings,
         interrupt: Option<&'a AtomicBool>,
@@ -175,7 +175,7 @@ impl<'a, O: Objective> Descent<'a, O> {
     }
 
     /// Iterates until a stopping test holds.
-    pub(super) fn run(mut self, observer: &mut dyn StateObserver<O::Detail>) -> Outcome<O::Detail> {
+    pub(super) fn run(mut self, observer: &mut dyn StateObserver<D>) -> Outcome<D> {
         let mut step = 0.0;
         let stop_reason = loop {
             if !(self.current.value.is_finite() && self.norms.are_finite()) {
@@ -231,7 +231,7 @@ impl<'a, O: Objective> Descent<'a, O> {
 
     /// Returns the state. After an interrupt it is that at the beginning of the iteration, or of
     /// its last line search, which then begins again.
-    fn state(&self) -> OptimizerState<'_, O::Detail> {
+    fn state(&self) -> OptimizerState<'_, D> {
         let EvaluatedPoint {
             x,
             gradient,
@@ -255,7 +255,7 @@ impl<'a, O: Objective> Descent<'a, O> {
         }
     }
 
-    fn report(&self, step: f64) -> Iteration<'_, O::Detail> {
+    fn report(&self, step: f64) -> Iteration<'_, D> {
         Iteration {
             number: self.iterations,
             value: self.current.value,
