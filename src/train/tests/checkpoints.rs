@@ -16,13 +16,14 @@ Ada/B-PER left/O New/B-LOC York/I-LOC
 Charles/B-PER Somerville/I-PER wrote/O to/O Mary/B-PER
 they/O died/O in/O May/O";
 
-/// Records iterations without their times, stops at one, and copies the checkpoint before another.
+/// Records iterations without their times, stops at one, and copies the checkpoint at each.
 #[derive(Default)]
 struct Watcher<'a> {
     iterations: Vec<Iteration>,
     resumed: Option<usize>,
     stop: Option<(usize, &'a AtomicBool)>,
-    copy: Option<(usize, PathBuf, PathBuf)>,
+    copied: Option<PathBuf>, // the checkpoint
+    copies: Vec<(usize, Vec<u8>)>,
     checkpoints: usize,
 }
 
@@ -45,10 +46,9 @@ impl Observer for Watcher<'_> {
         if let Some((_, flag)) = self.stop.filter(|(at, _)| *at == iteration.number) {
             flag.store(true, Ordering::Relaxed);
         }
-        if let Some((at, from, to)) = &self.copy
-            && *at == iteration.number
-        {
-            fs::copy(from, to).unwrap();
+        if let Some(checkpoint) = self.copied.as_ref().filter(|_| iteration.number > 1) {
+            let copy = fs::read(checkpoint).unwrap();
+            self.copies.push((iteration.number, copy));
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -157,12 +157,14 @@ fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
     for options in all_kinds_of_training() {
         let mut whole = Watcher::default();
         let expected = run(&options, None, &mut whole);
-        for at in 2..expected.end.iterations {
-            let mut watcher = Watcher {
-                copy: Some((at, path.clone(), copy.clone())),
-                ..Watcher::default()
-            };
-            run(&options, Some(every_iteration(&path)), &mut watcher);
+        let mut watcher = Watcher {
+            copied: Some(path.clone()),
+            ..Watcher::default()
+        };
+        run(&options, Some(every_iteration(&path)), &mut watcher);
+        assert_eq!(watcher.copies.len(), expected.end.iterations - 1);
+        for (at, bytes) in watcher.copies {
+            fs::write(&copy, bytes).unwrap();
             let mut rest = Watcher::default();
             let resumed = run(&options, Some(Checkpoints::new(&copy).resume()), &mut rest);
             assert_eq!(rest.resumed, Some(at - 1));
@@ -171,8 +173,6 @@ fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
         }
     }
 }
-
-/// Kinds of training with a warm start: its passes are iterations 1 and 2, and there is no 0.
 
 #[test]
 fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {

@@ -26,25 +26,30 @@ struct Moment {
     iteration: Option<usize>,
 }
 
-/// Records the iterations of each model, and does something at a moment.
+/// Records the iterations of each model, stops at a moment, and copies the checkpoint at each.
 #[derive(Default)]
 struct Watcher<'a> {
     model: usize,
     iterations: Vec<(usize, Iteration)>,
     resumed: Option<(usize, usize)>,
     stop: Option<(Moment, &'a AtomicBool)>,
-    copy: Option<(Moment, PathBuf, PathBuf)>,
+    copied: Option<PathBuf>, // the checkpoint
+    copies: Vec<(Moment, Vec<u8>)>,
 }
 
 impl Watcher<'_> {
-    fn reach(&self, iteration: Option<usize>) {
+    fn reach(&mut self, iteration: Option<usize>) {
         let model = self.model;
         let now = Moment { model, iteration };
         if let Some((_, flag)) = self.stop.filter(|(moment, _)| *moment == now) {
             flag.store(true, Ordering::Relaxed);
         }
-        if let Some((_, from, to)) = self.copy.as_ref().filter(|(moment, ..)| *moment == now) {
-            fs::copy(from, to).unwrap();
+        let copied = self
+            .copied
+            .as_ref()
+            .filter(|checkpoint| checkpoint.exists());
+        if let Some(checkpoint) = copied {
+            self.copies.push((now, fs::read(checkpoint).unwrap()));
         }
     }
 }
@@ -136,15 +141,15 @@ fn moments(whole: &[(usize, Iteration)]) -> Vec<Moment> {
         .collect()
 }
 
-/// Returns a checkpoint that was copied at a moment.
-fn copied(options: &TrainOptions, dir: &TempDir, moment: Moment) -> PathBuf {
-    let [path, copy] = ["checkpoint", "copy"].map(|name| dir.path().join(name));
+/// Returns the checkpoint at each moment of a run; at the first there is none yet.
+fn copies(options: &TrainOptions, dir: &TempDir) -> Vec<(Moment, Vec<u8>)> {
+    let path = dir.path().join("checkpoint");
     let mut watcher = Watcher {
-        copy: Some((moment, path.clone(), copy.clone())),
+        copied: Some(path.clone()),
         ..Watcher::default()
     };
     run(options, Some(every_iteration(&path)), &mut watcher);
-    copy
+    watcher.copies
 }
 
 #[test]
@@ -210,12 +215,18 @@ fn a_run_killed_at_any_moment_resumes_from_the_last_checkpoint_to_the_same_bits(
     let options = two_pass_options();
     let mut whole = Watcher::default();
     let expected = run(&options, None, &mut whole);
-    for moment in moments(&whole.iterations) {
+    let copy = dir.path().join("copy");
+    let mut copies = copies(&options, &dir);
+    let moments = moments(&whole.iterations);
+    copies.retain(|(moment, _)| moments.contains(moment));
+    let of_first = |moment: &&Moment| moment.model == 0 && moment.iteration < Some(2);
+    assert_eq!(
+        copies.len(),
+        moments.len() - moments.iter().filter(of_first).count()
+    );
+    for (moment, bytes) in copies {
         let made = moment.iteration.unwrap_or(0);
-        if moment.model == 0 && made < 2 {
-            continue; // there is no checkpoint yet
-        }
-        let copy = copied(&options, &dir, moment);
+        fs::write(&copy, bytes).unwrap();
         let mut rest = Watcher::default();
         let resumed = run(&options, Some(Checkpoints::new(&copy).resume()), &mut rest);
         let before = made.saturating_sub(1);
@@ -234,16 +245,16 @@ fn a_run_killed_at_any_moment_resumes_from_the_last_checkpoint_to_the_same_bits(
 fn a_checkpoint_of_other_options_data_or_passes_is_an_error() {
     let dir = TempDir::new().unwrap();
     let options = two_pass_options();
+    let copy = dir.path().join("copy");
+    let copies = copies(&options, &dir);
     // Between two passes, and within one.
     for iteration in [None, Some(2)] {
-        let copy = copied(
-            &options,
-            &dir,
-            Moment {
-                model: 3,
-                iteration,
-            },
-        );
+        let moment = Moment {
+            model: 3,
+            iteration,
+        };
+        let of_moment = copies.iter().find(|(other, _)| *other == moment);
+        fs::write(&copy, &of_moment.unwrap().1).unwrap();
         let error = |change: fn(&mut TrainOptions), text: &str, lines: &str| {
             let mut options = options.clone();
             change(&mut options);
