@@ -35,7 +35,7 @@ pub fn number_of_kills(default: usize) -> usize {
 
 fn train(options: &str) -> String {
     format!(
-        "train train.conll --template minimal --max-iterations 25 --quiet --model m --log log \
+        "train train.conll --template minimal --max-iterations 16 --quiet --model m --log log \
          --checkpoint state --checkpoint-every 1 {options}"
     )
 }
@@ -134,7 +134,7 @@ fn interrupted_training_resumes_to_the_same_model_and_log() {
     let dir = TestDir::with_sample_corpus();
     let line = format!("{} --max-iterations 60", train(KINDS[2]));
     let line = line
-        .replace("--max-iterations 25", "")
+        .replace("--max-iterations 16", "")
         .replace("--quiet", "");
     dir.run(&line).success();
     let (model, records) = (dir.bytes("m"), log(&dir));

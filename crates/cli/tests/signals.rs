@@ -8,6 +8,7 @@ use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
+use crate::checkpoints::number_of_kills;
 use crate::support::{
     NER_CORPUS, Output, TestDir, finish, handles_signals, send, wait_for_handlers, wait_until,
 };
@@ -256,11 +257,12 @@ fn signals_at_any_moment_leave_the_old_model_or_a_complete_new_one() {
     let line = "train train.conll --template minimal --max-iterations 30 --model m --log log.jsonl";
     dir.run(line).success();
     let mut results = [0; 3]; // kept, interrupted, done
-    for step in 0..30 {
+    let steps = number_of_kills(12);
+    for step in 0..steps {
         let (signal, code) = SIGNALS[step % 3];
         let old = dir.bytes("m");
         let mut child = dir.command(line).spawn().unwrap();
-        thread::sleep(Duration::from_millis(10 * step as u64));
+        thread::sleep(Duration::from_millis(300 * step as u64 / steps as u64));
         if step == 0 {
             wait_for_handlers(&child);
         }

@@ -322,7 +322,7 @@ fn a_search_without_any_iteration_leaves_the_model_alone() {
 fn every_course_of_training_is_that_of_train() {
     let dir = TestDir::with_sample_corpus();
     let line = "tune train.conll --dev dev.conll --columns word,upos,ner --template minimal \
-                --model m --patience 25 --l2 0.1 --halving off --warm-start off --dropout 0,0.3 \
+                --model m --patience 10 --l2 0.1 --halving off --warm-start off --dropout 0,0.3 \
                 --warm-up 0,6 --gradient exact,window=1";
     let output = dir.run(&format!("{line} --json --log l")).json();
     let configurations = output["configurations"].as_array().unwrap();
@@ -335,7 +335,7 @@ fn every_course_of_training_is_that_of_train() {
         let (warm_up, gradient) = (&row["warm_up"], row["gradient"].as_str().unwrap());
         dir.run(&format!(
             "train train.conll --dev dev.conll --columns word,upos,ner --template minimal \
-             --model other --force --patience 25 --l2 0.1 --warm-up {warm_up} \
+             --model other --force --patience 10 --l2 0.1 --warm-up {warm_up} \
              --gradient {gradient} --log t --quiet"
         ))
         .success();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::checkpoints::number_of_kills;
 #[cfg(unix)]
 use crate::support::send;
 use crate::support::{Output, TestDir, finish, sample_corpus, wait_until};
@@ -23,9 +24,6 @@ const SEARCHES: [&str; 5] = [
     "--dev dev.conll --noise monte-carlo --samples 2 --dropout 0.2,0.4 --l2 0.1,1",
     "--folds 2 --noise monte-carlo --samples 2 --dropout 0,0.2,0.4 --l2 0.3 --l1 0.1",
 ];
-
-/// Kills of each search.
-const KILLS: usize = 4;
 
 /// Everything that must not depend on interruptions.
 #[derive(Debug, PartialEq)]
@@ -138,13 +136,14 @@ fn interrupted_checkpoint(dir: &TestDir, search: &str, segments: usize) -> Vec<u
 fn a_search_killed_at_any_moment_resumes_to_the_same_bits() {
     let mut random = Generator(11);
     let mut resumed = 0;
+    let kills = number_of_kills(2 * SEARCHES.len()) / SEARCHES.len();
     for search in SEARCHES {
         let dir = directory(30);
         let (expected, time) = uninterrupted(&dir, search);
-        for kill in 0..KILLS {
+        for kill in 0..kills {
             let mut child = spawn(&dir, &line(search, "--quiet --threads 2"));
             // One in each part of the time.
-            let part = (kill as f64 + random.below(1000) as f64 / 1000.0) / KILLS as f64;
+            let part = (kill as f64 + random.below(1000) as f64 / 1000.0) / kills as f64;
             thread::sleep(time.mul_f64(part));
             child.kill().unwrap();
             child.wait().unwrap();
