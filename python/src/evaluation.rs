@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{Counts, Evaluation};
-use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
+use dropchain::label::{Labeling, PlainLabels, SchemeDetector};
 use dropchain_analysis::{Difference, PairedBootstrap};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
 
@@ -22,23 +22,24 @@ type Labels = Option<Vec<String>>;
 
 /// Scores predicted labels: a corpus, or the labels of each sentence.
 #[pyfunction]
-#[pyo3(signature = (gold, predicted, plain_labels="auto"))]
+#[pyo3(signature = (gold, predicted, plain_labels="auto", outside=None))]
 pub fn evaluate<'py>(
     gold: &Bound<'py, PyAny>,
     predicted: &Bound<'py, PyAny>,
     plain_labels: &str,
+    outside: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = gold.py();
-    let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
+    let detector = detector(plain_labels, outside)?;
     let joined = joined(gold);
     let gold = gold_labels(gold)?;
     let predicted = predicted_labels(predicted, &gold, "predicted")?;
     let mut evaluation = match joined {
         Some(joined) => Evaluation::with_confusions().with_joined_columns(joined.names()),
         None => {
-            let scheme = scheme_of(&gold, plain);
-            let predicted = scheme_of(&predicted, plain.of_predictions(scheme));
-            Evaluation::with_confusions().with_schemes(scheme, predicted)
+            let gold = gold_labeling(py, &gold, &detector)?;
+            let predicted = observed(&predicted, &detector).detected_for(&gold);
+            Evaluation::with_confusions().with_labelings(&gold, &predicted)
         }
     };
     for (gold, predicted) in gold.iter().zip(&predicted) {
@@ -89,18 +90,37 @@ pub fn evaluate<'py>(
     ))
 }
 
-/// Detects the scheme of labels.
-fn scheme_of(labels: &[Labels], plain: PlainLabels) -> Scheme {
-    let mut detector = SchemeDetector::new().with_plain_labels(plain);
+/// Returns a detector that has seen no labels.
+fn detector(plain_labels: &str, outside: Option<String>) -> PyResult<SchemeDetector> {
+    let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
+    Ok(SchemeDetector::new()
+        .with_plain_labels(plain)
+        .with_outside(outside))
+}
+
+/// Returns a detector that has seen labels.
+fn observed(labels: &[Labels], detector: &SchemeDetector) -> SchemeDetector {
+    let mut detector = detector.clone();
     for labels in labels.iter().flatten() {
         detector.observe(labels);
     }
-    detector.prevailing().0
+    detector
+}
+
+/// Detects how gold labels encode spans, and warns of what does not fit.
+fn gold_labeling(py: Python<'_>, gold: &[Labels], detector: &SchemeDetector) -> PyResult<Labeling> {
+    let detected = observed(gold, detector).detected();
+    for warning in detected.warnings() {
+        let text = warning.trim_start_matches("warning: ").replace('\0', "");
+        let text = std::ffi::CString::new(text).unwrap_or_default();
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+    }
+    Ok(detected.labeling)
 }
 
 /// Compares two lists of predictions for the same gold labels.
 #[pyfunction]
-#[pyo3(signature = (gold, a, b, samples, seed, threads, plain_labels="auto"))]
+#[pyo3(signature = (gold, a, b, samples, seed, threads, plain_labels="auto", outside=None))]
 #[expect(
     clippy::too_many_arguments,
     reason = "they are those of the Python function"
@@ -114,8 +134,9 @@ pub fn compare<'py>(
     seed: u64,
     threads: Option<i64>,
     plain_labels: &str,
+    outside: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
+    let detector = detector(plain_labels, outside)?;
     let samples = inputs::count("samples", Some(samples), 1)?.unwrap_or(1);
     let samples = u32::try_from(samples).ok().filter(|&n| n <= 10_000_000);
     let samples =
@@ -124,11 +145,13 @@ pub fn compare<'py>(
     let gold = gold_labels(gold)?;
     let a = predicted_labels(a, &gold, "a")?;
     let b = predicted_labels(b, &gold, "b")?;
-    let scheme = scheme_of(&gold, plain);
-    let predicted = [&a, &b].map(|labels| scheme_of(labels, plain.of_predictions(scheme)));
     let mut bootstrap = match are_joined {
         true => PairedBootstrap::new().without_spans(),
-        false => PairedBootstrap::new().with_schemes(scheme, predicted),
+        false => {
+            let own = gold_labeling(py, &gold, &detector)?;
+            let [a, b] = [&a, &b].map(|labels| observed(labels, &detector).detected_for(&own));
+            PairedBootstrap::new().with_labelings(&own, [&a, &b])
+        }
     };
     for ((gold, a), b) in gold.iter().zip(&a).zip(&b) {
         match (gold, a, b) {
@@ -172,7 +195,7 @@ pub fn compare<'py>(
 /// [Span(start=0, end=2, type='PER'), Span(start=3, end=4, type='LOC')]
 #[pyfunction]
 pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    token_spans(labels.py(), &strings(labels, "labels")?, Scheme::Raw)
+    token_spans(labels.py(), &strings(labels, "labels")?, Labeling::RAW)
 }
 
 /// Returns the columns that the labels of a corpus join, if they join several.

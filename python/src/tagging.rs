@@ -1,7 +1,7 @@
 //! What tagging and evaluation return: objects of the classes of `dropchain._values`, which are
 //! made of their fields in order.
 
-use dropchain::label::Scheme;
+use dropchain::label::Labeling;
 use dropchain::tag::{Offsets, TaggedSentence};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
@@ -37,10 +37,10 @@ impl<'py> Class<'py> {
 pub fn token_spans<'py>(
     py: Python<'py>,
     labels: &[String],
-    scheme: Scheme,
+    labeling: &Labeling,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let class = Class::of(py, "Span")?;
-    let spans = scheme.spans(labels).into_iter();
+    let spans = labeling.spans(labels).into_iter();
     spans
         .map(|span| class.make((span.start, span.end, span.kind)))
         .collect()

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::counts::{ColumnCounts, Confusion, ConfusionMatrix, Counts, ratio};
 use crate::error::{Error, Result};
-use crate::label::{ChunkLabel, Scheme, SpanEvidence};
+use crate::label::{ChunkLabel, Labeling, SpanEvidence};
 
 /// Counts of correct, gold and predicted tokens and spans.
 ///
 /// Spans are counted by conlleval's automaton. It scans gold and predicted labels in parallel and
 /// has one bit of state: whether both are inside spans that started at the same token with the same
 /// type. If both spans end together, they are correct. On the labels of a scheme that is the size
-/// of the intersection of the two span sets. On tags outside all schemes, where a span may start
+/// of the intersection of the two span sets ([`Labeling::spans`]). On tags outside all schemes, where a span may start
 /// without the previous one having ended, the two differ, and published results come from the
 /// automaton.
 ///
@@ -25,7 +25,7 @@ pub struct Evaluation {
     types: BTreeMap<String, Counts>,
     in_correct: bool, // inside gold and predicted spans with the same start and type
     gold_labels: SpanEvidence,
-    schemes: [Scheme; 2], // of gold and predicted labels: plain, or any other
+    labelings: Option<[Labeling; 2]>, // of gold and predicted labels
     confusions: Option<ConfusionMatrix>,
     without_spans: bool,   // whatever the labels look like
     columns: ColumnCounts, // that the labels join
@@ -46,12 +46,14 @@ impl Evaluation {
         }
     }
 
-    /// Sets the schemes of the gold and the predicted labels. Only the plain scheme makes a
-    /// difference; the others are read alike.
+    /// Sets how the gold and the predicted labels encode spans. By default they are canonical
+    /// labels, and encode spans if they look like it ([`Evaluation::has_spans`]).
     #[must_use]
-    pub fn with_schemes(self, gold: Scheme, predicted: Scheme) -> Self {
-        let schemes = [gold, predicted];
-        Self { schemes, ..self }
+    pub fn with_labelings(self, gold: &Labeling, predicted: &Labeling) -> Self {
+        Self {
+            labelings: Some([gold.clone(), predicted.clone()]),
+            ..self
+        }
     }
 
     /// Counts tokens alone: the labels encode no spans, even if some have prefixes.
@@ -92,12 +94,14 @@ impl Evaluation {
         let outside = (ChunkLabel::OUTSIDE, ChunkLabel::OUTSIDE);
         let mut previous = outside;
         for (gold, predicted) in gold.iter().zip(predicted) {
-            let (gold, predicted) = (gold.as_ref(), predicted.as_ref());
-            self.add_token(gold, predicted);
-            let chunks = (
-                ChunkLabel::of(gold, self.schemes[0]),
-                ChunkLabel::of(predicted, self.schemes[1]),
-            );
+            self.add_token(gold.as_ref(), predicted.as_ref());
+        }
+        let labelings = self.labelings.as_ref();
+        let [gold_labels, predicted_labels] =
+            labelings.map_or([Labeling::RAW; 2], |[gold, predicted]| [gold, predicted]);
+        let gold = gold_labels.chunks(gold.iter().map(AsRef::as_ref));
+        let predicted = predicted_labels.chunks(predicted.iter().map(AsRef::as_ref));
+        for chunks in gold.into_iter().zip(predicted) {
             self.step(previous, chunks);
             previous = chunks;
         }
@@ -196,13 +200,16 @@ impl Evaluation {
             })
     }
 
-    /// Whether the gold labels encode spans: some label is a chunk tag (`B`, `I`, `E` or `S`) with
-    /// a type, or all of them are `O` or bare chunk tags; or they are of the plain scheme. Labels
+    /// Whether the gold labels encode spans: as their labeling says, or else if some label is a
+    /// chunk tag (`B`, `I`, `E` or `S`) with a type, or all of them are `O` or bare chunk tags. Labels
     /// that join columns do not.
     ///
     /// If not (parts of speech), [`Evaluation::accuracy`] is the only meaningful score.
     pub fn has_spans(&self) -> bool {
-        let are_spans = self.schemes[0] == Scheme::Plain || self.gold_labels.encodes_spans();
+        let are_spans = match &self.labelings {
+            Some([gold, _]) => gold.scheme.has_spans(),
+            None => self.gold_labels.encodes_spans(),
+        };
         are_spans && !self.without_spans
     }
 

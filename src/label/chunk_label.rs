@@ -9,12 +9,8 @@
 //! interpret every malformed sequence. BIOES takes the rules that later ports of the script add: a
 //! span always ends after `E` and `S`, and `S`, or `B` after either, always starts one.
 //!
-//! Labels of the plain scheme are types without a tag, `O` apart: they are read like `I-TYPE`.
-//!
 //! One difference is deliberate: in Perl the string `0` is false, so the script reads the type `0`
 //! as the empty type. Here it is a type like any other.
-
-use super::scheme::Scheme;
 
 /// A label split into chunk tag and type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,18 +24,6 @@ pub struct ChunkLabel<'a> {
 impl<'a> ChunkLabel<'a> {
     /// `O`, the padding before the first token and after the last.
     pub const OUTSIDE: Self = Self { tag: "O", kind: "" };
-
-    /// Splits a label of a scheme.
-    pub fn of(label: &'a str, scheme: Scheme) -> Self {
-        match scheme {
-            Scheme::Plain if label == "O" => Self::OUTSIDE,
-            Scheme::Plain => Self {
-                tag: "I",
-                kind: label,
-            },
-            _ => Self::parse(label),
-        }
-    }
 
     /// Splits a label at its first hyphen.
     pub fn parse(label: &'a str) -> Self {

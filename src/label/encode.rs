@@ -1,5 +1,6 @@
 //! Encoding spans as labels.
 
+use super::labeling::Labeling;
 use super::scheme::Scheme;
 use super::span::Span;
 
@@ -34,26 +35,16 @@ impl SpanPosition {
     }
 }
 
-/// The label of a token at this position in a span of type `kind`: the empty type has no hyphen. In
-/// the plain scheme it is the type alone.
-pub fn position_label(position: SpanPosition, scheme: Scheme, kind: &str) -> String {
-    match kind {
-        "" => position.tag(scheme).to_owned(),
-        kind if scheme == Scheme::Plain => kind.to_owned(),
-        kind => format!("{}-{kind}", position.tag(scheme)),
-    }
-}
-
-/// Encodes the spans of a sequence of `len` tokens as labels; `O` elsewhere.
+/// Encodes the spans of a sequence of `len` tokens as labels; outside elsewhere.
 ///
-/// [`Scheme::spans`] decodes them again, with one exception: IO and the plain scheme merge adjacent
+/// [`Labeling::spans`] decodes them again, with one exception: IO and the plain scheme merge adjacent
 /// spans of the same type. The empty type has no hyphen, as in `B`. [`Scheme::Raw`] cannot encode
 /// spans; it is treated like IO.
 ///
 /// The spans should be in order and disjoint. If they overlap, the later one wins; anything at
 /// `len` or beyond is ignored.
-pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
-    let mut labels = vec!["O".to_owned(); len];
+pub fn encode(spans: &[Span<'_>], len: usize, labeling: &Labeling) -> Vec<String> {
+    let mut labels = vec![labeling.outside().to_owned(); len];
     let mut before: Option<&Span<'_>> = None;
     for span in spans {
         let follows = before.is_some_and(|b| b.end == span.start && b.kind == span.kind);
@@ -64,30 +55,16 @@ pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
                 last: t + 1 == span.end,
                 follows,
             };
-            *label = position_label(position, scheme, span.kind);
+            *label = labeling.label(position, span.kind);
         }
         before = Some(span);
     }
     labels
 }
 
-/// Converts labels of any scheme but the plain one to scheme `to`; [`Scheme::Raw`] leaves them
-/// unchanged.
-///
-/// Labels outside all spans become `O`. IO and the plain scheme merge adjacent spans of the same
-/// type.
+/// Converts canonical labels of any scheme but the plain one ([`Labeling::convert`]).
 pub fn convert<S: AsRef<str>>(labels: &[S], to: Scheme) -> Vec<String> {
-    Scheme::Raw.convert(labels, to)
-}
-
-impl Scheme {
-    /// Converts labels of this scheme like [`convert`].
-    pub fn convert<S: AsRef<str>>(self, labels: &[S], to: Self) -> Vec<String> {
-        match to {
-            Self::Raw => labels.iter().map(|l| l.as_ref().to_owned()).collect(),
-            _ => encode(&self.spans(labels), labels.len(), to),
-        }
-    }
+    Labeling::RAW.convert(labels, &to.into())
 }
 
 #[cfg(test)]
@@ -107,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_scheme_writes_its_own_tags() {
-        let write = |scheme| encode(&SPANS, 8, scheme).join(" ");
+        let write = |scheme| encode(&SPANS, 8, &Labeling::from(scheme)).join(" ");
         assert_eq!(write(Scheme::Io), "I-X I-X I-X I-X I-Y I-Y O I");
         assert_eq!(write(Scheme::Iob1), "I-X B-X I-X I-X I-Y I-Y O I");
         assert_eq!(write(Scheme::Iob2), "B-X B-X I-X I-X B-Y I-Y O B");
@@ -119,14 +96,20 @@ mod tests {
     #[test]
     fn spans_beyond_the_end_are_cut_off() {
         let beyond = [span(1, usize::MAX, "X"), span(7, 9, "Y")];
-        assert_eq!(encode(&beyond, 3, Scheme::Iob2), ["O", "B-X", "I-X"]);
-        assert!(encode(&SPANS, 0, Scheme::Iob2).is_empty());
+        assert_eq!(
+            encode(&beyond, 3, &Scheme::Iob2.into()),
+            ["O", "B-X", "I-X"]
+        );
+        assert!(encode(&SPANS, 0, &Scheme::Iob2.into()).is_empty());
     }
 
     #[test]
     fn the_later_of_overlapping_spans_wins() {
         let overlapping = [span(0, 3, "X"), span(1, 2, "Y")];
-        assert_eq!(encode(&overlapping, 3, Scheme::Iob2), ["B-X", "B-Y", "I-X"]);
+        assert_eq!(
+            encode(&overlapping, 3, &Scheme::Iob2.into()),
+            ["B-X", "B-Y", "I-X"]
+        );
     }
 
     #[test]
@@ -141,7 +124,7 @@ mod tests {
     #[test]
     fn plain_labels_are_converted_by_their_types() {
         let plain = ["X", "X", "O", "B-Y", "X"];
-        let iob2 = Scheme::Plain.convert(&plain, Scheme::Iob2);
+        let iob2 = Labeling::from(Scheme::Plain).convert(&plain, &Scheme::Iob2.into());
         assert_eq!(iob2, ["B-X", "I-X", "O", "B-B-Y", "B-X"]);
         assert_eq!(convert(&iob2, Scheme::Plain), plain);
     }

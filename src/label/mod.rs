@@ -1,14 +1,17 @@
 //! Labels, label schemes (IO, IOB1, IOB2, BIOES, plain) and the spans that they encode.
 //!
-//! Spans are the common representation: [`spans`] decodes any label sequence by conlleval's rules,
-//! whatever its scheme and even if it is malformed; [`encode()`] writes spans in a scheme;
-//! [`convert`] decodes and encodes. [`SchemeDetector`] infers the scheme of a corpus, and
-//! [`SchemeConstraint`] has the transitions that a scheme allows. The labels of the plain scheme
-//! are types without a tag, such as `PER`, so its spans are decoded by [`Scheme::spans`].
+//! [`SchemeDetector`] infers how the labels of a corpus encode spans (the [`Scheme`]) and how they
+//! are written (the [`Notation`]): a [`Labeling`]. Those of models are canonical, such as `B-PER`.
+//!
+//! Spans are the common representation: a labeling decodes and encodes them, and so converts labels
+//! to another. [`spans`] decodes any canonical labels by conlleval's rules, whatever their scheme and
+//! even if they are malformed. [`SchemeConstraint`] has the transitions that a scheme allows.
 
 mod chunk_label;
 mod encode;
 mod label_set;
+mod labeling;
+mod notation;
 #[cfg(feature = "train")]
 mod partial;
 mod plain_labels;
@@ -21,15 +24,15 @@ mod tests;
 
 pub use crate::ids::LabelId;
 pub use chunk_label::{ChunkLabel, SpanEvidence};
-pub use encode::{SpanPosition, position_label};
-pub use encode::{convert, encode};
+pub use encode::{SpanPosition, convert, encode};
 pub use label_set::LabelSet;
+pub use labeling::Labeling;
+pub use notation::{Letters, Notation, TagPlace};
 #[cfg(feature = "train")]
 pub use partial::convert_partial;
 pub use plain_labels::PlainLabels;
 pub use scheme::Scheme;
 pub use scheme_constraint::SchemeConstraint;
 pub use scheme_constraint::may_follow;
-pub use scheme_detector::is_label as is_label_of_scheme;
-pub use scheme_detector::{SchemeDetector, detect};
+pub use scheme_detector::{Detected, Misfit, SchemeDetector, detect};
 pub use span::{Span, spans};

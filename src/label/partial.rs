@@ -6,8 +6,8 @@
 //! the sequences of flags that partial labels allow are found by a search forward and one backward:
 //! O(T·S²) for S flags and types.
 
-use super::chunk_label::ChunkLabel;
-use super::encode::{SpanPosition, position_label};
+use super::encode::SpanPosition;
+use super::labeling::Labeling;
 use super::scheme::Scheme;
 
 /// The place of a token: outside of all spans, or in one of this type.
@@ -44,10 +44,10 @@ impl<'a> State<'a> {
         states
     }
 
-    fn label(self, scheme: Scheme) -> String {
+    fn label(self, labeling: &Labeling) -> String {
         match self.0 {
-            None => "O".to_owned(),
-            Some((kind, position)) => position_label(position, scheme, kind),
+            None => labeling.outside().to_owned(),
+            Some((kind, position)) => labeling.label(position, kind),
         }
     }
 
@@ -79,29 +79,25 @@ impl<'a> State<'a> {
 /// The first token to which no legal sequence leads.
 pub fn convert_partial(
     allowed: &[Vec<&str>],
-    from: Scheme,
-    to: Scheme,
+    from: &Labeling,
+    to: &Labeling,
 ) -> Result<Vec<Vec<String>>, usize> {
     let mut kinds: Vec<&str> = Vec::new();
-    for chunk in allowed
-        .iter()
-        .flatten()
-        .map(|label| ChunkLabel::of(label, from))
-    {
+    for chunk in allowed.iter().flatten().map(|label| from.chunk(label)) {
         if chunk.is_inside() && !kinds.contains(&chunk.kind) {
             kinds.push(chunk.kind);
         }
     }
-    let states = State::all(&kinds, from);
+    let states = State::all(&kinds, from.scheme);
     let names: Vec<[String; 2]> = (states.iter())
-        .map(|state| [from, to].map(|scheme| state.label(scheme)))
+        .map(|state| [from, to].map(|labeling| state.label(labeling)))
         .collect();
     let can_be = |t: usize, s: usize| allowed[t].is_empty() || allowed[t].contains(&&*names[s][0]);
     let of_row = |row: &[usize]| row.iter().map(|&s| states[s]).collect::<Vec<_>>();
     let mut reached: Vec<Vec<usize>> = Vec::with_capacity(allowed.len()); // [T] states
     let mut before = vec![OUTSIDE];
     for t in 0..allowed.len() {
-        let follows = |s: usize| before.iter().any(|a| a.may_precede(states[s], from));
+        let follows = |s: usize| before.iter().any(|a| a.may_precede(states[s], from.scheme));
         let row = (0..states.len()).filter(|&s| can_be(t, s) && follows(s));
         let row: Vec<usize> = row.collect();
         if row.is_empty() {
@@ -112,7 +108,7 @@ pub fn convert_partial(
     }
     let mut next = vec![OUTSIDE];
     for (t, row) in reached.iter_mut().enumerate().rev() {
-        row.retain(|&s| next.iter().any(|b| states[s].may_precede(*b, from)));
+        row.retain(|&s| next.iter().any(|b| states[s].may_precede(*b, from.scheme)));
         if row.is_empty() {
             return Err(t);
         }
@@ -143,7 +139,7 @@ mod tests {
                 _ => cell.split('|').collect(),
             })
             .collect();
-        let converted = convert_partial(&sets, from, to)?;
+        let converted = convert_partial(&sets, &from.into(), &to.into())?;
         let cell = |set: &Vec<String>| match set.is_empty() {
             true => "_".to_owned(),
             false => set.join("|"),

@@ -9,7 +9,7 @@
 /// | IO | `I-X I-X I-X O` (the spans merge) |
 /// | IOB1 | `I-X I-X B-X O` |
 /// | IOB2, also called BIO | `B-X I-X B-X O` |
-/// | BIOES, also called IOBES or BILOU | `B-X E-X S-X O` |
+/// | BIOES, also called IOBES, BILOU, BMES or BMEWO | `B-X E-X S-X O` |
 /// | plain | `X X X O` (the spans merge) |
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
@@ -41,6 +41,23 @@ crate::named!(Scheme, "label scheme":
 );
 
 impl Scheme {
+    /// Whether labels encode spans.
+    pub const fn has_spans(self) -> bool {
+        !matches!(self, Self::Raw)
+    }
+
+    /// The name as people write it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Raw => "tags",
+            Self::Io => "IO",
+            Self::Iob1 => "IOB1",
+            Self::Iob2 => "IOB2",
+            Self::Bioes => "BIOES",
+            Self::Plain => "types without prefixes",
+        }
+    }
+
     /// Whether adjacent spans of the same type merge.
     #[cfg(feature = "train")]
     pub(super) const fn merges(self) -> bool {

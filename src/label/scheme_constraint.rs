@@ -2,6 +2,7 @@
 
 use super::chunk_label::ChunkLabel;
 use super::label_set::LabelSet;
+use super::labeling::Labeling;
 use super::scheme::Scheme;
 
 /// The labels that may start a sentence, end it, and follow each other.
@@ -33,12 +34,13 @@ pub struct SchemeConstraint {
 }
 
 impl SchemeConstraint {
-    /// The constraint of `scheme` on the K labels. Takes K² bytes.
-    pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
+    /// The constraint of a labeling on its K labels. Takes K² bytes.
+    pub fn new(labels: &LabelSet, labeling: &Labeling) -> Self {
+        let scheme = labeling.scheme;
         let roles: Vec<Role<'_>> = labels
             .names()
             .iter()
-            .map(|name| Role::new(name, scheme))
+            .map(|name| Role::new(name, labeling))
             .collect();
         let start: Vec<bool> =
             (roles.iter().map(|b| Role::Outside.may_precede(*b, scheme))).collect();
@@ -83,10 +85,12 @@ enum Role<'a> {
 }
 
 impl<'a> Role<'a> {
-    fn new(label: &'a str, scheme: Scheme) -> Self {
-        let ChunkLabel { tag, kind } = ChunkLabel::parse(label);
-        match (scheme, tag) {
-            (_, _) if label == "O" => Self::Outside,
+    fn new(label: &'a str, labeling: &Labeling) -> Self {
+        let Some(ChunkLabel { tag, kind }) = labeling.notation.read(label) else {
+            return Self::Free;
+        };
+        match (labeling.scheme, tag) {
+            (_, "O") => Self::Outside,
             (Scheme::Iob1 | Scheme::Iob2 | Scheme::Bioes, "B") => Self::Begin(kind),
             (Scheme::Iob1 | Scheme::Iob2 | Scheme::Bioes, "I") => Self::Inside(kind),
             (Scheme::Bioes, "E") => Self::End(kind),
@@ -116,17 +120,17 @@ impl<'a> Role<'a> {
     }
 }
 
-/// Whether `next` may follow `label` in a sequence that is legal in `scheme`; `O` stands for the
-/// ends of a sentence.
-pub fn may_follow(label: &str, next: &str, scheme: Scheme) -> bool {
-    Role::new(label, scheme).may_precede(Role::new(next, scheme), scheme)
+/// Whether `next` may follow `label` in a sequence that is legal in a labeling; the label outside
+/// stands for the ends of a sentence.
+pub fn may_follow(label: &str, next: &str, labeling: &Labeling) -> bool {
+    Role::new(label, labeling).may_precede(Role::new(next, labeling), labeling.scheme)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::LabelId;
-    use crate::label::scheme_detector::SchemeDetector;
+    use crate::label::convert;
 
     fn set(names: &[&str]) -> LabelSet {
         LabelSet::try_from(names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>()).unwrap()
@@ -158,13 +162,12 @@ mod tests {
     /// Compares with the definition by re-encoding, over all sequences of up to four tokens.
     fn assert_exact(names: &[&str], schemes: &[Scheme]) {
         let labels = set(names);
-        let constraint = SchemeConstraint::new(&labels, schemes[schemes.len() - 1]);
+        let constraint = SchemeConstraint::new(&labels, &schemes[schemes.len() - 1].into());
         for path in (1..=4).flat_map(|t| paths(labels.len(), t)) {
             let names: Vec<&str> = path.iter().map(|&id| labels.name(id)).collect();
-            let mut detector = SchemeDetector::new();
-            detector.observe(&names);
-            let all_outside = names.iter().all(|&n| n == "O");
-            let legal = all_outside || schemes.contains(&detector.finish());
+            let legal = schemes
+                .iter()
+                .any(|&scheme| convert(&names, scheme) == names);
             assert_eq!(allows(&constraint, &path), legal, "{names:?}");
         }
     }
@@ -184,15 +187,15 @@ mod tests {
     #[test]
     fn raw_labels_are_unconstrained() {
         let labels = set(&["B-X", "I-X", "NN"]);
-        assert!(!SchemeConstraint::new(&labels, Scheme::Raw).is_binding());
-        assert!(!SchemeConstraint::new(&labels, Scheme::Io).is_binding());
-        assert!(SchemeConstraint::new(&labels, Scheme::Iob2).is_binding());
+        assert!(!SchemeConstraint::new(&labels, &Scheme::Raw.into()).is_binding());
+        assert!(!SchemeConstraint::new(&labels, &Scheme::Io.into()).is_binding());
+        assert!(SchemeConstraint::new(&labels, &Scheme::Iob2.into()).is_binding());
     }
 
     #[test]
     fn labels_outside_the_scheme_are_allowed_anywhere() {
         let labels = set(&["O", "E-X", "I-X", "O-X"]);
-        let constraint = SchemeConstraint::new(&labels, Scheme::Iob2);
+        let constraint = SchemeConstraint::new(&labels, &Scheme::Iob2.into());
         let [outside, foreign, inside, odd] = [0, 1, 2, 3].map(LabelId);
         assert!(constraint.start[foreign.index()] && constraint.end[foreign.index()]);
         let allowed = |a, b| allowed(&constraint, a, b);
@@ -211,7 +214,7 @@ mod tests {
                 .collect();
             let labels = set(&names);
             for scheme in Scheme::ALL {
-                let constraint = SchemeConstraint::new(&labels, scheme);
+                let constraint = SchemeConstraint::new(&labels, &scheme.into());
                 for t in 1..=3 {
                     assert!(
                         paths(labels.len(), t).any(|path| allows(&constraint, &path)),
@@ -224,6 +227,6 @@ mod tests {
 
     #[test]
     fn no_labels_need_no_constraint() {
-        assert!(!SchemeConstraint::new(&LabelSet::new(), Scheme::Bioes).is_binding());
+        assert!(!SchemeConstraint::new(&LabelSet::new(), &Scheme::Bioes.into()).is_binding());
     }
 }

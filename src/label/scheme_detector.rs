@@ -1,32 +1,110 @@
-//! Detecting the label scheme of a corpus.
+//! Detecting how the labels of a corpus encode spans, and how they are written.
 
-use super::chunk_label::ChunkLabel;
-use super::plain_labels::{PlainLabelCounts, PlainLabels};
+use std::borrow::Cow;
+use std::fmt;
+
+use hashbrown::HashMap;
+
+use super::labeling::Labeling;
+use super::notation::{Letters, Notation, TagPlace};
+use super::plain_labels::PlainLabels;
 use super::scheme::Scheme;
 use super::scheme_constraint::may_follow;
+use crate::error::Place;
 
-/// [`SchemeDetector::prevailing`] tolerates one illegal sequence in this many.
-const ONE_ILLEGAL_IN: u64 = 100;
+/// One label in this many may break the rules of the scheme, or belong to none.
+const ONE_IN: u64 = 100;
 
-/// The schemes with prefixes.
-const SCHEMES: [Scheme; 4] = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
+/// Labels outside of all spans, other than `O`.
+const OUTSIDE: [&str; 6] = ["o", "0", "OUT", "OTHER", "_", "<other>"];
 
-/// Detects the scheme of a corpus, one label sequence at a time, in constant space.
+/// What may stand between tag and type.
+const SEPARATORS: [char; 5] = ['-', '_', '/', '.', '|'];
+
+/// Number of labels of no scheme that are named.
+const MAX_WARNINGS: usize = 3;
+
+/// Number of tokens above which a sentence is suspicious.
+const LONG: usize = 1000;
+
+/// One label in this many with a tag makes the others suspicious.
+const SUSPICIOUS: u64 = 5;
+
+/// The end of a sentence, among the labels that a detector has seen.
+const END: usize = 0;
+
+/// Detects the labeling of a corpus, one label sequence at a time, in space that depends on the
+/// pairs of adjacent labels.
 ///
-/// A sequence is legal in a scheme if encoding its spans in that scheme gives the same labels, that
-/// is, if every label may follow the one before it
-/// ([`SchemeConstraint`](super::SchemeConstraint)). At most one of IO, IOB1, IOB2 and BIOES has all
-/// sequences of a corpus legal, except in two cases, which are both reported as IO, the smallest: a
-/// corpus without any `B-` is legal in IO and IOB1, and one without spans is legal in all four.
-/// Labels without prefixes are of the plain scheme if they look like types of spans
-/// ([`PlainLabels::Auto`]).
+/// Labels have prefixes if all but 1 % of those in spans can be read in one [notation](Notation).
+/// Then the scheme is the one of IO, IOB1, IOB2 and BIOES in which the fewest labels are illegal:
+/// may not follow the one before them ([`SchemeConstraint`](super::SchemeConstraint)). If more than
+/// 1 % of the labels are, the labeling is not strict. A corpus without any `B-` is legal in IO
+/// and IOB1, and one without spans in all: both are IO, the smallest. Labels without prefixes are of
+/// the plain scheme if they look like types of spans ([`PlainLabels::Auto`]), and else raw.
+///
+/// Annotated corpora have errors: each file of the Spanish CoNLL-2002 data has an illegal label, but
+/// is IOB2.
 #[derive(Clone, Debug)]
 pub struct SchemeDetector {
-    candidates: Vec<(Scheme, u64)>, // with the number of sequences illegal in it
-    with_spans: u64,                // sequences
-    has_partial: bool,              // labels
-    plain: PlainLabelCounts,
+    ids: HashMap<String, usize>,
+    labels: Vec<SeenLabel>, // the first stands for the ends of sentences
+    pairs: HashMap<(usize, usize), SeenPair>,
+    longest: (usize, Option<Place>), // sentence
+    has_partial: bool,
     choice: PlainLabels,
+    outside: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct SeenLabel {
+    name: String,
+    count: u64,
+    first: Option<Place>,
+}
+
+#[derive(Clone, Debug)]
+struct SeenPair {
+    count: u64,
+    first: Option<Place>, // of the second label
+}
+
+/// Labels that do not fit the labeling of their corpus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The label.
+    pub label: String,
+    /// What is wrong: `after 'O'`, `at the beginning of a sentence`, `at the end of a sentence`, or
+    /// `not of the scheme`.
+    pub why: String,
+    /// How often it occurs so.
+    pub count: u64,
+    /// Where it does so first, if that is known.
+    pub first: Option<Place>,
+}
+
+/// How the labels of a corpus are read, and what does not fit.
+///
+/// Its [`Display`](std::fmt::Display) form is for people: `IOB2, 9 labels`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detected {
+    /// The scheme and the notation.
+    pub labeling: Labeling,
+    /// Whether any label is of a span.
+    pub has_spans: bool,
+    /// Number of different labels.
+    pub labels: usize,
+    /// Labels that belong to no scheme, among many others that do; the most frequent first.
+    pub strays: Vec<Misfit>,
+    /// Labels that may not follow the one before them, in the scheme with the fewest of these; the
+    /// most frequent first.
+    pub illegal: Vec<Misfit>,
+    /// The schemes to which all labels but strays belong, with the number of illegal labels.
+    pub fits: Vec<(Scheme, u64)>,
+    /// Number of labels of tokens in spans.
+    pub in_spans: u64,
+    /// Number of tokens of the longest sentence, and where it is, if that is known.
+    pub longest: (usize, Option<Place>),
 }
 
 impl Default for SchemeDetector {
@@ -38,12 +116,19 @@ impl Default for SchemeDetector {
 impl SchemeDetector {
     /// A detector without observations.
     pub fn new() -> Self {
+        let end = SeenLabel {
+            name: String::new(),
+            count: 0,
+            first: None,
+        };
         Self {
-            candidates: SCHEMES.map(|scheme| (scheme, 0)).to_vec(),
-            with_spans: 0,
+            ids: HashMap::new(),
+            labels: vec![end],
+            pairs: HashMap::new(),
+            longest: (0, None),
             has_partial: false,
-            plain: PlainLabelCounts::default(),
             choice: PlainLabels::Auto,
+            outside: None,
         }
     }
 
@@ -53,101 +138,413 @@ impl SchemeDetector {
         Self { choice, ..self }
     }
 
+    /// Sets the label outside of all spans. By default it is `O`, or else one of `o`, `0`, `OUT`,
+    /// `OTHER`, `_` and `<other>`, or else the label without a prefix of most tokens, if the others
+    /// have prefixes.
+    #[must_use]
+    pub fn with_outside(self, outside: Option<String>) -> Self {
+        Self { outside, ..self }
+    }
+
+    /// What labels without a prefix are.
+    pub fn plain_labels(&self) -> PlainLabels {
+        self.choice
+    }
+
     /// Observes the labels of a sentence.
     pub fn observe<S: AsRef<str>>(&mut self, labels: &[S]) {
-        let labels: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
-        let padded = [&["O"], &labels[..], &["O"]].concat();
-        for (label, previous) in labels.iter().zip(&padded) {
-            self.plain.observe(label, Some(previous));
-        }
-        self.retain_schemes(&labels);
-        let has_span = !self.candidates.is_empty() && labels.iter().any(|label| *label != "O");
-        self.with_spans += u64::from(has_span);
-        for (scheme, illegal) in &mut self.candidates {
-            let mut pairs = padded.windows(2);
-            *illegal += u64::from(!pairs.all(|pair| may_follow(pair[0], pair[1], *scheme)));
-        }
+        self.observe_at(labels, |_| None);
     }
 
-    /// Drops the schemes that do not have all of these labels.
-    fn retain_schemes(&mut self, labels: &[&str]) {
-        self.candidates
-            .retain(|&(scheme, _)| labels.iter().all(|label| is_label(label, scheme)));
+    /// Observes the labels of a sentence; `place` tells where token t is.
+    pub fn observe_at<S: AsRef<str>>(
+        &mut self,
+        labels: &[S],
+        place: impl Fn(usize) -> Option<Place>,
+    ) {
+        if labels.len() > self.longest.0 {
+            self.longest = (labels.len(), place(0));
+        }
+        let mut previous = END;
+        for (t, label) in labels.iter().enumerate() {
+            let id = self.add(label.as_ref(), || place(t));
+            self.add_pair(previous, id, || place(t));
+            previous = id;
+        }
+        let last = labels.len().saturating_sub(1);
+        self.add_pair(previous, END, || place(last));
     }
 
-    /// Observes the labels that each token of a sentence may have, none for any. The sequence
-    /// counts as illegal where no choice of labels makes two adjacent ones legal.
-    pub fn observe_partial<S: AsRef<str>>(&mut self, allowed: &[Vec<S>]) {
+    /// Observes the labels that each token of a sentence may have, none for any.
+    pub fn observe_partial<S: AsRef<str>>(
+        &mut self,
+        allowed: &[Vec<S>],
+        place: impl Fn(usize) -> Option<Place>,
+    ) {
         self.has_partial = true;
-        let mut previous = None;
-        for set in allowed {
+        let mut previous = Some(END);
+        for (t, set) in allowed.iter().enumerate() {
+            let ids = set
+                .iter()
+                .map(|label| self.add(label.as_ref(), || place(t)));
+            let ids: Vec<usize> = ids.collect();
             // What is not known says only which labels there are.
-            let known = (set.len() == 1).then(|| set[0].as_ref());
-            for label in set.iter().map(AsRef::as_ref) {
-                self.plain
-                    .observe(label, previous.filter(|_| known.is_some()));
+            let known = (ids.len() == 1).then(|| ids[0]);
+            if let (Some(a), Some(b)) = (previous, known) {
+                self.add_pair(a, b, || place(t));
             }
             previous = known;
         }
-        let labels: Vec<&str> = allowed.iter().flatten().map(AsRef::as_ref).collect();
-        self.retain_schemes(&labels);
-        self.with_spans += u64::from(labels.iter().any(|label| *label != "O"));
-        for t in 0..=allowed.len() {
-            let before = or_outside(t.checked_sub(1).map(|before| &allowed[before]));
-            let next = or_outside(allowed.get(t));
-            if before.is_empty() || next.is_empty() {
-                continue;
-            }
-            // A sentence may count more than once: it has more than one error.
-            for (scheme, illegal) in &mut self.candidates {
-                let mut pairs = before.iter().flat_map(|a| next.iter().map(move |b| (a, b)));
-                *illegal += u64::from(!pairs.any(|(a, b)| may_follow(a, b, *scheme)));
-            }
+        if let Some(previous) = previous {
+            self.add_pair(previous, END, || place(allowed.len().saturating_sub(1)));
         }
     }
 
-    /// The scheme in which every sequence was legal. If there is none, [`Scheme::Plain`] or
-    /// [`Scheme::Raw`].
-    pub fn finish(&self) -> Scheme {
-        self.candidates
-            .iter()
-            .find(|&&(_, illegal)| illegal == 0)
-            .map_or_else(|| self.without_prefixes(), |&(scheme, _)| scheme)
+    fn add(&mut self, label: &str, place: impl Fn() -> Option<Place>) -> usize {
+        let next = self.labels.len();
+        let id = match self.ids.get(label) {
+            Some(&id) => id,
+            None => {
+                self.ids.insert(label.to_owned(), next);
+                self.labels.push(SeenLabel {
+                    name: label.to_owned(),
+                    count: 0,
+                    first: place(),
+                });
+                next
+            }
+        };
+        self.labels[id].count += 1;
+        id
     }
 
-    /// The scheme with the fewest illegal sequences, and their number. That is at most 1 % of the
-    /// sequences with spans. If no scheme fits so well or a label belongs to none, it is
-    /// [`Scheme::Plain`] or [`Scheme::Raw`].
-    ///
-    /// Annotated corpora have errors: each file of the Spanish CoNLL-2002 data has one illegal
-    /// sequence, but is IOB2.
-    pub fn prevailing(&self) -> (Scheme, u64) {
-        self.candidates
-            .iter()
-            .copied()
-            .filter(|&(_, illegal)| illegal <= self.with_spans / ONE_ILLEGAL_IN)
+    fn add_pair(&mut self, a: usize, b: usize, place: impl Fn() -> Option<Place>) {
+        let pair = self.pairs.entry((a, b)).or_insert_with(|| SeenPair {
+            count: 0,
+            first: place(),
+        });
+        pair.count += 1;
+    }
+
+    /// How the labels that were observed are read.
+    pub fn detected(&self) -> Detected {
+        let outside = self.known_outside();
+        if let Some(notation) = self.fitting_notation(&outside) {
+            return self.with_tags(notation);
+        }
+        let with_tags = self
+            .majority()
+            .and_then(|most| self.fitting_notation(&most));
+        let with_tags = with_tags.filter(|notation| self.typed(notation) > 0);
+        match with_tags {
+            Some(notation) => self.with_tags(notation),
+            None => self.without_tags(outside),
+        }
+    }
+
+    /// The labeling of predictions, given that of the gold labels. Predictions may be few and
+    /// malformed, so they are read like the gold labels unless they clearly have another scheme.
+    pub fn detected_for(&self, gold: &Labeling) -> Labeling {
+        let own = self.detected();
+        let is_like_gold = self.labels[1..].iter().all(|label| gold.has(&label.name));
+        let is_clear = own.has_spans && own.illegal.is_empty() && own.strays.is_empty();
+        let has_tags = !matches!(gold.scheme, Scheme::Raw | Scheme::Plain);
+        match has_tags && (is_clear || !is_like_gold) {
+            true => own.labeling,
+            false => gold.clone(),
+        }
+    }
+
+    /// The notation of labels with tags, if all but few labels have them.
+    fn fitting_notation(&self, outside: &str) -> Option<Notation> {
+        let total = self.in_spans(outside);
+        self.notation(outside).filter(|notation| {
+            let count: u64 = self.strays(notation).map(|label| label.count).sum();
+            let is_one = count == 1 && total >= 3;
+            total == 0 || count <= total / ONE_IN || is_one
+        })
+    }
+
+    fn with_tags(&self, notation: Notation) -> Detected {
+        let total = self.in_spans(&notation.outside);
+        let fits: Vec<(Scheme, u64)> = (self.schemes(&notation).iter())
+            .map(|&scheme| {
+                (
+                    scheme,
+                    self.illegal(scheme, &notation).map(|pair| pair.1).sum(),
+                )
+            })
+            .collect();
+        let best = (fits.iter().copied())
             .min_by_key(|&(scheme, illegal)| (illegal, self.rank(scheme))) // ties: the first
-            .unwrap_or_else(|| (self.without_prefixes(), 0))
+            .unwrap_or((Scheme::Iob2, 0));
+        let illegal = self
+            .illegal(best.0, &notation)
+            .map(|((a, b), count, first)| Misfit {
+                label: self.labels[if b == END { a } else { b }].name.clone(),
+                why: match (a, b) {
+                    (END, _) => "at the beginning of a sentence".to_owned(),
+                    (_, END) => "at the end of a sentence".to_owned(),
+                    _ => format!("after '{}'", self.labels[a].name.escape_debug()),
+                },
+                count,
+                first: first.cloned(),
+            });
+        let illegal = by_count(illegal.collect());
+        let strays = self.misfits(&notation);
+        let stray: u64 = strays.iter().map(|stray| stray.count).sum();
+        Detected {
+            labeling: Labeling {
+                scheme: best.0,
+                strict: best.1 <= total / ONE_IN,
+                notation,
+            },
+            has_spans: total > stray,
+            labels: self.labels.len() - 1,
+            strays,
+            illegal,
+            fits,
+            in_spans: total - stray,
+            longest: self.longest.clone(),
+        }
     }
-}
 
-impl SchemeDetector {
-    /// The scheme of labels that are not all of one with prefixes.
-    fn without_prefixes(&self) -> Scheme {
-        match self.plain.are_types(self.choice) {
+    /// The labels that were observed but the one outside.
+    fn inside<'a>(&'a self, outside: &'a str) -> impl Iterator<Item = &'a SeenLabel> {
+        self.labels[1..]
+            .iter()
+            .filter(move |label| label.name != outside)
+    }
+
+    /// The number of labels of tokens in spans.
+    fn in_spans(&self, outside: &str) -> u64 {
+        self.inside(outside).map(|label| label.count).sum()
+    }
+
+    /// The label outside of all spans: the choice, or the first one known that occurs.
+    fn known_outside(&self) -> Cow<'static, str> {
+        if let Some(outside) = &self.outside {
+            return outside.clone().into();
+        }
+        let count = |name: &str| self.ids.get(name).map_or(0, |&id| self.labels[id].count);
+        let known = OUTSIDE.into_iter().filter(|name| count(name) > 0);
+        let most = known.max_by_key(|name| count(name));
+        most.filter(|_| count("O") == 0).unwrap_or("O").into()
+    }
+
+    /// The label without a separator that most tokens have, unless the one outside is known.
+    fn majority(&self) -> Option<Cow<'static, str>> {
+        let most = self.labels[1..].iter().max_by_key(|label| label.count)?;
+        let tokens: u64 = self.labels[1..].iter().map(|label| label.count).sum();
+        let is_candidate = 2 * most.count > tokens && most.count < tokens;
+        let is_known = self.outside.is_some() || self.ids.contains_key("O");
+        (is_candidate && !is_known && !most.name.contains(SEPARATORS))
+            .then(|| most.name.clone().into())
+    }
+
+    /// The notation in which the most labels can be read, if some can.
+    fn notation(&self, outside: &str) -> Option<Notation> {
+        let notation = |letters, place, separator, lowercase| Notation {
+            letters,
+            place,
+            separator,
+            lowercase,
+            outside: match outside {
+                "O" => Cow::Borrowed("O"),
+                other => Cow::Owned(other.to_owned()),
+            },
+        };
+        let mut candidates = Vec::new();
+        for separator in SEPARATORS {
+            for place in [TagPlace::Prefix, TagPlace::Suffix] {
+                for lowercase in [false, true] {
+                    let all =
+                        Letters::ALL.map(|letters| notation(letters, place, separator, lowercase));
+                    candidates.extend(all);
+                }
+            }
+        }
+        let fit = |candidate: &Notation| -> u64 {
+            let fitting = self
+                .inside(outside)
+                .filter(|l| candidate.read(&l.name).is_some());
+            fitting.map(|label| label.count).sum()
+        };
+        let fits = candidates.iter().map(&fit);
+        let mut best = (0, None);
+        for (candidate, fit) in candidates.iter().zip(fits) {
+            // Ties: the first, which is the most common.
+            if fit > best.0 && self.has_evidence(candidate) {
+                best = (fit, Some(candidate));
+            }
+        }
+        let all: u64 = self.inside(outside).map(|label| label.count).sum();
+        let first = notation(Letters::Bioes, TagPlace::First, '-', false);
+        match best {
+            _ if all == 0 => Some(notation(Letters::Bioes, TagPlace::Prefix, '-', false)),
+            (fit, _) if fit + all / ONE_IN < all && self.marks_first(&first) => Some(first),
+            (_, best) => best.cloned(),
+        }
+    }
+
+    /// Whether labels that have tags in a notation are likely to be meant so. Those like `B-PER` are;
+    /// of others, one type has two tags, or there is a label outside.
+    fn has_evidence(&self, notation: &Notation) -> bool {
+        let canonical = [notation.separator == '-', !notation.lowercase];
+        if canonical == [true; 2] && notation.place == TagPlace::Prefix {
+            return true;
+        }
+        if self.ids.contains_key(notation.outside.as_ref()) {
+            return true;
+        }
+        let mut tags: HashMap<&str, &str> = HashMap::new();
+        let labels = self.labels[1..].iter();
+        let mut chunks = labels.filter_map(|label| notation.read(&label.name));
+        chunks.any(|chunk| *tags.entry(chunk.kind).or_insert(chunk.tag) != chunk.tag)
+    }
+
+    /// Whether the first tokens of spans alone have tags: each label without one follows one of its
+    /// type, with few exceptions, and some do.
+    fn marks_first(&self, notation: &Notation) -> bool {
+        let (mut legal, mut illegal) = (0, 0);
+        for (&(a, b), pair) in self.pairs.iter().filter(|((_, b), _)| *b != END) {
+            let read = |i: usize| notation.read(&self.labels[i].name);
+            let Some(chunk) = read(b).filter(|chunk| chunk.tag == "I") else {
+                continue;
+            };
+            let continues = read(a).is_some_and(|before| a != END && before.kind == chunk.kind);
+            match continues {
+                true => legal += pair.count,
+                false => illegal += pair.count,
+            }
+        }
+        let mut labels = self.labels[1..]
+            .iter()
+            .map(|label| notation.read(&label.name));
+        legal > 0
+            && illegal <= (legal + illegal) / ONE_IN
+            && labels.any(|chunk| chunk.is_some_and(|chunk| chunk.tag == "B"))
+    }
+
+    /// The labels without a tag.
+    fn strays<'a>(&'a self, notation: &'a Notation) -> impl Iterator<Item = &'a SeenLabel> {
+        let labels = self.labels[1..].iter();
+        labels.filter(|label| notation.read(&label.name).is_none())
+    }
+
+    /// The number of labels with a tag and a type.
+    fn typed(&self, notation: &Notation) -> u64 {
+        let has_type = |label: &SeenLabel| {
+            notation
+                .read(&label.name)
+                .is_some_and(|chunk| !chunk.kind.is_empty())
+        };
+        let typed = self.labels[1..].iter().filter(|label| has_type(label));
+        typed.map(|label| label.count).sum()
+    }
+
+    fn misfits(&self, notation: &Notation) -> Vec<Misfit> {
+        let strays = self.strays(notation).map(|label| Misfit {
+            label: label.name.clone(),
+            why: "not of the scheme".to_owned(),
+            count: label.count,
+            first: label.first.clone(),
+        });
+        by_count(strays.collect())
+    }
+
+    /// The schemes that have the tags of all labels.
+    fn schemes(&self, notation: &Notation) -> &'static [Scheme] {
+        let labels = self.labels[1..].iter();
+        let mut tags = labels
+            .filter_map(|label| notation.read(&label.name))
+            .map(|chunk| chunk.tag);
+        let has = |wanted: &[&str]| tags.clone().any(|tag| wanted.contains(&tag));
+        match (has(&["E", "S"]), has(&["B"])) {
+            _ if notation.place == TagPlace::First => &[Scheme::Iob2],
+            (true, _) => &[Scheme::Bioes],
+            (false, true) => &[Scheme::Iob1, Scheme::Iob2, Scheme::Bioes],
+            (false, false) if notation.letters != Letters::Bioes && tags.next().is_some() => {
+                &[Scheme::Bioes]
+            }
+            (false, false) => &[Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes],
+        }
+    }
+
+    /// The pairs of labels that are illegal in a scheme.
+    fn illegal(
+        &self,
+        scheme: Scheme,
+        notation: &Notation,
+    ) -> impl Iterator<Item = ((usize, usize), u64, Option<&Place>)> {
+        let labeling = Labeling {
+            notation: notation.clone(),
+            ..Labeling::from(scheme)
+        };
+        let pairs = self.pairs.iter();
+        let pairs = pairs.map(|(&pair, seen)| (pair, seen.count, seen.first.as_ref()));
+        pairs.filter(move |((a, b), ..)| {
+            let name = |i: usize| match i {
+                END => labeling.outside(),
+                _ => &self.labels[i].name,
+            };
+            !may_follow(name(*a), name(*b), &labeling)
+        })
+    }
+
+    /// What labels without prefixes are.
+    fn without_tags(&self, outside: Cow<'static, str>) -> Detected {
+        let total = self.in_spans(&outside);
+        let continued = self.pairs.iter().filter(|&(&(a, b), _)| a == b && b != END);
+        let continued = continued.filter(|((_, b), _)| self.labels[*b].name != outside);
+        let continued: u64 = continued.map(|(_, pair)| pair.count).sum();
+        let outsides = self
+            .ids
+            .get(&*outside)
+            .map_or(0, |&id| self.labels[id].count);
+        let has_tag = self
+            .inside(&outside)
+            .any(|label| Notation::CANONICAL.read(&label.name).is_some());
+        let is_certain = outside == "O" || self.outside.is_some();
+        let are_types = match self.choice {
+            _ if has_tag => false,
+            PlainLabels::Spans => total > 0,
+            PlainLabels::Tags => false,
+            PlainLabels::Auto => {
+                total > 0
+                    && outsides > 0
+                    && (outsides >= total || is_certain && 4 * continued >= total)
+            }
+        };
+        let notation = match are_types {
+            true => Notation {
+                outside,
+                ..Notation::CANONICAL
+            },
+            false => Notation::CANONICAL,
+        };
+        let with_types = self.notation(&self.known_outside()).filter(|notation| {
+            let typed = self.typed(notation);
+            typed > 0 && SUSPICIOUS * typed >= total
+        });
+        let suspicious = with_types.filter(|_| self.choice == PlainLabels::Auto);
+        let scheme = match are_types {
             true => Scheme::Plain,
             false => Scheme::Raw,
+        };
+        Detected {
+            labeling: Labeling {
+                notation,
+                ..Labeling::from(scheme)
+            },
+            has_spans: are_types,
+            labels: self.labels.len() - 1,
+            strays: suspicious.map_or_else(Vec::new, |notation| self.misfits(&notation)),
+            illegal: Vec::new(),
+            fits: Vec::new(),
+            in_spans: if are_types { total } else { 0 },
+            longest: self.longest.clone(),
         }
-    }
-
-    /// The schemes to which all labels belong, with the number of illegal sequences.
-    pub fn fits(&self) -> impl Iterator<Item = (Scheme, u64)> {
-        self.candidates.iter().copied()
-    }
-
-    /// The number of sequences with spans.
-    pub fn with_spans(&self) -> u64 {
-        self.with_spans
     }
 
     /// The rank of a scheme among those that fit equally well. Few known labels may fit several
@@ -158,13 +555,19 @@ impl SchemeDetector {
             Scheme::Io => 0,
             Scheme::Iob2 => 1,
             Scheme::Iob1 => 2,
-            Scheme::Bioes | Scheme::Raw | Scheme::Plain => 3,
+            _ => 3,
         }
     }
 }
 
-/// Detects the scheme of a corpus from the labels of each sentence: [`SchemeDetector::finish`].
-pub fn detect<L, S>(sentences: impl IntoIterator<Item = L>) -> Scheme
+/// Sorts misfits, the most frequent first.
+fn by_count(mut misfits: Vec<Misfit>) -> Vec<Misfit> {
+    misfits.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.label.cmp(&b.label)));
+    misfits
+}
+
+/// Detects the labeling of a corpus from the labels of each sentence.
+pub fn detect<L, S>(sentences: impl IntoIterator<Item = L>) -> Labeling
 where
     L: AsRef<[S]>,
     S: AsRef<str>,
@@ -173,82 +576,220 @@ where
     for labels in sentences {
         detector.observe(labels.as_ref());
     }
-    detector.finish()
+    detector.detected().labeling
 }
 
-/// The labels of a set; `O` beyond the ends of a sentence.
-fn or_outside<S: AsRef<str>>(set: Option<&Vec<S>>) -> Vec<&str> {
-    match set {
-        None => vec!["O"],
-        Some(set) => set.iter().map(AsRef::as_ref).collect(),
+impl Detected {
+    /// How the labels were read, in words. That types were recognized without prefixes is said,
+    /// unless it was the choice of the detector.
+    pub fn reading(&self, detector: &SchemeDetector) -> String {
+        let is_guess = detector.choice == PlainLabels::Auto;
+        match self.labeling.scheme == Scheme::Plain && is_guess {
+            true => format!(
+                "read as {self}: they have no B- or I-, but look like types, so adjacent tokens with \
+                 the same label are one span (--plain-labels tags if they are tags)"
+            ),
+            false => format!("read as {self}"),
+        }
+    }
+
+    /// What was decided against evidence, for people: each with the first place, if it is known.
+    pub fn warnings(&self) -> Vec<String> {
+        let is_read = self.labeling.scheme.has_spans();
+        let mut warnings: Vec<String> = (self.strays.iter().take(MAX_WARNINGS))
+            .map(|stray| {
+                let label = stray.label.escape_debug();
+                let fate = match is_read {
+                    true => format!(
+                        "belongs to no scheme, unlike the others ({})",
+                        self.labeling
+                    ),
+                    false => "has no tag such as B-, unlike others: no spans are read, and \
+                              accuracy alone is scored"
+                        .to_owned(),
+                };
+                warning(
+                    &stray.first,
+                    &format!("the label '{label}'{} {fate}", times(stray.count)),
+                )
+            })
+            .collect();
+        let illegal: u64 = self.illegal.iter().map(|misfit| misfit.count).sum();
+        if let Some(first) = self.illegal.first() {
+            let label = first.label.escape_debug();
+            let fate = match self.labeling.strict {
+                true => "",
+                false => "; so many that the rules of the scheme are not enforced",
+            };
+            let title = self.labeling.scheme.title();
+            let others = match illegal - first.count {
+                0 => String::new(),
+                n => format!(", and {n} more illegal labels"),
+            };
+            let text = format!(
+                "'{label}' {} is illegal in {title}{}{others}{fate}",
+                first.why,
+                times(first.count)
+            );
+            warnings.push(warning(&first.first, &text));
+        }
+        if is_read && !self.has_spans && self.labels > 0 {
+            warnings.push("warning: no token is in a span".to_owned());
+        }
+        if self.longest.0 > LONG {
+            let text = format!(
+                "a sentence of {} tokens; are the blank lines between sentences missing?",
+                self.longest.0
+            );
+            warnings.push(warning(&self.longest.1, &text));
+        }
+        warnings
     }
 }
 
-/// Whether `label` belongs to `scheme`.
-pub fn is_label(label: &str, scheme: Scheme) -> bool {
-    let tags: &[&str] = match scheme {
-        Scheme::Raw | Scheme::Plain => return true,
-        Scheme::Io => &["I"],
-        Scheme::Iob1 | Scheme::Iob2 => &["B", "I"],
-        Scheme::Bioes => &["B", "I", "E", "S"],
-    };
-    label == "O" || tags.contains(&ChunkLabel::parse(label).tag)
+fn warning(place: &Option<Place>, text: &str) -> String {
+    match place {
+        Some(place) => format!("warning: {place}: {text}"),
+        None => format!("warning: {text}"),
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => String::new(),
+        n => format!(" ({n} times)"),
+    }
+}
+
+impl fmt::Display for Detected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels = if self.labels == 1 { "label" } else { "labels" };
+        write!(f, "{}, {} {labels}", self.labeling, self.labels)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn detected(sentences: &[&str]) -> Detected {
+        let mut detector = SchemeDetector::new();
+        for sentence in sentences {
+            detector.observe(&sentence.split_whitespace().collect::<Vec<_>>());
+        }
+        detector.detected()
+    }
+
     fn scheme(sentences: &[&str]) -> Scheme {
-        detect(
-            sentences
-                .iter()
-                .map(|s| s.split_whitespace().collect::<Vec<_>>()),
-        )
+        detected(sentences).labeling.scheme
     }
 
     #[test]
     fn the_scheme_of_a_legal_corpus_is_detected() {
-        assert_eq!(scheme(&["O I-X I-X I-Y", "I-X"]), Scheme::Io);
-        assert_eq!(scheme(&["O I-X I-X I-Y", "I-X B-X"]), Scheme::Iob1);
-        assert_eq!(scheme(&["O B-X I-X B-Y", "B-X"]), Scheme::Iob2);
-        assert_eq!(scheme(&["B-X"]), Scheme::Iob2);
-        assert_eq!(scheme(&["O B-X E-X S-Y"]), Scheme::Bioes);
-        assert_eq!(scheme(&["S-X"]), Scheme::Bioes);
-        assert_eq!(scheme(&["B I O B"]), Scheme::Iob2);
+        for (sentences, expected) in [
+            (&["O I-X I-X I-Y", "I-X"][..], Scheme::Io),
+            (&["O I-X I-X I-Y", "I-X B-X"], Scheme::Iob1),
+            (&["O B-X I-X B-Y", "B-X"], Scheme::Iob2),
+            (&["B-X"], Scheme::Iob2),
+            (&["O B-X E-X S-Y"], Scheme::Bioes),
+            (&["S-X"], Scheme::Bioes),
+            (&["B I O B"], Scheme::Iob2),
+            (&["O O", ""], Scheme::Io),
+            (&[], Scheme::Io),
+        ] {
+            assert_eq!(detected(sentences).labeling, expected, "{sentences:?}");
+        }
     }
 
     #[test]
-    fn one_illegal_sequence_makes_a_corpus_raw() {
-        assert_eq!(scheme(&["B-X I-X", "O I-X"]), Scheme::Raw);
-        assert_eq!(scheme(&["B-X I-Y"]), Scheme::Raw);
-        assert_eq!(scheme(&["B-X E-X", "B-X"]), Scheme::Raw);
-        assert_eq!(scheme(&["B-X I-X", "X"]), Scheme::Raw);
-        assert_eq!(scheme(&["B-X O-X"]), Scheme::Raw);
+    fn notations_are_detected() {
+        for (sentences, expected) in [
+            ("O B_PER I_PER O", "IOB2 written B_X"),
+            ("O PER-B PER-I", "IOB2 written X-B"),
+            ("o b-per i-per", "IOB2 written b-X, outside 'o'"),
+            ("O B-X L-X U-Y", "BILOU"),
+            ("O B/X I/X L/X", "BILOU written B/X"),
+            ("B M E S S B E", "BMES"),
+            ("O B-X M-X E-X W-X", "BMEWO"),
+            ("0 0 B-PER I-PER", "IOB2, outside '0'"),
+            ("OTHER PER OTHER", "types without prefixes, outside 'OTHER'"),
+            ("none none none none B-X I-X", "IOB2, outside 'none'"),
+            (
+                "<other> I-<title> <title> I-<title> <title> I-<author> <other>",
+                "IOB2 written I-X X, outside '<other>'",
+            ),
+            ("I_A I_A O I_B", "IO written I_X"),
+            ("B-NP-SBJ I-NP-SBJ O", "IOB2"),
+        ] {
+            assert_eq!(
+                detected(&[sentences]).labeling.to_string(),
+                expected,
+                "{sentences}"
+            );
+        }
     }
 
     #[test]
-    fn one_illegal_sequence_in_a_hundred_does_not_hide_the_prevailing_scheme() {
+    fn tags_are_not_spans() {
+        for sentence in [
+            "DT NN VBZ .",
+            "-LRB- NN -RRB-",
+            "NN NN NN",
+            "S V B E N A P RD",
+            "N-S V-B A-E",
+            "DET NOUN NOUN NOUN VERB",
+            "_ NOUN VERB DET",
+            "NN-S VB-S DT JJ-B",
+            "B-X NN DT NN",
+            "B-X O-X",
+            "A A A A B B",
+        ] {
+            assert_eq!(scheme(&[sentence]), Scheme::Raw, "{sentence}");
+        }
+        // `O` is the pronoun of the tag set for tweets.
+        assert_eq!(scheme(&["O V D N", "N V O", "N N P O"]), Scheme::Raw);
+    }
+
+    #[test]
+    fn one_stray_label_does_not_hide_the_scheme() {
+        for stray in ["\"", "NE-COARSE", "NNP O B-PER"] {
+            let mut detector = SchemeDetector::new();
+            detector.observe_at(&["O", "B-PER", "I-PER", "O", stray, "O", "B-LOC"], |t| {
+                Some(Place::line("x", t as u64 + 1))
+            });
+            let detected = detector.detected();
+            assert_eq!(detected.labeling, Scheme::Iob2);
+            let [misfit] = &detected.strays[..] else {
+                panic!("{stray}: {:?}", detected.strays);
+            };
+            assert_eq!((misfit.label.as_str(), misfit.count), (stray, 1));
+            assert_eq!(misfit.first, Some(Place::line("x", 5)));
+        }
+    }
+
+    #[test]
+    fn one_illegal_label_in_a_hundred_does_not_hide_the_scheme() {
         let mut detector = SchemeDetector::new();
         for _ in 0..99 {
             detector.observe(&["B-X", "I-X"]);
         }
-        detector.observe(&["O", "O"]);
-        assert_eq!(detector.prevailing(), (Scheme::Iob2, 0));
         detector.observe(&["B-X", "I-Y"]);
-        assert_eq!(detector.prevailing(), (Scheme::Iob2, 1));
-        detector.observe(&["O", "I-Y"]);
-        assert_eq!(detector.prevailing(), (Scheme::Raw, 0));
+        let detected = detector.detected();
+        assert_eq!(detected.labeling, Scheme::Iob2);
+        assert_eq!(detected.illegal.len(), 1);
+        assert_eq!(detected.illegal[0].why, "after 'B-X'");
+        for _ in 0..2 {
+            detector.observe(&["O", "I-Y"]);
+        }
+        let detected = detector.detected();
+        assert_eq!(detected.labeling.to_string(), "IOB2, not strictly");
+        assert!(detected.has_spans);
     }
 
     #[test]
-    fn no_scheme_prevails_if_a_label_belongs_to_none() {
-        let mut detector = SchemeDetector::new();
-        for _ in 0..1000 {
-            detector.observe(&["B-X", "I-X"]);
-        }
-        detector.observe(&["NN"]);
-        assert_eq!(detector.prevailing(), (Scheme::Raw, 0));
+    fn a_long_sentence_with_one_error_does_not_make_all_schemes_alike() {
+        let long = ["B-X I-X O"; 200].join(" ") + " I-X";
+        assert_eq!(scheme(&[&long]), Scheme::Iob2);
     }
 
     #[test]
@@ -261,38 +802,51 @@ mod tests {
                     labels.map(str::to_owned).collect()
                 };
                 let sets: Vec<Vec<String>> = sentence.split(' ').map(set).collect();
-                detector.observe_partial(&sets);
+                detector.observe_partial(&sets, |_| None);
             }
-            detector.prevailing()
+            detector.detected().labeling.scheme
         };
-        assert_eq!(scheme(&["_ I-X _", "B-X _ _"]), (Scheme::Iob2, 0));
-        assert_eq!(scheme(&["O B-X _ O"]), (Scheme::Iob2, 0));
-        assert_eq!(scheme(&["O I-X _ B-Y|B-X"]), (Scheme::Iob1, 0));
-        assert_eq!(scheme(&["_ E-X _", "B-X _ _"]), (Scheme::Bioes, 0));
-        assert_eq!(scheme(&["_ I-X _", "_ O"]), (Scheme::Io, 0));
-        assert_eq!(scheme(&["_ NN _", "B-X O"]), (Scheme::Raw, 0));
-        assert_eq!(scheme(&["O I-X _", "_ B-X _", "_ E-X"]), (Scheme::Raw, 0));
+        assert_eq!(scheme(&["_ I-X _", "B-X _ _"]), Scheme::Iob2);
+        assert_eq!(scheme(&["O B-X _ O"]), Scheme::Iob2);
+        assert_eq!(scheme(&["O I-X _ B-Y|B-X"]), Scheme::Iob1);
+        assert_eq!(scheme(&["_ E-X _", "B-X _ _"]), Scheme::Bioes);
+        assert_eq!(scheme(&["_ I-X _", "_ O"]), Scheme::Io);
+        assert_eq!(scheme(&["_ NN _", "B-X O"]), Scheme::Raw);
+        assert_eq!(scheme(&["O PERSON O", "_ PERSON|O O"]), Scheme::Plain);
     }
 
     #[test]
-    fn parts_of_speech_are_raw() {
-        assert_eq!(scheme(&["DT NN VBZ ."]), Scheme::Raw);
-        assert_eq!(scheme(&["-LRB- NN -RRB-"]), Scheme::Raw);
+    fn types_without_prefixes_have_much_outside_or_long_spans() {
+        assert_eq!(scheme(&["O PERSON O", "LOCATION O"]), Scheme::Plain);
+        assert_eq!(scheme(&["NP NP VP NP NP O"]), Scheme::Plain);
     }
 
     #[test]
-    fn types_without_prefixes_are_plain() {
-        assert_eq!(scheme(&["PERSON PERSON O", "O LOCATION O"]), Scheme::Plain);
-        let mut detector = SchemeDetector::new();
-        detector.observe_partial(&[vec!["PERSON"], vec![], vec!["PERSON", "O"], vec!["O"]]);
-        assert_eq!(detector.prevailing(), (Scheme::Plain, 0));
-        let tags = detector.with_plain_labels(PlainLabels::Tags);
-        assert_eq!(tags.finish(), Scheme::Raw);
+    fn a_choice_is_kept() {
+        let with = |choice, labels: &str| {
+            let mut detector = SchemeDetector::new().with_plain_labels(choice);
+            detector.observe(&labels.split(' ').collect::<Vec<_>>());
+            detector.detected().labeling.scheme
+        };
+        assert_eq!(with(PlainLabels::Spans, "NP VP"), Scheme::Plain);
+        assert_eq!(with(PlainLabels::Tags, "O PERSON O"), Scheme::Raw);
+        let outside = Some("NIL".to_owned());
+        let mut detector = SchemeDetector::new().with_outside(outside);
+        detector.observe(&["B-X", "NIL", "I-X"]);
+        assert_eq!(detector.detected().labeling.outside(), "NIL");
     }
 
     #[test]
-    fn without_spans_the_smallest_scheme_is_chosen() {
-        assert_eq!(scheme(&["O O", ""]), Scheme::Io);
-        assert_eq!(scheme(&[]), Scheme::Io);
+    fn predictions_are_read_like_gold_labels_unless_they_clearly_have_another_scheme() {
+        let of = |labels: &str, gold: Scheme| {
+            let mut detector = SchemeDetector::new();
+            detector.observe(&labels.split(' ').collect::<Vec<_>>());
+            detector.detected_for(&gold.into()).scheme
+        };
+        assert_eq!(of("B-X B-X E-X I-X", Scheme::Bioes), Scheme::Bioes);
+        assert_eq!(of("B-X I-X O", Scheme::Bioes), Scheme::Iob2);
+        assert_eq!(of("S-X O", Scheme::Iob2), Scheme::Bioes);
+        assert_eq!(of("PER PER", Scheme::Plain), Scheme::Plain);
+        assert_eq!(of("O O PER", Scheme::Raw), Scheme::Raw);
     }
 }

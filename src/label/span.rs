@@ -1,7 +1,7 @@
 //! Spans, and decoding them from labels.
 
 use super::chunk_label::ChunkLabel;
-use super::scheme::Scheme;
+use super::labeling::Labeling;
 
 /// A labeled span: tokens `start..end` of type `kind`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,51 +20,33 @@ pub struct Span<'a> {
 /// counts: if a tag of no scheme (such as `[` after `B`) starts a span inside another, the earlier
 /// span ends there.
 pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
-    Scheme::Raw.spans(labels)
+    Labeling::RAW.spans(labels)
 }
 
-impl Scheme {
-    /// Decodes the spans of labels of this scheme: [`spans`], which reads all schemes alike, except
-    /// in the plain scheme, whose labels are types.
-    pub fn spans<S: AsRef<str>>(self, labels: &[S]) -> Vec<Span<'_>> {
-        self.spans_of(labels.iter().map(AsRef::as_ref))
-    }
-
-    /// Like [`spans`](Self::spans), for labels from elsewhere, from which the spans borrow.
-    pub(crate) fn spans_of<'a>(
-        self,
-        labels: impl ExactSizeIterator<Item = &'a str>,
-    ) -> Vec<Span<'a>> {
-        let len = labels.len();
-        let mut spans = Vec::new();
-        let mut open: Option<(usize, &str)> = None; // start and type
-        let mut previous = ChunkLabel::OUTSIDE;
-        for (t, label) in labels.enumerate() {
-            let chunk = ChunkLabel::of(label, self);
-            let starts = chunk.starts_after(previous);
-            if (starts || previous.ends_before(chunk))
-                && let Some((start, kind)) = open.take()
-            {
-                spans.push(Span {
-                    start,
-                    end: t,
-                    kind,
-                });
-            }
-            if starts {
-                open = Some((t, chunk.kind));
-            }
-            previous = chunk;
+/// Decodes the spans of split labels by conlleval's rules.
+pub(super) fn decode<'a>(chunks: impl ExactSizeIterator<Item = ChunkLabel<'a>>) -> Vec<Span<'a>> {
+    let len = chunks.len();
+    let mut spans = Vec::new();
+    let mut open: Option<(usize, &str)> = None; // start and type
+    let mut previous = ChunkLabel::OUTSIDE;
+    for (t, chunk) in chunks.enumerate() {
+        let starts = chunk.starts_after(previous);
+        if (starts || previous.ends_before(chunk))
+            && let Some((start, kind)) = open.take()
+        {
+            let end = t;
+            spans.push(Span { start, end, kind });
         }
-        if let Some((start, kind)) = open {
-            spans.push(Span {
-                start,
-                end: len,
-                kind,
-            });
+        if starts {
+            open = Some((t, chunk.kind));
         }
-        spans
+        previous = chunk;
     }
+    if let Some((start, kind)) = open {
+        let end = len;
+        spans.push(Span { start, end, kind });
+    }
+    spans
 }
 
 #[cfg(test)]

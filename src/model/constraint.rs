@@ -1,12 +1,12 @@
 //! From a label scheme to a constraint on decoding.
 
 use crate::chain::Constraint;
-use crate::label::{LabelSet, Scheme, SchemeConstraint};
+use crate::label::{LabelSet, Labeling, SchemeConstraint};
 
-/// Returns the constraint that restricts decoding to the legal label sequences of `scheme`; `None`
+/// Returns the constraint that restricts decoding to the legal label sequences; `None`
 /// if every sequence is legal.
-pub fn decoding_constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
-    let legal = SchemeConstraint::new(labels, scheme);
+pub fn decoding_constraint(labels: &LabelSet, labeling: &Labeling) -> Option<Constraint> {
+    let legal = SchemeConstraint::new(labels, labeling);
     let constraint = || Constraint::new(&legal.allowed, &legal.start, &legal.end);
-    legal.is_binding().then(constraint)
+    (labeling.strict && legal.is_binding()).then(constraint)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::format::{MAX_LABELS, Precision, TableInfo};
 use crate::chain::{LabelWeights, Order};
 use crate::error::{Error, Result};
-use crate::label::{LabelSet, PlainLabels, Scheme};
+use crate::label::{LabelSet, Labeling, PlainLabels, Scheme};
 use crate::sentence::JoinedColumns;
 use crate::template::Template;
 
@@ -36,10 +36,10 @@ pub struct Provenance {
 pub struct Header {
     /// The labels that the model predicts.
     pub labels: LabelSet,
-    /// The scheme of these labels.
-    pub scheme: Scheme,
-    /// The scheme of the training corpus, to which predictions are converted back.
-    pub corpus_scheme: Scheme,
+    /// How these labels encode spans.
+    pub labeling: Labeling,
+    /// The labeling of the training corpus, to which predictions are converted back.
+    pub corpus_labeling: Labeling,
     /// Column names of the training corpus, in file order.
     pub columns: Vec<String>,
     /// Index in `columns` of the column that held the labels.
@@ -73,8 +73,8 @@ impl Header {
                 end: vec![0.0; k],
             },
             labels,
-            scheme: Scheme::Raw,
-            corpus_scheme: Scheme::Raw,
+            labeling: Labeling::default(),
+            corpus_labeling: Labeling::default(),
             columns: Vec::new(),
             label_column: None,
             template: None,
@@ -90,17 +90,16 @@ impl Header {
         }
     }
 
-    /// Returns whether the labels encode spans: they have prefixes, or are of the plain scheme.
+    /// Returns whether the labels encode spans.
     pub fn encodes_spans(&self) -> bool {
-        let are_spans = self.scheme == Scheme::Plain || self.labels.encodes_spans();
-        are_spans && self.joined.is_none()
+        self.labeling.scheme.has_spans()
     }
 
     /// Returns what labels without prefixes are in data for this model: those of the model are what
     /// its scheme says, unless the user has chosen.
     pub fn plain_labels(&self, choice: PlainLabels) -> PlainLabels {
         match choice {
-            PlainLabels::Auto if self.scheme == Scheme::Plain => PlainLabels::Spans,
+            PlainLabels::Auto if self.labeling == Scheme::Plain => PlainLabels::Spans,
             PlainLabels::Auto if !self.encodes_spans() => PlainLabels::Tags,
             choice => choice,
         }
@@ -240,7 +239,7 @@ impl Header {
         if again.map_err(|e| e.to_string())? != *joined || self.label_column.is_some() {
             return Err("the columns that the labels join do not exist".to_owned());
         }
-        if [self.scheme, self.corpus_scheme] != [Scheme::Raw; 2] {
+        if [&self.labeling, &self.corpus_labeling] != [Labeling::RAW; 2] {
             return Err("the labels join columns, but encode spans".to_owned());
         }
         let labels = self.labels.names();

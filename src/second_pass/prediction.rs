@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::Marginals;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::label::{ChunkLabel, LabelSet, Scheme};
+use crate::label::{LabelSet, Labeling};
 
 /// The labels of a model that makes a first pass, and their types, such as `PER` for `B-PER` and
 /// `I-PER`. Labels that encode no spans are their own types.
@@ -17,7 +17,7 @@ pub struct LabelTypes {
     /// The labels, `[K]`.
     pub labels: Vec<TypedLabel>,
     /// The scheme of the labels.
-    pub scheme: Scheme,
+    pub labeling: Labeling,
 }
 
 /// A label of a model that makes a first pass.
@@ -32,12 +32,12 @@ pub struct TypedLabel {
 }
 
 impl LabelTypes {
-    /// Returns the types of `labels` in `scheme`.
-    pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
-        let has_spans = scheme != Scheme::Raw;
+    /// Returns the types of `labels`.
+    pub fn new(labels: &LabelSet, labeling: &Labeling) -> Self {
+        let has_spans = labeling.scheme.has_spans();
         let mut types: Vec<String> = Vec::new();
         let labels = labels.names().iter().zip(0..).map(|(label, id)| {
-            let name = match ChunkLabel::of(label, scheme) {
+            let name = match labeling.chunk(label) {
                 chunk if has_spans && chunk.is_inside() => chunk.kind,
                 _ => label,
             };
@@ -55,7 +55,7 @@ impl LabelTypes {
         Self {
             labels: labels.collect(),
             types,
-            scheme,
+            labeling: labeling.clone(),
         }
     }
 
@@ -122,9 +122,9 @@ impl Prediction {
         }
         let labels = labels.iter().map(|label| &types.labels[label.index()]);
         let mut spans = Vec::new();
-        if types.scheme != Scheme::Raw {
+        if types.labeling.scheme.has_spans() {
             let names: Vec<&str> = labels.clone().map(|label| &*label.name).collect();
-            spans.extend(types.scheme.spans(&names).into_iter().filter_map(|span| {
+            spans.extend(types.labeling.spans(&names).into_iter().filter_map(|span| {
                 Some(PredictedSpan {
                     start: span.start,
                     end: span.end,

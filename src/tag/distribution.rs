@@ -242,7 +242,7 @@ impl Distribution<'_> {
         let labels = header.labels.names();
         let chunks: Vec<_> = labels
             .iter()
-            .map(|label| ChunkLabel::of(label, header.scheme))
+            .map(|label| header.labeling.chunk(label))
             .collect();
         let opens = |a: ChunkLabel<'_>, b: ChunkLabel<'_>| b.starts_after(a) && b.kind == kind;
         let continues =

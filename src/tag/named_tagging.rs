@@ -6,7 +6,7 @@ use super::tagger::Tagger;
 use super::tagging::Tagging;
 use crate::corpus::{Candidate, Tagged};
 use crate::ids::LabelId;
-use crate::label::Scheme;
+use crate::label::Labeling;
 use crate::sentence::Sentence;
 
 /// Labels of one token with their probabilities.
@@ -23,7 +23,7 @@ type LabelProbabilities<'a> = Vec<(Cow<'a, str>, f64)>;
 /// let tagger = Tagger::open("ner.model")?;
 /// let sentence = Sentence::from_words(["Ada", "Lovelace", "lived", "in", "London"]);
 /// let tagging = tagger.tag(&sentence)?;
-/// let named = NamedTagging::new(&tagger, tagging, tagger.model().header().corpus_scheme);
+/// let named = NamedTagging::new(&tagger, tagging, tagger.model().header().corpus_labeling);
 /// let options = WriteOptions::new(OutputFormat::Jsonl);
 /// let mut writer = Writer::new(Vec::new(), "memory", &options)?;
 /// writer.write(&named.tagged(&sentence))?;
@@ -33,7 +33,7 @@ type LabelProbabilities<'a> = Vec<(Cow<'a, str>, f64)>;
 #[derive(Clone, Debug)]
 pub struct NamedTagging<'a> {
     labels: Vec<Cow<'a, str>>,
-    scheme: Scheme,
+    labeling: &'a Labeling,
     marginals: Option<Vec<LabelProbabilities<'a>>>,
     probability: Option<f64>,
     mark_probabilities: Option<Vec<f64>>,
@@ -49,18 +49,18 @@ struct NamedPath<'a> {
 }
 
 impl<'a> NamedTagging<'a> {
-    /// Looks up the label names and converts them to `scheme`.
-    pub fn new(tagger: &'a Tagger, tagging: Tagging, scheme: Scheme) -> Self {
-        let names = |labels: &[LabelId]| tagger.label_names_in(scheme, labels);
+    /// Looks up the label names and converts them to `labeling`.
+    pub fn new(tagger: &'a Tagger, tagging: Tagging, labeling: &'a Labeling) -> Self {
+        let names = |labels: &[LabelId]| tagger.label_names_in(labeling, labels);
         let marginals = tagging.marginals.map(|marginals| {
             let predicted = tagger.label_names(&tagging.labels);
             let rows = marginals.rows().enumerate();
-            rows.map(|(t, row)| named_marginals(tagger, row, &predicted, t, scheme))
+            rows.map(|(t, row)| named_marginals(tagger, row, &predicted, t, labeling))
                 .collect()
         });
         Self {
             labels: names(&tagging.labels),
-            scheme,
+            labeling,
             marginals,
             probability: tagging.probability,
             mark_probabilities: None,
@@ -105,7 +105,7 @@ impl<'a> NamedTagging<'a> {
         Tagged {
             sentence,
             labels: self.labels.iter().map(AsRef::as_ref).collect(),
-            scheme: self.scheme,
+            labeling: self.labeling,
             marginals: marginals.map(|rows| rows.iter().map(borrow).collect()),
             probability: self.probability,
             mark_probabilities: self.mark_probabilities.clone(),
@@ -128,27 +128,27 @@ fn named_marginals<'a>(
     marginals: &[f64],
     predicted: &[&'a str],
     t: usize,
-    scheme: Scheme,
+    labeling: &Labeling,
 ) -> LabelProbabilities<'a> {
     let header = tagger.model().header();
     let names = header.labels.names().iter().map(String::as_str);
     let row = names.zip(marginals.iter().copied());
-    let mut row = if scheme == header.scheme {
+    let mut row = if *labeling == header.labeling {
         row.map(|(label, p)| (Cow::Borrowed(label), p)).collect()
     } else {
-        convert_marginals(row, predicted, t, [header.scheme, scheme])
+        convert_marginals(row, predicted, t, [&header.labeling, labeling])
     };
     row.sort_by(|x, y| y.1.total_cmp(&x.1));
     row
 }
 
-/// Converts the marginals of token `t` to another scheme: the probability of each of the model's
+/// Converts the marginals of token `t` to another labeling: the probability of each of the model's
 /// labels is added to that of the label it converts to between the predicted neighbors.
 fn convert_marginals<'a>(
     marginals: impl Iterator<Item = (&'a str, f64)>,
     predicted: &[&'a str],
     t: usize,
-    [from, to]: [Scheme; 2],
+    [from, to]: [&Labeling; 2],
 ) -> LabelProbabilities<'a> {
     // The conversion of a label depends on its direct neighbors only.
     let mut window = predicted[t.saturating_sub(1)..predicted.len().min(t + 2)].to_vec();

@@ -12,7 +12,7 @@ use super::input::TagInput;
 use crate::chain::{Constraint, LabelMask};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::label::{ChunkLabel, Scheme, SpanPosition, position_label};
+use crate::label::{ChunkLabel, Labeling, SpanPosition};
 use crate::model::Header;
 use crate::sentence::{TokenLabel, list_names};
 
@@ -46,9 +46,7 @@ impl Restriction {
         let mut builder = Builder {
             header,
             sentence,
-            chunks: names
-                .map(|name| ChunkLabel::of(name, header.scheme))
-                .collect(),
+            chunks: names.map(|name| header.labeling.chunk(name)).collect(),
             allowed: vec![vec![true; header.labels.len()]; sentence.len()],
             forbidden: Vec::new(),
         };
@@ -103,9 +101,9 @@ impl Builder<'_> {
         if *label == TokenLabel::Unknown {
             return Ok(());
         }
-        let (scheme, corpus_scheme) = (self.header.scheme, self.header.corpus_scheme);
-        if scheme != corpus_scheme {
-            return self.converted_label(t, label.labels(), corpus_scheme);
+        let corpus = &self.header.corpus_labeling;
+        if self.header.labeling != *corpus {
+            return self.converted_label(t, label.labels(), corpus);
         }
         let mut allowed = vec![false; self.chunks.len()];
         for name in label.labels() {
@@ -118,11 +116,11 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Restricts the label of token `t` to those that become one of `labels` in `scheme`.
-    fn converted_label(&mut self, t: usize, labels: &[String], scheme: Scheme) -> Result<()> {
+    /// Restricts the label of token `t` to those that become one of `labels` in `labeling`.
+    fn converted_label(&mut self, t: usize, labels: &[String], labeling: &Labeling) -> Result<()> {
         for name in labels {
-            let chunk = ChunkLabel::of(name, scheme);
-            let is_known = name == "O"
+            let chunk = labeling.chunk(name);
+            let is_known = name == labeling.outside()
                 || chunk.is_inside() && self.chunks.iter().any(|b| is_of(*b, chunk.kind));
             if !is_known {
                 return Err(self.no_label(t, name));
@@ -131,7 +129,7 @@ impl Builder<'_> {
         for b in 0..self.chunks.len() {
             let chunk = self.chunks[b];
             if !chunk.is_inside() {
-                let is_allowed = labels.iter().any(|name| name == "O");
+                let is_allowed = labels.iter().any(|name| name == labeling.outside());
                 self.restrict(t, |other| other != b || is_allowed);
                 continue;
             }
@@ -142,7 +140,7 @@ impl Builder<'_> {
                     last,
                     follows: before == 2,
                 };
-                labels.contains(&position_label(position, scheme, chunk.kind))
+                labels.contains(&labeling.label(position, chunk.kind))
             };
             let before = [0, 1, 2].map(|x| is_allowed(x, false) || is_allowed(x, true));
             let after = [false, true].map(|last| (0..3).any(|x| is_allowed(x, last)));
@@ -158,7 +156,7 @@ impl Builder<'_> {
                         "the known labels {} cannot be kept by a model of scheme {}, since they \
                          depend on the labels of both neighbors; expected one of them",
                         list_names(labels),
-                        self.header.scheme
+                        self.header.labeling
                     ),
                 ));
             }
@@ -281,11 +279,11 @@ impl Builder<'_> {
             format!(
                 "the model has no label for the known label '{name}'; its labels are {}{}",
                 list_names(self.header.labels.names()),
-                match self.header.scheme == self.header.corpus_scheme {
+                match self.header.labeling == self.header.corpus_labeling {
                     true => String::new(),
                     false => format!(
-                        ", known labels are in the scheme of the training corpus, {}",
-                        self.header.corpus_scheme
+                        ", known labels are as in the training corpus, {}",
+                        self.header.corpus_labeling
                     ),
                 }
             ),

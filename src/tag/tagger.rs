@@ -18,7 +18,7 @@ use crate::chain::{
 use crate::error::{Error, Result};
 use crate::extract::{AttributeSource, TokenSink};
 use crate::ids::LabelId;
-use crate::label::Scheme;
+use crate::label::Labeling;
 use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, decoding_constraint};
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
@@ -62,7 +62,7 @@ impl FirstPass {
         let first = Arc::clone(model.first_pass()?);
         let header = first.header();
         Some(Self {
-            types: LabelTypes::new(&header.labels, header.scheme),
+            types: LabelTypes::new(&header.labels, &header.labeling),
             tagger: Tagger::new(first),
             window: options.window,
         })
@@ -93,7 +93,7 @@ impl Tagger {
         let model = model.into();
         let header = model.header();
         Self {
-            constraint: decoding_constraint(&header.labels, header.scheme),
+            constraint: decoding_constraint(&header.labels, &header.labeling),
             transitions: Transitions::from_weights(&header.label_weights, header.order),
             first_pass: FirstPass::of(&model).map(Box::new),
             model,
@@ -243,12 +243,12 @@ impl Tagger {
         labels.iter().map(|&id| self.label(id)).collect()
     }
 
-    /// Returns the names of the labels of a sentence, in another scheme if it is not the model's.
-    pub fn label_names_in(&self, scheme: Scheme, labels: &[LabelId]) -> Vec<Cow<'_, str>> {
+    /// Returns the names of the labels of a sentence, in a labeling such as [`Header::corpus_labeling`].
+    pub fn label_names_in(&self, labeling: &Labeling, labels: &[LabelId]) -> Vec<Cow<'_, str>> {
         let names = self.label_names(labels);
-        match self.model.header().scheme {
-            own if own == scheme => names.into_iter().map(Cow::Borrowed).collect(),
-            own => (own.convert(&names, scheme).into_iter())
+        match &self.model.header().labeling {
+            own if own == labeling => names.into_iter().map(Cow::Borrowed).collect(),
+            own => (own.convert(&names, labeling).into_iter())
                 .map(Cow::Owned)
                 .collect(),
         }

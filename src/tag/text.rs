@@ -90,7 +90,7 @@ impl Tagger {
         }
         let header = self.model().header();
         let tagging = self.tag(input)?;
-        let labels = self.label_names_in(header.corpus_scheme, &tagging.labels);
+        let labels = self.label_names_in(&header.corpus_labeling, &tagging.labels);
         let offsets = |tokens: Range<usize>| {
             let (first, last) = (
                 &sentence.offsets[tokens.start],
@@ -102,7 +102,7 @@ impl Tagger {
             }
         };
         let found = match header.encodes_spans() {
-            true => header.corpus_scheme.spans(&labels),
+            true => header.corpus_labeling.spans(&labels),
             false => Vec::new(),
         };
         let spans = found.into_iter().map(|span| TaggedSpan {

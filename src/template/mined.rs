@@ -8,7 +8,7 @@
 use super::lexicon::{MAX_PHRASE, PhraseTag, Phrases};
 use super::text::{nonblank_lines, push_lower};
 use crate::error::{Error, Place, Result};
-use crate::label::{PlainLabels, Scheme, SchemeDetector, SpanEvidence};
+use crate::label::{Labeling, PlainLabels, SchemeDetector};
 use crate::sentence::Sentence;
 
 /// Number of parts of the training data.
@@ -47,18 +47,13 @@ impl MinedNames {
         plain: PlainLabels,
     ) -> Self {
         let mut detector = SchemeDetector::new().with_plain_labels(plain);
-        let mut evidence = SpanEvidence::default();
         for sentence in sentences {
-            let labels = sentence.labels().unwrap_or_default();
-            detector.observe(&labels);
-            labels.into_iter().for_each(|label| evidence.observe(label));
+            detector.observe(&sentence.labels().unwrap_or_default());
         }
-        let scheme = match detector.finish() {
-            Scheme::Plain => Some(Scheme::Plain),
-            _ => evidence.encodes_spans().then_some(Scheme::Raw),
-        };
+        let labeling = detector.detected().labeling;
         let are_joined = |sentence: &&Sentence| sentence.schema().joined().is_some();
-        let scheme = scheme.filter(|_| !sentences.first().is_some_and(are_joined));
+        let has_spans = labeling.scheme.has_spans() && !sentences.first().is_some_and(are_joined);
+        let labeling = has_spans.then_some(&labeling);
         let mut names = Self::default();
         let count = sentences.len().max(1);
         names.parts = match parts {
@@ -70,7 +65,7 @@ impl MinedNames {
                 continue;
             };
             let part = 1 << (names.parts[number] % BITS);
-            for (start, end, kind) in known_spans(sentence, scheme) {
+            for (start, end, kind) in known_spans(sentence, labeling) {
                 let mut words = String::new();
                 let cells = (start..end).map(|t| sentence.cell(t, column));
                 // Words are stored between tabs.
@@ -210,20 +205,23 @@ impl MinedNames {
 
 /// Returns the spans of a sentence, or its tokens if labels are of no scheme. What touches a token
 /// whose label is not fully known may be part of a longer span and is left out.
-fn known_spans(sentence: &Sentence, scheme: Option<Scheme>) -> Vec<(usize, usize, &str)> {
+fn known_spans<'s>(
+    sentence: &'s Sentence,
+    labeling: Option<&'s Labeling>,
+) -> Vec<(usize, usize, &'s str)> {
     let mut labels = sentence.labels().unwrap_or_default();
     let is_partial = |t: usize| sentence.partial_label(t).is_some();
     for (t, label) in labels.iter_mut().enumerate() {
         if is_partial(t) {
-            *label = "O";
+            *label = labeling.map_or("O", Labeling::outside);
         }
     }
-    let Some(scheme) = scheme else {
+    let Some(labeling) = labeling else {
         let tokens = labels.iter().enumerate();
         let tokens = tokens.filter(|(t, _)| !is_partial(*t));
         return tokens.map(|(t, label)| (t, t + 1, *label)).collect();
     };
-    let mut spans = scheme.spans_of(labels.into_iter());
+    let mut spans = labeling.spans_of(labels.into_iter());
     spans.retain(|span| {
         let touches = span.start > 0 && is_partial(span.start - 1) || is_partial(span.end);
         span.end - span.start <= MAX_PHRASE && !touches

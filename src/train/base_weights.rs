@@ -199,7 +199,7 @@ fn label_weights(model: &Model, ids: &[LabelId], labels: usize, recall_bias: f64
         start: vec![0.0; labels],
         end: vec![0.0; labels],
     };
-    let outside = model.header().labels.id("O");
+    let outside = model.header().labels.id(model.header().labeling.outside());
     let rows = own.transitions.chunks_exact(ids.len());
     for ((a, row), (start, end)) in ids.iter().zip(rows).zip(own.start.iter().zip(&own.end)) {
         weights.start[a.index()] = *start;
@@ -225,7 +225,7 @@ fn recall_bias(model: &Model) -> f64 {
     let header = model.header();
     let Some(outside) = header
         .labels
-        .id("O")
+        .id(header.labeling.outside())
         .filter(|_| header.order == Order::One && header.encodes_spans())
     else {
         return 0.0;

@@ -99,7 +99,7 @@ impl DevelopmentSet {
             data,
             gold,
             labels: labels.clone(),
-            constraint: decoding_constraint(&labels.set, labels.scheme),
+            constraint: decoding_constraint(&labels.set, &labels.labeling),
             always_spans: false,
             is_report: false,
         }
@@ -184,8 +184,8 @@ impl DevelopmentSet {
 
     /// Scores predicted label sequences, one per sentence.
     fn evaluate<'a>(&self, paths: impl Iterator<Item = &'a Vec<LabelId>>) -> Result<DevScore> {
-        let scheme = self.labels.corpus_scheme;
-        let mut evaluation = Evaluation::new().with_schemes(scheme, scheme);
+        let corpus = &self.labels.corpus;
+        let mut evaluation = Evaluation::new().with_labelings(corpus, corpus);
         if self.labels.are_joined {
             evaluation = evaluation.without_spans();
         }
@@ -193,8 +193,8 @@ impl DevelopmentSet {
             let name = |&label: &LabelId| self.labels.set.name(label);
             let mut predicted: Vec<&str> = path.iter().map(name).collect();
             let converted;
-            if self.labels.scheme != scheme {
-                converted = self.labels.scheme.convert(&predicted, scheme);
+            if self.labels.labeling != *corpus {
+                converted = self.labels.labeling.convert(&predicted, corpus);
                 predicted = converted.iter().map(String::as_str).collect();
             }
             evaluation.add(gold, &predicted)?;

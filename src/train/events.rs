@@ -40,9 +40,10 @@ pub struct Start {
     pub dev_sentences: usize,
     /// Number of labels.
     pub labels: usize,
-    /// Whether labels without prefixes are types of spans.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub plain_labels: bool,
+    /// How the training data were read, in words: labels and columns, then warnings. Empty for
+    /// documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reading: Vec<String>,
     /// Number of distinct attributes, node and edge.
     pub attributes: usize,
     /// Number of attribute classes after collapsing attributes that always occur together.

@@ -200,6 +200,19 @@ impl ExtractedCorpora {
         self.data.labeled() - self.copies.len()
     }
 
+    /// Says how the training data were read: labels and columns, then warnings.
+    pub fn reading(&self) -> Vec<String> {
+        let mut reading = self.labels.reading.clone();
+        let columns = &self.source.columns;
+        let word = columns
+            .iter()
+            .position(|name| name == "word" || name == "form");
+        if let (Some(line), Some(word)) = (reading.first_mut(), word) {
+            line.push_str(&format!(", words in column {}", word + 1));
+        }
+        reading
+    }
+
     /// Returns a fingerprint of all labels and attributes.
     pub fn fingerprint(&self) -> u64 {
         let models = self.base.iter().flat_map(|base| base.iter());

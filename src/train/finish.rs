@@ -15,7 +15,6 @@ use super::training_set::TrainingSet;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::extract::Classes;
-use crate::label::Scheme;
 use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
 use crate::template::Template;
 
@@ -80,7 +79,7 @@ impl TrainingSet {
             unlabeled_sentences: data.unlabeled(),
             dev_sentences: development.as_ref().map_or(0, DevelopmentSet::len),
             labels: labels.set.len(),
-            plain_labels: labels.data_scheme == Scheme::Plain,
+            reading: self.corpora.reading(),
             attributes: self.attributes(),
             collapsed_attributes: self.classes.iter().map(Classes::len).sum(),
             parameters: self.space.dimension(),
@@ -197,8 +196,8 @@ impl TrainingSet {
         labels.add_recall_bias(recall_bias, &mut label_weights);
         let header = Header {
             labels: labels.set,
-            scheme: labels.scheme,
-            corpus_scheme: labels.corpus_scheme,
+            labeling: labels.labeling,
+            corpus_labeling: labels.corpus,
             columns: source.columns,
             label_column: source.label_column,
             joined: source.joined,

@@ -1,6 +1,6 @@
 //! A sentence with labels, wherever they are stored.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::extract::{Allowed, AttributeCorpus, Target};
 use crate::sentence::{JoinedColumns, Sentence};
 
@@ -20,6 +20,9 @@ pub(super) trait LabeledSentence {
     fn joined(&self) -> Option<&JoinedColumns> {
         None
     }
+
+    /// Returns the place of token `t`, if it is known.
+    fn place(&self, t: usize) -> Option<Place>;
 
     /// Returns an error at token `t`.
     fn fault(&self, t: usize, message: String) -> Error;
@@ -49,8 +52,12 @@ impl LabeledSentence for Sentence {
         self.schema().joined()
     }
 
+    fn place(&self, t: usize) -> Option<Place> {
+        Some(Self::place(self, t))
+    }
+
     fn fault(&self, t: usize, message: String) -> Error {
-        Error::input(self.place(t), message)
+        Error::input(Self::place(self, t), message)
     }
 }
 
@@ -91,6 +98,10 @@ impl LabeledSentence for AttributeSentence<'_> {
             names
         };
         Some(allowed.iter().map(names).collect())
+    }
+
+    fn place(&self, _: usize) -> Option<Place> {
+        None
     }
 
     fn fault(&self, t: usize, message: String) -> Error {

@@ -1,31 +1,52 @@
 //! The labels of a training corpus and their conversion between schemes.
 
+use std::hash::{Hash, Hasher};
+
 use super::base_models::BaseModels;
 use super::labeled_sentence::LabeledSentence;
 use super::options::CommonOptions;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector, convert_partial};
-use crate::model::MAX_LABELS;
+use crate::label::{
+    Detected, LabelSet, Labeling, Misfit, PlainLabels, Scheme, SchemeDetector, convert_partial,
+};
+use crate::model::{MAX_LABELS, Model};
 
-/// The labels of a training corpus and their schemes.
-#[derive(Clone, Debug, Hash)]
+/// The labels of a training corpus and how they encode spans.
+#[derive(Clone, Debug)]
 pub(super) struct TrainingLabels {
     /// The labels of the model.
     pub set: LabelSet,
-    /// Scheme of the labels of the model.
-    pub scheme: Scheme,
-    /// Scheme of the corpus, or of that of the model that training continues from.
-    pub corpus_scheme: Scheme,
-    /// Scheme of the training data.
-    pub data_scheme: Scheme,
+    /// Of the labels of the model.
+    pub labeling: Labeling,
+    /// Of the corpus, or of that of the model that training continues from.
+    pub corpus: Labeling,
+    /// Of the training data.
+    pub data: Labeling,
     /// Whether the labels of the corpus are converted.
     pub is_converted: bool,
     /// Whether the labels of the corpus encode any span.
     pub has_spans: bool,
     /// Whether the labels join columns.
     pub are_joined: bool,
+    /// How the labels were read, in words, then warnings.
+    pub reading: Vec<String>,
+}
+
+/// Hashes what determines training, and not where it was read.
+impl Hash for TrainingLabels {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let labelings = [&self.labeling, &self.corpus, &self.data];
+        (
+            &self.set,
+            labelings,
+            self.is_converted,
+            self.has_spans,
+            self.are_joined,
+        )
+            .hash(state);
+    }
 }
 
 /// The labels of a sentence, by default their ids.
@@ -62,7 +83,7 @@ impl TrainingLabels {
             ));
         }
         if !labels.is_converted {
-            check_legality(sentences, labels.corpus_scheme)?;
+            check_legality(sentences, &labels.corpus)?;
         }
         Ok(labels)
     }
@@ -74,9 +95,9 @@ impl TrainingLabels {
         };
         let header = model.header();
         self.is_converted =
-            self.has_spans && header.scheme != Scheme::Raw && header.scheme != self.corpus_scheme;
-        self.scheme = header.scheme;
-        self.corpus_scheme = header.corpus_scheme;
+            self.has_spans && header.encodes_spans() && header.labeling != self.data;
+        self.labeling = header.labeling.clone();
+        self.corpus = header.corpus_labeling.clone();
         self.has_spans |= header.encodes_spans();
         for (_, model) in models.iter() {
             for label in model.header().labels.names() {
@@ -99,15 +120,10 @@ impl TrainingLabels {
         if self.has_spans == model.header().encodes_spans() {
             return Ok(());
         }
-        let misfits = |label: &&str| {
-            let is_of_span = !self
-                .data_scheme
-                .spans(std::slice::from_ref(label))
-                .is_empty();
-            *label != "O" && self.has_spans == is_of_span
-        };
+        let outside = self.data.outside();
+        let misfits = |label: &&str| *label != outside;
         for sentence in sentences {
-            let labels = known(sentence)?;
+            let labels = known(sentence, outside)?;
             let Some(t) = labels.iter().position(misfits) else {
                 continue;
             };
@@ -145,15 +161,19 @@ impl TrainingLabels {
         let joined = sentences.first().and_then(LabeledSentence::joined);
         models.check_joined(joined)?;
         // Labels that join columns encode no spans, whatever their prefixes.
-        let (corpus_scheme, has_spans) = match joined {
-            None => detect(sentences, plain)?,
-            Some(_) => (Scheme::Raw, false),
+        let detected = match joined {
+            None => Some(detect(sentences, plain, options, models)?),
+            Some(_) => None,
+        };
+        let (data, has_spans) = match &detected {
+            Some((detected, _)) => (detected.labeling.clone(), detected.has_spans),
+            None => (Labeling::default(), false),
         };
         let option = match options.scheme {
             Scheme::Raw => "--plain-labels spans".to_owned(),
             scheme => format!("--scheme {scheme}"),
         };
-        let is_converted = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
+        let is_converted = options.scheme != Scheme::Raw && data != options.scheme;
         let is_spans = is_converted || options.plain_labels == PlainLabels::Spans;
         match joined {
             Some(joined) if is_spans => Err(Error::parameter(format!(
@@ -163,18 +183,29 @@ impl TrainingLabels {
             None if is_converted && !has_spans => Err(Error::parameter(format!(
                 "{option}: the labels encode no spans (B-X, I-X, …); omit the option"
             ))),
-            _ => Ok(Self {
-                set: LabelSet::new(),
-                scheme: match is_converted {
-                    true => options.scheme,
-                    false => corpus_scheme,
-                },
-                corpus_scheme,
-                data_scheme: corpus_scheme,
-                is_converted,
-                has_spans,
-                are_joined: joined.is_some(),
-            }),
+            _ => {
+                let strays = detected.iter().flat_map(|(detected, _)| &detected.strays);
+                check_convertible(strays, is_converted, &option)?;
+                Ok(Self {
+                    set: LabelSet::new(),
+                    labeling: match is_converted {
+                        true => options.scheme.into(),
+                        false => data.clone(),
+                    },
+                    corpus: data.clone(),
+                    data,
+                    is_converted,
+                    has_spans,
+                    are_joined: joined.is_some(),
+                    reading: match &detected {
+                        Some((detected, reading)) => {
+                            let first = [reading.clone()].into_iter();
+                            first.chain(detected.warnings()).collect()
+                        }
+                        None => vec!["read as joined labels".to_owned()],
+                    },
+                })
+            }
         }
     }
 
@@ -199,7 +230,8 @@ impl TrainingLabels {
 
     /// Returns the label outside of all spans, if the labels encode spans.
     pub fn outside(&self) -> Option<LabelId> {
-        self.has_spans.then(|| self.set.id("O")).flatten()
+        let id = self.set.id(self.labeling.outside());
+        id.filter(|_| self.has_spans)
     }
 
     /// Subtracts `bias` from the score of the outside label at every token: from its start weight
@@ -231,14 +263,14 @@ impl TrainingLabels {
             (None, false) => None,
             (None, true) => {
                 let labels = sentence.labels()?;
-                let labels = self.data_scheme.convert(&labels, self.scheme).into_iter();
+                let labels = self.data.convert(&labels, &self.labeling).into_iter();
                 Some(labels.map(|label| vec![label]).collect())
             }
             (Some(allowed), false) => Some(allowed.into_iter().map(owned).collect()),
             (Some(allowed), true) => Some(converted_labels(
                 sentence,
                 &allowed,
-                [self.data_scheme, self.scheme],
+                [&self.data, &self.labeling],
             )?),
         })
     }
@@ -260,35 +292,65 @@ fn map<T>(
     Ok(LabelIds::Allowed(mapped.collect::<Result<_>>()?))
 }
 
-/// Detects the scheme of labels, and whether some label is of a span.
-fn detect<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<(Scheme, bool)> {
-    let mut detector = SchemeDetector::new().with_plain_labels(plain);
-    let mut has_spans = false;
+/// Detects how labels encode spans, and says it in words.
+fn detect<S: LabeledSentence>(
+    sentences: &[S],
+    plain: PlainLabels,
+    options: &CommonOptions,
+    models: &BaseModels<'_>,
+) -> Result<(Detected, String)> {
+    let mut detector = SchemeDetector::new()
+        .with_plain_labels(plain)
+        .with_outside(options.outside.clone());
     for sentence in sentences {
         let labels = sentence.labels()?;
+        let place = |t| sentence.place(t);
         match sentence.allowed() {
-            Some(allowed) => {
-                let mut labels = allowed.iter().flatten();
-                has_spans |= labels.any(|label| !Scheme::Raw.spans(&[label]).is_empty());
-                detector.observe_partial(&allowed);
-            }
-            None => {
-                has_spans |= !Scheme::Raw.spans(&labels).is_empty();
-                detector.observe(&labels);
-            }
+            Some(allowed) => detector.observe_partial(&allowed, place),
+            None => detector.observe_at(&labels, place),
         }
     }
-    let (scheme, _) = detector.prevailing();
-    Ok((scheme, has_spans || scheme == Scheme::Plain))
+    let detected = detector.detected();
+    let model = models.first().map(Model::header);
+    let detected = match model.filter(|header| header.encodes_spans() && detected.has_spans) {
+        // Few labels of the scheme of a model may look like those of another.
+        Some(header) => Detected {
+            labeling: detector.detected_for(&header.corpus_labeling),
+            ..detected
+        },
+        None => detected,
+    };
+    let reading = detected.reading(&detector);
+    Ok((detected, reading))
 }
 
-/// Returns a label of each token of a sentence, `O` for unknown ones.
-fn known(sentence: &impl LabeledSentence) -> Result<Vec<&str>> {
+/// Checks that all labels belong to the scheme from which they are to be converted.
+fn check_convertible<'a>(
+    mut strays: impl Iterator<Item = &'a Misfit>,
+    is_converted: bool,
+    option: &str,
+) -> Result<()> {
+    let Some(stray) = strays.next().filter(|_| is_converted) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{option}: the label '{}' cannot be converted, since it belongs to no scheme; mend it, or \
+         omit the option",
+        stray.label.escape_debug()
+    );
+    Err(match &stray.first {
+        Some(place) => Error::input(place.clone(), message),
+        None => Error::parameter(message),
+    })
+}
+
+/// Returns a label of each token of a sentence, the one outside for unknown ones.
+fn known<'a>(sentence: &'a impl LabeledSentence, outside: &'a str) -> Result<Vec<&'a str>> {
     Ok(match sentence.allowed() {
         None => sentence.labels()?,
         Some(allowed) => {
             let sets = allowed.into_iter();
-            sets.map(|set| set.first().copied().unwrap_or("O"))
+            sets.map(|set| set.first().copied().unwrap_or(outside))
                 .collect()
         }
     })
@@ -298,22 +360,12 @@ fn known(sentence: &impl LabeledSentence) -> Result<Vec<&str>> {
 ///
 /// # Errors
 ///
-/// No sequence that the labels allow is legal in the scheme of the corpus, or it has none.
+/// No sequence that the labels allow is legal in the scheme of the corpus.
 fn converted_labels(
     sentence: &impl LabeledSentence,
     allowed: &[Vec<&str>],
-    [from, to]: [Scheme; 2],
+    [from, to]: [&Labeling; 2],
 ) -> Result<Vec<Vec<String>>> {
-    if from == Scheme::Raw {
-        let t = allowed.iter().position(|set| set.len() != 1).unwrap_or(0);
-        return Err(sentence.fault(
-            t,
-            format!(
-                "partial labels cannot be converted with --scheme {to}, since the labels of the \
-                 corpus follow no scheme; omit the option"
-            ),
-        ));
-    }
     let converted = convert_partial(allowed, from, to);
     converted.map_err(|t| no_legal_sequence(sentence, t, from))
 }
@@ -322,26 +374,26 @@ fn converted_labels(
 /// the corpus. An unknown label may be any of the scheme, whether the corpus has it or not.
 ///
 /// Sequences without partial labels may be illegal: annotated corpora have errors.
-fn check_legality<S: LabeledSentence>(sentences: &[S], scheme: Scheme) -> Result<()> {
-    if scheme == Scheme::Raw {
+fn check_legality<S: LabeledSentence>(sentences: &[S], labeling: &Labeling) -> Result<()> {
+    if !labeling.scheme.has_spans() || !labeling.strict {
         return Ok(());
     }
     for sentence in sentences {
         if let Some(allowed) = sentence.allowed() {
-            let converted = convert_partial(&allowed, scheme, scheme);
-            converted.map_err(|t| no_legal_sequence(sentence, t, scheme))?;
+            let converted = convert_partial(&allowed, labeling, labeling);
+            converted.map_err(|t| no_legal_sequence(sentence, t, labeling))?;
         }
     }
     Ok(())
 }
 
-fn no_legal_sequence(sentence: &impl LabeledSentence, t: usize, scheme: Scheme) -> Error {
+fn no_legal_sequence(sentence: &impl LabeledSentence, t: usize, labeling: &Labeling) -> Error {
     let labels = sentence.labels().unwrap_or_default();
     sentence.fault(
         t,
         format!(
             "the label '{}' has no place in a legal sequence, given the other labels of the \
-             sentence (label scheme {scheme}); expected labels that fit together",
+             sentence ({labeling}); expected labels that fit together",
             labels.get(t).copied().unwrap_or_default()
         ),
     )

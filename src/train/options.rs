@@ -27,6 +27,10 @@ pub struct TrainOptions<M = Lbfgs> {
     /// What labels without prefixes are.
     #[serde(skip_serializing_if = "is_default")]
     pub plain_labels: PlainLabels,
+    /// The label outside of all spans. `None`: `O`, or by evidence another
+    /// ([`SchemeDetector`](crate::label::SchemeDetector)).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<String>,
     /// Order of the chain.
     pub order: Order,
     /// Whether there are boundary weights.
@@ -164,6 +168,7 @@ impl<M> TrainOptions<M> {
         Self {
             scheme: Scheme::Raw,
             plain_labels: PlainLabels::Auto,
+            outside: None,
             order: Order::One,
             boundary: Boundary::On,
             states: None,
@@ -194,6 +199,7 @@ impl<M> TrainOptions<M> {
         let Self {
             scheme,
             plain_labels,
+            outside,
             order,
             boundary,
             states,
@@ -215,6 +221,7 @@ impl<M> TrainOptions<M> {
         TrainOptions {
             scheme,
             plain_labels,
+            outside,
             order,
             boundary,
             states,

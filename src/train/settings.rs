@@ -207,13 +207,13 @@ impl BaseModels<'_> {
                 let own = format!("--boundary {own}");
                 return Err(conflict(&format!("--boundary {boundary}"), &own, &own));
             }
-            if options.scheme != Scheme::Raw && options.scheme != header.scheme {
+            if options.scheme != Scheme::Raw && header.labeling != options.scheme {
                 let option = format!("--scheme {}", options.scheme);
-                let own = format!("labels in the scheme {}", header.scheme);
+                let own = format!("labels in the scheme {}", header.labeling.scheme);
                 return Err(conflict(&option, "no --scheme", &own));
             }
         }
-        let schemes = [self.init, self.towards].map(|model| Some(model?.header().scheme));
+        let schemes = [self.init, self.towards].map(|model| Some(model?.header().labeling.scheme));
         if let [Some(init), Some(towards)] = schemes
             && init != towards
         {

@@ -22,7 +22,7 @@ use super::settings::TrainSettings;
 use super::trainer::{Trained, Trainer};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::label::{PlainLabels, Scheme};
+use crate::label::{Labeling, PlainLabels, Scheme};
 use crate::model::Model;
 use crate::optim::StopReason;
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
@@ -78,9 +78,12 @@ impl Trainer<'_> {
             }
         };
         let header = first_pass.model.header();
-        let types = LabelTypes::new(&header.labels, header.scheme);
-        let trainer =
-            trainer.for_folds(&first_pass.end, corpora.dev.is_some(), header.corpus_scheme)?;
+        let types = LabelTypes::new(&header.labels, &header.labeling);
+        let trainer = trainer.for_folds(
+            &first_pass.end,
+            corpora.dev.is_some(),
+            &header.corpus_labeling,
+        )?;
         check_predictions(&run.finished.folds, &folds, &documents, &types)?;
         let of = folds.held_out().len();
         for fold in run.finished.folds.len()..of {
@@ -147,7 +150,7 @@ impl Trainer<'_> {
     }
 
     /// Returns the trainer of the models of folds, given the result of the first pass.
-    fn for_folds(&self, end: &End, has_dev: bool, scheme: Scheme) -> Result<Self> {
+    fn for_folds(&self, end: &End, has_dev: bool, corpus: &Labeling) -> Result<Self> {
         let options = self.settings.all_options();
         let options = TrainOptions {
             max_iterations: match has_dev && options.dev_use == DevUse::Choose {
@@ -156,7 +159,7 @@ impl Trainer<'_> {
             },
             recall_bias: (end.recall_bias != 0.0).then_some(end.recall_bias),
             // A fold has fewer labels to detect what they are.
-            plain_labels: match scheme {
+            plain_labels: match corpus.scheme {
                 Scheme::Plain => PlainLabels::Spans,
                 _ => PlainLabels::Tags,
             },

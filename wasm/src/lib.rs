@@ -129,7 +129,7 @@ fn tagged_lines(tagger: &dropchain::Tagger, text: String, options: TagOptions) -
     let mut workspace = Workspace::default();
     for (i, sentence) in sentences.iter().enumerate() {
         let tagging = tagger.tag_with(documents.input(i), options, &mut workspace)?;
-        let named = NamedTagging::new(tagger, tagging, header.corpus_scheme);
+        let named = NamedTagging::new(tagger, tagging, &header.corpus_labeling);
         writer.write(&named.tagged(sentence))?;
     }
     String::from_utf8(writer.into_inner()).map_err(|_| Error::parameter("output is not UTF-8"))

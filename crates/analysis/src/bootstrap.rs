@@ -22,7 +22,7 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use dropchain::eval::{Evaluation, ratio};
-use dropchain::label::Scheme;
+use dropchain::label::Labeling;
 use dropchain::random;
 use dropchain::{Error, Result};
 use rayon::prelude::*;
@@ -34,7 +34,7 @@ pub struct PairedBootstrap {
     sentences: Vec<PairCounts>,
     boundaries: PairCounts, // tokens of document boundaries, which are part of every sample
     gold: Evaluation,       // of the gold labels against themselves: whether they encode spans
-    schemes: [Scheme; 3],   // of gold labels and of those of A and B
+    labelings: Option<[Labeling; 3]>, // of gold labels and of those of A and B
 }
 
 impl Default for PairedBootstrap {
@@ -43,7 +43,7 @@ impl Default for PairedBootstrap {
             sentences: Vec::new(),
             boundaries: PairCounts::default(),
             gold: Evaluation::new(),
-            schemes: [Scheme::Raw; 3],
+            labelings: None,
         }
     }
 }
@@ -88,13 +88,13 @@ impl PairedBootstrap {
         Self::default()
     }
 
-    /// Sets the schemes of the gold labels and of those of A and B, as
-    /// [`Evaluation::with_schemes`] does.
+    /// Sets how the gold labels and those of A and B encode spans, as
+    /// [`Evaluation::with_labelings`] does.
     #[must_use]
-    pub fn with_schemes(self, gold: Scheme, predicted: [Scheme; 2]) -> Self {
+    pub fn with_labelings(self, gold: &Labeling, predicted: [&Labeling; 2]) -> Self {
         Self {
-            schemes: [gold, predicted[0], predicted[1]],
-            gold: self.gold.with_schemes(gold, gold),
+            labelings: Some([gold, predicted[0], predicted[1]].map(Labeling::clone)),
+            gold: self.gold.with_labelings(gold, gold),
             ..self
         }
     }
@@ -128,8 +128,10 @@ impl PairedBootstrap {
         };
         for (side, labels) in predicted.into_iter().enumerate() {
             // conlleval's automaton, reset for each sentence.
-            let schemes = (self.schemes[0], self.schemes[side + 1]);
-            let mut evaluation = Evaluation::new().with_schemes(schemes.0, schemes.1);
+            let mut evaluation = Evaluation::new();
+            if let Some(labelings) = &self.labelings {
+                evaluation = evaluation.with_labelings(&labelings[0], &labelings[side + 1]);
+            }
             evaluation.add(gold, labels)?;
             let spans = evaluation.spans();
             counts.gold = spans.gold;

@@ -113,7 +113,7 @@ pub fn span_errors<'a, G: AsRef<str>, P: AsRef<str>>(
 }
 
 /// Returns the errors among the predicted spans of a sentence: those of [`span_errors`], for spans
-/// of any origin, such as labels of the plain scheme ([`Scheme::spans`](dropchain::label::Scheme)).
+/// of any origin, such as labels of the plain scheme ([`Labeling::spans`](dropchain::label::Labeling::spans)).
 /// Both must be in order and disjoint.
 pub fn compare_spans<'a>(gold: &[Span<'a>], predicted: &[Span<'a>]) -> Vec<SpanError<'a>> {
     let mut pairs = overlaps(gold, predicted);
@@ -180,7 +180,7 @@ fn overlaps(gold: &[Span<'_>], predicted: &[Span<'_>]) -> Vec<(usize, usize, usi
 
 #[cfg(test)]
 mod tests {
-    use dropchain::label::Scheme;
+    use dropchain::label::{Labeling, Scheme};
 
     use super::*;
 
@@ -278,7 +278,8 @@ mod tests {
     #[test]
     fn labels_without_prefixes_are_compared_as_spans_of_the_plain_scheme() {
         let [gold, predicted] = [["X", "X", "O"], ["X", "O", "Y"]];
-        let [gold, predicted] = [&gold, &predicted].map(|labels| Scheme::Plain.spans(labels));
+        let plain = Labeling::from(Scheme::Plain);
+        let [gold, predicted] = [&gold, &predicted].map(|labels| plain.spans(labels));
         let found = compare_spans(&gold, &predicted);
         let found: Vec<String> = found.iter().map(describe).collect();
         assert_eq!(

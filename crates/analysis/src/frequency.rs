@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dropchain::eval::Counts;
-use dropchain::label::Scheme;
+use dropchain::label::Labeling;
 use dropchain::{Error, Result};
 
 /// The lowest counts of the bands: 0, 1, 2–4, 5–9, 10–99 and at least 100.
@@ -48,7 +48,7 @@ impl WordCounts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrequencyEvaluation {
     bands: [FrequencyBand; BANDS.len()],
-    schemes: [Scheme; 2], // of gold and predicted labels
+    labelings: [Labeling; 2], // of gold and predicted labels
 }
 
 /// The tokens and spans of a range of frequencies.
@@ -82,16 +82,16 @@ impl FrequencyEvaluation {
         }
         Self {
             bands,
-            schemes: [Scheme::Raw; 2],
+            labelings: Default::default(),
         }
     }
 
-    /// Sets the schemes of the gold and the predicted labels, like
-    /// [`Evaluation::with_schemes`](dropchain::eval::Evaluation::with_schemes).
+    /// Sets how the gold and the predicted labels encode spans, like
+    /// [`Evaluation::with_labelings`](dropchain::eval::Evaluation::with_labelings).
     #[must_use]
-    pub fn with_schemes(self, gold: Scheme, predicted: Scheme) -> Self {
-        let schemes = [gold, predicted];
-        Self { schemes, ..self }
+    pub fn with_labelings(self, gold: &Labeling, predicted: &Labeling) -> Self {
+        let labelings = [gold.clone(), predicted.clone()];
+        Self { labelings, ..self }
     }
 
     /// Counts a sentence: the frequency of each of its words, its gold and its predicted labels.
@@ -119,8 +119,8 @@ impl FrequencyEvaluation {
             band.correct_tokens += u64::from(gold.as_ref() == predicted.as_ref());
         }
         let (gold, predicted) = (
-            self.schemes[0].spans(gold),
-            self.schemes[1].spans(predicted),
+            self.labelings[0].spans(gold),
+            self.labelings[1].spans(predicted),
         );
         let rarest = |start: usize, end: usize| {
             let frequencies = frequencies[start..end].iter();

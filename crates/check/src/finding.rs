@@ -97,6 +97,8 @@ kinds! {
     LongSentence Warning "sentences of more than 200 tokens",
     /// A label may not follow the one before it.
     IllegalTransition Warning "labels that are illegal where they stand",
+    /// A label of no scheme, where most labels belong to one.
+    StrayLabel Warning "labels that belong to no scheme, unlike the others",
     /// Labels that differ in case or punctuation only.
     SimilarLabels Warning "labels that differ in case or punctuation only",
     /// A label of development or test data that training data do not have.

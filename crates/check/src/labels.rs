@@ -7,8 +7,7 @@ use super::finding::{FindingKind, Findings};
 use super::reading::CheckOptions;
 use super::role::{Role, Sentences, content};
 use dropchain::label::{
-    PlainLabels, Scheme, SchemeDetector, SpanEvidence, convert_partial, is_label_of_scheme,
-    may_follow,
+    Detected, Labeling, Misfit, Scheme, SchemeDetector, convert_partial, may_follow,
 };
 use dropchain::model::MAX_LABELS;
 use dropchain::sentence::{Sentence, TokenLabel};
@@ -30,12 +29,12 @@ impl LabelCount {
     }
 }
 
-/// How many sentences contradict a scheme.
+/// How many labels contradict a scheme.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SchemeFit {
     /// The scheme.
     pub scheme: Scheme,
-    /// The number of sentences that are illegal in it.
+    /// The number of labels that are illegal in it.
     pub illegal: u64,
 }
 
@@ -44,6 +43,11 @@ pub struct SchemeFit {
 pub struct LabelReport {
     /// The scheme that training would use: that of training data, or else of all data.
     pub scheme: Scheme,
+    /// The scheme with the notation of its labels.
+    #[serde(skip)]
+    pub labeling: Labeling,
+    /// The same, and the number of labels, in words.
+    pub read_as: String,
     /// Why, in words.
     pub reason: String,
     /// How well schemes fit to which all labels belong.
@@ -65,11 +69,9 @@ impl LabelReport {
     ) -> Self {
         let mut first: HashMap<&str, &Sentence> = HashMap::new();
         let mut counts: HashMap<&str, LabelCount> = HashMap::new();
-        let mut evidence = SpanEvidence::default();
         for (&role, sentence) in labeled(sentences) {
             for t in 0..sentence.len() {
                 for label in known_labels(sentence, t) {
-                    evidence.observe(label);
                     first.entry(label).or_insert(sentence);
                     add(&mut counts, label, role);
                 }
@@ -80,30 +82,33 @@ impl LabelReport {
             .filter(|&(&role, _)| role == Role::Train || !train)
             .map(|(_, sentence)| sentence)
             .collect();
-        let detector = detect(&basis, options.plain_labels);
+        let detected = observed(&basis, &options.labels).detected();
         let are_joined = basis.first().is_some_and(|s| s.schema().joined().is_some());
-        let scheme = match are_joined {
-            true => Scheme::Raw,
-            false => detector.prevailing().0,
+        let labeling = match are_joined {
+            true => Labeling::default(),
+            false => detected.labeling.clone(),
         };
-        let are_spans = scheme == Scheme::Plain || evidence.encodes_spans();
-        let encodes_spans = are_spans && !are_joined;
+        let encodes_spans = labeling.scheme.has_spans();
         let mut types: HashMap<&str, LabelCount> = HashMap::new();
         let all: Vec<(Role, &Sentence, Vec<&str>)> = (labeled(sentences))
             .map(|(&role, sentence)| (role, sentence, sentence.labels().unwrap_or_default()))
             .collect();
         for (role, _, labels) in all.iter().filter(|_| encodes_spans) {
-            for span in scheme.spans(labels) {
+            for span in labeling.spans(labels) {
                 add(&mut types, span.kind, *role);
             }
         }
-        let fits: Vec<SchemeFit> = (detector.fits())
-            .map(|(scheme, illegal)| SchemeFit { scheme, illegal })
-            .collect();
+        let fits = detected.fits.iter().filter(|_| encodes_spans);
+        let fits = fits.map(|&(scheme, illegal)| SchemeFit { scheme, illegal });
+        if !are_joined {
+            check_detected(&detected, findings);
+        }
         let report = Self {
-            scheme,
-            reason: reason(&detector, scheme, encodes_spans, &first),
-            fits,
+            scheme: labeling.scheme,
+            read_as: detected.to_string(),
+            reason: reason(&detected, encodes_spans),
+            labeling,
+            fits: fits.collect(),
             spans: encodes_spans,
             labels: sorted(counts),
             types: sorted(types),
@@ -113,32 +118,23 @@ impl LabelReport {
         report
     }
 
-    /// The scheme whose transitions are checked: if none prevails, the one that fits best.
-    fn expected_scheme(&self) -> Scheme {
-        let best = self.fits.iter().min_by_key(|fit| fit.illegal);
-        match (self.scheme, best) {
-            (Scheme::Raw, Some(best)) if self.spans => best.scheme,
-            (scheme, _) => scheme,
-        }
-    }
-
     fn check_legality(&self, all: &[(Role, &Sentence, Vec<&str>)], findings: &mut Findings) {
-        let scheme = self.expected_scheme();
-        if matches!(scheme, Scheme::Raw | Scheme::Plain) {
+        let (scheme, labeling) = (self.labeling.scheme.title(), &self.labeling);
+        if matches!(labeling.scheme, Scheme::Raw | Scheme::Plain) {
             return;
         }
         for (_, sentence, labels) in all {
             if let Some(allowed) = allowed(sentence) {
-                if let Err(t) = convert_partial(&allowed, scheme, scheme) {
+                if let Err(t) = convert_partial(&allowed, labeling, labeling) {
                     findings.add(FindingKind::ImpossibleLabels, sentence.place(t), || {
                         format!("'{}', given the other labels ({scheme})", shown(labels[t]))
                     });
                 }
                 continue;
             }
-            let mut previous = "O";
+            let mut previous = labeling.outside();
             for (t, &label) in labels.iter().enumerate() {
-                if !may_follow(previous, label, scheme) {
+                if !may_follow(previous, label, labeling) {
                     findings.add(FindingKind::IllegalTransition, sentence.place(t), || {
                         let label = shown(label);
                         match t {
@@ -150,7 +146,7 @@ impl LabelReport {
                 previous = label;
             }
             let last = labels.len().saturating_sub(1);
-            if !labels.is_empty() && !may_follow(previous, "O", scheme) {
+            if !labels.is_empty() && !may_follow(previous, labeling.outside(), labeling) {
                 findings.add(FindingKind::IllegalTransition, sentence.place(last), || {
                     format!("{scheme}: '{}' ends the sentence", shown(previous))
                 });
@@ -243,61 +239,68 @@ fn allowed(sentence: &Sentence) -> Option<Vec<Vec<&str>>> {
     )
 }
 
-fn detect(sentences: &[&Sentence], plain: PlainLabels) -> SchemeDetector {
-    let mut detector = SchemeDetector::new().with_plain_labels(plain);
+/// Returns a detector that has seen the labels of sentences.
+fn observed(sentences: &[&Sentence], detector: &SchemeDetector) -> SchemeDetector {
+    let mut detector = detector.clone();
     for sentence in sentences {
+        let place = |t| Some(sentence.place(t));
         match allowed(sentence) {
-            Some(allowed) => detector.observe_partial(&allowed),
-            None => detector.observe(&sentence.labels().unwrap_or_default()),
+            Some(allowed) => detector.observe_partial(&allowed, place),
+            None => detector.observe_at(&sentence.labels().unwrap_or_default(), place),
         }
     }
     detector
 }
 
-/// Says why a scheme was detected.
-fn reason(
-    detector: &SchemeDetector,
-    scheme: Scheme,
-    encodes_spans: bool,
-    first: &HashMap<&str, &Sentence>,
-) -> String {
-    let sentences = detector.with_spans();
-    let fits: Vec<String> = (detector.fits())
-        .map(|(scheme, illegal)| format!("{scheme} {illegal}"))
-        .collect();
-    let fits = format!(
-        "sentences that are illegal, of {sentences} with spans: {}",
-        fits.join(", ")
-    );
-    if sentences == 0 && scheme != Scheme::Raw {
-        return "no sentence has a span".to_owned();
+/// Looks for labels of no scheme among others, and for spans at all.
+fn check_detected(detected: &Detected, findings: &mut Findings) {
+    for Misfit {
+        label,
+        count,
+        first,
+        ..
+    } in &detected.strays
+    {
+        if let Some(place) = first {
+            findings.add(FindingKind::StrayLabel, place.clone(), || match count {
+                1 => format!("'{}'", shown(label)),
+                _ => format!("'{}', {count} times", shown(label)),
+            });
+        }
     }
-    if scheme == Scheme::Plain {
+}
+
+/// Says why a labeling was detected.
+fn reason(detected: &Detected, encodes_spans: bool) -> String {
+    if !encodes_spans {
+        return match detected.strays.first() {
+            Some(stray) => format!(
+                "'{}' belongs to no scheme (B-X, I-X, E-X, S-X, O)",
+                shown(&stray.label)
+            ),
+            None => "the labels encode no spans (B-X, I-X, …)".to_owned(),
+        };
+    }
+    if !detected.has_spans {
+        return "no token is in a span".to_owned();
+    }
+    if detected.labeling.scheme == Scheme::Plain {
         return "the labels have no prefixes, but look like types of spans".to_owned();
     }
-    if scheme != Scheme::Raw {
-        return fits;
-    }
-    if !encodes_spans {
-        return "the labels encode no spans (B-X, I-X, …)".to_owned();
-    }
-    if detector.fits().next().is_some() {
-        return format!("too many errors for any scheme; {fits}");
-    }
-    let belongs = |label: &&str| is_label_of_scheme(label, Scheme::Bioes);
-    let mut foreign: Vec<&str> = first
-        .keys()
-        .filter(|label| !belongs(label))
-        .copied()
+    let fits = detected.fits.iter();
+    let fits: Vec<String> = fits
+        .map(|(scheme, n)| format!("{} {n}", scheme.title()))
         .collect();
-    foreign.sort_unstable();
-    match foreign.first() {
-        Some(label) => format!(
-            "'{}' belongs to no scheme (B-X, I-X, E-X, S-X, O)",
-            shown(label)
-        ),
-        None => "the labels belong to no common scheme".to_owned(),
-    }
+    format!(
+        "{}illegal labels, of {} in spans: {}",
+        if detected.labeling.strict {
+            ""
+        } else {
+            "too many errors for any scheme; "
+        },
+        detected.in_spans,
+        fits.join(", ")
+    )
 }
 
 /// Counts an occurrence of a label.

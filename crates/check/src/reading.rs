@@ -8,7 +8,7 @@ use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
 use dropchain::corpus::{Format, ReadOptions, Reader, decoded, open_stream};
 use dropchain::error::{Error, Place, Result};
-use dropchain::label::PlainLabels;
+use dropchain::label::SchemeDetector;
 use dropchain::memory::input_over_limit;
 use dropchain::sentence::{Schema, Sentence};
 
@@ -20,8 +20,8 @@ const TABLES_PER_TOKEN: u64 = 100;
 pub struct CheckOptions {
     /// How to read files: as for training.
     pub read: ReadOptions,
-    /// What labels without a prefix are.
-    pub plain_labels: PlainLabels,
+    /// How labels are read: a detector that has seen none.
+    pub labels: SchemeDetector,
     /// The number of examples of each kind of problem that are kept.
     pub examples: usize,
 }
@@ -30,7 +30,7 @@ impl Default for CheckOptions {
     fn default() -> Self {
         Self {
             read: ReadOptions::default(),
-            plain_labels: PlainLabels::Auto,
+            labels: SchemeDetector::new(),
             examples: 5,
         }
     }

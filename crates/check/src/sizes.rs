@@ -79,7 +79,7 @@ impl Sizes {
             });
             if encodes_spans {
                 let names = sentence.labels().unwrap_or_default();
-                let spans = labels.scheme.spans(&names);
+                let spans = labels.labeling.spans(&names);
                 let spans: Vec<WordsHash> = (spans.iter())
                     .map(|span| WordsHash::of(&hashes[span.start..span.end]))
                     .collect();

@@ -14,7 +14,7 @@ use super::labels::LabelReport;
 use super::role::content;
 use super::words::{WordsHash, word_hashes};
 use dropchain::error::Place;
-use dropchain::label::{ChunkLabel, Scheme};
+use dropchain::label::Labeling;
 use dropchain::sentence::Sentence;
 
 /// Maximum number of tokens of a phrase.
@@ -58,7 +58,7 @@ struct Occurrence<'a> {
 /// most suspicious first: those that differ in the same context, then those of which one label is
 /// rare and another frequent.
 pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation> {
-    let (scheme, encodes_spans) = (labels.scheme, labels.spans);
+    let (labeling, encodes_spans) = (&labels.labeling, labels.spans);
     let labeled = || content(sentences).filter(|s| is_labeled(s));
     let mut phrases: HashMap<WordsHash, Vec<Occurrence<'_>>> = HashMap::new();
     let mut longest = 1;
@@ -66,7 +66,7 @@ pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation
         for sentence in labeled() {
             let words = word_hashes(sentence);
             let labels = sentence.labels().unwrap_or_default();
-            for span in scheme
+            for span in labeling
                 .spans(&labels)
                 .iter()
                 .filter(|s| s.end - s.start <= MAX_PHRASE)
@@ -82,7 +82,7 @@ pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation
         let words = word_hashes(sentence);
         let labels = sentence.labels().unwrap_or_default();
         if encodes_spans {
-            add_phrases((sentence, &words), &labels, scheme, longest, &mut phrases);
+            add_phrases((sentence, &words), &labels, labeling, longest, &mut phrases);
         } else {
             for (t, &label) in labels.iter().enumerate() {
                 let context = context(&words, t, t + 1, 2);
@@ -127,22 +127,26 @@ fn is_labeled(sentence: &Sentence) -> bool {
 fn add_phrases<'a>(
     (sentence, words): (&'a Sentence, &[u128]),
     labels: &[&'a str],
-    scheme: Scheme,
+    labeling: &'a Labeling,
     longest: usize,
     phrases: &mut HashMap<WordsHash, Vec<Occurrence<'a>>>,
 ) {
     let mut ends = vec![None; words.len()]; // of the span that begins at each token
-    for span in scheme.spans(labels) {
+    for span in labeling.spans(labels) {
         ends[span.start] = Some(span.end);
     }
     for start in 0..words.len() {
         let mut hash = WordsHash::EMPTY;
         for end in start + 1..=words.len().min(start + longest) {
             hash = hash.and(words[end - 1]);
-            let is_outside = || labels[start..end].iter().all(|&label| label == "O");
+            let is_outside = || {
+                labels[start..end]
+                    .iter()
+                    .all(|&label| label == labeling.outside())
+            };
             let label = match ends[start] {
-                Some(is_end) if is_end == end => ChunkLabel::of(labels[start], scheme).kind,
-                None if is_outside() => "O",
+                Some(is_end) if is_end == end => labeling.chunk(labels[start]).kind,
+                None if is_outside() => labeling.outside(),
                 _ => continue,
             };
             if let Some(occurrences) = phrases.get_mut(&hash) {

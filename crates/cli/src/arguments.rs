@@ -11,7 +11,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Corpus, Format, ReadOptions, ReadReport, TextEncoding};
-use dropchain::label::PlainLabels;
+use dropchain::label::{PlainLabels, SchemeDetector};
 use dropchain::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Model, Result};
 use dropchain_formats::{InputFormat, Misaligned, OffsetUnit, SpanOptions, annotation_files};
@@ -157,9 +157,9 @@ pub fn input_format() -> impl TypedValueParser<Value = InputFormat> {
     by_name(InputFormat::ALL.map(InputFormat::name))
 }
 
-/// What labels without a prefix are.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct PlainLabelArguments {
+/// How labels encode spans, as far as they do not show it.
+#[derive(Clone, Debug, Args)]
+pub struct LabelArguments {
     /// Labels without B- or I-: types of spans (PERSON, O) or tags (parts of speech) [default: by
     /// what they look like]
     ///
@@ -174,12 +174,22 @@ pub struct PlainLabelArguments {
         hide_short_help = true
     )]
     plain_labels: Option<PlainLabels>,
+    /// The label of tokens outside of all spans [default: O; by evidence another, such as 0]
+    #[arg(
+        long,
+        value_name = "LABEL",
+        help_heading = "Input",
+        hide_short_help = true
+    )]
+    outside: Option<String>,
 }
 
-impl PlainLabelArguments {
-    /// Returns what labels without a prefix are.
-    pub fn plain_labels(self) -> PlainLabels {
-        self.plain_labels.unwrap_or_default()
+impl LabelArguments {
+    /// Returns a detector that reads labels so.
+    pub fn detector(&self) -> SchemeDetector {
+        SchemeDetector::new()
+            .with_plain_labels(self.plain_labels.unwrap_or_default())
+            .with_outside(self.outside.clone())
     }
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use dropchain_analysis::PairedBootstrap;
 
-use crate::arguments::{FileName, InputArguments, PlainLabelArguments, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, LabelArguments, ThreadArguments};
 use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined, labels};
 use crate::{CommandResult, check_stdin_once, print_report};
@@ -50,7 +50,10 @@ pub struct CompareCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    plain: PlainLabelArguments,
+    labels: LabelArguments,
+    /// Print no notices
+    #[arg(long)]
+    quiet: bool,
 }
 
 impl CompareCommand {
@@ -63,8 +66,8 @@ impl CompareCommand {
         let gold = GoldCorpus::read(&self.input, &self.gold)?;
         let a = gold.read_predictions(&self.input, &self.a)?;
         let b = gold.read_predictions(&self.input, &self.b)?;
-        let (scheme, schemes) = gold.schemes(self.plain.plain_labels(), [&a, &b]);
-        let mut bootstrap = PairedBootstrap::new().with_schemes(scheme, schemes);
+        let (own, predicted) = gold.labelings(&self.labels.detector(), [&a, &b], self.quiet);
+        let mut bootstrap = PairedBootstrap::new().with_labelings(&own, predicted.each_ref());
         if joined(&gold.sentences).is_some() {
             bootstrap = bootstrap.without_spans();
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use dropchain::Sentence;
-use dropchain::label::{Scheme, Span};
+use dropchain::label::{Labeling, Span};
 use dropchain_analysis::{ErrorKind, SpanError, compare_spans, label_errors};
 use dropchain_options::named;
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub struct ErrorArguments {
 impl ErrorArguments {
     /// Returns the lists to collect errors in, of spans and of labels, if errors are to be listed:
     /// which are needed is known once all labels are.
-    pub fn collector(&self, schemes: [Scheme; 2]) -> Option<ErrorCollector> {
+    pub fn collector(&self, labelings: [Labeling; 2]) -> Option<ErrorCollector> {
         let list = || ErrorList {
             limit: self.max_errors as usize,
             kinds: self.error_kind.clone(),
@@ -60,7 +60,7 @@ impl ErrorArguments {
             listed: Vec::new(),
         };
         self.errors.then(|| ErrorCollector {
-            schemes,
+            labelings,
             spans: list(),
             labels: list(),
         })
@@ -69,7 +69,7 @@ impl ErrorArguments {
 
 /// Collects the errors of an evaluation.
 pub struct ErrorCollector {
-    schemes: [Scheme; 2], // of gold labels and predictions
+    labelings: [Labeling; 2], // of gold labels and predictions
     spans: ErrorList,
     labels: ErrorList,
 }
@@ -77,8 +77,8 @@ pub struct ErrorCollector {
 impl ErrorCollector {
     /// Adds the errors of a sentence.
     pub fn add(&mut self, sentence: &Sentence, gold: &[&str], predicted: &[&str]) {
-        let [gold_scheme, scheme] = self.schemes;
-        let (gold_spans, predicted_spans) = (gold_scheme.spans(gold), scheme.spans(predicted));
+        let gold_spans = self.labelings[0].spans(gold);
+        let predicted_spans = self.labelings[1].spans(predicted);
         for error in compare_spans(&gold_spans, &predicted_spans) {
             self.spans.add(sentence, &error);
         }

@@ -5,21 +5,23 @@ use std::sync::Arc;
 
 use clap::Args;
 use dropchain::corpus::JoinedColumns;
-use dropchain::eval::{Evaluation, Report};
-use dropchain::label::Scheme;
+use dropchain::eval::{Counts, Evaluation, Report};
+use dropchain::label::Labeling;
+use dropchain::sentence::list_names;
 use dropchain::tag::TagOptions;
 use dropchain::{Result, Sentence};
 use dropchain_analysis::{Damage, Deletion};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::arguments::{FileName, InputArguments, PlainLabelArguments, Switch, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, LabelArguments, Switch, ThreadArguments};
 use crate::error_list::{ErrorArguments, ErrorList};
 use crate::gold_tagger::GoldTagger;
 use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined};
+use crate::progress::notice;
 use crate::template_arguments::DocumentArguments;
-use crate::terminal::{Rates, damage_table};
+use crate::terminal::{Rates, damage_table, printable};
 use crate::{CommandError, CommandResult, json_line, print, print_report};
 
 /// Maximum number of rows in the confusion table.
@@ -75,7 +77,10 @@ pub struct EvalCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    plain: PlainLabelArguments,
+    labels: LabelArguments,
+    /// Print no notices
+    #[arg(long)]
+    quiet: bool,
     #[command(flatten)]
     document: DocumentArguments,
     #[command(flatten)]
@@ -129,6 +134,9 @@ impl EvalCommand {
             }
         };
         let (evaluation, errors) = scored;
+        if !self.quiet {
+            warn_of_types(&evaluation);
+        }
         let text = if self.json {
             self.json(&evaluation, errors)?
         } else {
@@ -205,8 +213,8 @@ impl EvalCommand {
             constrain: self.constrain.is_on(),
             ..TagOptions::default()
         };
-        let schemes = gold.schemes(self.plain.plain_labels());
-        self.score(schemes, gold.joined(), |add| {
+        let labelings = gold.labelings(&self.labels.detector(), self.quiet);
+        self.score(labelings, gold.joined(), |add| {
             gold.tag(options, &mut |labels, tagged| {
                 add(tagged.sentence, labels, &tagged.labels)
             })
@@ -217,20 +225,21 @@ impl EvalCommand {
     fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Scored> {
         let gold = GoldCorpus::read(&self.input, gold)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
-        let (gold_scheme, [scheme]) = gold.schemes(self.plain.plain_labels(), [&predicted]);
+        let (gold_labeling, [labeling]) =
+            gold.labelings(&self.labels.detector(), [&predicted], self.quiet);
         let joined = joined(&gold.sentences);
-        self.score([gold_scheme, scheme], joined, |add| {
+        self.score([gold_labeling, labeling], joined, |add| {
             gold.visit(&predicted, |gold, labels, _, predicted| {
                 add(gold, labels, predicted)
             })
         })
     }
 
-    /// Scores the sentences that `visit` has, with gold and predicted labels in these schemes,
-    /// which may join columns.
+    /// Scores the sentences that `visit` has, with gold and predicted labels that encode
+    /// spans so, or join columns.
     fn score(
         &self,
-        schemes: [Scheme; 2],
+        labelings: [Labeling; 2],
         joined: Option<&JoinedColumns>,
         visit: impl FnOnce(&mut dyn FnMut(&Sentence, &[&str], &[&str]) -> Result<()>) -> Result<()>,
     ) -> Result<Scored> {
@@ -241,8 +250,8 @@ impl EvalCommand {
         if let Some(joined) = joined {
             evaluation = evaluation.with_joined_columns(joined.names());
         }
-        evaluation = evaluation.with_schemes(schemes[0], schemes[1]);
-        let mut errors = self.errors.collector(schemes);
+        evaluation = evaluation.with_labelings(&labelings[0], &labelings[1]);
+        let mut errors = self.errors.collector(labelings);
         visit(&mut |sentence, gold, predicted| {
             if sentence.layout.document_start {
                 evaluation.add_document_start();
@@ -255,6 +264,27 @@ impl EvalCommand {
         })?;
         let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
         Ok((evaluation, errors))
+    }
+}
+
+/// Warns if gold labels and predictions have spans, but not of one common type.
+fn warn_of_types(evaluation: &Evaluation) {
+    let types = |count: fn(&Counts) -> u64| -> Vec<String> {
+        let types = evaluation.types().filter(|(_, counts)| count(counts) > 0);
+        types.map(|(name, _)| printable(name)).collect()
+    };
+    let [gold, predicted] = [
+        types(|counts| counts.gold),
+        types(|counts| counts.predicted),
+    ];
+    let is_common = gold.iter().any(|name| predicted.contains(name));
+    if evaluation.has_spans() && !is_common && !gold.is_empty() && !predicted.is_empty() {
+        notice(&format!(
+            "warning: no type of the predictions ({}) is one of the gold labels ({}); check the label \
+             columns (--label)",
+            list_names(&predicted),
+            list_names(&gold)
+        ));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A gold file, tagged with a model.
 
 use dropchain::corpus::{Corpus, Format, JoinedColumns, ReadOptions, Reader, Tagged};
-use dropchain::label::{LabelSet, PlainLabels, Scheme};
+use dropchain::label::{Detected, LabelSet, Labeling, PlainLabels, Scheme, SchemeDetector};
 use dropchain::sentence::Sentence;
 use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
 use dropchain::{Error, Result};
@@ -9,7 +9,7 @@ use dropchain_formats::InputFormat;
 use rayon::prelude::*;
 
 use crate::arguments::{FileName, InputArguments};
-use crate::predictions::{detect_scheme, joined, labels};
+use crate::predictions::{joined, labels, observed, say_reading};
 use crate::progress::notice;
 use crate::tag_input::{ModelColumns, open_tagger};
 use crate::template_arguments::DocumentArguments;
@@ -43,20 +43,29 @@ impl GoldTagger {
         })
     }
 
-    /// Returns the schemes of the gold labels and of the predictions, if labels without prefixes
-    /// are `plain`.
-    pub fn schemes(&self, plain: PlainLabels) -> [Scheme; 2] {
+    /// Returns how the gold labels and the predictions encode spans, and says it; `detector` has
+    /// seen none of them.
+    pub fn labelings(&self, detector: &SchemeDetector, quiet: bool) -> [Labeling; 2] {
         let header = self.tagger.model().header();
-        let plain = match header.joined {
-            Some(_) => PlainLabels::Tags,
-            None => header.plain_labels(plain),
+        if self.joined().is_some() {
+            return Default::default();
+        }
+        let predicted = match (detector.plain_labels(), header.corpus_labeling.scheme) {
+            (PlainLabels::Tags, Scheme::Plain) => Labeling::default(),
+            (PlainLabels::Spans, Scheme::Raw) => Scheme::Plain.into(),
+            _ => header.corpus_labeling.clone(),
         };
-        let predicted = match (plain, header.corpus_scheme) {
-            (PlainLabels::Tags, Scheme::Plain) => Scheme::Raw,
-            (PlainLabels::Spans, Scheme::Raw) if !header.encodes_spans() => Scheme::Plain,
-            (_, scheme) => scheme,
+        let observed = observed(&self.corpus, detector, Sentence::labels);
+        let detected = Detected {
+            labeling: observed.detected_for(&predicted),
+            ..observed.detected()
         };
-        [detect_scheme(&self.corpus, plain), predicted]
+        if !quiet {
+            // What labels without prefixes are, the model has said.
+            let known = detector.clone().with_plain_labels(PlainLabels::Spans);
+            say_reading(&self.file, &detected, &known);
+        }
+        [detected.labeling, predicted]
     }
 
     /// Returns the columns of the training data, if they have names.
@@ -82,7 +91,9 @@ impl GoldTagger {
         let header = self.tagger.model().header();
         let sentences = self.corpus.sentences();
         let documents = TagDocuments::new(&self.tagger, sentences);
-        let mut any_known = header.corpus_scheme != header.scheme;
+        let outside = header.labeling.outside();
+        let is_known = |label: &&str| *label != outside && header.labels.id(label).is_some();
+        let mut any_known = header.corpus_labeling != header.labeling;
         for start in (0..sentences.len()).step_by(BATCH) {
             let batch = start..sentences.len().min(start + BATCH);
             let tag = |i: usize| {
@@ -97,10 +108,10 @@ impl GoldTagger {
                     visit(&[], &Tagged::new(sentence, Vec::new()))?;
                     continue;
                 }
-                let named = NamedTagging::new(&self.tagger, tagging?, header.corpus_scheme);
+                let named = NamedTagging::new(&self.tagger, tagging?, &header.corpus_labeling);
                 let gold = labels(sentence)?;
                 check_complete(sentence, &gold, &header.labels)?;
-                any_known = any_known || gold.iter().any(|label| header.labels.id(label).is_some());
+                any_known = any_known || gold.iter().any(is_known);
                 visit(&gold, &named.tagged(sentence))?;
             }
         }

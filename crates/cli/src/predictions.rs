@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, JoinedColumns, ReadOptions};
-use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
+use dropchain::label::{Detected, Labeling, SchemeDetector};
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::{Error, Place, Result};
 use serde_json::{Map, Value};
@@ -88,28 +88,30 @@ impl GoldCorpus {
         })
     }
 
-    /// Returns the schemes of the gold labels and of predictions, and says so if labels without
-    /// prefixes are taken for types of spans.
-    pub fn schemes<const N: usize>(
+    /// Returns how the gold labels and predictions encode spans, and says it; `detector` has seen
+    /// none of them.
+    pub fn labelings<const N: usize>(
         &self,
-        plain: PlainLabels,
+        detector: &SchemeDetector,
         predictions: [&Predictions; N],
-    ) -> (Scheme, [Scheme; N]) {
-        let gold = detect_scheme(&self.sentences, plain);
-        if gold == Scheme::Plain && plain == PlainLabels::Auto {
-            notice(&format!(
-                "{}: labels have no B- or I-, but look like types: adjacent tokens with the same \
-                 label are one span (--plain-labels tags if they are tags)",
-                self.file
-            ));
-        }
-        let plain = plain.of_predictions(gold);
-        let schemes = predictions.map(|predictions| {
-            detect(&predictions.sentences, plain, |sentence| {
-                predictions.columns.labels(sentence).ok()
-            })
+        quiet: bool,
+    ) -> (Labeling, [Labeling; N]) {
+        let own = observed(&self.sentences, detector, Sentence::labels);
+        let gold = match joined(&self.sentences) {
+            None => {
+                let detected = own.detected();
+                if !quiet {
+                    say_reading(&self.file, &detected, detector);
+                }
+                detected.labeling
+            }
+            Some(_) => Labeling::default(),
+        };
+        let labelings = predictions.map(|predictions| {
+            let labels = |sentence| predictions.columns.labels(sentence).ok();
+            observed(&predictions.sentences, detector, labels).detected_for(&gold)
         });
-        (gold, schemes)
+        (gold, labelings)
     }
 }
 
@@ -118,24 +120,27 @@ pub fn joined(corpus: &Corpus) -> Option<&JoinedColumns> {
     corpus.iter().next()?.schema().joined()
 }
 
-/// Detects the scheme of the labels of a corpus.
-pub fn detect_scheme(corpus: &Corpus, plain: PlainLabels) -> Scheme {
-    detect(corpus, plain, Sentence::labels)
+/// Says how the labels of a file were read.
+pub fn say_reading(file: &FileName, detected: &Detected, detector: &SchemeDetector) {
+    notice(&format!("{file}: {}", detected.reading(detector)));
+    detected
+        .warnings()
+        .iter()
+        .for_each(|warning| notice(warning));
 }
 
-fn detect<'a>(
+/// Returns a detector that has seen the labels of a corpus.
+pub fn observed<'a>(
     corpus: &'a Corpus,
-    plain: PlainLabels,
+    detector: &SchemeDetector,
     labels: impl Fn(&'a Sentence) -> Option<Vec<&'a str>>,
-) -> Scheme {
-    if joined(corpus).is_some() {
-        return Scheme::Raw;
-    }
-    let mut detector = SchemeDetector::new().with_plain_labels(plain);
+) -> SchemeDetector {
+    let mut detector = detector.clone();
     for sentence in corpus.iter().filter(|s| !s.layout.document_start) {
-        detector.observe(&labels(sentence).unwrap_or_default());
+        let labels = labels(sentence).unwrap_or_default();
+        detector.observe_at(&labels, |t| Some(sentence.place(t)));
     }
-    detector.prevailing().0
+    detector
 }
 
 /// Returns the labels of a sentence.

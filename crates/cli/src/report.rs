@@ -10,7 +10,7 @@ use dropchain::{Error, Place, Result};
 use dropchain_analysis::WordCounts;
 use dropchain_report::{Evaluated, Report, words_of};
 
-use crate::arguments::{FileName, InputArguments, PlainLabelArguments, Switch, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, LabelArguments, Switch, ThreadArguments};
 use crate::gold_tagger::GoldTagger;
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::predictions::{GoldCorpus, PredictedColumns, joined};
@@ -85,7 +85,7 @@ pub struct ReportCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    plain: PlainLabelArguments,
+    labels: LabelArguments,
     #[command(flatten)]
     document: DocumentArguments,
 }
@@ -203,9 +203,9 @@ impl ReportCommand {
             Ok(())
         })?;
         let columns = tagger.columns().map(<[String]>::to_vec);
-        let schemes = tagger.joined().is_none();
-        let schemes = schemes.then(|| tagger.schemes(self.plain.plain_labels()));
-        Ok((evaluated.with_corpus(tagger.corpus, schemes), columns))
+        let has_labelings = tagger.joined().is_none();
+        let labelings = has_labelings.then(|| tagger.labelings(&self.labels.detector(), false));
+        Ok((evaluated.with_corpus(tagger.corpus, labelings), columns))
     }
 
     /// Reads predictions and gold labels from two files.
@@ -260,10 +260,9 @@ impl ReportCommand {
     }
 
     fn with_corpus(&self, evaluated: Evaluated, corpus: Corpus) -> Evaluated {
-        let has_schemes = joined(&corpus).is_none();
-        let plain = self.plain.plain_labels();
-        let schemes = has_schemes.then(|| evaluated.detect_schemes(plain));
-        evaluated.with_corpus(corpus, schemes)
+        let has_labelings = joined(&corpus).is_none();
+        let labelings = has_labelings.then(|| evaluated.detect(&self.labels.detector()));
+        evaluated.with_corpus(corpus, labelings)
     }
 
     /// Counts the words of the training data, in the columns of the model if it has names for them.

@@ -159,10 +159,10 @@ impl TagCommand {
                 nbest: self.output.nbest as usize,
                 probability: output == OutputName::Jsonl && has_probability,
             },
-            scheme: match self.scheme {
-                Some(Scheme::Raw) => header.scheme,
-                Some(scheme) => scheme,
-                None => header.corpus_scheme,
+            labeling: match self.scheme {
+                Some(Scheme::Raw) => header.labeling.clone(),
+                Some(scheme) => scheme.into(),
+                None => header.corpus_labeling.clone(),
             },
             forced: &self.forced,
             format,

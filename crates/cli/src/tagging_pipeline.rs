@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use dropchain::corpus::{Reader, WriteOptions, Writer, with_notes};
-use dropchain::label::Scheme;
+use dropchain::label::Labeling;
 use dropchain::tag::{
     Batch, BatchOutput, Condition, NamedTagging, TagInput, TagOptions, Tagger, Tagging, Workspace,
     stream_documents, stream_in_order,
@@ -25,7 +25,7 @@ pub struct TaggingPipeline<'a> {
     pub tagger: &'a Tagger,
     pub options: TagOptions,
     /// The scheme of the labels in the output.
-    pub scheme: Scheme,
+    pub labeling: Labeling,
     pub forced: &'a ForcedArguments,
     pub format: InputFormat,
     pub threads: usize,
@@ -80,7 +80,7 @@ impl TaggingPipeline<'_> {
                 let condition = self.forced.condition(sentence, self.format)?;
                 let input = documents.input(i);
                 let tagging = self.tag(input, condition.as_ref(), self.options, workspace)?;
-                let tagging = NamedTagging::new(self.tagger, tagging, self.scheme);
+                let tagging = NamedTagging::new(self.tagger, tagging, &self.labeling);
                 writer.write(&tagging.tagged(sentence))?;
             }
             Ok(())
@@ -163,7 +163,7 @@ impl TaggingPipeline<'_> {
             };
             let labels = tagger.label_names(&tagging.labels);
             let marks: Result<Vec<f64>> = if header.encodes_spans() {
-                let spans = header.scheme.spans(&labels);
+                let spans = header.labeling.spans(&labels);
                 let spans = spans.iter();
                 spans
                     .map(|span| distribution.span_probability(span))
@@ -177,7 +177,7 @@ impl TaggingPipeline<'_> {
             probabilities = Some(marks?);
             tagging.probability = Some(distribution.probability(&labels)?);
         }
-        let tagging = NamedTagging::new(tagger, tagging, header.scheme);
+        let tagging = NamedTagging::new(tagger, tagging, &header.labeling);
         Ok(tagging.with_mark_probabilities(probabilities))
     }
 }
@@ -358,7 +358,7 @@ impl UncertainSentences {
                 separator,
                 ..options.clone()
             };
-            let tagging = NamedTagging::new(tagger, tagging, pipeline.scheme);
+            let tagging = NamedTagging::new(tagger, tagging, &pipeline.labeling);
             let sentence = with_notes(&sentence, &notes);
             Writer::new(&mut out, &name, &options)?.write(&tagging.tagged(&sentence))?;
         }

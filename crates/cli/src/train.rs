@@ -27,7 +27,7 @@ use crate::training_arguments::{
     CheckpointArguments, InitArguments, TrainingArguments, base_models, notice_of_template,
 };
 use crate::training_reporter::{TrainingReporter, header};
-use crate::{CommandResult, interrupt};
+use crate::{CommandError, CommandResult, interrupt};
 
 /// Train a model on labeled sentences
 #[derive(Debug, Args)]
@@ -165,7 +165,8 @@ impl TrainCommand {
                 trained.is_first_pass,
                 plan.has_exact_gradient,
                 &fate,
-            )
+            )?;
+            check_labels(&trained.model, &fate)
         });
         team.follow_first(written)
     }
@@ -357,5 +358,17 @@ impl TrainCommand {
         self.searched.apply(&mut options)?;
         let is_warm = self.searched.is_warm();
         self.training.with_learner(options, is_warm)
+    }
+}
+
+/// Checks that there was something to learn.
+fn check_labels(model: &Model, fate: &str) -> CommandResult {
+    match model.header().labels.names() {
+        [label] => Err(CommandError::NotConverged(format!(
+            "nothing could be learned: all tokens have the label '{}' (is this the label column? \
+             choose it with --label); {fate}",
+            label.escape_debug()
+        ))),
+        _ => Ok(()),
     }
 }

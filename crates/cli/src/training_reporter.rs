@@ -71,12 +71,7 @@ impl Observer for TrainingReporter<'_> {
 
     fn start(&mut self, start: &train::Start) {
         self.progress.println(&describe(start, self.of_documents));
-        if start.plain_labels && start.options.get("plain_labels").is_none() {
-            self.progress.println(
-                "labels have no B- or I-, but look like types: adjacent tokens with the same label \
-                 are one span (--plain-labels tags if they are tags)",
-            );
-        }
+        self.progress.println_all(start.reading.iter().cloned());
         self.log.start(start);
     }
 

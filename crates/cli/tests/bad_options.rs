@@ -123,7 +123,10 @@ fn gold_labels_that_the_model_does_not_know_cause_a_warning() {
         "{}",
         output.stderr
     );
-    assert_eq!(dir.run("eval m names.conll").stderr, "");
+    assert_eq!(
+        dir.run("eval m names.conll").stderr,
+        "names.conll: read as IOB2, 2 labels\n"
+    );
 }
 
 #[test]

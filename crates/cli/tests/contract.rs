@@ -249,6 +249,7 @@ fn inspect_prints_everything_as_json() {
             "edges",
             "order",
             "label_column",
+            "labels_read_as",
             "recall_bias",
             "sizes",
             "training",
@@ -271,7 +272,7 @@ fn inspect_prints_everything_as_json() {
 fn inspect_prints_labels_transitions_and_attributes_as_text() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let text = dir.run("inspect m").success();
-    assert!(text.starts_with("5 labels (iob2), "), "{text}");
+    assert!(text.starts_with("5 labels (IOB2), "), "{text}");
     for part in [
         "\ntrained by dropchain ",
         " on train.conll (3 sentences, 19 tokens)\n",
@@ -296,8 +297,9 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
     let lines: Vec<&str> = trained.stderr.lines().collect();
     assert_eq!(lines[0], "reading train.conll");
     assert!(lines[1].starts_with("3 sentences, 19 tokens, 5 labels; "));
-    assert!(lines[2].starts_with("iteration    0  objective "));
-    assert!(lines[2].contains("  dev F1 "));
+    assert_eq!(lines[2], "read as IOB2, 5 labels, words in column 1");
+    assert!(lines[3].starts_with("iteration    0  objective "));
+    assert!(lines[3].contains("  dev F1 "));
     assert_eq!(lines.last().unwrap(), &"wrote m");
     for line in [
         "eval m train.conll",
@@ -307,8 +309,18 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
         "tag m train.conll",
     ] {
         let output = dir.run(line);
-        assert_eq!(output.stderr, "", "{line}");
+        let reading = match line.starts_with("eval") {
+            true => "train.conll: read as IOB2, 5 labels\n",
+            false => "",
+        };
+        assert_eq!(output.stderr, reading, "{line}");
         assert_ne!(output.success(), "", "{line}");
+    }
+    for line in [
+        "eval m train.conll --quiet",
+        "compare train.conll train.conll train.conll --quiet",
+    ] {
+        assert_eq!(dir.run(line).stderr, "", "{line}");
     }
 }
 

@@ -123,7 +123,7 @@ fn json_lines_and_conllu_are_recognized_in_pipes() {
     assert!(run.stderr.contains("read as JSON lines"), "{}", run.stderr);
     assert_eq!(run.json_lines()[0]["labels"][0], "B-PER");
     let conllu = "# sent_id = 1\n1\tAnn\t_\tPROPN\t_\t_\t0\troot\t_\t_\n\n";
-    let train = conllu.repeat(3);
+    let train = format!("{conllu}1\tleft\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n");
     dir.write("train.conllu", train);
     dir.run("train train.conllu --label upos --template minimal --model pos --quiet")
         .success();

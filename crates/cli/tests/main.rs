@@ -35,6 +35,7 @@ mod interrupted_passes;
 mod joined_labels;
 mod json_attributes;
 mod knowledge;
+mod label_notations;
 mod learners;
 mod masks;
 mod memory;

@@ -208,16 +208,16 @@ fn an_endless_line_is_an_error() {
 #[test]
 fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
     let dir = TestDir::new(&[
-        ("a.conll", "a O\n\nb O\nc O\nd O\n"),
+        ("a.conll", "a O\n\nb O\nc O\nd B\n"),
         ("a.conllu", "1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n"),
-        ("a.crfsuite", "X\ta\n\nX\ta\nX\ta\nX\ta\n"),
+        ("a.crfsuite", "X\ta\n\nX\ta\nX\ta\nY\ta\n"),
         (
             "a.jsonl",
-            "{\"tokens\":[\"a\",\"b\",\"c\"],\"labels\":[\"O\",\"O\",\"O\"]}\n",
+            "{\"tokens\":[\"a\",\"b\",\"c\"],\"labels\":[\"O\",\"O\",\"B\"]}\n",
         ),
     ]);
     let rows: String = (1..4)
-        .map(|i| format!("{i}\ta\t_\tX\t_\t_\t_\t_\t_\t_\n"))
+        .map(|i| format!("{i}\ta\t_\tX{i}\t_\t_\t_\t_\t_\t_\n"))
         .collect();
     dir.write("a.conllu", rows);
     for (file, line, template) in [

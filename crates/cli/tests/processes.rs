@@ -125,7 +125,7 @@ fn a_closed_output_ends_tagging_while_the_input_stays_open() {
 #[test]
 fn a_closed_output_ends_every_command_quietly() {
     let dir = ner_model();
-    for line in ["inspect m --json", "eval m train.conll", "--help"] {
+    for line in ["inspect m --json", "eval m train.conll --quiet", "--help"] {
         let mut child = dir.command(line).spawn().unwrap();
         drop(child.stdout.take());
         let output = finish(child, line);

@@ -9,10 +9,13 @@ use serde_json::json;
 use crate::serve_limits::{occupy, slow_model, wait_in_queue};
 use crate::support::{Connection, NER_CORPUS, Response, Server, TestDir, post, wait_until};
 
-/// A directory with the model `m` and the file `new`, a model that labels everything `NEW`.
+/// A directory with the model `m` and the file `new`, a model that labels all it knows `NEW`.
 fn two_models() -> TestDir {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    dir.write("new.conll", "Ann NEW\nleft NEW\n\nRome NEW\n");
+    dir.write(
+        "new.conll",
+        "Ann NEW\nleft NEW\n\nRome NEW\nSeine NEW\n\nx OLD\n",
+    );
     dir.run("train new.conll --template minimal --model new --quiet")
         .success();
     dir
@@ -36,7 +39,7 @@ fn a_model_whose_file_is_replaced_is_replaced() {
     assert_eq!(tag(&server).labels(), [json!(["NEW"])]);
     assert_eq!(
         server.get("/models").json()["models"][0]["labels"],
-        json!(["NEW"])
+        json!(["NEW", "OLD"])
     );
     assert_eq!(server.get("/health").json()["status"], "ok");
 }
@@ -44,7 +47,7 @@ fn a_model_whose_file_is_replaced_is_replaced() {
 #[test]
 fn a_request_is_answered_by_the_model_that_it_began_with() {
     let dir = slow_model();
-    dir.write("new.conll", "Ann NEW\nleft NEW\n");
+    dir.write("new.conll", "Ann NEW\nleft NEW\n\nRome NEW\n\nx OLD\n");
     dir.run("train new.conll --template minimal --model new --quiet")
         .success();
     let server = Server::start(&dir, "m --threads 1 --timeout 1000");

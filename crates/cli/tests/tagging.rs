@@ -108,7 +108,8 @@ fn conllu_is_output_with_its_label_column_replaced() {
     let dir = TestDir::new(&[]);
     dir.write("train.conllu", CONLLU.replace("\tX\t", "\tY\t"));
     let train = "train train.conllu --template pos --model m --quiet";
-    dir.run(train).success();
+    // A single label, which is said.
+    assert_eq!(dir.run(train).status.code(), Some(3));
     dir.write("a.conllu", CONLLU);
     let tagged = dir.run("tag m a.conllu").success();
     assert_eq!(tagged, CONLLU.replace("\tX\t", "\tY\t"));

@@ -20,7 +20,8 @@ pub struct ModelOptions {
     ///
     /// raw: labels unchanged. io: I-X inside a span, O outside. iob1: like io, but B-X starts a
     /// span that follows another of the same type. iob2: B-X starts a span, I-X continues it.
-    /// bioes: like iob2, but E-X ends a span and S-X is a span of one token. plain: like io without
+    /// bioes: like iob2, but E-X ends a span and S-X is a span of one token; BILOU, BMES and
+    /// BMEWO are the same with other letters, and are read as they are. plain: like io without
     /// prefixes.
     #[arg(long, value_parser = named::<Scheme>(), hide_short_help = true)]
     scheme: Option<Scheme>,
@@ -33,6 +34,14 @@ pub struct ModelOptions {
     #[arg(long, value_parser = named::<PlainLabels>(), value_name = "KIND", hide_short_help = true,
           help_heading = "Input")]
     plain_labels: Option<PlainLabels>,
+    /// The label of tokens outside of all spans [default: O; by evidence another, such as 0]
+    #[arg(
+        long,
+        value_name = "LABEL",
+        hide_short_help = true,
+        help_heading = "Input"
+    )]
+    outside: Option<String>,
     /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
     /// [default: 1]
     #[arg(long, value_parser = named::<Order>(), hide_short_help = true)]
@@ -63,6 +72,7 @@ impl ModelOptions {
     pub fn apply(&self, options: &mut TrainOptions) {
         options.scheme = self.scheme.unwrap_or(options.scheme);
         options.plain_labels = self.plain_labels.unwrap_or(options.plain_labels);
+        options.outside = self.outside.clone().or(options.outside.take());
         options.order = self.order.unwrap_or(options.order);
         options.boundary = self.boundary.unwrap_or(options.boundary);
         options.states = self.states.or(options.states);

@@ -2,7 +2,7 @@
 
 use dropchain::corpus::Corpus;
 use dropchain::eval::Evaluation;
-use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
+use dropchain::label::{Labeling, SchemeDetector};
 use dropchain::{Error, Result, Sentence};
 use dropchain_analysis::{
     Calibration, ErrorCounts, FrequencyEvaluation, PairedBootstrap, SpanError, WordCounts,
@@ -19,7 +19,7 @@ type Labels = Vec<Vec<String>>;
 pub struct Evaluated {
     pub(crate) corpus: Corpus,
     pub(crate) gold: Labels,
-    pub(crate) gold_scheme: Scheme,
+    pub(crate) gold_labeling: Labeling,
     pub(crate) systems: Vec<System>,
     are_joined: bool,
 }
@@ -29,7 +29,9 @@ pub struct Evaluated {
 pub(crate) struct System {
     pub name: String,
     pub labels: Labels,
-    pub scheme: Scheme,
+    /// Of each predicted label, if it is known, `[sentences][tokens]`.
+    probabilities: Vec<Vec<Option<f64>>>,
+    pub labeling: Labeling,
     /// Of all tokens whose probability is known.
     pub tokens: Calibration,
     /// Of those in predicted spans.
@@ -42,14 +44,15 @@ impl Evaluated {
         let system = System {
             name: name.to_owned(),
             labels: Vec::new(),
-            scheme: Scheme::Raw,
+            probabilities: Vec::new(),
+            labeling: Labeling::default(),
             tokens: Calibration::default(),
             in_spans: Calibration::default(),
         };
         Self {
             corpus: Corpus::default(),
             gold: Vec::new(),
-            gold_scheme: Scheme::Raw,
+            gold_labeling: Labeling::default(),
             systems: vec![system],
             are_joined: false,
         }
@@ -66,43 +69,52 @@ impl Evaluated {
             return; // a document boundary
         }
         let system = &mut self.systems[0];
-        for (t, (gold, predicted)) in gold.iter().zip(predicted).enumerate() {
-            let predicted = predicted.as_ref();
-            if let Some(probability) = probability(t, predicted) {
-                system.tokens.add(probability, *gold == predicted);
-                if predicted != "O" {
-                    system.in_spans.add(probability, *gold == predicted);
-                }
-            }
-        }
+        let probabilities = predicted.iter().enumerate();
+        let probabilities = probabilities.map(|(t, label)| probability(t, label.as_ref()));
+        system.probabilities.push(probabilities.collect());
         self.gold
             .push(gold.iter().map(|&label| label.to_owned()).collect());
         let predicted = predicted.iter().map(|label| label.as_ref().to_owned());
         system.labels.push(predicted.collect());
     }
 
-    /// Sets the sentences, document boundaries among them, whose labels were added, and the schemes
-    /// of gold and predicted labels; `None` if labels join columns, so that they encode no spans.
+    /// Sets the sentences, document boundaries among them, whose labels were added, and how gold and
+    /// predicted labels encode spans; `None` if labels join columns, so that they encode none.
     #[must_use]
-    pub fn with_corpus(mut self, corpus: Corpus, schemes: Option<[Scheme; 2]>) -> Self {
+    pub fn with_corpus(mut self, corpus: Corpus, labelings: Option<[Labeling; 2]>) -> Self {
         self.corpus = corpus;
-        self.are_joined = schemes.is_none();
-        [self.gold_scheme, self.systems[0].scheme] = schemes.unwrap_or([Scheme::Raw; 2]);
+        self.are_joined = labelings.is_none();
+        let system = &mut self.systems[0];
+        [self.gold_labeling, system.labeling] = labelings.unwrap_or_default();
+        for ((gold, labels), row) in self
+            .gold
+            .iter()
+            .zip(&system.labels)
+            .zip(&system.probabilities)
+        {
+            for ((gold, label), probability) in gold.iter().zip(labels).zip(row) {
+                let Some(probability) = *probability else {
+                    continue;
+                };
+                system.tokens.add(probability, gold == label);
+                if label != system.labeling.outside() {
+                    system.in_spans.add(probability, gold == label);
+                }
+            }
+        }
         self
     }
 
-    /// Detects the schemes of the labels that were added.
-    pub fn detect_schemes(&self, plain: PlainLabels) -> [Scheme; 2] {
-        let detect = |labels: &Labels, plain| {
-            let mut detector = SchemeDetector::new().with_plain_labels(plain);
+    /// Detects how the labels that were added encode spans, with a detector that has seen none.
+    pub fn detect(&self, detector: &SchemeDetector) -> [Labeling; 2] {
+        let observed = |labels: &Labels| {
+            let mut detector = detector.clone();
             labels.iter().for_each(|labels| detector.observe(labels));
-            detector.prevailing().0
+            detector
         };
-        let gold = detect(&self.gold, plain);
-        [
-            gold,
-            detect(&self.systems[0].labels, plain.of_predictions(gold)),
-        ]
+        let gold = observed(&self.gold).detected().labeling;
+        let predicted = observed(&self.systems[0].labels).detected_for(&gold);
+        [gold, predicted]
     }
 
     /// Adds the systems of `other`.
@@ -174,8 +186,8 @@ pub(crate) struct SystemAnalysis {
 impl Analysis {
     /// Evaluates all systems. `words` are those of the training data, if these are known.
     pub fn new(all: &Evaluated, words: Option<&WordCounts>, max_errors: usize) -> Result<Self> {
-        let gold_scheme = all.gold_scheme;
-        let mut gold = Evaluation::new().with_schemes(gold_scheme, gold_scheme);
+        let gold_labeling = &all.gold_labeling;
+        let mut gold = Evaluation::new().with_labelings(gold_labeling, gold_labeling);
         for labels in all.gold.iter().filter(|_| !all.are_joined) {
             gold.add(labels, labels)?;
         }
@@ -184,12 +196,14 @@ impl Analysis {
             bootstrap = bootstrap.without_spans();
         }
         if let [a, b] = all.systems.as_slice() {
-            bootstrap = bootstrap.with_schemes(gold_scheme, [a.scheme, b.scheme]);
+            bootstrap = bootstrap.with_labelings(gold_labeling, [&a.labeling, &b.labeling]);
         }
         let systems = all.systems.iter().map(|system| SystemAnalysis {
-            evaluation: Evaluation::with_confusions().with_schemes(gold_scheme, system.scheme),
+            evaluation: Evaluation::with_confusions()
+                .with_labelings(gold_labeling, &system.labeling),
             errors: ErrorCounts::default(),
-            by_frequency: FrequencyEvaluation::new().with_schemes(gold_scheme, system.scheme),
+            by_frequency: FrequencyEvaluation::new()
+                .with_labelings(gold_labeling, &system.labeling),
         });
         let has_spans = !all.are_joined && gold.has_spans();
         let mut analysis = Self {
@@ -226,7 +240,7 @@ impl Analysis {
             let own = words_of(sentence)?;
             Some(own.map(|word| words.count(word)).collect())
         });
-        let gold_spans = all.gold_scheme.spans(gold);
+        let gold_spans = all.gold_labeling.spans(gold);
         let mut errors: Vec<Vec<SpanError<'_>>> = Vec::new();
         let mut spans = Vec::new();
         for (counts, system) in self.systems.iter_mut().zip(&all.systems) {
@@ -235,7 +249,7 @@ impl Analysis {
             if let Some(frequencies) = &frequencies {
                 counts.by_frequency.add(frequencies, gold, predicted)?;
             }
-            let own = system.scheme.spans(predicted);
+            let own = system.labeling.spans(predicted);
             let found = match self.has_spans {
                 true => compare_spans(&gold_spans, &own),
                 false => label_errors(gold, predicted),

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use dropchain::corpus::{Format, JsonObject, ReadOptions, Reader};
-use dropchain::label::Scheme;
+use dropchain::label::{Labeling, Scheme};
 use dropchain::sentence::{Schema, Separation};
 use dropchain::tag::{Header, TagOptions};
 use dropchain::{Error, Place, Result, Sentence};
@@ -143,11 +143,11 @@ impl RequestOptions {
     }
 
     /// Returns the scheme of the labels of a model in the response.
-    pub fn output_scheme(&self, header: &Header) -> Result<Scheme, ApiError> {
+    pub fn output_scheme(&self, header: &Header) -> Result<Labeling, ApiError> {
         match self.scheme {
-            None => Ok(header.corpus_scheme),
-            Some(Scheme::Raw) => Ok(header.scheme),
-            Some(scheme) if header.encodes_spans() => Ok(scheme),
+            None => Ok(header.corpus_labeling.clone()),
+            Some(Scheme::Raw) => Ok(header.labeling.clone()),
+            Some(scheme) if header.encodes_spans() => Ok(scheme.into()),
             Some(_) => Err(ApiError::unprocessable(
                 "option \"scheme\": the labels of the model encode no spans (B-X, I-X, …)",
             )),

@@ -105,7 +105,7 @@ pub fn answer(
                 None => tagger.tag_with(input, tag, workspace),
                 Some(condition) => tagger.tag_given(input, condition, tag, workspace),
             })?;
-            let tagging = NamedTagging::new(tagger, tagging, scheme);
+            let tagging = NamedTagging::new(tagger, tagging, &scheme);
             Writer::new(&mut answer.body, "the response", &write_options)?
                 .write(&tagging.tagged(sentence))?;
             answer.count(sentence, limits.max_response())?;

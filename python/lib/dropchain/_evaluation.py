@@ -20,6 +20,7 @@ def evaluate(
     columns: Iterable[str] | None = None,
     label: str | int | None = None,
     plain_labels: str = "auto",
+    outside: str | None = None,
 ) -> Evaluation:
     """Score predicted labels against gold labels, as conlleval does.
 
@@ -38,6 +39,13 @@ def evaluate(
     plain_labels : {"auto", "spans", "tags"}
         What labels without B- or I- are: types of spans (PERSON, O) or tags (parts of speech); by
         default what the tagger says, or what they look like.
+    outside : str, optional
+        The label of tokens outside of all spans; by default `O`, or by evidence another.
+
+    Warns
+    -----
+    UserWarning
+        Some gold labels do not fit the scheme of the others.
 
     Examples
     --------
@@ -58,7 +66,7 @@ def evaluate(
             predicted = _data.labeled(predicted, "predicted", format=format)
         if _data.paths(gold):
             gold = _data.labeled(gold, "gold", **reading)
-        return _dropchain.evaluate(gold, predicted, plain_labels)
+        return _dropchain.evaluate(gold, predicted, plain_labels, outside)
     if _data.paths(gold):
         reading["like"] = predicted
     corpus = _data.labeled(gold, "gold", **reading)
@@ -66,7 +74,7 @@ def evaluate(
     labels = predicted.tag_batch(corpus, threads=threads, constrain=constrain)
     if plain_labels == "auto":
         plain_labels = _plain_labels(predicted)
-    return _dropchain.evaluate(corpus, labels, plain_labels)
+    return _dropchain.evaluate(corpus, labels, plain_labels, outside)
 
 
 def _plain_labels(tagger: Tagger) -> str:
@@ -86,6 +94,7 @@ def compare(
     seed: int = 1,
     threads: int | None = None,
     plain_labels: str = "auto",
+    outside: str | None = None,
 ) -> Comparison:
     """Test whether two taggers differ significantly, by paired bootstrap.
 
@@ -101,7 +110,7 @@ def compare(
         Seed of the samples.
     threads : int, optional
         By default one for each processor. The result does not depend on it.
-    plain_labels : {"auto", "spans", "tags"}
+    plain_labels, outside
         As for :func:`evaluate`.
 
     Examples
@@ -115,7 +124,7 @@ def compare(
     if _data.paths(gold):
         gold = _data.labeled(gold, "gold")
     a, b = (_predictions(gold, part, name, threads) for part, name in ((a, "a"), (b, "b")))
-    return _dropchain.compare(gold, a, b, samples, seed, threads, plain_labels)
+    return _dropchain.compare(gold, a, b, samples, seed, threads, plain_labels, outside)
 
 
 def _predictions(gold: Any, predicted: Any, name: str, threads: int | None) -> Any:

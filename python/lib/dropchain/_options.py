@@ -43,6 +43,8 @@ class FixedOptions(TypedDict, total=False):
     plain_labels: Literal["auto", "spans", "tags"]
     """What labels without B- or I- are: types of spans (PERSON, O), tags (parts of speech), or what
     they look like [auto]."""
+    outside: str | None
+    """The label of tokens outside of all spans [O; by evidence another, such as 0]."""
     order: Literal[0, 1]
     """1: pairs of adjacent labels have weights; 0: every token is on its own [1]."""
     boundary: bool

@@ -162,7 +162,7 @@ impl Spans {
     fn push(&mut self, text: Option<&str>, tagged: &Tagged<'_>) -> PyResult<()> {
         let sentence = tagged.sentence;
         let line = sentence.layout.source_start.unwrap_or_default();
-        for span in tagged.scheme.spans(&tagged.labels) {
+        for span in tagged.labeling.spans(&tagged.labels) {
             let (start, end) = match (text, &mut self.texts) {
                 (Some(text), Some(texts)) => {
                     let first = &sentence.offsets[span.start];

@@ -54,13 +54,13 @@ impl<'a> RowTagger<'a> {
         let Some(sentences) = self.input.sentences(i)? else {
             return self.column.end_row(false);
         };
-        let scheme = self.tagger.model().header().corpus_scheme;
+        let labeling = &self.tagger.model().header().corpus_labeling;
         let documents = TagDocuments::new(self.tagger, &sentences);
         for (number, sentence) in sentences.iter().enumerate() {
             let input = documents.input(number);
             let options = TagOptions::default();
             let tagging = self.tagger.tag_with(input, options, &mut self.workspace);
-            let tagging = NamedTagging::new(self.tagger, tagging.map_err(exception)?, scheme);
+            let tagging = NamedTagging::new(self.tagger, tagging.map_err(exception)?, labeling);
             let text = self.input.text(i);
             self.column.push(text, &tagging.tagged(sentence))?;
         }

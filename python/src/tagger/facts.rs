@@ -15,8 +15,9 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>>
     info.set_item("version", &header.provenance.version)?;
     info.set_item("format", FORMAT_VERSION)?;
     info.set_item("bytes", model.as_bytes().len())?;
-    info.set_item("scheme", header.scheme.name())?;
-    info.set_item("corpus_scheme", header.corpus_scheme.name())?;
+    info.set_item("scheme", header.labeling.scheme.name())?;
+    info.set_item("corpus_scheme", header.corpus_labeling.scheme.name())?;
+    info.set_item("labels_read_as", header.corpus_labeling.to_string())?;
     info.set_item("order", u8::from(header.order == Order::One))?;
     info.set_item("precision", header.precision.name())?;
     info.set_item("columns", &header.columns)?;

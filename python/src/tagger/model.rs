@@ -147,7 +147,7 @@ impl PyTagger {
         ids: &[LabelId],
     ) -> PyResult<Bound<'py, PyList>> {
         let header = self.header();
-        if header.scheme == header.corpus_scheme {
+        if header.labeling == header.corpus_labeling {
             return PyList::new(py, ids.iter().map(|id| self.names[id.index()].bind(py)));
         }
         PyList::new(py, self.converted(ids))
@@ -155,7 +155,9 @@ impl PyTagger {
 
     /// Returns the names of labels, in the scheme of the training corpus.
     pub fn converted(&self, ids: &[LabelId]) -> Vec<String> {
-        let names = self.inner.label_names_in(self.header().corpus_scheme, ids);
+        let names = self
+            .inner
+            .label_names_in(&self.header().corpus_labeling, ids);
         names.into_iter().map(Cow::into_owned).collect()
     }
 
@@ -211,7 +213,7 @@ impl PyTagger {
             true => self.converted(ids),
             false => Vec::new(),
         };
-        token_spans(py, &labels, header.corpus_scheme)
+        token_spans(py, &labels, &header.corpus_labeling)
     }
 }
 

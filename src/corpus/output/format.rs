@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::label::Scheme;
+use crate::label::Labeling;
 use crate::sentence::{Sentence, split_label};
 
 /// The word written for a token without one (CRFsuite's format).
@@ -19,9 +19,8 @@ pub struct Tagged<'a> {
     pub sentence: &'a Sentence,
     /// The predicted labels, `[T]`; ignored for a document boundary.
     pub labels: Vec<&'a str>,
-    /// The scheme of the labels. Only the plain scheme makes a difference; the spans of the others
-    /// are decoded alike.
-    pub scheme: Scheme,
+    /// How the labels encode spans.
+    pub labeling: &'a Labeling,
     /// The marginal probability of each label at each token, best first, `[T][K]`.
     pub marginals: Option<Vec<Vec<(&'a str, f64)>>>,
     /// The probability of the label sequence.
@@ -50,7 +49,7 @@ impl<'a> Tagged<'a> {
         Self {
             sentence,
             labels,
-            scheme: Scheme::Raw,
+            labeling: Labeling::RAW,
             marginals: None,
             probability: None,
             mark_probabilities: None,

@@ -85,7 +85,7 @@ impl Serialize for SentenceRecord<'_> {
             }
         }
         if self.options.spans {
-            let spans = tagged.scheme.spans(&tagged.labels);
+            let spans = tagged.labeling.spans(&tagged.labels);
             let span = |i: usize| SpanRecord {
                 start: spans[i].start,
                 end: spans[i].end,

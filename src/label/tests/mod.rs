@@ -40,7 +40,7 @@ proptest! {
     fn encoded_spans_are_decoded_again(runs in sentence()) {
         let (written, len) = spans_of(&runs);
         for scheme in SPAN_SCHEMES {
-            let labels = encode(&written, len, scheme);
+            let labels = encode(&written, len, &scheme.into());
             let expected = if scheme == Scheme::Io { merged(&written) } else { written.clone() };
             prop_assert_eq!(spans(&labels), expected, "{}: {:?}", scheme, labels);
         }
@@ -50,7 +50,7 @@ proptest! {
     fn conversion_keeps_the_spans(runs in sentence()) {
         let (written, len) = spans_of(&runs);
         for (from, to) in SPAN_SCHEMES.into_iter().flat_map(|a| SPAN_SCHEMES.map(|b| (a, b))) {
-            let source = encode(&written, len, from);
+            let source = encode(&written, len, &from.into());
             let target = convert(&source, to);
             let expected = if to == Scheme::Io { merged(&spans(&source)) } else { spans(&source) };
             prop_assert_eq!(spans(&target), expected, "{} to {}: {:?}", from, to, target);
@@ -62,7 +62,7 @@ proptest! {
         for scheme in SPAN_SCHEMES {
             let labels: Vec<Vec<String>> = corpus
                 .iter()
-                .map(|runs| { let (spans, len) = spans_of(runs); encode(&spans, len, scheme) })
+                .map(|runs| { let (spans, len) = spans_of(runs); encode(&spans, len, &scheme.into()) })
                 .collect();
             let any_span = labels.iter().flatten().any(|l| l != "O");
             let any_begin = labels.iter().flatten().any(|l| l.starts_with('B'));

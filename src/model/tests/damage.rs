@@ -238,7 +238,7 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
         header.label_weights.start.truncate(2);
         header.label_weights.end.truncate(2);
         header.label_weights.transitions.truncate(4);
-        (header.scheme, header.corpus_scheme) = (Scheme::Raw, Scheme::Raw);
+        (header.labeling, header.corpus_labeling) = Default::default();
         header.label_column = None;
         header.columns = ["word", "x", "y"].map(str::to_owned).to_vec();
         header.joined = Some(JoinedColumns::new(&header.columns, vec![1, 2]).unwrap());
@@ -269,7 +269,7 @@ fn joined_labels_that_do_not_fit_their_columns_are_damage() {
         "the column 'y+z' cannot be joined with others: expected a name without '+'"
     );
     assert_eq!(
-        error(|header| header.scheme = Scheme::Iob2),
+        error(|header| header.labeling = Scheme::Iob2.into()),
         "the labels join columns, but encode spans"
     );
     assert_eq!(

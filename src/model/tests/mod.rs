@@ -22,8 +22,8 @@ pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> H
     let number = |i: usize| (0.7 * i as f64).sin();
     Header {
         labels: LabelSet::try_from(Vec::from_iter(labels.iter().map(|&l| l.to_owned()))).unwrap(),
-        scheme: Scheme::Iob2,
-        corpus_scheme: Scheme::Iob2,
+        labeling: Scheme::Iob2.into(),
+        corpus_labeling: Scheme::Iob2.into(),
         columns: vec!["word".to_owned(), "ner".to_owned()],
         label_column: Some(1),
         template: Some(template.unwrap()),
@@ -258,10 +258,8 @@ fn the_header_is_read_back() {
     let after = Model::from_bytes(model.as_bytes().to_vec()).unwrap();
     let after = after.header();
     assert_eq!(after.labels, before.labels);
-    assert_eq!(
-        (after.scheme, after.corpus_scheme),
-        (Scheme::Iob2, Scheme::Iob2)
-    );
+    assert_eq!(after.labeling, Scheme::Iob2);
+    assert_eq!(after.corpus_labeling, Scheme::Iob2);
     assert_eq!(after.columns, before.columns);
     assert_eq!(after.label_name(), Some("ner"));
     let source = |header: &Header| header.template.as_ref().unwrap().source().to_owned();

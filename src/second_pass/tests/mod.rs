@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::chain::Marginals;
 use crate::ids::LabelId;
-use crate::label::{LabelSet, Scheme, spans};
+use crate::label::{LabelSet, Labeling, Scheme, spans};
 use crate::sentence::Sentence;
 use crate::sentence::{PREDICTIONS as COLUMNS, Schema};
 
@@ -16,7 +16,7 @@ const LABELS: [&str; 5] = ["O", "B-X", "I-X", "B-Y", "I-Y"];
 
 fn types() -> LabelTypes {
     let labels = LabelSet::try_from(LABELS.map(str::to_owned).to_vec()).unwrap();
-    LabelTypes::new(&labels, Scheme::Iob2)
+    LabelTypes::new(&labels, &Scheme::Iob2.into())
 }
 
 /// A sentence like `a/B-X b/I-X c`, each label with the probability 0.8, the rest being O's or, of
@@ -111,7 +111,7 @@ fn words_know_which_part_of_longer_spans_they_are() {
 #[test]
 fn labels_without_spans_are_their_own_types() {
     let labels = LabelSet::try_from(vec!["B".to_owned(), "I".to_owned()]).unwrap();
-    let types = LabelTypes::new(&labels, Scheme::Raw);
+    let types = LabelTypes::new(&labels, Labeling::RAW);
     assert_eq!(types.types.len(), 2);
     let sentence = Sentence::from_words(["a", "a"]);
     let labels = vec![LabelId(0), LabelId(1)];

@@ -22,8 +22,8 @@ fn random_tagger(labels: &[&str], scheme: Scheme, corpus_scheme: Scheme) -> (Tag
     let k = labels.len();
     let mut numbers = Lcg(k as u64 + 7 * scheme as u64);
     let mut header = header(labels, "word\nedge: word", Precision::F64);
-    header.scheme = scheme;
-    header.corpus_scheme = corpus_scheme;
+    header.labeling = scheme.into();
+    header.corpus_labeling = corpus_scheme.into();
     header.label_weights.transitions = numbers.vector(k * k);
     header.label_weights.start = numbers.vector(k);
     header.label_weights.end = numbers.vector(k);
@@ -32,7 +32,7 @@ fn random_tagger(labels: &[&str], scheme: Scheme, corpus_scheme: Scheme) -> (Tag
     chain.trans = weights.transitions.chunks(k).map(<[f64]>::to_vec).collect();
     chain.start.clone_from(&weights.start);
     chain.end.clone_from(&weights.end);
-    chain.constraint = decoding_constraint(&header.labels, header.scheme);
+    chain.constraint = decoding_constraint(&header.labels, &header.labeling);
     let mut nodes: NamedWeights = Vec::new();
     for (word, scores) in ATTRIBUTES.into_iter().zip(&mut chain.node) {
         *scores = numbers.vector(k);
@@ -110,7 +110,7 @@ fn known_labels_are_kept_and_the_others_completed() {
     for words in SENTENCES {
         let mut chain = chain(tagger.model().header(), words);
         let header = tagger.model().header();
-        chain.constraint = decoding_constraint(&header.labels, header.scheme);
+        chain.constraint = decoding_constraint(&header.labels, &header.labeling);
         let sentence = Sentence::from_words(words);
         for (t, b) in (0..words.len()).flat_map(|t| (0..LABELS.len()).map(move |b| (t, b))) {
             let condition = Condition::new().label(t, LABELS[b]);

@@ -121,7 +121,7 @@ fn paths_probabilities_and_marginals_are_those_of_the_enumeration() {
                 let free = chain.enumerate();
                 let total = free.log_partition();
                 if constrain {
-                    chain.constraint = decoding_constraint(&header.labels, Scheme::Iob2);
+                    chain.constraint = decoding_constraint(&header.labels, &Scheme::Iob2.into());
                 }
                 let best = chain.enumerate().nbest(5);
                 assert_close(chain.score(&tagging.labels), best[0].1);
@@ -162,7 +162,7 @@ fn marginals_of_a_token_sum_to_one() {
 #[test]
 fn the_n_best_are_distinct_sorted_and_legal() {
     let tagger = tagger();
-    let legal = label::SchemeConstraint::new(&tagger.model().header().labels, Scheme::Iob2);
+    let legal = label::SchemeConstraint::new(&tagger.model().header().labels, &Scheme::Iob2.into());
     let k = legal.start.len();
     for words in SENTENCES {
         let options = TagOptions {

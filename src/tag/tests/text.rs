@@ -6,8 +6,8 @@ use crate::sentence::Offsets;
 #[test]
 fn sentences_tokens_and_spans_have_offsets_in_the_whole_text() {
     let header = Header {
-        scheme: Scheme::Iob2,
-        corpus_scheme: Scheme::Bioes,
+        labeling: Scheme::Iob2.into(),
+        corpus_labeling: Scheme::Bioes.into(),
         ..double("word")
     };
     let nodes = vec![

@@ -296,8 +296,8 @@ fn made(labels: &[&str], scheme: Scheme, nodes: &[(&str, &str, f64)]) -> Model {
         .collect();
     let k = labels.len();
     let mut header = Header {
-        scheme,
-        corpus_scheme: scheme,
+        labeling: scheme.into(),
+        corpus_labeling: scheme.into(),
         precision: Precision::F64,
         ..Header::new(labels)
     };
@@ -378,8 +378,8 @@ fn labels_take_the_scheme_of_the_model() {
     };
     let model = original(&options);
     let more = continued(&quick(), &model, MORE);
-    assert_eq!(more.header().scheme, Scheme::Bioes);
-    assert_eq!(more.header().corpus_scheme, Scheme::Iob2);
+    assert_eq!(more.header().labeling, Scheme::Bioes);
+    assert_eq!(more.header().corpus_labeling, Scheme::Iob2);
     let labels = more.header().labels.names();
     assert!(labels.contains(&"S-ORG".to_owned()), "{labels:?}");
     assert!(!labels.contains(&"B-ORG".to_owned()), "{labels:?}");

@@ -156,10 +156,8 @@ fn labels_can_be_converted_to_another_scheme() {
     let trained = trainer.train(corpora, template(source), &mut recorder);
     let model = trained.unwrap().model;
     let header = model.header();
-    assert_eq!(
-        (header.scheme, header.corpus_scheme),
-        (Scheme::Bioes, Scheme::Iob2)
-    );
+    assert_eq!(header.labeling, Scheme::Bioes);
+    assert_eq!(header.corpus_labeling, Scheme::Iob2);
     let labels = ["B-PER", "E-PER", "O", "S-LOC", "S-PER", "B-LOC", "E-LOC"];
     assert_eq!(header.labels.names(), labels);
     // Development data are scored in the scheme of the corpus.
@@ -188,7 +186,7 @@ fn labels_without_spans_cannot_be_converted_to_a_scheme() {
 fn one_illegal_sequence_in_a_hundred_does_not_lift_the_constraint() {
     let legal = "a/B-X b/I-X c/O\n".repeat(100);
     let model = trained(&options(), corpus(&format!("{legal}b/I-X c/O")), "word");
-    assert_eq!(model.header().scheme, Scheme::Iob2);
+    assert_eq!(model.header().labeling, Scheme::Iob2);
     let tagger = Tagger::new(model);
     let tag = |constrain: bool| {
         let options = TagOptions {

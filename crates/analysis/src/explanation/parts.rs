@@ -200,7 +200,8 @@ impl<'e> Alternative<'e> {
 
     /// Returns what the recall bias adds to the scores of labels.
     fn bias(&self, labels: [LabelId; 2]) -> [f64; 2] {
-        let outside = self.explanation.tagger.model().header().labels.id("O");
+        let header = self.explanation.tagger.model().header();
+        let outside = header.labels.id(header.labeling.outside());
         labels.map(|label| match Some(label) == outside {
             true => -self.explanation.recall_bias,
             false => 0.0,

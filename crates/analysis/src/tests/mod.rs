@@ -39,7 +39,7 @@ fn header() -> Header {
     header.label_weights.transitions = numbers(0..9);
     header.label_weights.start = numbers(3..6);
     header.label_weights.end = numbers(6..9);
-    (header.scheme, header.corpus_scheme) = (Scheme::Iob2, Scheme::Iob2);
+    (header.labeling, header.corpus_labeling) = (Scheme::Iob2.into(), Scheme::Iob2.into());
     header.columns = vec!["word".to_owned(), "ner".to_owned()];
     header.label_column = Some(1);
     header.precision = Precision::F64;

@@ -15,25 +15,31 @@ fn the_scheme_is_explained_and_illegal_labels_have_places() {
     assert_eq!(report.labels.scheme, Scheme::Iob2);
     assert_eq!(
         report.labels.reason,
-        "sentences that are illegal, of 101 with spans: iob1 100, iob2 1, bioes 101"
+        "illegal labels, of 202 in spans: IOB1 100, IOB2 1, BIOES 102"
     );
     assert_eq!(
         examples(&report, FindingKind::IllegalTransition),
-        ["train.conll:402 iob2: 'I-LOC' after 'O'"]
+        ["train.conll:402 IOB2: 'I-LOC' after 'O'"]
     );
 }
 
 #[test]
 fn a_scheme_that_nothing_fits_is_explained() {
     let half = report(&[("train.conll", &(LEGAL.to_owned() + "a I-LOC\n"))]);
-    assert_eq!(half.labels.scheme, Scheme::Raw);
+    assert!(!half.labels.labeling.strict);
     assert!(
         half.labels
             .reason
             .starts_with("too many errors for any scheme")
     );
     assert!(!examples(&half, FindingKind::IllegalTransition).is_empty());
-    let foreign = report(&[("train.conll", &(LEGAL.to_owned() + "a LOC\n"))]);
+    let stray = report(&[("train.conll", &(LEGAL.to_owned() + "a LOC\n"))]);
+    assert_eq!(stray.labels.scheme, Scheme::Iob2);
+    assert_eq!(
+        examples(&stray, FindingKind::StrayLabel),
+        ["train.conll:5 'LOC'"]
+    );
+    let foreign = report(&[("train.conll", &(LEGAL.to_owned() + "a LOC\nb LOC\n"))]);
     assert_eq!(
         foreign.labels.reason,
         "'LOC' belongs to no scheme (B-X, I-X, E-X, S-X, O)"
@@ -83,7 +89,7 @@ fn legal_corpora_in_every_scheme_have_no_illegal_labels() {
     )]);
     assert_eq!(
         examples(&report, FindingKind::IllegalTransition),
-        ["train.conll:601 bioes: 'B-X' ends the sentence"]
+        ["train.conll:601 BIOES: 'B-X' ends the sentence"]
     );
 }
 
@@ -121,7 +127,7 @@ fn partial_labels_are_read_as_such_on_request() {
     assert_eq!(report.labels.scheme, Scheme::Iob2);
     assert_eq!(
         examples(&report, FindingKind::ImpossibleLabels),
-        ["train.conll:405 'I-PER', given the other labels (iob2)"]
+        ["train.conll:405 'I-PER', given the other labels (IOB2)"]
     );
     assert!(report.labels.labels.iter().all(|count| count.label != "_"));
 }

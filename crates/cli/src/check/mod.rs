@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::arguments::FileName;
 use super::arguments::PartialLabelArguments;
-use super::arguments::{InputArguments, PlainLabelArguments, ThreadArguments};
+use super::arguments::{InputArguments, LabelArguments, ThreadArguments};
 use super::exit::{CommandError, CommandResult};
 use super::outputs::CommandFiles;
 use super::progress::{Progress, notice};
@@ -92,7 +92,7 @@ pub struct CheckCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    plain: PlainLabelArguments,
+    labels: LabelArguments,
     #[command(flatten)]
     partial: PartialLabelArguments,
 }
@@ -124,7 +124,7 @@ impl CheckCommand {
                 weights: true,
                 ..self.input.read_options()
             },
-            plain_labels: self.plain.plain_labels(),
+            labels: self.labels.detector(),
             examples: self.examples as usize,
         };
         let mut check = Check::read(&files, options)?;

@@ -44,7 +44,7 @@ pub fn format_report(report: &CheckReport) -> String {
     }
     let labels = &report.labels;
     if !labels.labels.is_empty() {
-        text.push_str(&format!("label scheme: {}\n", labels.scheme));
+        text.push_str(&format!("labels: {}\n", labels.read_as));
         text.push_str(&wrap(&printable(&labels.reason), "  "));
         text.push('\n');
         text.push_str(&format_counts("spans of type", &labels.types, &roles));

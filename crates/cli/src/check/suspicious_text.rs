@@ -74,9 +74,9 @@ fn format_sentence(
         ),
         "   ",
     ));
-    let scheme = labels.scheme;
+    let labeling = &labels.labeling;
     let differences = match labels.spans {
-        true => compare_spans(&scheme.spans(&gold), &scheme.spans(&found.predicted)),
+        true => compare_spans(&labeling.spans(&gold), &labeling.spans(&found.predicted)),
         false => label_errors(&gold, &found.predicted),
     };
     if labels.spans || differences.len() > 1 {

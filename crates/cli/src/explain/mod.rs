@@ -213,7 +213,8 @@ impl<'a> ExplainedSentence<'a> {
 
     /// Returns whether a token is in no span.
     pub fn is_outside(&self, t: usize) -> bool {
-        self.encodes_spans() && self.label(t) == "O"
+        let header = self.explanation.tagger().model().header();
+        header.encodes_spans() && self.label(t) == header.labeling.outside()
     }
 
     /// Returns whether the labels encode spans.

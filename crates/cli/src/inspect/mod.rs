@@ -136,8 +136,9 @@ fn describe(model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Res
         .map(|(i, name)| (name.clone(), label_json(model, i, &top.nodes[i])))
         .collect();
     let mut value = json!({
-        "scheme": header.scheme.to_string(),
-        "corpus_scheme": header.corpus_scheme.to_string(),
+        "scheme": header.labeling.scheme.name(),
+        "corpus_scheme": header.corpus_labeling.scheme.name(),
+        "labels_read_as": header.corpus_labeling.to_string(),
         "columns": header.columns,
         "node_attributes": model.attributes(AttributeKind::Node),
         "edge_attributes": model.attributes(AttributeKind::Edge),

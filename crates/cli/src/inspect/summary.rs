@@ -21,7 +21,7 @@ pub fn text(model: &Model, columns: usize) -> Result<String> {
         format!(
             "{} labels ({}), {} node and {} edge attributes, {} weights, {} bytes",
             header.labels.len(),
-            header.scheme,
+            header.labeling,
             model.attributes(AttributeKind::Node),
             model.attributes(AttributeKind::Edge),
             weights(model),
@@ -144,7 +144,7 @@ fn data(model: &Model) -> String {
     let header = model.header();
     let labels = match (&header.joined, header.label_name()) {
         (Some(joined), _) => format!("; labels join {}", joined.names().join(" and ")),
-        (None, Some(column)) => format!(", labels {column} ({})", header.corpus_scheme),
+        (None, Some(column)) => format!(", labels {column} ({})", header.corpus_labeling),
         (None, None) => String::new(),
     };
     format!(

@@ -71,7 +71,7 @@ impl Aligner {
             let before = spans.partition_point(|span| span.start < end);
             before == 0 || spans[before - 1].end <= end
         });
-        let labels = encode(&spans, tokens.len(), Scheme::Iob2);
+        let labels = encode(&spans, tokens.len(), &Scheme::Iob2.into());
         self.build(marked, file, &tokens, &labels, &ends)
     }
 

@@ -121,7 +121,11 @@ impl AnnotatedText {
             probability: probability(i),
         };
         if spans {
-            let spans = tagged.scheme.spans(&tagged.labels).into_iter().enumerate();
+            let spans = tagged
+                .labeling
+                .spans(&tagged.labels)
+                .into_iter()
+                .enumerate();
             let spans = spans.map(|(i, span)| mark(i, span.start..span.end, span.kind));
             self.marks.extend(spans);
         } else {

@@ -80,7 +80,7 @@ fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
 fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
     let sentence = tagged.sentence;
     let text = tagged.source_text();
-    let spans = tagged.scheme.spans(labels);
+    let spans = tagged.labeling.spans(labels);
     let mut spans = spans.iter().peekable();
     for t in 0..sentence.len() {
         if t > 0 {

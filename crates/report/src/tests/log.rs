@@ -33,7 +33,7 @@ fn start() -> Start {
         partial_tokens: 0,
         unlabeled_sentences: 5,
         dev_sentences: 3,
-        plain_labels: false,
+        reading: Vec::new(),
         labels: 9,
         attributes: 1000,
         collapsed_attributes: 700,

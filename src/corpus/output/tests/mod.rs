@@ -6,7 +6,7 @@ use super::*;
 use crate::corpus::tests::sentences;
 use crate::corpus::{Format, ReadOptions};
 use crate::error::{Error, Result};
-use crate::label::Scheme;
+use crate::label::Labeling;
 use crate::sentence::{Layout, Sentence};
 
 /// Reads an input to be tagged.
@@ -42,7 +42,7 @@ pub fn full<'a>(sentence: &'a Sentence, best: &[&'a str], second: &[&'a str]) ->
     Tagged {
         sentence,
         labels: best.to_vec(),
-        scheme: Scheme::Raw,
+        labeling: Labeling::RAW,
         marginals: Some(best.iter().zip(second).map(marginal).collect()),
         probability: Some(0.5),
         mark_probabilities: None,

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use dropchain::eval::Evaluation;
-use dropchain::label::{LabelSet, Scheme, SchemeConstraint, Span, convert, detect, encode, spans};
+use dropchain::label::{
+    LabelSet, Labeling, Scheme, SchemeConstraint, Span, convert, detect, encode, spans,
+};
 
 use crate::harness::Target;
 
@@ -33,7 +35,7 @@ fn allows(labels: &[String], scheme: Scheme) -> bool {
         .iter()
         .map(|label| set.insert(label).unwrap())
         .collect();
-    let constraint = SchemeConstraint::new(&set, scheme);
+    let constraint = SchemeConstraint::new(&set, &scheme.into());
     let allowed = |a: usize, b: usize| constraint.allowed[a * set.len() + b];
     ids.first().is_none_or(|b| constraint.start[b.index()])
         && ids.last().is_none_or(|a| constraint.end[a.index()])
@@ -52,18 +54,18 @@ fn conversion_preserves_spans_and_yields_legal_labels() {
             assert_eq!(converted.len(), labels.len());
             // Plain labels do not say that they are: the type I looks like a tag.
             let again = match scheme {
-                Scheme::Plain => scheme.convert(&converted, scheme),
+                Scheme::Plain => Labeling::from(scheme).convert(&converted, &scheme.into()),
                 _ => convert(&converted, scheme),
             };
             assert_eq!(again, converted, "{scheme} is idempotent");
             assert!(allows(&converted, scheme), "{scheme}: {converted:?}");
         }
         for scheme in EXACT {
-            let converted = encode(&found, labels.len(), scheme);
+            let converted = encode(&found, labels.len(), &scheme.into());
             assert_eq!(spans(&converted), found, "{scheme}");
             let detected = detect([&converted]);
             assert_eq!(
-                convert(&converted, detected),
+                Labeling::RAW.convert(&converted, &detected),
                 converted,
                 "{scheme} or {detected}"
             );
