@@ -1,6 +1,6 @@
 //! A gold file, tagged with a model.
 
-use dropchain::corpus::{Corpus, Format, JoinedColumns, ReadOptions, Reader, Tagged};
+use dropchain::corpus::{Corpus, Format, JoinedColumns, Reader, Tagged};
 use dropchain::label::{LabelSet, PlainLabels, Scheme};
 use dropchain::sentence::Sentence;
 use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
@@ -57,12 +57,6 @@ impl GoldTagger {
             (_, scheme) => scheme,
         };
         [detect_scheme(&self.corpus, plain), predicted]
-    }
-
-    /// Returns the columns of the training data, if they have names.
-    pub fn columns(&self) -> Option<&[String]> {
-        let columns = &self.tagger.model().header().columns;
-        (!columns.is_empty()).then_some(columns)
     }
 
     /// Returns the columns that the labels of the model or the gold labels join, if they join
@@ -130,23 +124,19 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
         return Ok(corpus);
     }
     let reader = Reader::open_by_content(&[gold], |lines| {
-        input.read_options().decode(lines);
-        let fewer = match (format, &input.columns, &input.label) {
-            (InputFormat::Core(Format::Conll), None, None) => model.fewer(lines, true)?,
-            _ => None,
-        };
-        let columns = fewer.as_deref().or(input.columns.as_deref());
-        let mut options = ReadOptions {
-            unlabeled: false,
-            comments: input.comments,
-            max_sentence: input.limits.max_sentence(),
-            memory: input.limits.memory(),
-            ..model.read_options(format, input.spans.options(), columns)
-        };
-        if input.label.is_some() {
-            options.label = input.label.clone();
+        let mut options = input.read_options();
+        options.decode(lines);
+        let has_defaults = input.columns.is_none() && input.label.is_none();
+        match format {
+            InputFormat::Core(Format::Conll) if has_defaults => {
+                options.columns = model.fewer(lines, &options, true)?;
+            }
+            InputFormat::Core(Format::Conllu) if has_defaults => {
+                options.label = model.key(lines)?;
+            }
+            _ => {}
         }
-        Ok(input.text.apply(options))
+        Ok(model.read_options(format, input.spans.options(), options))
     })?;
     let corpus = Corpus::collect(reader)?;
     input.text.print_notices();

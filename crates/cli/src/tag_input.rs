@@ -14,7 +14,7 @@ use dropchain_documents::ModelKind;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::arguments::{
-    FileName, LimitArguments, TextArguments, input_format, named_format, other_files,
+    FileName, LimitArguments, LineArguments, TextArguments, input_format, named_format, other_files,
 };
 use crate::progress::notice;
 
@@ -31,9 +31,8 @@ pub struct TagInputArguments {
     /// Column names of CoNLL input [default: those of the training corpus]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Option<Vec<String>>,
-    /// Treat lines of CoNLL input that start with `#` as comments, not tokens
-    #[arg(long, hide_short_help = true)]
-    comments: bool,
+    #[command(flatten)]
+    lines: LineArguments,
     #[command(flatten)]
     pub text: TextArguments,
 }
@@ -69,33 +68,37 @@ impl TagInputArguments {
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
             notice("reading from the terminal; Ctrl-D ends the input");
         }
-        let read_options = |format, columns: Option<&[String]>| {
-            let options = ReadOptions {
-                comments: self.comments,
-                max_sentence: limits.max_sentence(),
-                memory: limits.memory(),
-                ..model.read_options(format, SpanOptions::default(), columns)
-            };
-            forced.apply(self.text.apply(options), format)
+        let options = self.text.apply(ReadOptions {
+            columns: self.columns.clone(),
+            unlabeled: true,
+            comments: self.lines.comments || header.lines.comments,
+            header: self.lines.header || header.lines.header,
+            weights: false,
+            max_sentence: limits.max_sentence(),
+            memory: limits.memory(),
+            ..ReadOptions::default()
+        });
+        let read_options = |format, options| {
+            let options = model.read_options(format, SpanOptions::default(), options);
+            forced.apply(options, format)
         };
         if named == Some(InputFormat::Brat) {
             // A folder has no first lines.
-            let reader = Reader::open(files, &read_options(InputFormat::Brat, None)?)?;
+            let reader = Reader::open(files, &read_options(InputFormat::Brat, options)?)?;
             return Ok((reader, InputFormat::Brat));
         }
         let mut format = Format::Text.into();
         let reader = Reader::open_by_content(files, |lines| {
-            self.text.apply(ReadOptions::default()).decode(lines);
+            let mut options = options;
+            options.decode(lines);
             format = match named {
                 Some(format) => format,
-                None => model.detect_format(lines)?.into(),
+                None => model.detect_format(lines, &mut options)?.into(),
             };
-            let fewer = match (format, &self.columns) {
-                (InputFormat::Core(Format::Conll), None) => model.fewer(lines, false)?,
-                _ => None,
-            };
-            let columns = fewer.as_deref().or(self.columns.as_deref());
-            read_options(format, columns)
+            if format == Format::Conll.into() && options.columns.is_none() {
+                options.columns = model.fewer(lines, &options, false)?;
+            }
+            read_options(format, options)
         })?;
         Ok((reader, format))
     }
@@ -198,8 +201,14 @@ pub struct ModelColumns<'a>(pub &'a Header);
 impl ModelColumns<'_> {
     /// Guesses the format of a file to be tagged from its first lines, and says so unless it is
     /// raw text. As few lines are read as possible, for one types them, or a program is waiting.
-    pub fn detect_format(&self, lines: &mut LineReader) -> Result<Format> {
-        let Some((number, line)) = first_content(lines)? else {
+    /// Sets the columns if they are not those of the training data.
+    pub fn detect_format(
+        &self,
+        lines: &mut LineReader,
+        options: &mut ReadOptions,
+    ) -> Result<Format> {
+        let available = lines.available()?;
+        let Some((number, line)) = first_content(lines, options)? else {
             return Ok(Format::Text);
         };
         if self.0.template.is_none() && line.contains('\t') {
@@ -213,13 +222,24 @@ impl ModelColumns<'_> {
             Format::Jsonl
         } else if is_conllu(&line) {
             Format::Conllu
-        } else if self.are_columns(lines, number, &line)? {
+        } else if self.are_columns(lines, number, &line, options)? {
             Format::Conll
+        } else if self.0.template.is_some() && are_words(&available) {
+            options.columns = Some(vec![self.word_column()]);
+            notice(&format!(
+                "{file}: read as one word per line; --format text reads raw text"
+            ));
+            return Ok(Format::Conll);
         } else {
             if &**lines.file() != "-" && self.have_width_of_columns(lines, number)? {
                 notice(&format!(
                     "{file}: read as raw text, but each line has as many words as the training \
                      data had columns; --format conll reads columns"
+                ));
+            } else if !options.paragraphs && are_broken(&available) {
+                notice(&format!(
+                    "{file}: most lines seem to end inside a sentence; --paragraphs reads them up \
+                     to a blank line as one text"
                 ));
             }
             return Ok(Format::Text);
@@ -235,21 +255,30 @@ impl ModelColumns<'_> {
         Ok(format)
     }
 
-    /// Returns whether the model was trained on columns with names of their own.
-    fn are_named(&self) -> bool {
-        let header = self.0;
-        header.template.is_some()
-            && !header.columns.is_empty()
-            && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS)
+    /// Returns the name of the column of words.
+    fn word_column(&self) -> String {
+        let columns = &self.0.columns;
+        let named = columns.iter().any(|name| name == "word" || name == "form");
+        let first = columns.first().filter(|_| !named);
+        first.map_or("word", String::as_str).to_owned()
     }
 
     /// Returns whether the file has the columns from line `number` on, which is `line`.
-    fn are_columns(&self, lines: &mut LineReader, number: usize, line: &str) -> Result<bool> {
-        if !self.are_named() {
+    fn are_columns(
+        &self,
+        lines: &mut LineReader,
+        number: usize,
+        line: &str,
+        options: &ReadOptions,
+    ) -> Result<bool> {
+        if !self.0.has_own_columns() {
             return Ok(false);
         }
         if cells(line).first() == Some(&DOCUMENT_START) {
             return Ok(true);
+        }
+        if options.header {
+            return Ok(cells(line).len() == self.0.columns.len());
         }
         if !self.fits(line) {
             return Ok(false);
@@ -287,7 +316,7 @@ impl ModelColumns<'_> {
     /// Returns whether all of the first lines have as many cells as there are columns, the labels
     /// included or not.
     fn have_width_of_columns(&self, lines: &mut LineReader, number: usize) -> Result<bool> {
-        if !self.are_named() {
+        if !self.0.has_own_columns() {
             return Ok(false);
         }
         let (width, without_labels) = (self.0.columns.len(), self.0.columns_before_label());
@@ -306,45 +335,51 @@ impl ModelColumns<'_> {
         Ok(count >= 3 && widths != [false; 2])
     }
 
-    /// Returns the options for reading input in a format: by default with the columns of the
-    /// training data, if they fit the format.
+    /// Returns the options for reading input in a format: as far as they leave it open, like the
+    /// training data.
     pub fn read_options(
         &self,
         format: InputFormat,
         spans: SpanOptions,
-        columns: Option<&[String]>,
+        options: ReadOptions,
     ) -> ReadOptions {
-        let header = self.0;
-        let mut options = ReadOptions {
-            columns: columns.map(<[String]>::to_vec),
-            label: None,
-            unlabeled: true,
-            weights: false,
-            ..ReadOptions::default()
+        let options = match format {
+            InputFormat::Core(format) => self.0.read_options(format, options),
+            _ => options,
         };
-        let label = header.label_name().map(str::to_owned);
-        let takes_label = match format {
-            InputFormat::Core(Format::Conllu) => !self.are_named() && header.template.is_some(),
-            InputFormat::Core(Format::Jsonl) => header.joined.is_some(),
-            _ => false,
-        };
-        if format == Format::Conll.into() && self.are_named() {
-            let columns = options
-                .columns
-                .get_or_insert_with(|| header.columns.clone());
-            options.label = label.filter(|label| match &header.joined {
-                Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
-                None => columns.contains(label),
-            });
-        } else if takes_label {
-            options.label = label;
-        }
         format.apply(spans, options)
+    }
+
+    /// Returns the label of the model if it is no column of CoNLL-U, but a key in the first lines
+    /// of a file, as in those that `tag` writes.
+    pub fn key(&self, lines: &mut LineReader) -> Result<Option<String>> {
+        let Some(label) = self.0.label_name().filter(|_| self.0.has_own_columns()) else {
+            return Ok(None);
+        };
+        let has_key = |line: &str| {
+            let misc = line.rsplit('\t').next().unwrap_or_default();
+            let mut items = misc.split('|').filter_map(|item| item.split_once('='));
+            is_conllu(line) && items.any(|(key, _)| key == label)
+        };
+        for number in 0..MAX_LINES {
+            match lines.peek(number)? {
+                Some(line) if has_key(&line) => return Ok(Some(label.to_owned())),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the names of the columns of a file that has fewer than the training data: the first
     /// of these, and if they are `labeled` the labels, which must be the last column.
-    pub fn fewer(&self, lines: &mut LineReader, labeled: bool) -> Result<Option<Vec<String>>> {
+    pub fn fewer(
+        &self,
+        lines: &mut LineReader,
+        options: &ReadOptions,
+        labeled: bool,
+    ) -> Result<Option<Vec<String>>> {
+        let has_comments = self.0.lines.comments || options.comments;
         let Some(label) = self.0.columns_before_label() else {
             return Ok(None);
         };
@@ -352,6 +387,7 @@ impl ModelColumns<'_> {
         let found = loop {
             match lines.peek(number)? {
                 None => return Ok(None),
+                Some(line) if has_comments && line.starts_with('#') => number += 1,
                 Some(line) => match cells(&line)[..] {
                     [] | [DOCUMENT_START, ..] => number += 1,
                     ref cells => break cells.len(),
@@ -361,7 +397,7 @@ impl ModelColumns<'_> {
         let columns = &self.0.columns;
         let labels = if labeled { columns.len() - label } else { 0 };
         let known = found.saturating_sub(labels);
-        if !self.are_named() || known == 0 || known >= label {
+        if !self.0.has_own_columns() || known == 0 || known >= label {
             return Ok(None);
         }
         let labels = if labeled { &columns[label..] } else { &[] };
@@ -369,18 +405,65 @@ impl ModelColumns<'_> {
     }
 }
 
-/// Returns the first line that is neither blank nor a comment of CoNLL-U, and its number.
-fn first_content(lines: &mut LineReader) -> Result<Option<(usize, String)>> {
+/// Returns the first line that is neither blank nor a comment, and its number.
+fn first_content(lines: &mut LineReader, options: &ReadOptions) -> Result<Option<(usize, String)>> {
     for number in 0..MAX_LINES {
         let Some(line) = lines.peek(number)? else {
             break;
         };
-        let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start));
+        let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start))
+            || options.comments && line.starts_with('#');
         if !is_comment && !line.trim().is_empty() {
             return Ok(Some((number, line)));
         }
     }
     Ok(None)
+}
+
+/// Minimum number of words, one per line, or of lines that are broken.
+const MIN_LINES: usize = 4;
+
+/// Maximum number of characters of a line that is a word, on average.
+const MEAN_WORD: usize = 12;
+
+/// Returns whether lines are words, one on each, with blank lines between sentences: text has
+/// blanks. So that lists of words and the lines of scripts without blanks are text, there must be
+/// a sentence of several words that ends, or a word that is only punctuation.
+fn are_words(lines: &[String]) -> bool {
+    let words: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    let content = || words.iter().filter(|word| !word.is_empty());
+    let count = content().count();
+    let characters: usize = content().map(|word| word.chars().count()).sum();
+    let is_punctuation = |word: &str| word.chars().all(|c| !c.is_alphanumeric() && c != '#');
+    let has_punctuation = content().any(|word| is_punctuation(word));
+    let sentences = words.split(|word| word.is_empty());
+    let sentences = sentences.filter(|sentence| !sentence.is_empty()).count();
+    let ends = words.len() > count && count >= 2 * sentences;
+    let has_spaced_script = content().all(|word| word.chars().all(|c| c < '\u{e00}'));
+    count >= MIN_LINES
+        && characters <= MEAN_WORD * count
+        && content().all(|word| !word.contains(char::is_whitespace))
+        && (has_punctuation || ends && has_spaced_script)
+}
+
+/// Returns whether most lines of a text end inside a sentence and the next one goes on.
+fn are_broken(lines: &[String]) -> bool {
+    const LONGEST: usize = 100;
+    let ends_inside = |line: &str| line.ends_with(|c: char| c.is_alphanumeric() || c == ',');
+    let goes_on = |line: &str| line.starts_with(char::is_lowercase);
+    let pairs = lines
+        .windows(2)
+        .filter(|pair| pair.iter().all(|line| !line.trim().is_empty()));
+    let pairs: Vec<bool> = pairs
+        .map(|pair| {
+            let is_long = pair[0].chars().count() > LONGEST / 2;
+            is_long && ends_inside(pair[0].trim_end()) && goes_on(&pair[1])
+        })
+        .collect();
+    let broken = pairs.iter().filter(|&&broken| broken).count();
+    broken >= MIN_LINES - 1
+        && 2 * broken > pairs.len()
+        && lines.iter().all(|line| line.chars().count() <= LONGEST)
 }
 
 /// Returns whether a line is a token of CoNLL-U.

@@ -249,6 +249,8 @@ fn inspect_prints_everything_as_json() {
             "edges",
             "order",
             "label_column",
+            "comments",
+            "header",
             "recall_bias",
             "sizes",
             "training",
