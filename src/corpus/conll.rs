@@ -437,13 +437,17 @@ mod tests {
         let text = "# id 1\na O\n#b O\nc O\n# end\n\n# lost\n";
         assert_eq!(
             error(text, &conll()),
-            "x:2: expected 3 columns (word 1 label), found 2"
+            "x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#': is it a \
+             comment? --comments skips lines that begin with '#')"
         );
         let options = ReadOptions {
             comments: true,
             ..conll()
         };
         let read = sentences(text, &options).unwrap();
+        let notices = ["x:1: 4 lines begin with '#': read as comments, not tokens"];
+        assert_eq!(options.report.notices(), notices);
+        assert!(read[0].schema().line_rules().comments);
         assert_eq!(read.len(), 1);
         assert_eq!(rows(&read[0]), [["a", "O"], ["c", "O"]]);
         assert_eq!(read[0].layout.comments, ["# id 1"]);
@@ -452,6 +456,225 @@ mod tests {
             [(1, "#b O".to_owned()), (2, "# end".to_owned())]
         );
         assert_eq!(sentences("#b O\n", &conll()).unwrap()[0].cell(0, 0), "#b");
+    }
+
+    /// The notices of reading `text`, and its sentences.
+    fn noted(text: &str, options: ReadOptions) -> (Vec<String>, Vec<Sentence>) {
+        let read = sentences(text, &options).unwrap();
+        (options.report.notices(), read)
+    }
+
+    #[test]
+    fn lines_that_look_like_comments_but_have_the_columns_of_tokens_are_doubted() {
+        let text = "# id 17 domain=en\nMira _ _ B-PER\n\n# id 18 domain=en\nran _ _ O\n";
+        let (notices, read) = noted(text, conll());
+        assert_eq!(read[0].len(), 2);
+        assert_eq!(
+            notices,
+            ["warning: x:1: 2 lines that begin with '#' are read as tokens: --comments skips them"]
+        );
+        // Hashtags, and a number sign as a word.
+        let text = "# O\n1 O\nhit O\n\n#b B-X\n# O\n";
+        assert!(noted(text, conll()).0.is_empty());
+        assert!(
+            error("###MEDLINE:95\n\nIL-2\tB-DNA\n", &conll())
+                .ends_with("found 1 (is it a comment? --comments skips lines that begin with '#')")
+        );
+        assert!(error("a O\n\n# id 7\nb O\n", &conll()).contains("x:3: expected 2 columns"));
+        let (notices, _) = noted("-X- -X- O\n\na N O\n", conll());
+        assert!(notices[0].contains("x:1: 1 token is the placeholder -X-"));
+    }
+
+    fn header() -> ReadOptions {
+        ReadOptions {
+            header: true,
+            ..conll()
+        }
+    }
+
+    #[test]
+    fn a_header_row_names_the_columns() {
+        let text = "TOKEN\tPOS\tNE\nMira\tNNP\tB-PER\n\nran\tVBD\tO\n";
+        let (notices, read) = noted(text, header());
+        assert_eq!(read.len(), 2);
+        assert_eq!(read[0].schema().names(), ["word", "POS", "NE"]);
+        assert_eq!(read[0].labels().unwrap(), ["B-PER"]);
+        assert!(read[0].schema().line_rules().header);
+        let notice = "x:1: 1 header row: read as names of columns, not as a token";
+        assert_eq!(notices, [notice]);
+        let options = ReadOptions {
+            label: Some("POS".to_owned()),
+            ..header()
+        };
+        assert_eq!(
+            sentences(text, &options).unwrap()[0].labels().unwrap(),
+            ["NNP"]
+        );
+        let options = ReadOptions {
+            columns: Some(["w", "p", "l"].map(str::to_owned).to_vec()),
+            ..header()
+        };
+        assert_eq!(
+            sentences(text, &options).unwrap()[0].schema().names(),
+            ["w", "p", "l"]
+        );
+        assert_eq!(
+            error("word tag\nMira NNP B-PER\n", &header()),
+            "x:2: expected 2 columns (word tag), found 3"
+        );
+    }
+
+    #[test]
+    fn a_header_row_may_follow_comments_and_name_an_index_or_nothing() {
+        let options = ReadOptions {
+            comments: true,
+            ..header()
+        };
+        let text = "# a\n\n\tidx\tForm\tner\n7\t1\tMira\tO\n7\t2\tran\tO\n";
+        let read = sentences(text, &options).unwrap();
+        assert_eq!(read[0].schema().names(), ["0", "idx", "word", "ner"]);
+        assert_eq!(read[0].layout.comments, ["# a"]);
+    }
+
+    #[test]
+    fn a_first_line_that_looks_like_a_header_row_is_doubted_if_no_other_token_has_its_label() {
+        let warning = "warning: x:1: looks like a header row: --header skips it";
+        for row in ["TOKEN\tNE-COARSE-LIT", "word\ttag", "id\tlabel"] {
+            let (notices, read) = noted(&format!("{row}\nMira\tB-PER\n"), conll());
+            assert_eq!(
+                (notices.as_slice(), read[0].len()),
+                (&[warning.to_owned()][..], 2)
+            );
+        }
+        assert!(noted("word\ttag\nMira\ttag\n", conll()).0.is_empty());
+        assert!(noted("Word\tB-WORK\nran\tO\n", conll()).0.is_empty());
+        let unlabeled = || ReadOptions {
+            unlabeled: true,
+            ..conll()
+        };
+        assert_eq!(noted("word pos\nMira NNP\n", unlabeled()).0, [warning]);
+        assert!(noted("word NN\nis VBZ\n", unlabeled()).0.is_empty());
+    }
+
+    #[test]
+    fn words_are_not_taken_from_a_column_that_numbers_tokens() {
+        let text = "1\tMira\tB-PER\n2\tran\tO\n\n1\tRain\tO\n";
+        let warning = "warning: x:1: column 1 numbers the tokens of each sentence: words are taken \
+                       from column 2 (--columns names the columns)";
+        let (notices, read) = noted(text, conll());
+        assert_eq!(notices, [warning]);
+        assert_eq!(read[0].schema().names(), ["id", "word", "label"]);
+        assert_eq!(
+            read[0].words().unwrap().collect::<Vec<_>>(),
+            ["Mira", "ran"]
+        );
+        // From 0; after a sentence of one token; below comments.
+        let options = || ReadOptions {
+            comments: true,
+            ..conll()
+        };
+        for text in ["0 a O\n1 b O\n", "# s\n1 a O\n\n# s\n1 b O\n# t\n2 c O\n"] {
+            let (_, read) = noted(text, options());
+            assert_eq!(read[0].schema().names(), ["id", "word", "label"], "{text}");
+        }
+        // --columns decides.
+        let (notices, read) = noted(text, columns("word,x,ner"));
+        assert!(notices.is_empty() && read[0].cell(1, 0) == "2");
+        for text in [
+            "1 CD O\n2 CD O\nmen NNS O\n",
+            "1 CD O\n\n1 CD O\n",
+            "1 O\n2 O\n",
+            "1 a O\n2 b O\n\n2 c O\n3 d O\n",
+        ] {
+            let (notices, read) = noted(text, conll());
+            assert!(notices.is_empty(), "{text}: {notices:?}");
+            assert_eq!(read[0].schema().position("word"), Some(0));
+        }
+    }
+
+    #[test]
+    fn marks_of_joined_files_are_no_text() {
+        let text = "\u{feff}Mira O\n\u{feff}\nMira O\n\u{feff}-DOCSTART- O\n\n\u{feff}# c\na O\n";
+        let options = ReadOptions {
+            comments: true,
+            ..conll()
+        };
+        let (notices, read) = noted(text, options);
+        let words: Vec<&str> = read.iter().map(|s| s.cell(0, 0)).collect();
+        assert_eq!(words, ["Mira", "Mira", "-DOCSTART-", "a"]);
+        assert!(read[2].layout.document_start);
+        assert_eq!(read[3].layout.comments, ["# c"]);
+        assert!(
+            notices[0].starts_with("x:2: 3 byte order marks inside files"),
+            "{notices:?}"
+        );
+    }
+
+    #[test]
+    fn labels_and_words_with_blanks_or_control_characters_are_doubted() {
+        let (notices, _) = noted("Mira\tNNP O B-PER\nran\tVBD O O\n", conll());
+        assert_eq!(
+            notices,
+            [
+                "warning: x:1: 2 labels have blanks or control characters inside: kept (are the \
+              columns separated by tabs and blanks?)"
+            ]
+        );
+        let (notices, read) = noted("Mira\tB-PER\r\r\nran\tO\r\r\n", conll());
+        assert_eq!(read[0].labels().unwrap(), ["B-PER", "O"]);
+        assert_eq!(
+            notices,
+            ["x:1: 2 lines end in CR CR LF: read as a line end"]
+        );
+        let (notices, _) = noted("a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n", conll());
+        assert_eq!(notices.len(), 2, "{notices:?}");
+        assert!(
+            notices[0].starts_with("warning: x:2: 2 words have"),
+            "{notices:?}"
+        );
+        assert!(
+            notices[1].starts_with("warning: x:3: 1 label has"),
+            "{notices:?}"
+        );
+    }
+
+    #[test]
+    fn a_separator_that_changes_is_named_in_the_error() {
+        assert_eq!(
+            error("a\tO\n\nb O\n", &conll()),
+            "x:3: expected 2 columns (word label), found 1 (the file's columns are separated by \
+             tabs, this line has only blanks)"
+        );
+        assert_eq!(
+            error("a O\nNew York\tO\n", &conll()),
+            "x:2: expected 2 columns (word label), found 3 (the file's columns are separated by \
+             blanks, as its first line has no tab; this line has tabs)"
+        );
+    }
+
+    #[test]
+    fn files_of_other_kinds_are_named_in_the_error() {
+        for (text, kind) in [
+            (
+                "Sentence #,Word,POS,Tag\nSentence: 1,Ann,NNP,O\n",
+                "x:1: the file looks like CSV",
+            ),
+            (
+                "\n[{\"text\": \"a\"}]\n",
+                "x:2: the file looks like a JSON array",
+            ),
+            (
+                "Mira|NNP|I-PER ran|VBD|O\n\nRain|NN|O fell|VBD|O\n",
+                "x:1: the file looks like tokens",
+            ),
+            (
+                "Mira\tO\rran\tO\r",
+                "x:1: the lines seem to end in CR alone",
+            ),
+        ] {
+            let error = error(text, &conll());
+            assert!(error.starts_with(kind), "{error}");
+        }
     }
 
     #[test]
