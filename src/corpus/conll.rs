@@ -605,7 +605,7 @@ mod tests {
         assert!(read[2].layout.document_start);
         assert_eq!(read[3].layout.comments, ["# c"]);
         assert!(
-            notices[0].starts_with("x:2: 3 byte order marks inside files"),
+            notices[0].starts_with("warning: x:2: 3 byte order marks inside files"),
             "{notices:?}"
         );
     }
@@ -624,7 +624,7 @@ mod tests {
         assert_eq!(read[0].labels().unwrap(), ["B-PER", "O"]);
         assert_eq!(
             notices,
-            ["x:1: 2 lines end in CR CR LF: read as a line end"]
+            ["warning: x:1: 2 lines end in CR CR LF: read as a line end"]
         );
         let (notices, _) = noted("a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n", conll());
         assert_eq!(notices.len(), 2, "{notices:?}");

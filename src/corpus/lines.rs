@@ -460,10 +460,10 @@ impl LineReader {
             ..InputLine::new(line, &self.file, self.number)
         };
         if line.has_mark && line.number > 1 {
-            (self.report).add_at(&INNER_MARK, line.file, line.number);
+            (self.report).warn_at(&INNER_MARK, line.file, line.number);
         }
         if line.ending == ENDINGS[0] {
-            (self.report).add_at(&DOUBLE_CR, line.file, line.number);
+            (self.report).warn_at(&DOUBLE_CR, line.file, line.number);
         }
         Ok(line)
     }
@@ -566,7 +566,7 @@ mod tests {
         assert_eq!(
             report.notices(),
             [
-                "x:2: 2 byte order marks inside files: removed from the start of the line (files \
+                "warning: x:2: 2 byte order marks inside files: removed from the start of the line (files \
               joined with cat?)"
             ]
         );
@@ -581,7 +581,7 @@ mod tests {
             let line = lines.next_line().unwrap().unwrap();
             assert_eq!((line.text, line.ending), (text, ending));
         }
-        let notices = ["x:1: 2 lines end in CR CR LF: read as a line end"];
+        let notices = ["warning: x:1: 2 lines end in CR CR LF: read as a line end"];
         assert_eq!(report.notices(), notices);
     }
 

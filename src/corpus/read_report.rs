@@ -131,6 +131,14 @@ impl ReadReport {
         warnings.filter_map(warning).collect()
     }
 
+    /// The notices that a program which prints nothing should hand on: all but those of lines that
+    /// were read as an option says.
+    pub fn unexpected(&self) -> Vec<String> {
+        let entries = self.entries();
+        let unexpected = |entry: &&Entry| entry.is_warning || entry.first.is_none();
+        entries.iter().filter(unexpected).map(Entry::notice).collect()
+    }
+
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
