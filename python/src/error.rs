@@ -52,7 +52,7 @@ pub fn exception(error: Error) -> PyErr {
 
 /// Rewrites the flags of the command line in a message as Python names: `--edge-dropout 0` as
 /// `edge_dropout 0`.
-fn in_python(message: &str) -> String {
+pub fn in_python(message: &str) -> String {
     let mut parts = message.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {

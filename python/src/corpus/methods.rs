@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PySlice, PyType};
 
 use super::sentences::PyCorpus;
-use crate::error::exception;
+use crate::error::{exception, in_python};
 use crate::inputs::{self, memory_limit};
 use crate::job::{self, Job};
 use crate::sentence::PySentence;
@@ -86,7 +86,7 @@ fn read_like(tagger: &Tagger, file: &str, options: ReadOptions) -> ReadOptions {
 fn warn(py: Python<'_>, report: &ReadReport) -> PyResult<()> {
     let category = py.get_type::<PyUserWarning>();
     for text in report.unexpected() {
-        let text = CString::new(text.replace('\0', "\\0"))?;
+        let text = CString::new(in_python(&text).replace('\0', "\\0"))?;
         PyErr::warn(py, &category, &text, 1)?;
     }
     Ok(())
