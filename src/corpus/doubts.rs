@@ -124,13 +124,14 @@ impl Doubts {
         let comments = self.comments.take();
         if let Some(comments) = comments.filter(|comments| !comments.labels.is_empty()) {
             let what = match comments.count {
-                1 => "1 line that begins with '#' is read as a token".to_owned(),
-                count => format!("{count} lines that begin with '#' are read as tokens"),
+                1 => {
+                    "1 line that begins with '#' is read as a token: --comments skips it".to_owned()
+                }
+                count => format!(
+                    "{count} lines that begin with '#' are read as tokens: --comments skips them"
+                ),
             };
-            report.warn(
-                Place::line(file, comments.line),
-                format!("{what}: --comments skips them"),
-            );
+            report.warn(Place::line(file, comments.line), what);
         }
     }
 }

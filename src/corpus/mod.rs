@@ -46,6 +46,8 @@ pub use columns::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use json_object::{JsonObject, parse_object, type_name};
 pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};
+#[doc(hidden)]
+pub use other_kind::recognize;
 pub use output::{
     Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
 };

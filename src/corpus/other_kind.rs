@@ -52,7 +52,7 @@ pub(super) fn may_be_other(line: &str) -> bool {
 
 /// Returns what a file looks like that begins with these lines, which are not blank, and what reads
 /// it; `None` if they may be columns.
-pub(super) fn recognize(lines: &[String]) -> Option<String> {
+pub fn recognize(lines: &[String]) -> Option<String> {
     let first = lines.first()?.trim();
     if first.contains('\r') {
         return Some(

@@ -136,7 +136,11 @@ impl ReadReport {
     pub fn unexpected(&self) -> Vec<String> {
         let entries = self.entries();
         let unexpected = |entry: &&Entry| entry.is_warning || entry.first.is_none();
-        entries.iter().filter(unexpected).map(Entry::notice).collect()
+        entries
+            .iter()
+            .filter(unexpected)
+            .map(Entry::notice)
+            .collect()
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{
-    CONLLU_COLUMNS, DOCUMENT_START, Format, LineReader, ReadOptions, Reader, split_cells,
+    CONLLU_COLUMNS, DOCUMENT_START, Format, LineReader, ReadOptions, Reader, recognize, split_cells,
 };
 use dropchain::tag::{Condition, Header};
 use dropchain::{Error, Result, Sentence, Tagger};
@@ -231,7 +231,10 @@ impl ModelColumns<'_> {
             ));
             return Ok(Format::Conll);
         } else {
-            if &**lines.file() != "-" && self.have_width_of_columns(lines, number)? {
+            let is_other = line.starts_with(['[', '{', '<']) || line.contains('|');
+            if let Some(other) = recognize(&available).filter(|_| is_other) {
+                notice(&format!("warning: {file}: read as raw text, but {other}"));
+            } else if &**lines.file() != "-" && self.have_width_of_columns(lines, number)? {
                 notice(&format!(
                     "{file}: read as raw text, but each line has as many words as the training \
                      data had columns; --format conll reads columns"
@@ -278,7 +281,9 @@ impl ModelColumns<'_> {
             return Ok(true);
         }
         if options.header {
-            return Ok(cells(line).len() == self.0.columns.len());
+            let width = cells(line).len();
+            let without_labels = self.0.columns_before_label().filter(|&width| width > 1);
+            return Ok(width == self.0.columns.len() || Some(width) == without_labels);
         }
         if !self.fits(line) {
             return Ok(false);

@@ -34,7 +34,7 @@ fn said(file: &str, text: &str, options: &str) -> String {
 fn refused(file: &str, text: &str, options: &str) -> String {
     let dir = TestDir::new(&[(file, text)]);
     dir.run(&format!(
-        "train {file} --template minimal --l2 0.01 --model m {options}"
+        "train {file} --template minimal --l2 0.01 --model m --quiet {options}"
     ))
     .failure()
 }
@@ -154,6 +154,7 @@ fn labels_with_blanks_are_doubted_and_line_ends_recognized() {
         ("dos.tsv", "Mira\tB-PER\r\r\nleft\tO\r\r\n"),
     ]);
     let check = dir.run("check train.tsv").success();
+    let check = check.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         check.contains("are the columns separated by tabs and blanks?"),
         "{check}"
@@ -237,6 +238,25 @@ fn files_of_other_kinds_are_refused_with_what_reads_them() {
 }
 
 #[test]
+fn files_of_other_kinds_that_are_tagged_as_text_are_doubted() {
+    let dir = TestDir::new(&[("train.conll", CORPUS)]);
+    dir.run(TRAIN).success();
+    for (text, kind) in [
+        ("[{\"text\": \"Mira ran.\"}]\n", "a JSON array"),
+        ("Mira|NNP|I-PER ran|VBD|O .|.|O\n", "tokens word|tag|label"),
+    ] {
+        dir.write("a.txt", text);
+        let run = dir.run("tag m a.txt");
+        let warning = format!("warning: a.txt: read as raw text, but the file looks like {kind}");
+        assert!(run.stderr.starts_with(&warning), "{}", run.stderr);
+        run.success();
+        assert_eq!(dir.run("tag m a.txt --format text").stderr, "");
+    }
+    dir.write("a.txt", "[1] Mira ran | Kai sat.\n");
+    assert_eq!(dir.run("tag m a.txt").stderr, "");
+}
+
+#[test]
 fn labels_in_misc_are_read_as_they_are_written() {
     let dir = TestDir::new(&[("train.conll", CORPUS)]);
     dir.run(&format!("{TRAIN} --columns word,ner")).success();
@@ -251,10 +271,10 @@ fn labels_in_misc_are_read_as_they_are_written() {
     // It writes what it has read.
     assert_eq!(dir.run("tag n o.conllu").success(), tagged);
     let error = dir
-        .run("train o.conllu --label nre --template minimal --l2 0.01 --model n")
+        .run("train o.conllu --label nre --template minimal --l2 0.01 --model n --quiet")
         .failure();
     assert!(
-        error.contains("o.conllu:2: no column 'nre'") && error.contains("no key 'nre'"),
+        error.contains("o.conllu:1: no column 'nre'") && error.contains("no key 'nre'"),
         "{error}"
     );
     let run = dir.run("train o.conllu --label misc --template minimal --l2 0.01 --model n");
