@@ -459,15 +459,15 @@ mod tests {
     }
 
     /// The notices of reading `text`, and its sentences.
-    fn noted(text: &str, options: ReadOptions) -> (Vec<String>, Vec<Sentence>) {
-        let read = sentences(text, &options).unwrap();
+    fn noted(text: &str, options: &ReadOptions) -> (Vec<String>, Vec<Sentence>) {
+        let read = sentences(text, options).unwrap();
         (options.report.notices(), read)
     }
 
     #[test]
     fn lines_that_look_like_comments_but_have_the_columns_of_tokens_are_doubted() {
         let text = "# id 17 domain=en\nMira _ _ B-PER\n\n# id 18 domain=en\nran _ _ O\n";
-        let (notices, read) = noted(text, conll());
+        let (notices, read) = noted(text, &conll());
         assert_eq!(read[0].len(), 2);
         assert_eq!(
             notices,
@@ -475,13 +475,13 @@ mod tests {
         );
         // Hashtags, and a number sign as a word.
         let text = "# O\n1 O\nhit O\n\n#b B-X\n# O\n";
-        assert!(noted(text, conll()).0.is_empty());
+        assert!(noted(text, &conll()).0.is_empty());
         assert!(
             error("###MEDLINE:95\n\nIL-2\tB-DNA\n", &conll())
                 .ends_with("found 1 (is it a comment? --comments skips lines that begin with '#')")
         );
         assert!(error("a O\n\n# id 7\nb O\n", &conll()).contains("x:3: expected 2 columns"));
-        let (notices, _) = noted("-X- -X- O\n\na N O\n", conll());
+        let (notices, _) = noted("-X- -X- O\n\na N O\n", &conll());
         assert!(notices[0].contains("x:1: 1 token is the placeholder -X-"));
     }
 
@@ -495,7 +495,7 @@ mod tests {
     #[test]
     fn a_header_row_names_the_columns() {
         let text = "TOKEN\tPOS\tNE\nMira\tNNP\tB-PER\n\nran\tVBD\tO\n";
-        let (notices, read) = noted(text, header());
+        let (notices, read) = noted(text, &header());
         assert_eq!(read.len(), 2);
         assert_eq!(read[0].schema().names(), ["word", "POS", "NE"]);
         assert_eq!(read[0].labels().unwrap(), ["B-PER"]);
@@ -540,20 +540,20 @@ mod tests {
     fn a_first_line_that_looks_like_a_header_row_is_doubted_if_no_other_token_has_its_label() {
         let warning = "warning: x:1: looks like a header row: --header skips it";
         for row in ["TOKEN\tNE-COARSE-LIT", "word\ttag", "id\tlabel"] {
-            let (notices, read) = noted(&format!("{row}\nMira\tB-PER\n"), conll());
+            let (notices, read) = noted(&format!("{row}\nMira\tB-PER\n"), &conll());
             assert_eq!(
                 (notices.as_slice(), read[0].len()),
                 (&[warning.to_owned()][..], 2)
             );
         }
-        assert!(noted("word\ttag\nMira\ttag\n", conll()).0.is_empty());
-        assert!(noted("Word\tB-WORK\nran\tO\n", conll()).0.is_empty());
+        assert!(noted("word\ttag\nMira\ttag\n", &conll()).0.is_empty());
+        assert!(noted("Word\tB-WORK\nran\tO\n", &conll()).0.is_empty());
         let unlabeled = || ReadOptions {
             unlabeled: true,
             ..conll()
         };
-        assert_eq!(noted("word pos\nMira NNP\n", unlabeled()).0, [warning]);
-        assert!(noted("word NN\nis VBZ\n", unlabeled()).0.is_empty());
+        assert_eq!(noted("word pos\nMira NNP\n", &unlabeled()).0, [warning]);
+        assert!(noted("word NN\nis VBZ\n", &unlabeled()).0.is_empty());
     }
 
     #[test]
@@ -561,7 +561,7 @@ mod tests {
         let text = "1\tMira\tB-PER\n2\tran\tO\n\n1\tRain\tO\n";
         let warning = "warning: x:1: column 1 numbers the tokens of each sentence: words are taken \
                        from column 2 (--columns names the columns)";
-        let (notices, read) = noted(text, conll());
+        let (notices, read) = noted(text, &conll());
         assert_eq!(notices, [warning]);
         assert_eq!(read[0].schema().names(), ["id", "word", "label"]);
         assert_eq!(
@@ -574,11 +574,11 @@ mod tests {
             ..conll()
         };
         for text in ["0 a O\n1 b O\n", "# s\n1 a O\n\n# s\n1 b O\n# t\n2 c O\n"] {
-            let (_, read) = noted(text, options());
+            let (_, read) = noted(text, &options());
             assert_eq!(read[0].schema().names(), ["id", "word", "label"], "{text}");
         }
         // --columns decides.
-        let (notices, read) = noted(text, columns("word,x,ner"));
+        let (notices, read) = noted(text, &columns("word,x,ner"));
         assert!(notices.is_empty() && read[0].cell(1, 0) == "2");
         for text in [
             "1 CD O\n2 CD O\nmen NNS O\n",
@@ -586,7 +586,7 @@ mod tests {
             "1 O\n2 O\n",
             "1 a O\n2 b O\n\n2 c O\n3 d O\n",
         ] {
-            let (notices, read) = noted(text, conll());
+            let (notices, read) = noted(text, &conll());
             assert!(notices.is_empty(), "{text}: {notices:?}");
             assert_eq!(read[0].schema().position("word"), Some(0));
         }
@@ -599,7 +599,7 @@ mod tests {
             comments: true,
             ..conll()
         };
-        let (notices, read) = noted(text, options);
+        let (notices, read) = noted(text, &options);
         let words: Vec<&str> = read.iter().map(|s| s.cell(0, 0)).collect();
         assert_eq!(words, ["Mira", "Mira", "-DOCSTART-", "a"]);
         assert!(read[2].layout.document_start);
@@ -612,7 +612,7 @@ mod tests {
 
     #[test]
     fn labels_and_words_with_blanks_or_control_characters_are_doubted() {
-        let (notices, _) = noted("Mira\tNNP O B-PER\nran\tVBD O O\n", conll());
+        let (notices, _) = noted("Mira\tNNP O B-PER\nran\tVBD O O\n", &conll());
         assert_eq!(
             notices,
             [
@@ -620,13 +620,13 @@ mod tests {
               columns separated by tabs and blanks?)"
             ]
         );
-        let (notices, read) = noted("Mira\tB-PER\r\r\nran\tO\r\r\n", conll());
+        let (notices, read) = noted("Mira\tB-PER\r\r\nran\tO\r\r\n", &conll());
         assert_eq!(read[0].labels().unwrap(), ["B-PER", "O"]);
         assert_eq!(
             notices,
             ["warning: x:1: 2 lines end in CR CR LF: read as a line end"]
         );
-        let (notices, _) = noted("a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n", conll());
+        let (notices, _) = noted("a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n", &conll());
         assert_eq!(notices.len(), 2, "{notices:?}");
         assert!(
             notices[0].starts_with("warning: x:2: 2 words have"),

@@ -131,6 +131,14 @@ impl ReadReport {
         warnings.filter_map(warning).collect()
     }
 
+    /// The notices of what was changed as an option allows, such as text that was replaced: what is
+    /// said even by who is to be quiet.
+    pub fn losses(&self) -> Vec<String> {
+        let entries = self.entries();
+        let losses = entries.iter().filter(|entry| entry.first.is_none());
+        losses.map(Entry::notice).collect()
+    }
+
     /// The notices that a program which prints nothing should hand on: all but those of lines that
     /// were read as an option says.
     pub fn unexpected(&self) -> Vec<String> {

@@ -375,9 +375,12 @@ impl TextArguments {
         self.report.notices().iter().for_each(|text| notice(text));
     }
 
-    /// Says the same, unless progress is quiet.
+    /// Says the same; if progress is quiet, only what was changed as an option allows.
     pub fn print_notices_to(&self, progress: &Progress) {
-        progress.println_all(self.report.notices());
+        match progress {
+            Progress::Quiet => self.report.losses().iter().for_each(|text| notice(text)),
+            _ => progress.println_all(self.report.notices()),
+        }
     }
 }
 

@@ -9,9 +9,10 @@ use dropchain_formats::InputFormat;
 use rayon::prelude::*;
 
 use crate::arguments::{FileName, InputArguments};
+use crate::model_columns::ModelColumns;
 use crate::predictions::{detect_scheme, joined, labels};
 use crate::progress::notice;
-use crate::tag_input::{ModelColumns, open_tagger};
+use crate::tag_input::open_tagger;
 use crate::template_arguments::DocumentArguments;
 
 /// Number of sentences that are tagged before their predictions are handed on: marginals of a
