@@ -2,9 +2,9 @@
 //!
 //! The first token line of a file determines its layout ([`ColumnLayout`]). If it contains a tab,
 //! cells are separated by single tabs, and may contain spaces or be empty; otherwise by runs of
-//! blanks. Every other line must have the same number of cells. `-DOCSTART-` lines are document boundaries; their cells
-//! are not counted, since many corpora give them fewer. (In a file without a token they are
-//! dropped, since its columns are unknown.)
+//! blanks. Every other line must have the same number of cells. `-DOCSTART-` lines are document
+//! boundaries; their cells are not counted, since many corpora give them fewer. (In a file without
+//! a token they are dropped, since its columns are unknown.)
 
 use std::collections::VecDeque;
 use std::sync::Arc;

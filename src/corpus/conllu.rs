@@ -308,8 +308,8 @@ mod tests {
         assert_eq!(
             options.report.notices(),
             [
-                "warning: x:2: 1 label is a whole cell of misc: kept (--label KEY takes the values of \
-              a key, such as name)"
+                "warning: x:2: 1 label is a whole cell of misc: kept (--label KEY takes the \
+                 values of a key, such as name)"
             ]
         );
     }

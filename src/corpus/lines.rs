@@ -566,8 +566,8 @@ mod tests {
         assert_eq!(
             report.notices(),
             [
-                "warning: x:2: 2 byte order marks inside files: removed from the start of the line (files \
-              joined with cat?)"
+                "warning: x:2: 2 byte order marks inside files: removed from the start of \
+                 the line (files joined with cat?)"
             ]
         );
     }

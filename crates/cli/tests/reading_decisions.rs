@@ -58,7 +58,8 @@ fn warnings_are_printed_once_and_not_if_quiet() {
 fn a_header_row_is_skipped_names_columns_and_is_recorded() {
     let text = format!("TOKEN NE-COARSE-LIT\n{CORPUS}");
     let dir = TestDir::new(&[("train.tsv", &text), ("plain.tsv", CORPUS)]);
-    let train = "train train.tsv --template minimal --l2 0.01 --model m --header --quiet --label NE-COARSE-LIT";
+    let train = "train train.tsv --template minimal --l2 0.01 --model m --header --quiet \
+                 --label NE-COARSE-LIT";
     dir.run(train).success();
     let inspected = dir.inspect("");
     assert_eq!(inspected["tokens"], 9);
@@ -134,7 +135,8 @@ fn files_that_were_joined_have_no_marks_inside() {
     ] {
         assert!(said("a.conllu", &text, "").contains("1 byte order mark inside the file"));
     }
-    let jsonl = "{\"tokens\":[\"a\"],\"labels\":[\"X\"]}\n\u{feff}{\"tokens\":[\"b\"],\"labels\":[\"Y\"]}\n";
+    let jsonl = "{\"tokens\":[\"a\"],\"labels\":[\"X\"]}\n\
+                 \u{feff}{\"tokens\":[\"b\"],\"labels\":[\"Y\"]}\n";
     assert!(said("a.jsonl", jsonl, "").contains("a.jsonl:2: 1 byte order mark"));
     let crfsuite = "B\tw=a\n\n\u{feff}O\tw=b\n";
     let dir = TestDir::new(&[("a.crfsuite", crfsuite)]);
@@ -364,9 +366,9 @@ fn missing_columns_of_a_model_are_named() {
     let error = dir.run("tag m words.conll").failure();
     assert!(
         error.contains(
-            "words.conll:1: this model needs part-of-speech tags in column 2 ('pos') and chunk tags \
-             in column 3 ('chunk'); the input has only word (the training data had word pos chunk \
-             ner)"
+            "words.conll:1: this model needs part-of-speech tags in column 2 ('pos') and chunk \
+             tags in column 3 ('chunk'); the input has only word (the training data had word \
+             pos chunk ner)"
         ),
         "{error}"
     );

@@ -146,7 +146,8 @@ impl PyCorpus {
     ///     What becomes of spans that cut a token.
     ///
     /// What is decided about a file that does not say it, or most likely is a mistake in it, is a
-    /// UserWarning with file and line. Raises OSError if a file cannot be read, ValueError with file and line if it is malformed.
+    /// UserWarning with file and line. Raises OSError if a file cannot be read, ValueError with
+    /// file and line if it is malformed.
     #[classmethod]
     #[pyo3(signature = (
         paths, *, format=None, columns=None, label=None, unlabeled=false, comments=false,
