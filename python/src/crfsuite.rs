@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::attributes::push;
 use crate::error::{at, exception};
-use crate::items::{ItemReader, found};
+use crate::items::{ItemReader, found, type_error};
 use crate::job::{self, Job};
 use crate::options::train_options;
 use crate::tokens::{Place, Tokens};
@@ -36,7 +36,7 @@ impl PyCrfTrainer {
         Self {
             corpus,
             unlabeled: 0,
-            reader: ItemReader::default(),
+            reader: ItemReader::of_crfsuite(),
         }
     }
 
@@ -179,7 +179,10 @@ impl PyCrfTrainer {
         group: i32,
         places: [Place<'_>; 2],
     ) -> PyResult<()> {
-        let tokens = Tokens::of(items).map_err(|e| at(items.py(), places[0], e))?;
+        let tokens = Tokens::of(items).map_err(|e| match items.try_iter() {
+            Ok(_) => at(items.py(), places[0], e),
+            Err(_) => at(items.py(), places[0], type_error(items.py(), &e)),
+        })?;
         let labels = match labels.try_iter() {
             Ok(labels) => labels.enumerate(),
             Err(_) => return Err(no_labels(labels, places[1], "labels", "a list of strings")),
@@ -218,8 +221,7 @@ fn text(label: &Bound<'_, PyAny>) -> PyResult<Option<TokenLabel>> {
 /// Returns the `TypeError` for something else than labels, like python-crfsuite.
 fn no_labels(value: &Bound<'_, PyAny>, place: Place<'_>, what: &str, expected: &str) -> PyErr {
     let fault = found(value, what, expected);
-    let message = fault.value(value.py());
-    PyTypeError::new_err(format!("{}: {message}", place()))
+    at(value.py(), place, type_error(value.py(), &fault))
 }
 
 /// Returns the data to change them.

@@ -4,7 +4,7 @@ use std::io;
 
 use dropchain::Error;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// The file of sentences that were made in memory.
@@ -52,7 +52,7 @@ pub fn exception(error: Error) -> PyErr {
 
 /// Rewrites the flags of the command line in a message as Python names: `--edge-dropout 0` as
 /// `edge_dropout 0`.
-fn in_python(message: &str) -> String {
+pub fn in_python(message: &str) -> String {
     let mut parts = message.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -70,11 +70,16 @@ fn in_python(message: &str) -> String {
     text
 }
 
-/// Says where in its arguments a `ValueError` comes from, such as `X[3][7]`; other exceptions stay
-/// as they are.
+/// Says where in its arguments a `ValueError` or a `TypeError` comes from, such as `X[3][7]`; other
+/// exceptions stay as they are.
 pub fn at(py: Python<'_>, place: impl FnOnce() -> String, error: PyErr) -> PyErr {
-    if !error.get_type(py).is(py.get_type::<PyValueError>()) {
-        return error;
+    let message = |place: String| format!("{place}: {}", error.value(py));
+    let kind = error.get_type(py);
+    if kind.is(py.get_type::<PyValueError>()) {
+        PyValueError::new_err(message(place()))
+    } else if kind.is(py.get_type::<PyTypeError>()) {
+        PyTypeError::new_err(message(place()))
+    } else {
+        error
     }
-    PyValueError::new_err(format!("{}: {}", place(), error.value(py)))
 }

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::str;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
@@ -27,9 +27,18 @@ const SEPARATOR: char = ':';
 #[derive(Debug, Default)]
 pub struct ItemReader {
     name: String,
+    type_errors: bool,
 }
 
 impl ItemReader {
+    /// Creates a reader that raises `TypeError` for values of wrong types, as python-crfsuite does.
+    pub fn of_crfsuite() -> Self {
+        Self {
+            name: String::new(),
+            type_errors: true,
+        }
+    }
+
     /// Calls `sink` with the name and the value of each attribute of a token.
     ///
     /// # Errors
@@ -43,6 +52,32 @@ impl ItemReader {
     ) -> PyResult<()> {
         self.name.clear();
         self.read_nested(item, 0, sink)
+    }
+
+    /// The exception for something of the wrong type.
+    fn wrong_type(&self, value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
+        let fault = found(value, what, expected);
+        match self.type_errors {
+            true => type_error(value.py(), &fault),
+            false => fault,
+        }
+    }
+
+    /// Returns the text of a string, or of bytes in UTF-8.
+    #[inline]
+    fn text<'a>(&self, part: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
+        let what = "the name of a feature";
+        if let Ok(text) = part.cast::<PyString>() {
+            let expected = "a string without lone surrogates";
+            text.to_cow().map_err(|_| found(part, what, expected))
+        } else if let Ok(bytes) = part.cast::<PyBytes>() {
+            match str::from_utf8(bytes.as_bytes()) {
+                Ok(text) => Ok(Cow::Borrowed(text)),
+                Err(_) => Err(found(part, what, "UTF-8")),
+            }
+        } else {
+            Err(self.wrong_type(part, what, "a string"))
+        }
     }
 
     fn read_nested(
@@ -60,14 +95,16 @@ impl ItemReader {
             // Reading other values may run code of their classes, which could change the dict.
             let mut others = Vec::new();
             for (key, value) in dict {
-                self.name.push_str(&text(&key)?);
+                let text = self.text(&key)?;
+                self.name.push_str(&text);
                 if !self.read_plain(&value, sink)? {
                     others.push((key, value));
                 }
                 self.name.truncate(start);
             }
             for (key, value) in others {
-                self.name.push_str(&text(&key)?);
+                let text = self.text(&key)?;
+                self.name.push_str(&text);
                 self.read_other(&value, depth, sink)?;
                 self.name.truncate(start);
             }
@@ -83,7 +120,7 @@ impl ItemReader {
             return Err(found(item, "the features of a token", expected));
         }
         let Ok(features) = item.try_iter() else {
-            return Err(found(item, "the features of a token", expected));
+            return Err(self.wrong_type(item, "the features of a token", expected));
         };
         for feature in features {
             self.read_name(&feature?, sink)?;
@@ -98,7 +135,7 @@ impl ItemReader {
         feature: &Bound<'_, PyAny>,
         sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
     ) -> PyResult<()> {
-        let text = text(feature)?;
+        let text = self.text(feature)?;
         if self.name.is_empty() {
             return sink(&text, 1.0);
         }
@@ -119,7 +156,8 @@ impl ItemReader {
     ) -> PyResult<bool> {
         if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
             self.name.push(SEPARATOR);
-            self.name.push_str(&text(value)?);
+            let text = self.text(value)?;
+            self.name.push_str(&text);
             sink(&self.name, 1.0)?;
         } else if let Ok(flag) = value.cast_exact::<PyBool>() {
             sink(&self.name, f64::from(u8::from(flag.is_true())))?;
@@ -154,28 +192,16 @@ impl ItemReader {
     }
 }
 
-/// Returns the text of a string, or of bytes in UTF-8.
-#[inline]
-fn text<'a>(part: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
-    let what = "the name of a feature";
-    if let Ok(text) = part.cast::<PyString>() {
-        let expected = "a string without lone surrogates";
-        text.to_cow().map_err(|_| found(part, what, expected))
-    } else if let Ok(bytes) = part.cast::<PyBytes>() {
-        match str::from_utf8(bytes.as_bytes()) {
-            Ok(text) => Ok(Cow::Borrowed(text)),
-            Err(_) => Err(found(part, what, "UTF-8")),
-        }
-    } else {
-        Err(found(part, what, "a string"))
-    }
-}
-
 fn is_collection(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyList>()
         || value.is_instance_of::<PySet>()
         || value.is_instance_of::<PyTuple>()
         || value.is_instance_of::<PyFrozenSet>()
+}
+
+/// The `TypeError` with the message of another exception.
+pub fn type_error(py: Python<'_>, fault: &PyErr) -> PyErr {
+    PyTypeError::new_err(fault.value(py).to_string())
 }
 
 /// The `ValueError` for something of the wrong type.

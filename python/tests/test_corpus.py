@@ -48,6 +48,40 @@ def test_partial_labels_and_weights_are_read():
     assert corpus[0].weight == 0.5
 
 
+def test_files_are_read_with_the_options_of_the_command_line(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_bytes("# id\nTOKEN NE\nZ\u00fcrich B-LOC\nist O\n".encode("latin1"))
+    corpus = Corpus.read(path, comments=True, header=True, encoding="latin1")
+    assert (corpus.words, corpus.columns) == ([["Z\u00fcrich", "ist"]], ["word"])
+    with pytest.warns(UserWarning, match="1 place is no text"):
+        assert Corpus.read(path, comments=True, header=True, lossy=True).tokens == 2
+    with pytest.raises(ValueError, match="unknown encoding 'l'"):
+        Corpus.read(path, encoding="l")
+    text = tmp_path / "a.txt"
+    text.write_text("Ada\nleft.\n\nBob stayed.\n", encoding="utf-8")
+    assert len(Corpus.read(text, format="text", unlabeled=True, paragraphs=True)) == 2
+    spans = tmp_path / "a.jsonl"
+    spans.write_text(
+        '{"text": "\u00c9va Lee left", "spans": [{"start": 0, "end": 6, "label": "PER"}]}\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(ValueError, match="cut"):
+        Corpus.read(spans, format="spans")
+    with pytest.warns(UserWarning, match="1 span"):
+        read = Corpus.read(spans, format="spans", offsets="bytes", misaligned="expand")
+    assert read.labels == [["B-PER", "I-PER", "O"]]
+
+
+def test_what_is_decided_about_files_is_a_warning(tmp_path):
+    with pytest.warns(UserWarning, match="a:1: looks like a header row: header skips it"):
+        Corpus.parse("TOKEN NE\nAda B-PER\n", format="conll", name="a")
+    with pytest.warns(UserWarning, match="column 1 numbers the tokens"):
+        read = Corpus.parse("1 Ada B-PER\n2 left O\n", format="conll")
+    assert read.words == [["Ada", "left"]]
+    read = Corpus.parse("1\tAda" + "\t_" * 7 + "\tner=B-PER\n", format="conllu", label="ner")
+    assert read.labels == [["B-PER"]]
+
+
 def test_malformed_files_are_errors_with_their_place(tmp_path):
     path = tmp_path / "a.conll"
     path.write_text("Ada B-PER\nleft\n", encoding="utf-8")

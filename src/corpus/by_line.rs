@@ -12,6 +12,12 @@ pub(super) trait LineParser: Send {
     /// See [`SentenceParser::memory_per_byte`].
     const MEMORY_PER_BYTE: u64;
 
+    /// Looks at the first lines, of which none has been read yet. See
+    /// [`SentenceParser::next_sentence`] for how far.
+    fn look_ahead(&mut self, _: &mut LineReader) -> Result<()> {
+        Ok(())
+    }
+
     /// Parses the next line, and appends the sentences that it completes to `ready`.
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()>;
 
@@ -33,12 +39,16 @@ pub(super) trait LineParser: Send {
 pub(super) struct ByLine<P> {
     parser: P,
     ready: VecDeque<Sentence>,
+    is_begun: bool,
 }
 
 impl<P> ByLine<P> {
     pub fn new(parser: P) -> Self {
-        let ready = VecDeque::new();
-        Self { parser, ready }
+        Self {
+            parser,
+            ready: VecDeque::new(),
+            is_begun: false,
+        }
     }
 }
 
@@ -48,6 +58,9 @@ impl<P: LineParser> SentenceParser for ByLine<P> {
     }
 
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
+        if !std::mem::replace(&mut self.is_begun, true) {
+            self.parser.look_ahead(lines)?;
+        }
         while self.ready.is_empty() {
             let Some(line) = lines.next_line()? else {
                 self.parser.end(lines, &mut self.ready)?;

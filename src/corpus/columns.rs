@@ -9,8 +9,27 @@ pub const CONLLU_COLUMNS: [&str; 10] = [
     "id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc",
 ];
 
+/// The first cell of a line of CoNLL that starts a new document.
+pub const DOCUMENT_START: &str = "-DOCSTART-";
+
+/// Position of the column `misc` of CoNLL-U.
+pub(super) const MISC: usize = 9;
+
 /// The label of a document boundary that has none of its own.
 pub(super) const OUTSIDE: &str = "O";
+
+/// Splits a line into cells: at single tabs if it has one, else at runs of blanks.
+pub fn split_cells(line: &str) -> Vec<&str> {
+    match line.contains('\t') {
+        true => line.split('\t').collect(),
+        false => split_blanks(line).collect(),
+    }
+}
+
+/// Splits a line at runs of blanks. White space beyond ASCII is part of a cell.
+pub(super) fn split_blanks(line: &str) -> impl Iterator<Item = &str> {
+    line.split([' ', '\t']).filter(|cell| !cell.is_empty())
+}
 
 /// The index of the column `name`: a column name, else an index, from 0 or, if negative, from the
 /// end.

@@ -1,40 +1,48 @@
 //! Parsing CoNLL: one token per line, in columns, and a blank line after each sentence.
 //!
-//! The first token line of a file determines its dialect. If it contains a tab, cells are separated
-//! by single tabs, and may contain spaces or be empty; otherwise by runs of blanks. Every other
-//! line must have the same number of cells. `-DOCSTART-` lines are document boundaries; their cells
-//! are not counted, since many corpora give them fewer. (In a file without a token they are
-//! dropped, since its columns are unknown.)
+//! The first token line of a file determines its layout ([`ColumnLayout`]). If it contains a tab,
+//! cells are separated by single tabs, and may contain spaces or be empty; otherwise by runs of
+//! blanks. Every other line must have the same number of cells. `-DOCSTART-` lines are document
+//! boundaries; their cells are not counted, since many corpora give them fewer. (In a file without
+//! a token they are dropped, since its columns are unknown.)
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::by_line::LineParser;
-use super::columns::{JOINED_PARTIAL, LabelColumns, OUTSIDE, no_label_column};
+use super::column_layout::{ColumnLayout, FirstLines};
+use super::columns::{DOCUMENT_START, OUTSIDE, split_blanks, split_cells};
 use super::conllu::{self, MultiwordEnd, is_new_document};
+use super::doubts::Doubts;
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::ReadOptions;
+use super::read_report::Repair;
 use super::sentence_weight::{PendingWeight, check_comment_inside};
 use crate::error::Result;
-use crate::sentence::{Schema, Sentence, Separation, list_names};
-
-/// The first cell of a line that starts a new document.
-pub const DOCUMENT_START: &str = "-DOCSTART-";
+use crate::sentence::{Sentence, Separation};
 
 /// Fills the missing cells of a `-DOCSTART-` line, as in the CoNLL-2003 shared task.
 const FILLER: &str = "-X-";
 
-/// The properties of a file that its first token line determines.
-struct Dialect {
-    schema: Arc<Schema>,
-    tabs: bool, // cells are separated by tabs, not by runs of blanks
-}
+const COMMENT: Repair = Repair {
+    one: "line begins with '#'",
+    many: "lines begin with '#'",
+    fate: "read as comments, not tokens",
+};
+
+const HEADER_ROW: Repair = Repair {
+    one: "header row",
+    many: "header rows",
+    fate: "read as names of columns, not as a token",
+};
 
 /// Parses columns: CoNLL, or CoNLL-U ([`conllu`]).
 pub(super) struct ConllParser {
     options: ReadOptions,
     is_conllu: bool,
-    dialect: Option<Dialect>,
+    first: FirstLines,
+    header: bool, // the next line is the header row
+    layout: Option<(ColumnLayout, Doubts)>,
     current: Option<Sentence>,
     multiword_end: MultiwordEnd, // of the current sentence of CoNLL-U
     early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
@@ -47,12 +55,14 @@ pub(super) struct ConllParser {
 impl ConllParser {
     pub fn new(options: ReadOptions, is_conllu: bool) -> Self {
         Self {
+            header: options.header && !is_conllu,
             options: ReadOptions {
                 comments: options.comments || is_conllu,
                 ..options
             },
             is_conllu,
-            dialect: None,
+            first: FirstLines::default(),
+            layout: None,
             current: None,
             multiword_end: MultiwordEnd::default(),
             early_boundaries: Vec::new(),
@@ -65,6 +75,9 @@ impl ConllParser {
 
     /// Keeps a comment line.
     fn comment(&mut self, line: &InputLine) -> Result<()> {
+        if !self.is_conllu {
+            (self.options.report).add_at(&COMMENT, line.file, line.number);
+        }
         match &mut self.current {
             Some(current) => {
                 if self.options.weights {
@@ -87,25 +100,25 @@ impl ConllParser {
 
     /// Parses the token on `line`.
     fn token(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
-        let dialect = match &self.dialect {
-            Some(dialect) => dialect,
+        let is_first = self.layout.is_none();
+        let (layout, doubts) = match &mut self.layout {
+            Some(layout) => layout,
             None => {
-                let detected = match self.is_conllu {
-                    true => conllu::schema(line, &self.options).map(|schema| (schema, true)),
-                    false => detect_dialect(line, &self.options),
+                let layout = match self.is_conllu {
+                    true => ColumnLayout::of_tabs(conllu::schema(line, &self.options)?),
+                    false => ColumnLayout::new(line, &self.first, &self.options)?,
                 };
-                let (schema, tabs) = detected?;
-                let schema = Arc::new(schema);
-                self.dialect.insert(Dialect { schema, tabs })
+                let doubts = Doubts::new(&layout.schema, self.is_conllu);
+                self.layout.insert((layout, doubts))
             }
         };
         for (number, text) in self.early_boundaries.drain(..) {
-            ready.push_back(boundary(&text, line.file, number, dialect)?);
+            ready.push_back(boundary(&text, line.file, number, layout)?);
         }
         let current = match &mut self.current {
             Some(current) => current,
             None => {
-                let mut sentence = Sentence::new(dialect.schema.clone(), line.file.clone());
+                let mut sentence = Sentence::new(layout.schema.clone(), line.file.clone());
                 sentence.layout.comments = std::mem::take(&mut self.comments);
                 sentence.layout.separation = std::mem::take(&mut self.separation);
                 self.weight.apply(&mut sentence)?;
@@ -120,15 +133,21 @@ impl ConllParser {
                 keep_extra_line(current, line);
                 return Ok(());
             }
-            current.push_input(cells, line.number)?;
-        } else if dialect.tabs {
-            current.push_input(line.text.split('\t'), line.number)?;
+            conllu::push(current, cells, line, &self.options)?;
         } else {
-            current.push_input(split_blanks(line.text), line.number)?;
+            let pushed = match layout.tabs {
+                true => current.push_input(line.text.split('\t'), line.number),
+                false => current.push_input(split_blanks(line.text), line.number),
+            };
+            pushed.map_err(|error| layout.explain(line, error, &self.options))?;
         }
         if current.label(t).is_some_and(str::is_empty) {
             return Err(line.error("the label is empty; expected a label, such as O"));
         }
+        if is_first && !self.is_conllu && !self.options.header {
+            doubts.first_token(current, line);
+        }
+        doubts.token(current, line, &self.options.report);
         self.options.parse_last_label(current, line)?;
         self.options.check_length(current)
     }
@@ -150,12 +169,12 @@ impl ConllParser {
         self.end_sentence(line.number, ready)?;
         let message = "the weight is followed by a document boundary; expected a sentence";
         self.weight.check_none(line.file, message)?;
-        match &self.dialect {
+        match &self.layout {
             None => self
                 .early_boundaries
                 .push((line.number, line.text.to_owned())),
-            Some(dialect) => {
-                let mut boundary = boundary(line.text, line.file, line.number, dialect)?;
+            Some((layout, _)) => {
+                let mut boundary = boundary(line.text, line.file, line.number, layout)?;
                 boundary.layout.comments = std::mem::take(&mut self.comments);
                 ready.push_back(boundary);
             }
@@ -166,6 +185,13 @@ impl ConllParser {
 
 impl LineParser for ConllParser {
     const MEMORY_PER_BYTE: u64 = 6;
+
+    fn look_ahead(&mut self, lines: &mut LineReader) -> Result<()> {
+        if !self.is_conllu {
+            self.first = FirstLines::look_at(lines, &self.options)?;
+        }
+        Ok(())
+    }
 
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
         let is_blank = is_blank(line.text);
@@ -181,6 +207,11 @@ impl LineParser for ConllParser {
             self.end_sentence(line.number, ready)
         } else if self.options.comments && line.text.starts_with('#') {
             self.comment(line)
+        } else if std::mem::take(&mut self.header) {
+            let names = split_cells(line.text).into_iter().map(str::to_owned);
+            self.first.header = Some(names.collect());
+            (self.options.report).add_at(&HEADER_ROW, line.file, line.number);
+            Ok(())
         } else if !self.is_conllu && split_blanks(line.text).next() == Some(DOCUMENT_START) {
             self.document_start(line, ready)
         } else {
@@ -189,6 +220,9 @@ impl LineParser for ConllParser {
     }
 
     fn end(&mut self, lines: &LineReader, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        if let Some((_, doubts)) = &mut self.layout {
+            doubts.end(lines.file(), &self.options.report);
+        }
         self.end_sentence(lines.number(), ready)
     }
 
@@ -201,7 +235,7 @@ impl LineParser for ConllParser {
     }
 
     fn separator(&self) -> Option<char> {
-        let tabs = self.dialect.as_ref()?.tabs;
+        let tabs = self.layout.as_ref()?.0.tabs;
         Some(if tabs { '\t' } else { ' ' })
     }
 }
@@ -212,120 +246,19 @@ fn keep_extra_line(sentence: &mut Sentence, line: &InputLine) {
     sentence.layout.extra_lines.push((t, line.text.to_owned()));
 }
 
-/// Splits a line into cells: at single tabs if it has one, else at runs of blanks.
-pub fn split_cells(line: &str) -> Vec<&str> {
-    match line.contains('\t') {
-        true => line.split('\t').collect(),
-        false => split_blanks(line).collect(),
-    }
-}
-
-/// Splits a line at runs of blanks. White space beyond ASCII is part of a cell.
-fn split_blanks(line: &str) -> impl Iterator<Item = &str> {
-    line.split([' ', '\t']).filter(|cell| !cell.is_empty())
-}
-
 /// The sentence for a `-DOCSTART-` line, padded or truncated to the columns of the file.
-fn boundary(text: &str, file: &Arc<str>, number: u64, dialect: &Dialect) -> Result<Sentence> {
-    let mut cells: Vec<&str> = if dialect.tabs {
-        text.split('\t').collect()
-    } else {
-        split_blanks(text).collect()
-    };
-    let width = dialect.schema.input_names().len();
+fn boundary(text: &str, file: &Arc<str>, number: u64, layout: &ColumnLayout) -> Result<Sentence> {
+    let mut cells = layout.cells(text);
+    let width = layout.schema.input_names().len();
     cells.truncate(width);
     for column in cells.len()..width {
-        let label = dialect.schema.is_label(column);
+        let label = layout.schema.is_label(column);
         cells.push(if label { OUTSIDE } else { FILLER });
     }
-    let mut sentence = Sentence::new(dialect.schema.clone(), file.clone());
+    let mut sentence = Sentence::new(layout.schema.clone(), file.clone());
     sentence.push_input(cells, number)?;
     sentence.layout.document_start = true;
     Ok(sentence)
-}
-
-/// Detects the columns of the file whose first token is on `line`, and whether it has tabs.
-fn detect_dialect(line: &InputLine, options: &ReadOptions) -> Result<(Schema, bool)> {
-    let tabs = line.text.contains('\t');
-    let width = split_cells(line.text).len();
-    let schema = match &options.columns {
-        Some(names) => named_columns(line, width, names, options)?,
-        None => default_columns(line, width, options)?,
-    };
-    if schema.joined().is_some() && options.partial_labels {
-        return Err(line.error(JOINED_PARTIAL));
-    }
-    Ok((schema, tabs))
-}
-
-/// The columns of a file of `width` columns with the given names.
-fn named_columns(
-    line: &InputLine,
-    width: usize,
-    names: &[String],
-    options: &ReadOptions,
-) -> Result<Schema> {
-    let label = label_columns(line, names, options)?;
-    let without = label.last_of(names.len()).filter(|_| options.unlabeled);
-    if width == names.len() {
-        // In a file to be tagged, the last column is not the label by default, and none is joined.
-        let is_one = matches!(label, LabelColumns::One(_));
-        let labeled = !options.unlabeled || (options.label.is_some() && is_one);
-        return match labeled {
-            true => label.schema(names.to_vec()),
-            false => Schema::new(names.to_vec(), None),
-        };
-    }
-    if let Some(without) = without.filter(|&without| width == without && width > 0) {
-        return Schema::new(names[..without].to_vec(), None);
-    }
-    let or_fewer = match without {
-        Some(without) if without > 0 => format!(", or {without} without the label"),
-        _ => String::new(),
-    };
-    Err(line.error(format!(
-        "expected {} columns ({}){or_fewer}, found {width}",
-        names.len(),
-        list_names(names),
-    )))
-}
-
-/// The default columns of a file of `width` columns: `word`, indices and, unless several columns
-/// are joined, `label`.
-fn default_columns(line: &InputLine, width: usize, options: &ReadOptions) -> Result<Schema> {
-    let mut names: Vec<String> = (0..width).map(|column| column.to_string()).collect();
-    if let Some(first) = names.first_mut() {
-        "word".clone_into(first);
-    }
-    if options.unlabeled {
-        return Schema::new(names, None);
-    }
-    if width < 2 {
-        return Err(line.error(format!(
-            "expected at least 2 columns (a word and its label), found {width}"
-        )));
-    }
-    let label = match options.label.as_deref() {
-        None | Some("label") => LabelColumns::One(width - 1),
-        Some(_) => label_columns(line, &names, options)?,
-    };
-    if let LabelColumns::One(label) = label {
-        "label".clone_into(&mut names[label]);
-    }
-    label.schema(names)
-}
-
-/// Where the labels are among the columns `names`: in the selected ones, by default the last.
-fn label_columns(
-    line: &InputLine,
-    names: &[String],
-    options: &ReadOptions,
-) -> Result<LabelColumns> {
-    let found = match options.label.as_deref() {
-        None => names.len().checked_sub(1).map(LabelColumns::One),
-        Some(name) => LabelColumns::find(names, name).map_err(|message| line.error(message))?,
-    };
-    found.ok_or_else(|| no_label_column(line, options.label.as_deref().unwrap_or_default(), names))
 }
 
 #[cfg(test)]
@@ -504,13 +437,17 @@ mod tests {
         let text = "# id 1\na O\n#b O\nc O\n# end\n\n# lost\n";
         assert_eq!(
             error(text, &conll()),
-            "x:2: expected 3 columns (word 1 label), found 2"
+            "x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#': is it a \
+             comment? --comments skips lines that begin with '#')"
         );
         let options = ReadOptions {
             comments: true,
             ..conll()
         };
         let read = sentences(text, &options).unwrap();
+        let notices = ["x:1: 4 lines begin with '#': read as comments, not tokens"];
+        assert_eq!(options.report.notices(), notices);
+        assert!(read[0].schema().line_rules().comments);
         assert_eq!(read.len(), 1);
         assert_eq!(rows(&read[0]), [["a", "O"], ["c", "O"]]);
         assert_eq!(read[0].layout.comments, ["# id 1"]);
@@ -519,6 +456,225 @@ mod tests {
             [(1, "#b O".to_owned()), (2, "# end".to_owned())]
         );
         assert_eq!(sentences("#b O\n", &conll()).unwrap()[0].cell(0, 0), "#b");
+    }
+
+    /// The notices of reading `text`, and its sentences.
+    fn noted(text: &str, options: &ReadOptions) -> (Vec<String>, Vec<Sentence>) {
+        let read = sentences(text, options).unwrap();
+        (options.report.notices(), read)
+    }
+
+    #[test]
+    fn lines_that_look_like_comments_but_have_the_columns_of_tokens_are_doubted() {
+        let text = "# id 17 domain=en\nMira _ _ B-PER\n\n# id 18 domain=en\nran _ _ O\n";
+        let (notices, read) = noted(text, &conll());
+        assert_eq!(read[0].len(), 2);
+        assert_eq!(
+            notices,
+            ["warning: x:1: 2 lines that begin with '#' are read as tokens: --comments skips them"]
+        );
+        // Hashtags, and a number sign as a word.
+        let text = "# O\n1 O\nhit O\n\n#b B-X\n# O\n";
+        assert!(noted(text, &conll()).0.is_empty());
+        assert!(
+            error("###MEDLINE:95\n\nIL-2\tB-DNA\n", &conll())
+                .ends_with("found 1 (is it a comment? --comments skips lines that begin with '#')")
+        );
+        assert!(error("a O\n\n# id 7\nb O\n", &conll()).contains("x:3: expected 2 columns"));
+        let (notices, _) = noted("-X- -X- O\n\na N O\n", &conll());
+        assert!(notices[0].contains("x:1: 1 token is the placeholder -X-"));
+    }
+
+    fn header() -> ReadOptions {
+        ReadOptions {
+            header: true,
+            ..conll()
+        }
+    }
+
+    #[test]
+    fn a_header_row_names_the_columns() {
+        let text = "TOKEN\tPOS\tNE\nMira\tNNP\tB-PER\n\nran\tVBD\tO\n";
+        let (notices, read) = noted(text, &header());
+        assert_eq!(read.len(), 2);
+        assert_eq!(read[0].schema().names(), ["word", "POS", "NE"]);
+        assert_eq!(read[0].labels().unwrap(), ["B-PER"]);
+        assert!(read[0].schema().line_rules().header);
+        let notice = "x:1: 1 header row: read as names of columns, not as a token";
+        assert_eq!(notices, [notice]);
+        let options = ReadOptions {
+            label: Some("POS".to_owned()),
+            ..header()
+        };
+        assert_eq!(
+            sentences(text, &options).unwrap()[0].labels().unwrap(),
+            ["NNP"]
+        );
+        let options = ReadOptions {
+            columns: Some(["w", "p", "l"].map(str::to_owned).to_vec()),
+            ..header()
+        };
+        assert_eq!(
+            sentences(text, &options).unwrap()[0].schema().names(),
+            ["w", "p", "l"]
+        );
+        assert_eq!(
+            error("word tag\nMira NNP B-PER\n", &header()),
+            "x:2: expected 2 columns (word tag), found 3"
+        );
+    }
+
+    #[test]
+    fn a_header_row_may_follow_comments_and_name_an_index_or_nothing() {
+        let options = ReadOptions {
+            comments: true,
+            ..header()
+        };
+        let text = "# a\n\n\tidx\tForm\tner\n7\t1\tMira\tO\n7\t2\tran\tO\n";
+        let read = sentences(text, &options).unwrap();
+        assert_eq!(read[0].schema().names(), ["0", "idx", "word", "ner"]);
+        assert_eq!(read[0].layout.comments, ["# a"]);
+    }
+
+    #[test]
+    fn a_first_line_that_looks_like_a_header_row_is_doubted_if_no_other_token_has_its_label() {
+        let warning = "warning: x:1: looks like a header row: --header skips it";
+        for row in ["TOKEN\tNE-COARSE-LIT", "word\ttag", "id\tlabel"] {
+            let (notices, read) = noted(&format!("{row}\nMira\tB-PER\n"), &conll());
+            assert_eq!(
+                (notices.as_slice(), read[0].len()),
+                (&[warning.to_owned()][..], 2)
+            );
+        }
+        assert!(noted("word\ttag\nMira\ttag\n", &conll()).0.is_empty());
+        assert!(noted("Word\tB-WORK\nran\tO\n", &conll()).0.is_empty());
+        let unlabeled = || ReadOptions {
+            unlabeled: true,
+            ..conll()
+        };
+        assert_eq!(noted("word pos\nMira NNP\n", &unlabeled()).0, [warning]);
+        assert!(noted("word NN\nis VBZ\n", &unlabeled()).0.is_empty());
+    }
+
+    #[test]
+    fn words_are_not_taken_from_a_column_that_numbers_tokens() {
+        let text = "1\tMira\tB-PER\n2\tran\tO\n\n1\tRain\tO\n";
+        let warning = "warning: x:1: column 1 numbers the tokens of each sentence: words are taken \
+                       from column 2 (--columns names the columns)";
+        let (notices, read) = noted(text, &conll());
+        assert_eq!(notices, [warning]);
+        assert_eq!(read[0].schema().names(), ["id", "word", "label"]);
+        assert_eq!(
+            read[0].words().unwrap().collect::<Vec<_>>(),
+            ["Mira", "ran"]
+        );
+        // From 0; after a sentence of one token; below comments.
+        let options = || ReadOptions {
+            comments: true,
+            ..conll()
+        };
+        for text in ["0 a O\n1 b O\n", "# s\n1 a O\n\n# s\n1 b O\n# t\n2 c O\n"] {
+            let (_, read) = noted(text, &options());
+            assert_eq!(read[0].schema().names(), ["id", "word", "label"], "{text}");
+        }
+        // --columns decides.
+        let (notices, read) = noted(text, &columns("word,x,ner"));
+        assert!(notices.is_empty() && read[0].cell(1, 0) == "2");
+        for text in [
+            "1 CD O\n2 CD O\nmen NNS O\n",
+            "1 CD O\n\n1 CD O\n",
+            "1 O\n2 O\n",
+            "1 a O\n2 b O\n\n2 c O\n3 d O\n",
+        ] {
+            let (notices, read) = noted(text, &conll());
+            assert!(notices.is_empty(), "{text}: {notices:?}");
+            assert_eq!(read[0].schema().position("word"), Some(0));
+        }
+    }
+
+    #[test]
+    fn marks_of_joined_files_are_no_text() {
+        let text = "\u{feff}Mira O\n\u{feff}\nMira O\n\u{feff}-DOCSTART- O\n\n\u{feff}# c\na O\n";
+        let options = ReadOptions {
+            comments: true,
+            ..conll()
+        };
+        let (notices, read) = noted(text, &options);
+        let words: Vec<&str> = read.iter().map(|s| s.cell(0, 0)).collect();
+        assert_eq!(words, ["Mira", "Mira", "-DOCSTART-", "a"]);
+        assert!(read[2].layout.document_start);
+        assert_eq!(read[3].layout.comments, ["# c"]);
+        assert!(
+            notices[0].starts_with("warning: x:2: 3 byte order marks inside files"),
+            "{notices:?}"
+        );
+    }
+
+    #[test]
+    fn labels_and_words_with_blanks_or_control_characters_are_doubted() {
+        let (notices, _) = noted("Mira\tNNP O B-PER\nran\tVBD O O\n", &conll());
+        assert_eq!(
+            notices,
+            [
+                "warning: x:1: 2 labels have blanks or control characters inside: kept (are the \
+              columns separated by tabs and blanks?)"
+            ]
+        );
+        let (notices, read) = noted("Mira\tB-PER\r\r\nran\tO\r\r\n", &conll());
+        assert_eq!(read[0].labels().unwrap(), ["B-PER", "O"]);
+        assert_eq!(
+            notices,
+            ["warning: x:1: 2 lines end in CR CR LF: read as a line end"]
+        );
+        let (notices, _) = noted("a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n", &conll());
+        assert_eq!(notices.len(), 2, "{notices:?}");
+        assert!(
+            notices[0].starts_with("warning: x:2: 2 words have"),
+            "{notices:?}"
+        );
+        assert!(
+            notices[1].starts_with("warning: x:3: 1 label has"),
+            "{notices:?}"
+        );
+    }
+
+    #[test]
+    fn a_separator_that_changes_is_named_in_the_error() {
+        assert_eq!(
+            error("a\tO\n\nb O\n", &conll()),
+            "x:3: expected 2 columns (word label), found 1 (the file's columns are separated by \
+             tabs, this line has only blanks)"
+        );
+        assert_eq!(
+            error("a O\nNew York\tO\n", &conll()),
+            "x:2: expected 2 columns (word label), found 3 (the file's columns are separated by \
+             blanks, as its first line has no tab; this line has tabs)"
+        );
+    }
+
+    #[test]
+    fn files_of_other_kinds_are_named_in_the_error() {
+        for (text, kind) in [
+            (
+                "Sentence #,Word,POS,Tag\nSentence: 1,Ann,NNP,O\n",
+                "x:1: the file looks like CSV",
+            ),
+            (
+                "\n[{\"text\": \"a\"}]\n",
+                "x:2: the file looks like a JSON array",
+            ),
+            (
+                "Mira|NNP|I-PER ran|VBD|O\n\nRain|NN|O fell|VBD|O\n",
+                "x:1: the file looks like tokens",
+            ),
+            (
+                "Mira\tO\rran\tO\r",
+                "x:1: the lines seem to end in CR alone",
+            ),
+        ] {
+            let error = error(text, &conll());
+            assert!(error.starts_with(kind), "{error}");
+        }
     }
 
     #[test]

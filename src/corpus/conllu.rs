@@ -3,11 +3,22 @@
 //! Comments, multiword tokens (`1-2`) and empty nodes (`3.1`) are not tagged. The layout keeps them
 //! with their positions, so that the output can reproduce the file byte for byte.
 
-use super::columns::{CONLLU_COLUMNS, JOINED_PARTIAL, LabelColumns, no_label_column};
+use std::sync::Arc;
+
+use super::columns::{CONLLU_COLUMNS, JOINED_PARTIAL, LabelColumns, MISC, no_label_column};
 use super::lines::InputLine;
+use super::misc;
 use super::parse::ReadOptions;
+use super::read_report::Repair;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, Sentence};
+
+/// Labels that are most likely values of a key.
+const WHOLE_MISC: Repair = Repair {
+    one: "label is a whole cell of misc",
+    many: "labels are whole cells of misc",
+    fate: "kept (--label KEY takes the values of a key, such as name)",
+};
 
 /// The default label column.
 const DEFAULT_LABEL: &str = "upos";
@@ -35,11 +46,40 @@ pub(super) fn schema(line: &InputLine, options: &ReadOptions) -> Result<Schema> 
         Ok(Some(label @ LabelColumns::One(_))) => label.schema(names),
         // A file to be tagged need not have the label of the model, and none that is joined.
         _ if options.unlabeled => Schema::new(names, None),
+        Ok(None) if misc::is_key(name) && name.parse::<i64>().is_err() => {
+            Schema::with_label_key(names, name)
+        }
         Ok(None) => Err(no_label_column(line, name, &CONLLU_COLUMNS)),
         Err(message) => Err(line.error(message)),
         Ok(Some(_)) if options.partial_labels => Err(line.error(JOINED_PARTIAL)),
         Ok(Some(label)) => label.schema(names),
     }
+}
+
+/// Appends the word on `line` with its cells and its label, which is one of them or the value of a
+/// key in the last one.
+pub(super) fn push(
+    sentence: &mut Sentence,
+    cells: [&str; 10],
+    line: &InputLine,
+    options: &ReadOptions,
+) -> Result<()> {
+    let schema = Arc::clone(sentence.schema());
+    if let Some(key) = schema.label_key() {
+        let label = misc::value(cells[MISC], key).ok_or_else(|| {
+            line.error(format!(
+                "no column '{key}' to take labels from, and no key '{key}' in misc ('{}'); the \
+                 columns are {}",
+                cells[MISC],
+                CONLLU_COLUMNS.join(" ")
+            ))
+        })?;
+        return sentence.push(cells.into_iter().chain([&*label]), line.number);
+    }
+    if schema.label() == Some(MISC) && cells[MISC].contains('=') {
+        (options.report).warn_at(&WHOLE_MISC, line.file, line.number);
+    }
+    sentence.push_input(cells, line.number)
 }
 
 /// Returns whether a line after `last` words, with this ID, is a word, not a multiword token or an
@@ -221,7 +261,12 @@ mod tests {
     fn an_unknown_label_column_is_an_error_unless_the_file_is_to_be_tagged() {
         assert_eq!(
             error(&row("1"), &label("ner")),
-            "x:1: no column 'ner' to take labels from; the columns are \
+            "x:1: no column 'ner' to take labels from, and no key 'ner' in misc ('_'); the columns \
+             are id form lemma upos xpos feats head deprel deps misc"
+        );
+        assert_eq!(
+            error(&row("1"), &label("12")),
+            "x:1: no column '12' to take labels from; the columns are \
              id form lemma upos xpos feats head deprel deps misc"
         );
         let unlabeled = ReadOptions {
@@ -229,6 +274,44 @@ mod tests {
             ..label("ner")
         };
         assert_eq!(sentences(&row("1"), &unlabeled).unwrap()[0].labels(), None);
+    }
+
+    #[test]
+    fn labels_can_be_values_of_a_key_in_misc() {
+        let text = "1\tMira\t_\tPROPN\t_\t_\t0\troot\t_\tname=B-PER\n\
+                    2\tHolm\t_\tPROPN\t_\t_\t1\tflat\t_\tSpaceAfter=No|name=I-PER|x\n\
+                    3\t.\t_\tPUNCT\t_\t_\t1\tpunct\t_\tname=a\\pb\n";
+        let read = sentences(text, &label("name")).unwrap();
+        assert_eq!(read[0].labels().unwrap(), ["B-PER", "I-PER", "a|b"]);
+        let schema = read[0].schema();
+        assert_eq!(schema.input_names().len(), 10);
+        assert_eq!(schema.label_key(), Some("name"));
+        assert_eq!(
+            error(&text.replace("|name=I-PER", ""), &label("name")),
+            "x:2: no column 'name' to take labels from, and no key 'name' in misc \
+             ('SpaceAfter=No|x'); the columns are id form lemma upos xpos feats head deprel deps \
+             misc"
+        );
+        let partial = ReadOptions {
+            partial_labels: true,
+            ..label("name")
+        };
+        let read = sentences(&text.replace("B-PER", "_"), &partial).unwrap();
+        assert_eq!(read[0].first_partial_label(), Some(0));
+    }
+
+    #[test]
+    fn whole_cells_of_misc_as_labels_are_doubted() {
+        let options = label("misc");
+        let text = row("1") + &row("2").replace("_\n", "name=B-PER\n");
+        sentences(&text, &options).unwrap();
+        assert_eq!(
+            options.report.notices(),
+            [
+                "warning: x:2: 1 label is a whole cell of misc: kept (--label KEY takes the \
+                 values of a key, such as name)"
+            ]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 #[cfg(feature = "encodings")]
 use super::decoding_reader::{DecodingReader, NotDecodable};
-use super::read_report::ReadReport;
+use super::read_report::{ReadReport, Repair};
 use super::text_encoding::TextEncoding;
 use crate::error::{Error, Place, Result};
 use crate::memory::input_over_limit;
@@ -22,6 +22,23 @@ const BUFFER: usize = 64 << 10;
 
 /// What some programs begin a UTF-8 file with.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A byte order mark that is not at the beginning, as in files that were joined.
+const INNER_MARK: Repair = Repair {
+    one: "byte order mark inside the file",
+    many: "byte order marks inside files",
+    fate: "removed from the start of the line (files joined with cat?)",
+};
+
+/// Line ends that Windows wrote for CRLF in text mode.
+const DOUBLE_CR: Repair = Repair {
+    one: "line ends in CR CR LF",
+    many: "lines end in CR CR LF",
+    fate: "read as a line end",
+};
+
+/// The line endings, the longest first.
+const ENDINGS: [&str; 3] = ["\r\r\n", "\r\n", "\n"];
 
 /// The name of the copy in messages.
 const COPY: &str = "the copy of the text";
@@ -50,8 +67,9 @@ pub struct LineReader {
     ahead: VecDeque<Vec<u8>>, // lines that were peeked at
     is_open: bool,            // whether compression and encoding have been looked for
     encoding: Option<TextEncoding>,
-    lossy: Option<ReadReport>, // counts replacements of what is no text
-    decoded: String,           // the line, if it was not UTF-8
+    lossy: bool, // what is no text is replaced
+    report: ReadReport,
+    decoded: String, // the line, if it was not UTF-8
     limit: usize,
     memory: SentenceMemory,
     copy: Option<OutputStream>,
@@ -69,7 +87,7 @@ impl SentenceMemory {
     /// Counts a line and returns whether the sentence is still within the limit. Blank lines are
     /// not kept.
     fn add(&mut self, line: &[u8]) -> bool {
-        if !line.iter().all(|&byte| is_blank_byte(byte)) {
+        if !are_blank(line) {
             self.held += self.per_byte * line.len() as u64 + LINE;
         }
         self.held <= self.limit
@@ -85,7 +103,7 @@ pub struct InputLine<'a> {
     pub file: &'a Arc<str>,
     /// Its number, from 1.
     pub number: u64,
-    /// LF, CRLF, or nothing at the end of the input.
+    /// LF, CRLF, CR CR LF, or nothing at the end of the input.
     pub ending: &'static str,
     /// Whether a byte order mark stands before the text.
     pub has_mark: bool,
@@ -94,11 +112,10 @@ pub struct InputLine<'a> {
 impl<'a> InputLine<'a> {
     /// A line of a text in memory, with its ending.
     pub fn new(line: &'a str, file: &'a Arc<str>, number: u64) -> Self {
-        let mut endings = ["\r\n", "\n"].into_iter();
-        let ending = endings.find(|ending| line.ends_with(ending));
-        let text = line.strip_suffix('\n').unwrap_or(line);
+        let ending = ENDINGS.into_iter().find(|ending| line.ends_with(ending));
+        let text = line.strip_suffix(ending.unwrap_or("\r"));
         Self {
-            text: text.strip_suffix('\r').unwrap_or(text),
+            text: text.unwrap_or(line),
             file,
             number,
             ending: ending.unwrap_or_default(),
@@ -122,7 +139,8 @@ impl LineReader {
     pub fn like(&self, input: InputStream, file: Arc<str>) -> Self {
         Self {
             encoding: self.encoding,
-            lossy: self.lossy.clone(),
+            lossy: self.lossy,
+            report: self.report.clone(),
             memory: SentenceMemory {
                 held: 0,
                 ..self.memory
@@ -154,7 +172,8 @@ impl LineReader {
             ahead: VecDeque::new(),
             is_open: false,
             encoding: None,
-            lossy: None,
+            lossy: false,
+            report: ReadReport::default(),
             decoded: String::new(),
             limit,
             memory: SentenceMemory {
@@ -191,11 +210,17 @@ impl LineReader {
         Ok(())
     }
 
-    /// Sets how to decode the input, of which nothing has been read yet. With a report, what is no
-    /// text is replaced and counted there.
-    pub(super) fn decode_as(&mut self, encoding: Option<TextEncoding>, lossy: Option<ReadReport>) {
+    /// Sets how to decode the input, of which nothing has been read yet: its encoding, whether what
+    /// is no text is replaced, and where this and other changes are counted.
+    pub(super) fn decode_as(
+        &mut self,
+        encoding: Option<TextEncoding>,
+        lossy: bool,
+        report: &ReadReport,
+    ) {
         self.encoding = encoding;
         self.lossy = lossy;
+        self.report = report.clone();
     }
 
     /// The name of the input; `-` is standard input.
@@ -233,8 +258,8 @@ impl LineReader {
         }
         if let Some(copy) = &mut self.copy {
             let copied = match self.lossy {
-                Some(_) => copy.write_all(String::from_utf8_lossy(&self.buffer).as_bytes()),
-                None => copy.write_all(&self.buffer),
+                true => copy.write_all(String::from_utf8_lossy(&self.buffer).as_bytes()),
+                false => copy.write_all(&self.buffer),
             };
             copied.map_err(|error| Error::io(COPY, error))?;
         }
@@ -256,7 +281,7 @@ impl LineReader {
     ///
     /// [`Error::Io`] if the input cannot be read.
     pub fn skip_sentence(&mut self) -> Result<()> {
-        while !self.buffer.is_empty() && !self.buffer.iter().all(|&byte| is_blank_byte(byte)) {
+        while !self.buffer.is_empty() && !are_blank(&self.buffer) {
             let is_whole = self.buffer.ends_with(b"\n");
             self.buffer.clear();
             let filled = self.fill();
@@ -301,9 +326,33 @@ impl LineReader {
             }
             self.ahead.push_back(line);
         }
-        let line = self.ahead[i].strip_prefix(BYTE_ORDER_MARK);
-        let line = String::from_utf8_lossy(line.unwrap_or(&self.ahead[i]));
-        Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()))
+        Ok(Some(text_of(&self.ahead[i])))
+    }
+
+    /// Returns the lines that have not been read but are there already: those that were peeked at,
+    /// or else the first ones of a file. Of a program or a person that writes one line and waits
+    /// for its answer, this is that line. What is not UTF-8 is replaced.
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read.
+    pub fn available(&mut self) -> Result<Vec<String>> {
+        if !self.ahead.is_empty() {
+            return Ok(self.ahead.iter().map(|line| text_of(line)).collect());
+        }
+        let opened = self.open();
+        let buffered = opened.and_then(|()| self.input.fill_buf());
+        match buffered {
+            Ok(bytes) => {
+                let whole = bytes.split_inclusive(|&byte| byte == b'\n');
+                let whole = whole.filter(|line| line.ends_with(b"\n"));
+                Ok(whole.map(text_of).collect())
+            }
+            Err(error) => {
+                let number = self.number + 1;
+                Err(self.read_error(error, number))
+            }
+        }
     }
 
     /// Fills the buffer with the next line.
@@ -346,7 +395,8 @@ impl LineReader {
         let encoding = self.encoding.or_else(|| is_utf16.then(utf8));
         if let Some(encoding) = encoding {
             let whole = std::mem::replace(&mut self.input, Box::new(io::empty()));
-            let decoder = DecodingReader::new(whole, encoding, self.lossy.clone());
+            let lossy = self.lossy.then(|| self.report.clone());
+            let decoder = DecodingReader::new(whole, encoding, lossy);
             self.input = Box::new(decoder);
         }
         Ok(())
@@ -395,22 +445,27 @@ impl LineReader {
     /// Decodes the buffered line as UTF-8, without byte order mark and line ending.
     fn decode(&mut self) -> Result<InputLine<'_>> {
         let marked = self.buffer.strip_prefix(BYTE_ORDER_MARK);
-        let marked = marked.filter(|_| self.number == 1);
         let bytes = marked.unwrap_or(&self.buffer);
         let line = match std::str::from_utf8(bytes) {
             Ok(line) => line,
-            Err(error) => match &self.lossy {
-                Some(report) => {
-                    report.add_replaced(replace_invalid(bytes, &mut self.decoded));
-                    &self.decoded
-                }
-                None => return Err(self.not_utf8(bytes, error.valid_up_to())),
-            },
+            Err(_) if self.lossy => {
+                let places = replace_invalid(bytes, &mut self.decoded);
+                self.report.add_replaced(places);
+                &self.decoded
+            }
+            Err(error) => return Err(self.not_utf8(bytes, error.valid_up_to())),
         };
-        Ok(InputLine {
+        let line = InputLine {
             has_mark: marked.is_some(),
             ..InputLine::new(line, &self.file, self.number)
-        })
+        };
+        if line.has_mark && line.number > 1 {
+            (self.report).warn_at(&INNER_MARK, line.file, line.number);
+        }
+        if line.ending == ENDINGS[0] {
+            (self.report).warn_at(&DOUBLE_CR, line.file, line.number);
+        }
+        Ok(line)
     }
 
     /// Returns the error of a line that is UTF-8 up to a byte.
@@ -426,6 +481,13 @@ impl LineReader {
             ),
         )
     }
+}
+
+/// The text of a line that is only looked at.
+fn text_of(line: &[u8]) -> String {
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+    let text = String::from_utf8_lossy(line);
+    text.trim_end_matches(['\r', '\n']).to_owned()
 }
 
 /// Decodes a line with U+FFFD for what is not UTF-8. Returns the number of these places.
@@ -445,6 +507,12 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
 /// Whether a line separates sentences. White space beyond ASCII can be a token.
 pub fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
+}
+
+/// Whether the bytes of a line, with its ending, are a blank one.
+fn are_blank(line: &[u8]) -> bool {
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+    line.iter().all(|&byte| is_blank_byte(byte))
 }
 
 fn is_blank_byte(byte: u8) -> bool {
@@ -488,8 +556,42 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_dropped_only_at_the_start_of_the_file() {
-        assert_eq!(read(b"\xef\xbb\xbfa\n\xef\xbb\xbfb"), ["a", "\u{feff}b"]);
+    fn byte_order_marks_at_the_start_of_lines_are_dropped_and_those_inside_the_file_counted() {
+        let mut lines = lines("\u{feff}a\n\u{feff}b\n\u{feff}\nc\u{feff}".as_bytes());
+        let report = ReadReport::default();
+        lines.decode_as(None, false, &report);
+        for text in ["a", "b", "", "c\u{feff}"] {
+            assert_eq!(lines.next_line().unwrap().unwrap().text, text);
+        }
+        assert_eq!(
+            report.notices(),
+            [
+                "warning: x:2: 2 byte order marks inside files: removed from the start of \
+                 the line (files joined with cat?)"
+            ]
+        );
+    }
+
+    #[test]
+    fn two_carriage_returns_before_a_line_feed_are_a_line_end_that_is_counted() {
+        let mut lines = lines(b"a\tO\r\r\n\r\r\nb\r\n");
+        let report = ReadReport::default();
+        lines.decode_as(None, false, &report);
+        for (text, ending) in [("a\tO", "\r\r\n"), ("", "\r\r\n"), ("b", "\r\n")] {
+            let line = lines.next_line().unwrap().unwrap();
+            assert_eq!((line.text, line.ending), (text, ending));
+        }
+        let notices = ["warning: x:1: 2 lines end in CR CR LF: read as a line end"];
+        assert_eq!(report.notices(), notices);
+    }
+
+    #[test]
+    fn lines_that_are_there_already_are_looked_at_without_waiting() {
+        let mut lines = lines("\u{feff}a\nb\r\n\nc".as_bytes());
+        assert_eq!(lines.available().unwrap(), ["a", "b", ""]);
+        assert_eq!(lines.peek(3).unwrap().unwrap(), "c");
+        assert_eq!(lines.available().unwrap(), ["a", "b", "", "c"]);
+        assert_eq!(lines.next_line().unwrap().unwrap().text, "a");
     }
 
     #[test]
@@ -543,7 +645,8 @@ mod tests {
     #[test]
     fn what_is_no_text_in_an_encoding_is_an_error_with_its_line() {
         let mut lines = lines(b"a\n\x82\xa0\xff\n");
-        lines.decode_as(Some("shift_jis".parse().unwrap()), None);
+        let encoding = Some("shift_jis".parse().unwrap());
+        lines.decode_as(encoding, false, &ReadReport::default());
         assert_eq!(lines.next_line().unwrap().unwrap().text, "a");
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
@@ -556,7 +659,7 @@ mod tests {
     fn what_is_not_utf8_can_be_replaced() {
         let mut lines = lines(b"\xc3\xa4b\xe9c\xe9\n\xc3\n");
         let report = ReadReport::default();
-        lines.decode_as(None, Some(report.clone()));
+        lines.decode_as(None, true, &report);
         assert_eq!(
             lines.next_line().unwrap().unwrap().text,
             "äb\u{fffd}c\u{fffd}"

@@ -8,6 +8,7 @@
 //! a [`SentenceParser`], or [`WriteFormat`], with a [`SentenceWriter`].
 
 mod by_line;
+mod column_layout;
 mod columns;
 mod conll;
 mod conllu;
@@ -16,11 +17,14 @@ mod corpus;
 mod crfsuite;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
+mod doubts;
 mod json_attributes;
 mod json_columns;
 mod json_object;
 mod jsonl;
 mod lines;
+mod misc;
+mod other_kind;
 mod output;
 mod parse;
 mod read_report;
@@ -33,15 +37,17 @@ mod text;
 mod text_encoding;
 
 pub use crate::sentence::{
-    Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, Offsets, Schema,
-    SentenceRef, Separation, TextPosition, TokenLabel,
+    Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, LineRules, Offsets,
+    Schema, SentenceRef, Separation, TextPosition, TokenLabel,
 };
 pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
-pub use conll::{DOCUMENT_START, split_cells};
+pub use columns::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use json_object::{JsonObject, parse_object, type_name};
 pub use lines::{InputLine, InputStream, LineReader, MAX_LINE, is_blank};
+#[doc(hidden)]
+pub use other_kind::recognize;
 pub use output::{
     Candidate, OutputFormat, SentenceWriter, Tagged, WriteFormat, WriteOptions, Writer, with_notes,
 };

@@ -9,7 +9,7 @@ use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
-use crate::sentence::{Sentence, TokenLabel};
+use crate::sentence::{LineRules, Sentence, TokenLabel};
 
 /// An input format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,7 +75,7 @@ pub struct ReadOptions {
     pub columns: Option<Vec<String>>,
     /// The label column: its name or its index, from 0 or, if negative, from the end.
     /// By default the last column of CoNLL (none if `unlabeled`), `upos` of CoNLL-U and the key
-    /// `labels` of JSON lines.
+    /// `labels` of JSON lines. A name that is no column of CoNLL-U is a key in its column `misc`.
     ///
     /// Several, such as `upos+feats`, are joined, unless a column has this name: a label is the
     /// values of all with `+` in between, and only the last column may have values with `+`.
@@ -84,6 +84,9 @@ pub struct ReadOptions {
     pub unlabeled: bool,
     /// CoNLL: lines that begin with `#` are comments. (In CoNLL-U they always are.)
     pub comments: bool,
+    /// CoNLL: the first line of each file, comments aside, is a row with the names of the columns.
+    /// These name the columns, unless `columns` does.
+    pub header: bool,
     /// Labels may be partial: `_` is any label, `A|B` one of two; in JSON lines also `null` and an
     /// array of labels. Otherwise these are labels like any other (and errors in JSON lines).
     pub partial_labels: bool,
@@ -97,7 +100,7 @@ pub struct ReadOptions {
     /// Raw text: a blank line ends a paragraph, and line ends inside it are blanks, as in text with
     /// hard line breaks. Otherwise the end of a line ends a sentence.
     pub paragraphs: bool,
-    /// What was changed in the inputs.
+    /// What was changed in the inputs, and what was decided about them.
     pub report: ReadReport,
     /// Maximum number of tokens of a sentence ([`ReadOptions::MAX_SENTENCE`] by default). Raw text
     /// is split there; in other formats a longer sentence is an error, since most likely the blank
@@ -130,8 +133,15 @@ impl ReadOptions {
 
     /// Makes `lines`, of which nothing has been read, decode its input as the options say.
     pub fn decode(&self, lines: &mut LineReader) {
-        let report = self.lossy.then(|| self.report.clone());
-        lines.decode_as(self.encoding, report);
+        lines.decode_as(self.encoding, self.lossy, &self.report);
+    }
+
+    /// How the lines of CoNLL files are read.
+    pub(super) fn line_rules(&self) -> LineRules {
+        LineRules {
+            comments: self.comments,
+            header: self.header,
+        }
     }
 
     /// Checks that `sentence`, which is still being read, is not too long.
@@ -163,6 +173,7 @@ impl Default for ReadOptions {
             label: None,
             unlabeled: false,
             comments: false,
+            header: false,
             partial_labels: false,
             weights: true,
             encoding: None,

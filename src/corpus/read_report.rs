@@ -1,6 +1,8 @@
-//! What readers changed in their inputs.
+//! What readers changed in their inputs, and what they decided about them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::Place;
 
 /// What readers may change or leave out: `one` or `many` things, and what became of them.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,29 +21,91 @@ const REPLACED: Repair = Repair {
     fate: "U+FFFD stands there",
 };
 
-/// Counts what readers changed or left out, as the options allowed. Copies share their counts, so
-/// that the one in [`ReadOptions`](super::ReadOptions) shows those of all readers with it.
+/// Something that was changed or decided.
+#[derive(Debug)]
+struct Entry {
+    what: What,
+    first: Option<Place>,
+    is_warning: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum What {
+    /// Things that are counted.
+    Counted(&'static Repair, u64),
+    /// Something else, which is said once.
+    Text(String),
+}
+
+/// Collects what readers changed or left out, as the options allowed, and what they decided about
+/// an input that does not say it. Copies share their entries, so that the one in
+/// [`ReadOptions`](super::ReadOptions) has those of all readers with it.
 #[derive(Clone, Debug, Default)]
-pub struct ReadReport(Arc<Mutex<Vec<(&'static Repair, u64)>>>);
+pub struct ReadReport(Arc<Mutex<Vec<Entry>>>);
 
 impl ReadReport {
     /// Counts places of a repair.
     pub fn add(&self, repair: &'static Repair, places: u64) {
-        if places == 0 {
+        if places > 0 {
+            self.count_from(repair, places, false, || None);
+        }
+    }
+
+    /// Counts a line with a repair. The notice names the first one.
+    pub fn add_at(&self, repair: &'static Repair, file: &str, line: u64) {
+        self.count_from(repair, 1, false, || Some(Place::line(file, line)));
+    }
+
+    /// Counts a line with something that is kept, but most likely is a mistake.
+    pub fn warn_at(&self, kept: &'static Repair, file: &str, line: u64) {
+        self.count_from(kept, 1, true, || Some(Place::line(file, line)));
+    }
+
+    fn count_from(
+        &self,
+        repair: &'static Repair,
+        places: u64,
+        is_warning: bool,
+        first: impl FnOnce() -> Option<Place>,
+    ) {
+        let mut entries = self.entries();
+        let count = entries.iter_mut().find_map(|entry| match &mut entry.what {
+            What::Counted(known, count) if *known == repair => Some(count),
+            _ => None,
+        });
+        if let Some(count) = count {
+            *count += places;
             return;
         }
-        let mut counts = self.counts();
-        match counts.iter_mut().find(|(known, _)| *known == repair) {
-            Some((_, count)) => *count += places,
-            None => counts.push((repair, places)),
+        entries.push(Entry {
+            what: What::Counted(repair, places),
+            first: first(),
+            is_warning,
+        });
+    }
+
+    /// Adds a warning, once: what is there is read, but most likely means something else.
+    pub fn warn(&self, place: Place, text: impl Into<String>) {
+        let (what, first) = (What::Text(text.into()), Some(place));
+        let mut entries = self.entries();
+        let is_known = |entry: &Entry| entry.what == what && entry.first == first;
+        if !entries.iter().any(is_known) {
+            let is_warning = true;
+            entries.push(Entry {
+                what,
+                first,
+                is_warning,
+            });
         }
     }
 
     /// The number of places of a repair.
     pub fn count(&self, repair: &Repair) -> u64 {
-        let counts = self.counts();
-        let found = counts.iter().find(|(known, _)| *known == repair);
-        found.map_or(0, |(_, count)| *count)
+        let counted = |entry: &Entry| match entry.what {
+            What::Counted(known, count) if known == repair => Some(count),
+            _ => None,
+        };
+        self.entries().iter().find_map(counted).unwrap_or(0)
     }
 
     /// Counts places where bytes that are no text became U+FFFD.
@@ -54,18 +118,64 @@ impl ReadReport {
         self.count(&REPLACED)
     }
 
-    /// Sentences that say what was changed, for a user; none if nothing was.
+    /// Sentences that say what was changed and decided, for a user; none if nothing was.
     pub fn notices(&self) -> Vec<String> {
-        let notice = |&(repair, count): &(&Repair, u64)| {
-            let Repair { one, many, fate } = repair;
-            let what = if count == 1 { one } else { many };
-            format!("{count} {what}: {fate}")
-        };
-        self.counts().iter().map(notice).collect()
+        self.entries().iter().map(Entry::notice).collect()
     }
 
-    fn counts(&self) -> MutexGuard<'_, Vec<(&'static Repair, u64)>> {
+    /// The warnings: the first place of each, and what is there.
+    pub fn warnings(&self) -> Vec<(Place, String)> {
+        let entries = self.entries();
+        let warnings = entries.iter().filter(|entry| entry.is_warning);
+        let warning = |entry: &Entry| Some((entry.first.clone()?, entry.text()));
+        warnings.filter_map(warning).collect()
+    }
+
+    /// The notices of what was changed as an option allows, such as text that was replaced: what is
+    /// said even by who is to be quiet.
+    pub fn losses(&self) -> Vec<String> {
+        let entries = self.entries();
+        let losses = entries.iter().filter(|entry| entry.first.is_none());
+        losses.map(Entry::notice).collect()
+    }
+
+    /// The notices that a program which prints nothing should hand on: all but those of lines that
+    /// were read as an option says.
+    pub fn unexpected(&self) -> Vec<String> {
+        let entries = self.entries();
+        let unexpected = |entry: &&Entry| entry.is_warning || entry.first.is_none();
+        entries
+            .iter()
+            .filter(unexpected)
+            .map(Entry::notice)
+            .collect()
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    /// What was changed or decided.
+    fn text(&self) -> String {
+        match &self.what {
+            What::Counted(Repair { one, many, fate }, count) => {
+                let what = if *count == 1 { one } else { many };
+                format!("{count} {what}: {fate}")
+            }
+            What::Text(text) => text.clone(),
+        }
+    }
+
+    /// What was changed or decided, with the first place.
+    fn notice(&self) -> String {
+        let text = self.text();
+        let warning = if self.is_warning { "warning: " } else { "" };
+        match &self.first {
+            Some(place) => format!("{warning}{place}: {text}"),
+            None => text,
+        }
     }
 }
 
@@ -73,13 +183,14 @@ impl ReadReport {
 mod tests {
     use super::*;
 
+    const DROPPED: Repair = Repair {
+        one: "span cuts a token",
+        many: "spans cut tokens",
+        fate: "left out",
+    };
+
     #[test]
     fn only_what_was_changed_is_said() {
-        const DROPPED: Repair = Repair {
-            one: "span cuts a token",
-            many: "spans cut tokens",
-            fate: "left out",
-        };
         let report = ReadReport::default();
         report.add_replaced(0);
         assert!(report.notices().is_empty());
@@ -93,5 +204,23 @@ mod tests {
             ]
         );
         assert_eq!([report.replaced(), report.count(&DROPPED)], [2, 1]);
+    }
+
+    #[test]
+    fn the_first_place_is_named_and_a_warning_is_given_once() {
+        let report = ReadReport::default();
+        for line in [3, 5] {
+            report.add_at(&DROPPED, "x", line);
+            report.warn(Place::line("x", 1), "looks odd");
+        }
+        let notices = [
+            "x:3: 2 spans cut tokens: left out",
+            "warning: x:1: looks odd",
+        ];
+        assert_eq!(report.notices(), notices);
+        assert_eq!(
+            report.warnings()[0],
+            (Place::line("x", 1), "looks odd".to_owned())
+        );
     }
 }

@@ -108,6 +108,10 @@ impl LineParser for TextParser {
     const MEMORY_PER_BYTE: u64 = 60;
 
     fn line(&mut self, line: &InputLine, ready: &mut VecDeque<Sentence>) -> Result<()> {
+        if line.has_mark {
+            // Another file begins.
+            self.end_paragraph(ready)?;
+        }
         let start = self.advance(line);
         if !self.paragraphs {
             let sentences = (self.tokenizer).read_line(line.text, line.file, line.number)?;

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::format::{MAX_LABELS, Precision, TableInfo};
 use crate::chain::{LabelWeights, Order};
+use crate::corpus::{CONLLU_COLUMNS, Format, ReadOptions};
 use crate::error::{Error, Result};
 use crate::label::{LabelSet, Labeling, PlainLabels, Scheme};
-use crate::sentence::JoinedColumns;
+use crate::sentence::{JoinedColumns, LineRules};
 use crate::template::Template;
 
 /// Maximum length of an encoded header. With [`MAX_LABELS`] labels, transitions take half of it.
@@ -58,6 +59,11 @@ pub struct Header {
     pub tables: [TableInfo; 2],
     /// The columns that the labels join, if they join several; then there is no `label_column`.
     pub joined: Option<JoinedColumns>,
+    /// The key in the column `misc` of CoNLL-U whose values the labels are; then there is no
+    /// `label_column`.
+    pub label_key: Option<String>,
+    /// How lines of the training corpus were read that are not tokens.
+    pub lines: LineRules,
 }
 
 impl Header {
@@ -87,7 +93,41 @@ impl Header {
             },
             tables: Default::default(),
             joined: None,
+            label_key: None,
+            lines: LineRules::default(),
         }
+    }
+
+    /// Returns whether the training corpus had columns with names of its own, other than those of
+    /// CoNLL-U.
+    pub fn has_own_columns(&self) -> bool {
+        let columns = self.columns.iter().map(String::as_str);
+        self.template.is_some() && !self.columns.is_empty() && columns.ne(CONLLU_COLUMNS)
+    }
+
+    /// Returns the options for reading files of this format like the training corpus, as far as
+    /// they leave it open: in its columns if it had names for them, with its labels, and with its
+    /// comments and header rows.
+    pub fn read_options(&self, format: Format, mut options: ReadOptions) -> ReadOptions {
+        let label = self.label_name().map(str::to_owned);
+        let takes_label = match format {
+            Format::Conllu => !self.has_own_columns() && self.template.is_some(),
+            Format::Jsonl => self.joined.is_some(),
+            _ => false,
+        };
+        if format == Format::Conll && self.has_own_columns() {
+            let columns = options.columns.get_or_insert_with(|| self.columns.clone());
+            let label = label.filter(|label| match &self.joined {
+                Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
+                None => columns.contains(label),
+            });
+            options.label = options.label.or(label);
+        } else if takes_label {
+            options.label = options.label.or(label);
+        }
+        options.comments |= self.lines.comments;
+        options.header |= self.lines.header;
+        options
     }
 
     /// Returns whether the labels encode spans.
@@ -105,11 +145,14 @@ impl Header {
         }
     }
 
-    /// Returns the name of the column that held the labels of the training corpus; if they join
-    /// several, such as `upos+feats`.
+    /// Returns the name of the column, or the key, that held the labels of the training corpus; if
+    /// they join several columns, such as `upos+feats`.
     pub fn label_name(&self) -> Option<&str> {
         if let Some(joined) = &self.joined {
             return Some(joined.name());
+        }
+        if let Some(key) = &self.label_key {
+            return Some(key);
         }
         let column = self.label_column? as usize;
         self.columns.get(column).map(String::as_str)
@@ -226,6 +269,9 @@ impl Header {
             .is_some_and(|c| c as usize >= self.columns.len())
         {
             return Err("the label column does not exist".to_owned());
+        }
+        if self.label_key.is_some() && (self.label_column.is_some() || self.joined.is_some()) {
+            return Err("the labels are in a column and in a key".to_owned());
         }
         self.validate_joined()
     }

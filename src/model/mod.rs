@@ -49,6 +49,8 @@
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
 //! | `joined` | name, positions in `columns` and names of the columns that the labels join, if any
 //! |
+//! | `label_key` | the key in the column `misc` of CoNLL-U whose values the labels are, if any |
+//! | `lines` | whether lines with `#` are comments, and whether files begin with a header row |
 //!
 //! Labels that join columns consist of a value of each with `+` in between; a label is split at the
 //! first ones. `label_column` is none then.

@@ -27,7 +27,7 @@ pub use joined_columns::JOINT;
 pub use joined_columns::{JoinedColumns, split_label};
 pub use layout::{Layout, Offsets, TextPosition};
 pub use schema::PREDICTIONS;
-pub use schema::{Schema, list_names};
+pub use schema::{LineRules, Schema, list_names};
 pub use sentence::Sentence;
 pub use sentence::check_weight;
 pub use separation::Separation;

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::joined_columns::JoinedColumns;
 use crate::error::{Error, Result};
 
@@ -17,14 +19,35 @@ pub const PREDICTIONS: [&str; 4] = [
     "predicted_part",
 ];
 
+/// How lines of CoNLL files are read that are not tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineRules {
+    /// Lines that begin with `#` are comments.
+    pub comments: bool,
+    /// The first line of a file is a row with the names of the columns.
+    pub header: bool,
+}
+
 /// The columns of a corpus: their names, in file order, and the label column.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// Schemas are equal if their columns are, however the lines of the files are read.
+#[derive(Clone, Debug, Default)]
 pub struct Schema {
     names: Vec<String>,
     label: Option<usize>,
     derived: usize, // the last columns, which the input does not have
     joined: Option<Arc<JoinedColumns>>, // what the label column before these joins
+    lines: LineRules,
 }
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        let columns = |schema: &Self| (schema.label, schema.derived);
+        columns(self) == columns(other) && self.names == other.names && self.joined == other.joined
+    }
+}
+
+impl Eq for Schema {}
 
 impl Schema {
     /// A schema with these column names and the position of the label column, if any.
@@ -84,6 +107,38 @@ impl Schema {
         })
     }
 
+    /// Returns the schema of a corpus whose labels are the values of a key in one of its columns.
+    /// They are a further column with the name of the key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the name is empty or a column has it already.
+    pub fn with_label_key(names: Vec<String>, key: &str) -> Result<Self> {
+        let label = names.len();
+        let names = names.into_iter().chain([key.to_owned()]);
+        Ok(Self {
+            derived: 1,
+            ..Self::new(names.collect(), Some(label))?
+        })
+    }
+
+    /// Returns the schema of a corpus whose lines are read so.
+    #[must_use]
+    pub fn with_line_rules(self, lines: LineRules) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// How the lines of the corpus are read.
+    pub fn line_rules(&self) -> LineRules {
+        self.lines
+    }
+
+    /// The key whose values are the labels, if no column has them.
+    pub fn label_key(&self) -> Option<&str> {
+        let label = self.label.filter(|_| self.joined.is_none())?;
+        (label >= self.input_names().len()).then(|| self.names[label].as_str())
+    }
+
     /// Returns the schema with more columns, which are not in the input.
     ///
     /// # Errors
@@ -96,6 +151,7 @@ impl Schema {
         Ok(Self {
             derived: self.derived + names.len(),
             joined: self.joined.clone(),
+            lines: self.lines,
             ..extended
         })
     }

@@ -31,6 +31,7 @@ mod condition;
 mod distribution;
 mod input;
 mod keyed_sentence;
+mod missing_columns;
 mod named_tagging;
 mod restriction;
 mod scorer;

@@ -8,6 +8,7 @@ use super::attribute_filter::{AttributeFilter, Filtered};
 use super::condition::Condition;
 use super::input::TagInput;
 use super::keyed_sentence::KeyedSentence;
+use super::missing_columns;
 use super::restriction::Restriction;
 use super::scorer::{Scorer, ScoringBuffers};
 use super::tagging::{LabelPath, SMALL, SentenceMemory, TagOptions, Tagging};
@@ -797,7 +798,10 @@ impl Tagger {
             Some(bound) if bound.is_for(schema) => Ok(bound),
             _ => {
                 workspace.buffers.reset();
-                self.bind(schema)
+                let bound = self.bind(schema);
+                bound.map_err(|e| {
+                    missing_columns::explain(e, self.model.header(), sentence.sentence())
+                })
             }
         }
     }

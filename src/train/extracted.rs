@@ -16,7 +16,7 @@ use super::origin::column_groups;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
-use crate::sentence::{JoinedColumns, Sentence};
+use crate::sentence::{JoinedColumns, LineRules, Sentence};
 use crate::template::Template;
 
 /// Files and columns of the training corpus, for the header of the model.
@@ -26,18 +26,24 @@ pub(super) struct CorpusInfo {
     pub columns: Vec<String>,
     pub label_column: Option<u32>,
     pub joined: Option<JoinedColumns>,
+    pub label_key: Option<String>,
+    pub lines: LineRules,
 }
 
 impl CorpusInfo {
     pub fn new(sentences: &[Sentence]) -> Self {
         let schema = sentences.first().map(Sentence::schema);
         let joined = schema.and_then(|s| s.joined());
-        let label = schema.and_then(|s| s.label()).filter(|_| joined.is_none());
+        let label_key = schema.and_then(|s| s.label_key());
+        let in_column = joined.is_none() && label_key.is_none();
+        let label = schema.and_then(|s| s.label()).filter(|_| in_column);
         let mut info = Self {
             files: Vec::new(),
             columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
             label_column: label.map(|c| c as u32),
             joined: joined.cloned(),
+            label_key: label_key.map(str::to_owned),
+            lines: schema.map(|s| s.line_rules()).unwrap_or_default(),
         };
         for file in sentences.iter().map(Sentence::file) {
             if info.files.last().is_none_or(|last| **last != **file) {

@@ -201,6 +201,8 @@ impl TrainingSet {
             columns: source.columns,
             label_column: source.label_column,
             joined: source.joined,
+            label_key: source.label_key,
+            lines: source.lines,
             template,
             order: options.order,
             label_weights,

@@ -95,6 +95,8 @@ kinds! {
     BlankInWord Warning "words with a blank inside",
     /// A sentence is very long.
     LongSentence Warning "sentences of more than 200 tokens",
+    /// Reading took something for what it most likely is not, or decided what no option says.
+    DoubtfulReading Warning "doubtful ways of reading a file",
     /// A label may not follow the one before it.
     IllegalTransition Warning "labels that are illegal where they stand",
     /// A label of no scheme, where most labels belong to one.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::finding::{FindingKind, Findings};
 use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
-use dropchain::corpus::{Format, ReadOptions, Reader, decoded, open_stream};
+use dropchain::corpus::{Format, ReadOptions, ReadReport, Reader, decoded, open_stream};
 use dropchain::error::{Error, Place, Result};
 use dropchain::label::SchemeDetector;
 use dropchain::memory::input_over_limit;
@@ -74,6 +74,7 @@ impl FileReading {
         let options = ReadOptions {
             format: Some(format),
             encoding: None, // decoded already
+            report: ReadReport::default(),
             ..self.options.clone()
         };
         let mut reader = Reader::from_read(Box::new(stream), &name, &options);
@@ -104,6 +105,9 @@ impl FileReading {
             sentences.push(sentence);
         }
         drop(reader);
+        for (place, text) in options.report.warnings() {
+            (self.findings).add(FindingKind::DoubtfulReading, place, || text);
+        }
         let scan = Arc::into_inner(scan).map(Mutex::into_inner);
         let scan = scan.map(|scan| scan.unwrap_or_else(PoisonError::into_inner));
         if let Some(scan) = scan {

@@ -17,7 +17,7 @@ use dropchain::{Error, MemoryLimit, Model, Result};
 use dropchain_formats::{InputFormat, Misaligned, OffsetUnit, SpanOptions, annotation_files};
 use dropchain_options::named;
 
-use crate::progress::notice;
+use crate::progress::{Progress, notice};
 
 /// How to read corpora.
 #[derive(Clone, Debug, Default, Args)]
@@ -37,14 +37,14 @@ pub struct InputArguments {
     pub columns: Option<Vec<String>>,
     /// Label column: its name or index; upos+feats joins two
     ///
-    /// 0 is the index of the first column, -1 of the last. The values of joined columns, two or
+    /// 0 is the index of the first column, -1 of the last. A name that is no column of CoNLL-U is a
+    /// key in its column misc, such as name in `name=B-PER`. The values of joined columns, two or
     /// more, are one label, in this order with `+` in between. `tag` splits it again and fills all
     /// of the columns. Only the last column may have values with `+`.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<String>,
-    /// Treat lines of CoNLL files that start with `#` as comments, not tokens
-    #[arg(long, hide_short_help = true)]
-    pub comments: bool,
+    #[command(flatten)]
+    pub lines: LineArguments,
     #[command(flatten)]
     pub text: TextArguments,
     #[command(flatten)]
@@ -60,7 +60,8 @@ impl InputArguments {
             columns: self.columns.clone(),
             label: self.label.clone(),
             unlabeled: false,
-            comments: self.comments,
+            comments: self.lines.comments,
+            header: self.lines.header,
             partial_labels: false,
             weights: false,
             max_sentence: self.limits.max_sentence(),
@@ -327,6 +328,22 @@ impl FromStr for ByteSize {
     }
 }
 
+/// Lines of CoNLL files that are not tokens.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct LineArguments {
+    /// Treat lines of CoNLL files that start with `#` as comments, not tokens
+    ///
+    /// Files for a model that was trained so are read so.
+    #[arg(long, hide_short_help = true)]
+    pub comments: bool,
+    /// The first line of each CoNLL file is a header row, which names the columns
+    ///
+    /// Names given by --columns are stronger. Files for a model that was trained so are read so.
+    #[arg(long, hide_short_help = true)]
+    pub header: bool,
+}
+
 /// Text in other encodings, and with hard line breaks.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
@@ -363,9 +380,17 @@ impl TextArguments {
         self.paragraphs
     }
 
-    /// Says what was changed in the inputs.
+    /// Says what was changed in the inputs, and what was decided about them.
     pub fn print_notices(&self) {
         self.report.notices().iter().for_each(|text| notice(text));
+    }
+
+    /// Says the same; if progress is quiet, only what was changed as an option allows.
+    pub fn print_notices_to(&self, progress: &Progress) {
+        match progress {
+            Progress::Quiet => self.report.losses().iter().for_each(|text| notice(text)),
+            _ => progress.println_all(self.report.notices()),
+        }
     }
 }
 

@@ -9,7 +9,9 @@ use dropchain_formats::{InputFormat, SpanOptions};
 use dropchain_knowledge::cluster::{Clusters, InternedText};
 use dropchain_knowledge::{in_tenths, read_cluster_text};
 
-use crate::arguments::{FileName, LimitArguments, TextArguments, ThreadArguments, input_format};
+use crate::arguments::{
+    FileName, LimitArguments, LineArguments, TextArguments, ThreadArguments, input_format,
+};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::{CommandResult, check_stdin_once, interrupt};
@@ -62,9 +64,8 @@ struct ClusterInputArguments {
     /// Column names of CoNLL files, left to right; words are in `word`, or else in the first
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Option<Vec<String>>,
-    /// Treat lines of CoNLL files that start with `#` as comments, not tokens
-    #[arg(long, hide_short_help = true)]
-    comments: bool,
+    #[command(flatten)]
+    lines: LineArguments,
     #[command(flatten)]
     text: TextArguments,
     #[command(flatten)]
@@ -76,7 +77,8 @@ impl ClusterInputArguments {
         let options = self.text.apply(ReadOptions {
             columns: self.columns.clone(),
             unlabeled: true,
-            comments: self.comments,
+            comments: self.lines.comments,
+            header: self.lines.header,
             max_sentence: self.limits.max_sentence(),
             memory: self.limits.memory(),
             ..ReadOptions::default()
@@ -101,7 +103,7 @@ impl ClusterCommand {
         let progress = Progress::new(self.quiet);
         let mut report = |what| progress.update(what);
         let text = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
-        self.input.text.print_notices();
+        self.input.text.print_notices_to(&progress);
         let clusters = self.learn(text, &progress)?;
         let mut bytes = Vec::new();
         clusters

@@ -1,6 +1,6 @@
 //! A gold file, tagged with a model.
 
-use dropchain::corpus::{Corpus, Format, JoinedColumns, ReadOptions, Reader, Tagged};
+use dropchain::corpus::{Corpus, Format, JoinedColumns, Reader, Tagged};
 use dropchain::label::{Detected, LabelSet, Labeling, PlainLabels, Scheme, SchemeDetector};
 use dropchain::sentence::Sentence;
 use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
@@ -9,9 +9,10 @@ use dropchain_formats::InputFormat;
 use rayon::prelude::*;
 
 use crate::arguments::{FileName, InputArguments};
+use crate::model_columns::ModelColumns;
 use crate::predictions::{joined, labels, observed, say_reading};
 use crate::progress::notice;
-use crate::tag_input::{ModelColumns, open_tagger};
+use crate::tag_input::open_tagger;
 use crate::template_arguments::DocumentArguments;
 
 /// Number of sentences that are tagged before their predictions are handed on: marginals of a
@@ -66,12 +67,6 @@ impl GoldTagger {
             say_reading(&self.file, &detected, &known);
         }
         [detected.labeling, predicted]
-    }
-
-    /// Returns the columns of the training data, if they have names.
-    pub fn columns(&self) -> Option<&[String]> {
-        let columns = &self.tagger.model().header().columns;
-        (!columns.is_empty()).then_some(columns)
     }
 
     /// Returns the columns that the labels of the model or the gold labels join, if they join
@@ -141,23 +136,19 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
         return Ok(corpus);
     }
     let reader = Reader::open_by_content(&[gold], |lines| {
-        input.read_options().decode(lines);
-        let fewer = match (format, &input.columns, &input.label) {
-            (InputFormat::Core(Format::Conll), None, None) => model.fewer(lines, true)?,
-            _ => None,
-        };
-        let columns = fewer.as_deref().or(input.columns.as_deref());
-        let mut options = ReadOptions {
-            unlabeled: false,
-            comments: input.comments,
-            max_sentence: input.limits.max_sentence(),
-            memory: input.limits.memory(),
-            ..model.read_options(format, input.spans.options(), columns)
-        };
-        if input.label.is_some() {
-            options.label = input.label.clone();
+        let mut options = input.read_options();
+        options.decode(lines);
+        let has_defaults = input.columns.is_none() && input.label.is_none();
+        match format {
+            InputFormat::Core(Format::Conll) if has_defaults => {
+                options.columns = model.fewer(lines, &options, true)?;
+            }
+            InputFormat::Core(Format::Conllu) if has_defaults => {
+                options.label = model.key(lines)?;
+            }
+            _ => {}
         }
-        Ok(input.text.apply(options))
+        Ok(model.read_options(format, input.spans.options(), options))
     })?;
     let corpus = Corpus::collect(reader)?;
     input.text.print_notices();

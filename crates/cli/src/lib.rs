@@ -17,6 +17,8 @@ mod gold_tagger;
 mod help;
 mod inspect;
 mod interrupt;
+mod line_kinds;
+mod model_columns;
 mod outputs;
 mod predictions;
 mod progress;

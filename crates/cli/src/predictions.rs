@@ -46,6 +46,7 @@ impl GoldCorpus {
             // That of CoNLL is the last column.
             label: input.label.clone().filter(|_| !is_conll),
             columns: None,
+            header: false, // `tag` writes none
             memory: input.limits.memory().beyond(self.sentences.memory()),
             ..input.read_options()
         };

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::{Corpus, ReadOptions, Reader};
+use dropchain::corpus::{Corpus, Format, ReadOptions, Reader};
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
 use dropchain_analysis::WordCounts;
@@ -91,7 +91,7 @@ pub struct ReportCommand {
 }
 
 /// What is evaluated, and the columns of the training data of the first model, if it names them.
-type Evaluation = Option<(Evaluated, Option<Vec<String>>)>;
+type Evaluation = Option<(Evaluated, Option<ReadOptions>)>;
 
 impl ReportCommand {
     pub fn run(&self) -> CommandResult {
@@ -105,10 +105,10 @@ impl ReportCommand {
         for log in &self.logs {
             report.add_file(Path::new(AsRef::<OsStr>::as_ref(log)))?;
         }
-        if let Some((evaluated, columns)) = self.evaluated()? {
+        if let Some((evaluated, read)) = self.evaluated()? {
             let words = match self.train.is_empty() {
                 true => None,
-                false => Some(self.count_words(columns)?),
+                false => Some(self.count_words(read)?),
             };
             report.evaluate(&evaluated, words.as_ref(), self.max_errors as usize)?;
         }
@@ -180,17 +180,17 @@ impl ReportCommand {
         });
         let mut all: Evaluation = None;
         for next in models.chain(read) {
-            let (one, columns) = next?;
+            let (one, read) = next?;
             match &mut all {
                 Some((all, _)) => all.join(one)?,
-                None => all = Some((one, columns)),
+                None => all = Some((one, read)),
             }
         }
         Ok(all)
     }
 
     /// Tags a gold file with a model.
-    fn tag(&self, model: &FileName, gold: &FileName) -> Result<(Evaluated, Option<Vec<String>>)> {
+    fn tag(&self, model: &FileName, gold: &FileName) -> Result<(Evaluated, Option<ReadOptions>)> {
         let tagger = GoldTagger::open(model, gold, &self.input, self.document)?;
         let options = TagOptions {
             constrain: self.constrain.is_on(),
@@ -202,10 +202,11 @@ impl ReportCommand {
             evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
             Ok(())
         })?;
-        let columns = tagger.columns().map(<[String]>::to_vec);
+        let header = tagger.tagger.model().header();
+        let read = header.read_options(Format::Conll, self.input.read_options());
         let has_labelings = tagger.joined().is_none();
         let labelings = has_labelings.then(|| tagger.labelings(&self.labels.detector(), false));
-        Ok((evaluated.with_corpus(tagger.corpus, labelings), columns))
+        Ok((evaluated.with_corpus(tagger.corpus, labelings), Some(read)))
     }
 
     /// Reads predictions and gold labels from two files.
@@ -231,6 +232,7 @@ impl ReportCommand {
         let options = ReadOptions {
             label: None,
             columns: None,
+            header: false, // `tag` writes none
             ..self.input.read_options()
         };
         let corpus = Corpus::read([file], &options)?;
@@ -265,12 +267,11 @@ impl ReportCommand {
         evaluated.with_corpus(corpus, labelings)
     }
 
-    /// Counts the words of the training data, in the columns of the model if it has names for them.
-    fn count_words(&self, columns: Option<Vec<String>>) -> Result<WordCounts> {
+    /// Counts the words of the training data, read like those of the model if there is one.
+    fn count_words(&self, read: Option<ReadOptions>) -> Result<WordCounts> {
         let options = ReadOptions {
-            columns: self.input.columns.clone().or(columns),
             unlabeled: true,
-            ..self.input.read_options()
+            ..read.unwrap_or_else(|| self.input.read_options())
         };
         let mut words = WordCounts::default();
         for sentence in Reader::open(&self.train, &options)? {

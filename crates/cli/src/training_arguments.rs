@@ -183,7 +183,7 @@ impl TrainingArguments {
             let options = format.apply(SpanOptions::default(), options);
             unlabeled.extend(Corpus::read([file], &options)?);
         }
-        input.text.print_notices();
+        input.text.print_notices_to(progress);
         Ok(TrainingCorpora {
             labeled,
             dev,

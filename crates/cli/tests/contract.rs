@@ -250,6 +250,8 @@ fn inspect_prints_everything_as_json() {
             "order",
             "label_column",
             "labels_read_as",
+            "comments",
+            "header",
             "recall_bias",
             "sizes",
             "training",

@@ -53,6 +53,7 @@ mod plain_labels;
 mod precisions;
 #[cfg(unix)]
 mod processes;
+mod reading_decisions;
 mod regress;
 mod report;
 #[cfg(unix)]

@@ -168,7 +168,7 @@ fn a_model_is_continued_in_place() {
     let tagged = dir
         .run_with_stdin("tag m", "Bob\nleft\nAcme\n.\n\n")
         .success();
-    assert!(tagged.contains("Acme\tB-ORG"), "{tagged}");
+    assert!(tagged.contains("Acme B-ORG"), "{tagged}");
     let inspected = dir.run("inspect m --json").json();
     assert_eq!(
         inspected["options"]["init"].as_str().map(str::len),

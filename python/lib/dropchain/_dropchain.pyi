@@ -82,11 +82,17 @@ class Corpus:
         label: str | int | None = None,
         unlabeled: bool = False,
         comments: bool = False,
+        header: bool = False,
         partial_labels: bool = False,
         weights: bool = True,
         max_sentence: int | None = None,
         memory: int | None = None,
         like: Tagger | None = None,
+        encoding: str | None = None,
+        lossy: bool = False,
+        paragraphs: bool = False,
+        offsets: str | None = None,
+        misaligned: str | None = None,
     ) -> Self: ...
     @classmethod
     def parse(
@@ -98,6 +104,7 @@ class Corpus:
         label: str | int | None = None,
         unlabeled: bool = False,
         comments: bool = False,
+        header: bool = False,
         partial_labels: bool = False,
         name: str = "text",
     ) -> Self: ...

@@ -1,21 +1,22 @@
 //! The methods of the class `Corpus`.
 
+use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    CONLLU_COLUMNS, Corpus, DocumentRule, Format, ReadOptions, SAMPLE_DEV, SAMPLE_TEST,
-    SAMPLE_TRAIN,
+    Corpus, DocumentRule, Format, ReadOptions, ReadReport, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN,
 };
-use dropchain::{Sentence, Tagger};
+use dropchain::{Error, Sentence, Tagger};
 use dropchain_formats::{InputFormat, SpanOptions};
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PySlice, PyType};
 
 use super::sentences::PyCorpus;
-use crate::error::exception;
+use crate::error::{exception, in_python};
 use crate::inputs::{self, memory_limit};
 use crate::job::{self, Job};
 use crate::sentence::PySentence;
@@ -26,6 +27,7 @@ fn read_options(
     format: Option<&str>,
     columns: Option<Vec<String>>,
     label: Option<&Bound<'_, PyAny>>,
+    spans: SpanOptions,
 ) -> PyResult<ReadOptions> {
     let format: Option<InputFormat> = format.map(str::parse).transpose().map_err(exception)?;
     let label = label.map(|label| match label.extract::<i64>() {
@@ -39,7 +41,7 @@ fn read_options(
     };
     Ok(match format {
         None => options,
-        Some(format) => format.apply(SpanOptions::default(), options),
+        Some(format) => format.apply(spans, options),
     })
 }
 
@@ -65,35 +67,29 @@ fn paths_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Sets the columns and the label column to those of the corpus that a model was trained on, unless
-/// they are given or the format has its own.
-fn use_columns_of(tagger: &Tagger, file: &str, options: &mut ReadOptions) {
-    let header = tagger.model().header();
+/// Reads one of several names.
+fn named<T: FromStr<Err = Error>>(name: Option<&str>) -> PyResult<Option<T>> {
+    name.map(str::parse).transpose().map_err(exception)
+}
+
+/// Sets how to read to what it was for the corpus that a model was trained on, as far as it is not
+/// given and the format has not its own.
+fn read_like(tagger: &Tagger, file: &str, options: ReadOptions) -> ReadOptions {
     if options.reader.is_some() {
-        return;
+        return options;
     }
     let format = options.format.unwrap_or_else(|| Format::guess(file));
-    let is_trained_on_columns = header.template.is_some()
-        && !header.columns.is_empty()
-        && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS);
-    let label = header.label_name().map(str::to_owned);
-    let takes_label = match format {
-        Format::Conllu => !is_trained_on_columns && header.template.is_some(),
-        Format::Jsonl => header.joined.is_some(),
-        _ => false,
-    };
-    if format == Format::Conll && is_trained_on_columns {
-        let columns = options
-            .columns
-            .get_or_insert_with(|| header.columns.clone());
-        let label = label.filter(|label| match &header.joined {
-            Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
-            None => columns.contains(label),
-        });
-        options.label = options.label.take().or(label);
-    } else if takes_label {
-        options.label = options.label.take().or(label);
+    tagger.model().header().read_options(format, options)
+}
+
+/// Gives what was unexpected in files as warnings.
+fn warn(py: Python<'_>, report: &ReadReport) -> PyResult<()> {
+    let category = py.get_type::<PyUserWarning>();
+    for text in report.unexpected() {
+        let text = CString::new(in_python(&text).replace('\0', "\\0"))?;
+        PyErr::warn(py, &category, &text, 1)?;
     }
+    Ok(())
 }
 
 #[pymethods]
@@ -126,6 +122,8 @@ impl PyCorpus {
     ///     There need not be labels.
     /// comments : bool
     ///     CoNLL: lines that begin with ``#`` are comments.
+    /// header : bool
+    ///     CoNLL: the first line of each file is a header row, which names the columns.
     /// partial_labels : bool
     ///     ``_`` is an unknown label, ``A|B`` one of two.
     /// weights : bool
@@ -135,13 +133,26 @@ impl PyCorpus {
     /// memory : int, optional
     ///     Limit in bytes.
     /// like : Tagger, optional
-    ///     Use the columns of the corpus that its model was trained on.
+    ///     Read as the corpus that its model was trained on: its columns, comments, header rows.
+    /// encoding : str, optional
+    ///     The encoding of the text, such as latin1; by default UTF-8.
+    /// lossy : bool
+    ///     Bytes that are no text become U+FFFD.
+    /// paragraphs : bool
+    ///     Raw text has hard line breaks: a blank line ends a paragraph.
+    /// offsets : {'chars', 'bytes', 'utf16'}, optional
+    ///     What offsets of spans count.
+    /// misaligned : {'error', 'expand', 'drop'}, optional
+    ///     What becomes of spans that cut a token.
     ///
-    /// Raises OSError if a file cannot be read, ValueError with file and line if it is malformed.
+    /// What is decided about a file that does not say it, or most likely is a mistake in it, is a
+    /// UserWarning with file and line. Raises OSError if a file cannot be read, ValueError with
+    /// file and line if it is malformed.
     #[classmethod]
     #[pyo3(signature = (
         paths, *, format=None, columns=None, label=None, unlabeled=false, comments=false,
-        partial_labels=false, weights=true, max_sentence=None, memory=None, like=None
+        header=false, partial_labels=false, weights=true, max_sentence=None, memory=None,
+        like=None, encoding=None, lossy=false, paragraphs=false, offsets=None, misaligned=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn read(
@@ -152,30 +163,45 @@ impl PyCorpus {
         label: Option<&Bound<'_, PyAny>>,
         unlabeled: bool,
         comments: bool,
+        header: bool,
         partial_labels: bool,
         weights: bool,
         max_sentence: Option<i64>,
         memory: Option<i64>,
         like: Option<&Bound<'_, PyTagger>>,
+        encoding: Option<&str>,
+        lossy: bool,
+        paragraphs: bool,
+        offsets: Option<&str>,
+        misaligned: Option<&str>,
     ) -> PyResult<Self> {
+        let spans = SpanOptions {
+            offsets: named(offsets)?.unwrap_or_default(),
+            misaligned: named(misaligned)?.unwrap_or_default(),
+        };
         let mut options = ReadOptions {
             unlabeled,
             comments,
+            header,
             partial_labels,
             weights,
-            ..read_options(format, columns, label)?
+            encoding: named(encoding)?,
+            lossy,
+            paragraphs,
+            ..read_options(format, columns, label, spans)?
         };
         options.max_sentence =
             inputs::count("max_sentence", max_sentence, 1)?.unwrap_or(options.max_sentence);
         options.memory = memory_limit(memory)?;
         let paths = paths_of(paths)?;
         if let (Some(tagger), Some(first)) = (like, paths.first()) {
-            use_columns_of(&tagger.get().inner, &first.to_string_lossy(), &mut options);
+            options = read_like(&tagger.get().inner, &first.to_string_lossy(), options);
         }
         let work = |_: &Job<'_, ()>| Corpus::read(&paths, &options);
         let no_events = |()| Ok(ControlFlow::Continue(()));
-        let corpus = job::run(class.py(), Some(1), work, no_events)?;
-        corpus.or_raise().map(Self::from)
+        let corpus = job::run(class.py(), Some(1), work, no_events)?.or_raise()?;
+        warn(class.py(), &options.report)?;
+        Ok(Self::from(corpus))
     }
 
     /// Parse text: see :meth:`read`.
@@ -188,7 +214,7 @@ impl PyCorpus {
     #[classmethod]
     #[pyo3(signature = (
         text, *, format, columns=None, label=None, unlabeled=false, comments=false,
-        partial_labels=false, name="text"
+        header=false, partial_labels=false, name="text"
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn parse(
@@ -199,17 +225,21 @@ impl PyCorpus {
         label: Option<&Bound<'_, PyAny>>,
         unlabeled: bool,
         comments: bool,
+        header: bool,
         partial_labels: bool,
         name: &str,
     ) -> PyResult<Self> {
         let options = ReadOptions {
             unlabeled,
             comments,
+            header,
             partial_labels,
-            ..read_options(Some(format), columns, label)?
+            ..read_options(Some(format), columns, label, SpanOptions::default())?
         };
         let corpus = class.py().detach(|| Corpus::parse(text, name, &options));
-        corpus.map(Self::from).map_err(exception)
+        let corpus = corpus.map_err(exception)?;
+        warn(class.py(), &options.report)?;
+        Ok(Self::from(corpus))
     }
 
     /// Convert a data set in the form of HuggingFace's `datasets`: lists of tokens and of tag ids

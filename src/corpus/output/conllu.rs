@@ -3,8 +3,7 @@
 //! CoNLL-U input is reproduced byte for byte (except for runs of blank lines and CRLF), with one
 //! column replaced by the predicted label. Input in other formats becomes new sentences: columns
 //! named as in CoNLL-U are kept, tokenized text has `# text` and `SpaceAfter=No`, and everything
-//! else is `_`. A label that is not a column becomes a key in `MISC`; in its value, `\`, `|`,
-//! space, tab, LF and CR are escaped as `\\`, `\p`, `\s`, `\t`, `\n` and `\r`.
+//! else is `_`. A label that is not a column becomes a key in `MISC` ([`misc`]).
 //!
 //! With marginals, `MISC` has the probability of the label, `Prob=0.987654`. The probability of the
 //! label sequence and the candidates are comments: `# probability = 0.5` and
@@ -13,11 +12,9 @@
 use std::fmt::Write;
 
 use super::format::{Tagged, WriteOptions};
-use crate::corpus::columns::{CONLLU_COLUMNS, find_column};
+use crate::corpus::columns::{CONLLU_COLUMNS, MISC, find_column};
+use crate::corpus::misc;
 use crate::error::{Error, Result};
-
-/// Position of the column `MISC`.
-const MISC: usize = 9;
 
 /// The names of the columns or keys of a label.
 fn label_names(options: &WriteOptions) -> &[String] {
@@ -35,9 +32,7 @@ pub(super) fn check_labels(options: &WriteOptions) -> Result<()> {
 
 /// Checks that `label` is a column or can be a key in `MISC`.
 fn check_label(label: &str) -> Result<()> {
-    let invalid = |c: char| matches!(c, '=' | '|' | '\\') || c.is_whitespace();
-    let is_column = find_column(&CONLLU_COLUMNS, label).is_some();
-    if is_column || !(label.is_empty() || label == "_" || label.contains(invalid)) {
+    if find_column(&CONLLU_COLUMNS, label).is_some() || misc::is_key(label) {
         return Ok(());
     }
     Err(Error::parameter(format!(
@@ -133,7 +128,7 @@ fn new_row(tagged: &Tagged, t: usize) -> Result<Vec<String>> {
         });
     }
     if is_joined(tagged, t) {
-        row[MISC] = with_key(&row[MISC], "SpaceAfter", "No");
+        row[MISC] = misc::with_key(&row[MISC], "SpaceAfter", "No");
     }
     Ok(row)
 }
@@ -175,7 +170,7 @@ fn set_label(row: &mut [String], label: &str, name: &str) -> Result<(), String> 
             Ok(())
         }
         None => {
-            row[MISC] = with_key(&row[MISC], name, &escape(label));
+            row[MISC] = misc::with_key(&row[MISC], name, label);
             Ok(())
         }
     }
@@ -185,37 +180,8 @@ fn set_label(row: &mut [String], label: &str, name: &str) -> Result<(), String> 
 fn set_probability(row: &mut [String], tagged: &Tagged, t: usize) {
     if tagged.marginals.is_some() {
         let probability = tagged.marginal(t, tagged.labels[t]).unwrap_or(0.0);
-        row[MISC] = with_key(&row[MISC], "Prob", &format!("{probability:.6}"));
+        row[MISC] = misc::with_key(&row[MISC], "Prob", &format!("{probability:.6}"));
     }
-}
-
-/// Appends `key=value` to `misc`, replacing any previous value of the key.
-fn with_key(misc: &str, key: &str, value: &str) -> String {
-    let has_key = |item: &str| item.split_once('=').is_some_and(|(name, _)| name == key);
-    let others = misc
-        .split('|')
-        .filter(|item| *item != "_" && !has_key(item));
-    let mut items: Vec<&str> = others.collect();
-    let new = format!("{key}={value}");
-    items.push(&new);
-    items.join("|")
-}
-
-/// Escapes a value in `MISC`.
-fn escape(value: &str) -> String {
-    let mut out = String::with_capacity(value.len());
-    for c in value.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '|' => out.push_str("\\p"),
-            ' ' => out.push_str("\\s"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

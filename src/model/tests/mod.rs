@@ -43,6 +43,8 @@ pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> H
         },
         tables: Default::default(),
         joined: None,
+        label_key: None,
+        lines: Default::default(),
     }
 }
 

@@ -158,6 +158,8 @@ fn describe(model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Res
         "edges": top.edges,
         "order": header.order,
         "label_column": header.label_name(),
+        "comments": header.lines.comments,
+        "header": header.lines.header,
         "recall_bias": header.recall_bias(),
         "sizes": model.sizes(),
     });

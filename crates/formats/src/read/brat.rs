@@ -46,6 +46,9 @@ impl BratParser {
     fn read(&self, lines: &mut LineReader) -> Result<Vec<Sentence>> {
         let mut text = String::new();
         while let Some(line) = lines.next_line()? {
+            if line.has_mark && line.number > 1 {
+                text.push('\u{feff}'); // which offsets count
+            }
             text.push_str(line.text);
             text.push_str(line.ending);
         }

@@ -1,0 +1,262 @@
+//! Which files fit the data that a model was trained on, by their first lines.
+
+use dropchain::Result;
+use dropchain::corpus::{
+    CONLLU_COLUMNS, DOCUMENT_START, Format, LineReader, ReadOptions, recognize, split_cells,
+};
+use dropchain::tag::Header;
+use dropchain_formats::{InputFormat, SpanOptions};
+
+use crate::line_kinds::{are_broken, are_words};
+use crate::progress::notice;
+
+/// Maximum number of lines that are looked at.
+const MAX_LINES: usize = 20;
+
+/// Comments that CoNLL-U files begin with.
+const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text", "# global."];
+
+/// The columns of the data that a model was trained on.
+pub struct ModelColumns<'a>(pub &'a Header);
+
+impl ModelColumns<'_> {
+    /// Guesses the format of a file to be tagged from its first lines, and says so unless it is
+    /// raw text. As few lines are read as possible, for one types them, or a program is waiting.
+    /// Sets the columns if they are not those of the training data.
+    pub fn detect_format(
+        &self,
+        lines: &mut LineReader,
+        options: &mut ReadOptions,
+    ) -> Result<Format> {
+        let available = lines.available()?;
+        let Some((number, line)) = first_content(lines, options)? else {
+            return Ok(Format::Text);
+        };
+        if self.0.template.is_none() && line.contains('\t') {
+            return Ok(Format::Crfsuite);
+        }
+        let file = match &**lines.file() {
+            "-" => "standard input".to_owned(),
+            file => file.to_owned(),
+        };
+        let format = if line.starts_with("{\"") && line.trim_end().ends_with('}') {
+            Format::Jsonl
+        } else if is_conllu(&line) {
+            Format::Conllu
+        } else if self.are_columns(lines, number, &line, options)? {
+            Format::Conll
+        } else if self.0.template.is_some() && are_words(&available) {
+            options.columns = Some(vec![self.word_column()]);
+            notice(&format!(
+                "{file}: read as one word per line; --format text reads raw text"
+            ));
+            return Ok(Format::Conll);
+        } else {
+            let is_other = line.starts_with(['[', '{', '<']) || line.contains('|');
+            if let Some(other) = recognize(&available).filter(|_| is_other) {
+                notice(&format!("warning: {file}: read as raw text, but {other}"));
+            } else if &**lines.file() != "-" && self.have_width_of_columns(lines, number)? {
+                notice(&format!(
+                    "{file}: read as raw text, but each line has as many words as the training \
+                     data had columns; --format conll reads columns"
+                ));
+            } else if !options.paragraphs && are_broken(&available) {
+                notice(&format!(
+                    "{file}: most lines seem to end inside a sentence; --paragraphs reads them up \
+                     to a blank line as one text"
+                ));
+            }
+            return Ok(Format::Text);
+        };
+        let what = match format {
+            Format::Jsonl => "JSON lines".to_owned(),
+            Format::Conllu => "CoNLL-U".to_owned(),
+            _ => format!("columns ({})", self.0.columns.join(" ")),
+        };
+        notice(&format!(
+            "{file}: read as {what}; --format text reads raw text"
+        ));
+        Ok(format)
+    }
+
+    /// Returns the name of the column of words.
+    fn word_column(&self) -> String {
+        let columns = &self.0.columns;
+        let named = columns.iter().any(|name| name == "word" || name == "form");
+        let first = columns.first().filter(|_| !named);
+        first.map_or("word", String::as_str).to_owned()
+    }
+
+    /// Returns whether the file has the columns from line `number` on, which is `line`.
+    fn are_columns(
+        &self,
+        lines: &mut LineReader,
+        number: usize,
+        line: &str,
+        options: &ReadOptions,
+    ) -> Result<bool> {
+        if !self.0.has_own_columns() {
+            return Ok(false);
+        }
+        if cells(line).first() == Some(&DOCUMENT_START) {
+            return Ok(true);
+        }
+        if options.header {
+            let width = cells(line).len();
+            let without_labels = self.0.columns_before_label().filter(|&width| width > 1);
+            return Ok(width == self.0.columns.len() || Some(width) == without_labels);
+        }
+        if !self.fits(line) {
+            return Ok(false);
+        }
+        Ok(match lines.peek(number + 1)? {
+            Some(next) => next.trim().is_empty() || self.fits(&next),
+            None => true,
+        })
+    }
+
+    /// Returns whether a line has the columns, the labels included, or without these and with tabs.
+    fn fits(&self, line: &str) -> bool {
+        let cells = cells(line);
+        if cells.len() == self.0.columns.len() {
+            let label = self.0.label_of(&cells);
+            return label.is_some_and(|label| self.is_label(&label));
+        }
+        let without_labels = self.0.columns_before_label().filter(|&width| width > 1);
+        line.contains('\t') && without_labels == Some(cells.len())
+    }
+
+    /// Returns whether a cell is a label of the model, in any scheme.
+    fn is_label(&self, cell: &str) -> bool {
+        if self.0.joined.is_some() {
+            return self.0.labels.id(cell).is_some();
+        }
+        let kind = |label: &str| match label.split_once('-') {
+            Some((_, kind)) => kind.to_owned(),
+            None => label.to_owned(),
+        };
+        let labels = self.0.labels.names();
+        labels.iter().any(|label| kind(label) == kind(cell))
+    }
+
+    /// Returns whether all of the first lines have as many cells as there are columns, the labels
+    /// included or not.
+    fn have_width_of_columns(&self, lines: &mut LineReader, number: usize) -> Result<bool> {
+        if !self.0.has_own_columns() {
+            return Ok(false);
+        }
+        let (width, without_labels) = (self.0.columns.len(), self.0.columns_before_label());
+        let (mut widths, mut count) = ([true; 2], 0);
+        for i in number..number + MAX_LINES {
+            let Some(line) = lines.peek(i)? else {
+                break;
+            };
+            let found = cells(&line).len();
+            if found > 0 {
+                count += 1;
+                widths[0] &= found == width;
+                widths[1] &= Some(found) == without_labels;
+            }
+        }
+        Ok(count >= 3 && widths != [false; 2])
+    }
+
+    /// Returns the options for reading input in a format: as far as they leave it open, like the
+    /// training data.
+    pub fn read_options(
+        &self,
+        format: InputFormat,
+        spans: SpanOptions,
+        options: ReadOptions,
+    ) -> ReadOptions {
+        let options = match format {
+            InputFormat::Core(format) => self.0.read_options(format, options),
+            _ => options,
+        };
+        format.apply(spans, options)
+    }
+
+    /// Returns the label of the model if it is no column of CoNLL-U, but a key in the first lines
+    /// of a file, as in those that `tag` writes.
+    pub fn key(&self, lines: &mut LineReader) -> Result<Option<String>> {
+        let Some(label) = self.0.label_name().filter(|_| self.0.has_own_columns()) else {
+            return Ok(None);
+        };
+        let has_key = |line: &str| {
+            let misc = line.rsplit('\t').next().unwrap_or_default();
+            let mut items = misc.split('|').filter_map(|item| item.split_once('='));
+            is_conllu(line) && items.any(|(key, _)| key == label)
+        };
+        for number in 0..MAX_LINES {
+            match lines.peek(number)? {
+                Some(line) if has_key(&line) => return Ok(Some(label.to_owned())),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the names of the columns of a file that has fewer than the training data: the first
+    /// of these, and if they are `labeled` the labels, which must be the last column.
+    pub fn fewer(
+        &self,
+        lines: &mut LineReader,
+        options: &ReadOptions,
+        labeled: bool,
+    ) -> Result<Option<Vec<String>>> {
+        let has_comments = self.0.lines.comments || options.comments;
+        let Some(label) = self.0.columns_before_label() else {
+            return Ok(None);
+        };
+        let mut number = 0;
+        let found = loop {
+            match lines.peek(number)? {
+                None => return Ok(None),
+                Some(line) if has_comments && line.starts_with('#') => number += 1,
+                Some(line) => match cells(&line)[..] {
+                    [] | [DOCUMENT_START, ..] => number += 1,
+                    ref cells => break cells.len(),
+                },
+            }
+        };
+        let columns = &self.0.columns;
+        let labels = if labeled { columns.len() - label } else { 0 };
+        let known = found.saturating_sub(labels);
+        if !self.0.has_own_columns() || known == 0 || known >= label {
+            return Ok(None);
+        }
+        let labels = if labeled { &columns[label..] } else { &[] };
+        Ok(Some([&columns[..known], labels].concat()))
+    }
+}
+
+/// Returns the first line that is neither blank nor a comment, and its number.
+fn first_content(lines: &mut LineReader, options: &ReadOptions) -> Result<Option<(usize, String)>> {
+    for number in 0..MAX_LINES {
+        let Some(line) = lines.peek(number)? else {
+            break;
+        };
+        let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start))
+            || options.comments && line.starts_with('#');
+        if !is_comment && !line.trim().is_empty() {
+            return Ok(Some((number, line)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns whether a line is a token of CoNLL-U.
+fn is_conllu(line: &str) -> bool {
+    let cells: Vec<&str> = line.split('\t').collect();
+    let is_id = |id: &str| id.starts_with(|c: char| c.is_ascii_digit());
+    cells.len() == CONLLU_COLUMNS.len() && is_id(cells[0])
+}
+
+/// Returns the cells of a line of columns; none if it is blank.
+fn cells(line: &str) -> Vec<&str> {
+    match line.trim().is_empty() {
+        true => Vec::new(),
+        false => split_cells(line),
+    }
+}

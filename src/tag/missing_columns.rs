@@ -1,0 +1,61 @@
+//! Which columns a model needs that an input lacks.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::extract::AttributeSource;
+use crate::model::Header;
+use crate::sentence::Sentence;
+
+/// What columns with well-known names have.
+const CONTENTS: [(&str, &str); 7] = [
+    ("pos", "part-of-speech tags"),
+    ("upos", "part-of-speech tags"),
+    ("xpos", "part-of-speech tags"),
+    ("tag", "part-of-speech tags"),
+    ("lemma", "lemmas"),
+    ("chunk", "chunk tags"),
+    ("feats", "morphological features"),
+];
+
+/// Explains an error of binding the template of a model to the columns of a sentence, if it is that
+/// the sentence lacks columns of the training data.
+pub(super) fn explain(error: Error, header: &Header, sentence: &Sentence) -> Error {
+    let schema = sentence.schema();
+    let lacking: Vec<usize> = (0..header.columns.len())
+        .filter(|&i| Some(i as u32) != header.label_column)
+        .filter(|&i| schema.position(&header.columns[i]).is_none())
+        .collect();
+    let binds_with = |columns: &[usize]| {
+        let names: Vec<&str> = columns.iter().map(|&i| &*header.columns[i]).collect();
+        let schema = schema.with_derived(&names).map(Arc::new);
+        schema.is_ok_and(|schema| AttributeSource::bind(header.template.as_ref(), &schema).is_ok())
+    };
+    if !binds_with(&lacking) {
+        return error;
+    }
+    let is_needed = |&column: &usize| {
+        let others = lacking.iter().copied().filter(|&other| other != column);
+        !binds_with(&others.collect::<Vec<_>>())
+    };
+    let needed = lacking.iter().copied().filter(is_needed);
+    let needed: Vec<String> = needed.map(|i| describe(i, &header.columns[i])).collect();
+    Error::input(
+        sentence.place(0),
+        format!(
+            "this model needs {}; the input has only {} (the training data had {})",
+            needed.join(" and "),
+            schema.list(),
+            header.columns.join(" ")
+        ),
+    )
+}
+
+/// Describes a column by what it has, its number and its name.
+fn describe(index: usize, name: &str) -> String {
+    let known = CONTENTS.iter().find(|(known, _)| *known == name);
+    match known {
+        Some((_, contents)) => format!("{contents} in column {} ('{name}')", index + 1),
+        None => format!("column {} ('{name}')", index + 1),
+    }
+}
