@@ -35,6 +35,10 @@ const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 /// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
 const LINE: u64 = 32;
 
+/// The memory that a byte of a line takes while its format is not known: the buffer, which doubles,
+/// beside the one that it replaces, and the decoded text.
+const BUFFERED: u64 = 4;
+
 /// A byte stream to read lines from.
 pub type InputStream = Box<dyn BufRead + Send>;
 
@@ -46,6 +50,7 @@ pub struct LineReader {
     input: InputStream,
     file: Arc<str>,
     number: u64,
+    position: u64, // how many bytes of lines were read
     buffer: Vec<u8>,
     ahead: VecDeque<Vec<u8>>, // lines that were peeked at
     is_open: bool,            // whether compression and encoding have been looked for
@@ -131,13 +136,20 @@ impl LineReader {
         }
     }
 
-    /// Limits the memory of a sentence, of which a byte of input takes so many when parsed.
-    pub(super) fn limit_memory(&mut self, limit: u64, per_byte: u64) {
+    /// Limits the memory of a sentence, of which a byte of input takes so many when parsed. Without
+    /// a parser yet, it is that of the lines to peek at.
+    pub fn limit_memory(&mut self, limit: u64, per_byte: Option<u64>) {
         self.memory = SentenceMemory {
             limit,
-            per_byte,
+            per_byte: per_byte.unwrap_or_default().max(BUFFERED),
             held: 0,
         };
+    }
+
+    /// The maximum length of a line in bytes, for which there is also enough memory.
+    pub fn longest(&self) -> usize {
+        let affordable = self.memory.limit / self.memory.per_byte;
+        usize::try_from(affordable).map_or(self.limit, |bytes| bytes.min(self.limit))
     }
 
     /// Begins another sentence: what has been read is kept elsewhere.
@@ -150,6 +162,7 @@ impl LineReader {
             input,
             file,
             number: 0,
+            position: 0,
             buffer: Vec::new(),
             ahead: VecDeque::new(),
             is_open: false,
@@ -159,7 +172,7 @@ impl LineReader {
             limit,
             memory: SentenceMemory {
                 limit: u64::MAX,
-                per_byte: 0,
+                per_byte: BUFFERED,
                 held: 0,
             },
             copy: None,
@@ -208,6 +221,11 @@ impl LineReader {
         self.number
     }
 
+    /// The number of bytes that were read: a parser that does not add to it has not moved on.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
     /// Reads the next line, without its ending (LF or CRLF); `None` at the end of the input.
     ///
     /// # Errors
@@ -229,6 +247,14 @@ impl LineReader {
             return Err(Error::input(
                 Place::line(&*self.file, self.number),
                 format!("the line is longer than {} MiB", self.limit >> 20),
+            ));
+        }
+        if self.buffer.len() > self.longest() {
+            return Err(input_over_limit(
+                Place::line(&*self.file, self.number),
+                "the line needs",
+                self.memory.limit,
+                "text with shorter lines",
             ));
         }
         if let Some(copy) = &mut self.copy {
@@ -274,7 +300,7 @@ impl LineReader {
     ///
     /// [`Error::Io`] if the input cannot be read.
     pub fn skip_line(&mut self) -> Result<()> {
-        while self.buffer.len() > self.limit && !self.buffer.ends_with(b"\n") {
+        while self.buffer.len() > self.longest() && !self.buffer.ends_with(b"\n") {
             self.buffer.clear();
             let filled = self.fill();
             filled.map_err(|error| Error::io(&*self.file, error))?;
@@ -283,13 +309,20 @@ impl LineReader {
     }
 
     /// Returns line `i` of those that have not been read, from 0, without its ending; `None` if
-    /// there are not so many. What is not UTF-8 is replaced.
+    /// there are not so many, or one of them is too long. What is not UTF-8 is replaced.
     ///
     /// # Errors
     ///
     /// The input cannot be read.
     pub fn peek(&mut self, i: usize) -> Result<Option<String>> {
         while self.ahead.len() <= i {
+            if self
+                .ahead
+                .back()
+                .is_some_and(|line| line.len() > self.longest())
+            {
+                return Ok(None);
+            }
             let mut line = Vec::new();
             let read = self.read_line(&mut line);
             if let Err(error) = read {
@@ -316,6 +349,7 @@ impl LineReader {
             }
             None => self.read_line(&mut buffer),
         };
+        self.position += buffer.len() as u64;
         self.buffer = buffer;
         result
     }
@@ -323,9 +357,8 @@ impl LineReader {
     /// Appends what is up to and including the next LF, but at most one byte more than the limit.
     fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<()> {
         self.open()?;
-        (&mut self.input)
-            .take(self.limit as u64 + 1)
-            .read_until(b'\n', line)?;
+        let most = self.longest() as u64 + 1;
+        (&mut self.input).take(most).read_until(b'\n', line)?;
         Ok(())
     }
 
