@@ -20,7 +20,7 @@ use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined};
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::{Rates, damage_table};
-use crate::{CommandError, CommandResult, json_line, print, print_report};
+use crate::{CommandError, CommandResult, json_line, print, print_json, print_report};
 
 /// Maximum number of rows in the confusion table.
 const CONFUSIONS: usize = 30;
@@ -129,12 +129,10 @@ impl EvalCommand {
             }
         };
         let (evaluation, errors) = scored;
-        let text = if self.json {
-            self.json(&evaluation, errors)?
-        } else {
-            self.text(&evaluation, errors.as_ref())
-        };
-        print(&text)
+        match self.json {
+            true => print_json(&self.json(&evaluation, errors)?),
+            false => print(&self.text(&evaluation, errors.as_ref())),
+        }
     }
 
     fn text(&self, evaluation: &Evaluation, errors: Option<&ErrorList>) -> String {

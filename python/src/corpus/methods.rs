@@ -17,6 +17,7 @@ use pyo3::types::{PyIterator, PyList, PySlice, PyType};
 use super::sentences::PyCorpus;
 use crate::error::exception;
 use crate::inputs::{self, memory_limit};
+use crate::items::Items;
 use crate::job::{self, Job};
 use crate::sentence::PySentence;
 use crate::tagger::PyTagger;
@@ -24,7 +25,7 @@ use crate::tagger::PyTagger;
 /// Reads how to read; a label column may be an index.
 fn read_options(
     format: Option<&str>,
-    columns: Option<Vec<String>>,
+    columns: Option<Items<String>>,
     label: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<ReadOptions> {
     let format: Option<InputFormat> = format.map(str::parse).transpose().map_err(exception)?;
@@ -33,7 +34,7 @@ fn read_options(
         Err(_) => label.extract::<String>(),
     });
     let options = ReadOptions {
-        columns,
+        columns: columns.map(Vec::from),
         label: label.transpose()?,
         ..ReadOptions::default()
     };
@@ -103,8 +104,8 @@ impl PyCorpus {
     fn new(
         sentences: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
-        columns: Option<Vec<String>>,
-        weights: Option<Vec<f64>>,
+        columns: Option<Items<String>>,
+        weights: Option<Items<f64>>,
     ) -> PyResult<Self> {
         Self::of(sentences, labels, columns, weights)
     }
@@ -148,7 +149,7 @@ impl PyCorpus {
         class: &Bound<'_, PyType>,
         paths: &Bound<'_, PyAny>,
         format: Option<&str>,
-        columns: Option<Vec<String>>,
+        columns: Option<Items<String>>,
         label: Option<&Bound<'_, PyAny>>,
         unlabeled: bool,
         comments: bool,
@@ -195,7 +196,7 @@ impl PyCorpus {
         class: &Bound<'_, PyType>,
         text: String,
         format: &str,
-        columns: Option<Vec<String>>,
+        columns: Option<Items<String>>,
         label: Option<&Bound<'_, PyAny>>,
         unlabeled: bool,
         comments: bool,

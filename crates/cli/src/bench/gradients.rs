@@ -20,7 +20,7 @@ use crate::bench::{gradient_table, training_table};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{TemplateLimits, load_template, template_files};
-use crate::{CommandResult, interrupt, print};
+use crate::{CommandResult, interrupt, print, print_json};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
 #[derive(Debug, Args)]
@@ -172,7 +172,7 @@ impl GradientsCommand {
         if let Some(file) = file {
             file.save(text.as_bytes())?;
         } else if self.json.is_some() {
-            return print(&text);
+            return print_json(&text);
         }
         let runs = report.training.unwrap_or_default();
         print(&(gradient_table(&report.engines) + &training_table(&runs)))

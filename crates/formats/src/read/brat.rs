@@ -330,7 +330,10 @@ mod tests {
             std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
             let error = read(folder.path(), &options(SpanOptions::default())).unwrap_err();
             let error = error.to_string();
-            assert!(error.contains(name) && error.contains("is no regular file"), "{error}");
+            assert!(
+                error.contains(name) && error.contains("is no regular file"),
+                "{error}"
+            );
         }
     }
 

@@ -326,7 +326,8 @@ mod tests {
             text_key: Some("body".to_owned()),
             ..SpanOptions::default()
         });
-        let annotation = r#""annotations":[{"result":[{"value":{"start":0,"end":3,"labels":["PER"]}}]}]"#;
+        let annotation =
+            r#""annotations":[{"result":[{"value":{"start":0,"end":3,"labels":["PER"]}}]}]"#;
         for text in [
             r#"{"body":"Ann left","text":"x","label":[{"start":0,"end":3,"labels":["PER"]}]}"#,
             &format!(r#"{{"data":{{"body":"Ann left","file":"a.txt"}},{annotation}}}"#),
