@@ -88,7 +88,7 @@ impl PyCorpus {
                     read.len()
                 )));
             }
-            for (i, (sentence, weight)) in read.iter_mut().zip(weights).enumerate() {
+            for (i, (sentence, weight)) in read.iter_mut().zip(Vec::from(weights)).enumerate() {
                 let owned = Arc::unwrap_or_clone(std::mem::replace(sentence, empty()));
                 let weighted = owned.with_weight(weight).map_err(exception);
                 *sentence = Arc::new(weighted.map_err(|e| at(py, || format!("weights[{i}]"), e))?);
