@@ -17,6 +17,9 @@ use crate::memory::input_over_limit;
 /// file may.
 pub const MAX_LINE: usize = 64 << 20;
 
+/// How much is skipped at most after an error, in bytes. A device may have no end.
+const MAX_SKIPPED: u64 = 1 << 30;
+
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;
 
@@ -280,13 +283,12 @@ impl LineReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the input cannot be read.
+    /// The input cannot be read, or there is no end in sight.
     pub fn skip_sentence(&mut self) -> Result<()> {
+        let end = self.position.saturating_add(MAX_SKIPPED);
         while !self.buffer.is_empty() && !self.buffer.iter().all(|&byte| is_blank_byte(byte)) {
             let is_whole = self.buffer.ends_with(b"\n");
-            self.buffer.clear();
-            let filled = self.fill();
-            filled.map_err(|error| Error::io(&*self.file, error))?;
+            self.skip(end)?;
             if is_whole && !self.buffer.is_empty() {
                 self.number = self.number.saturating_add(1);
             }
@@ -298,14 +300,23 @@ impl LineReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the input cannot be read.
+    /// The input cannot be read, or there is no end in sight.
     pub fn skip_line(&mut self) -> Result<()> {
+        let end = self.position.saturating_add(MAX_SKIPPED);
         while self.buffer.len() > self.longest() && !self.buffer.ends_with(b"\n") {
-            self.buffer.clear();
-            let filled = self.fill();
-            filled.map_err(|error| Error::io(&*self.file, error))?;
+            self.skip(end)?;
         }
         Ok(())
+    }
+
+    /// Replaces the buffer by what comes next, unless the position `end` is reached.
+    fn skip(&mut self, end: u64) -> Result<()> {
+        if self.position >= end {
+            let place = Place::line(&*self.file, self.number);
+            return Err(Error::input(place, "what cannot be read here has no end"));
+        }
+        self.buffer.clear();
+        self.fill().map_err(|error| Error::io(&*self.file, error))
     }
 
     /// Returns line `i` of those that have not been read, from 0, without its ending; `None` if

@@ -34,6 +34,7 @@ struct OpenInput {
     lines: LineReader,
     parser: Box<dyn SentenceParser>,
     error_at: Option<u64>,  // how much had been read at the last error
+    is_damaged: bool,       // the rest of what the last error is about is to be skipped
     is_finished: bool,      // the parser stays where an error is
     sentences: u64,         // without document boundaries
     line: Option<u64>,      // of the last sentence
@@ -41,10 +42,14 @@ struct OpenInput {
 }
 
 impl OpenInput {
-    /// Parses the next sentence. After an error, the rest of what it is about is skipped; a parser
-    /// with a second error where it has read nothing since the first does not move on, so that its
-    /// input is finished. The errors of an input are thus at most one more than its bytes.
+    /// Parses the next sentence. After an error, the rest of what it is about is skipped first; a
+    /// parser with a second error where it has read nothing since the first does not move on, so
+    /// that its input is finished. The errors of an input are thus at most two more than its bytes.
     fn next_sentence(&mut self) -> Result<Option<Sentence>> {
+        if std::mem::take(&mut self.is_damaged) {
+            self.is_finished |= self.parser.recover(&mut self.lines).is_err();
+            self.lines.begin_sentence();
+        }
         if self.is_finished {
             return Ok(None);
         }
@@ -52,9 +57,8 @@ impl OpenInput {
         if let Err(error) = &parsed {
             let read = Some(self.lines.position());
             let is_stuck = std::mem::replace(&mut self.error_at, read) == read;
-            self.is_finished = is_stuck
-                || !matches!(error, Error::Input { .. })
-                || self.parser.recover(&mut self.lines).is_err();
+            self.is_finished = is_stuck || !matches!(error, Error::Input { .. });
+            self.is_damaged = !self.is_finished;
         }
         self.lines.begin_sentence();
         parsed
@@ -353,6 +357,7 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         lines,
         parser,
         error_at: None,
+        is_damaged: false,
         is_finished: false,
         sentences: 0,
         line: None,
