@@ -252,14 +252,6 @@ impl LineReader {
                 format!("the line is longer than {} MiB", self.limit >> 20),
             ));
         }
-        if self.buffer.len() > self.longest() {
-            return Err(input_over_limit(
-                Place::line(&*self.file, self.number),
-                "the line needs",
-                self.memory.limit,
-                "text with shorter lines",
-            ));
-        }
         if let Some(copy) = &mut self.copy {
             let copied = match self.lossy {
                 Some(_) => copy.write_all(String::from_utf8_lossy(&self.buffer).as_bytes()),
@@ -267,7 +259,8 @@ impl LineReader {
             };
             copied.map_err(|error| Error::io(COPY, error))?;
         }
-        if !self.memory.add(&self.buffer) {
+        let is_cut = self.buffer.len() > self.longest();
+        if !self.memory.add(&self.buffer) || is_cut {
             return Err(input_over_limit(
                 Place::line(&*self.file, self.number),
                 "the sentence up to here needs",

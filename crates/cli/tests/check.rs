@@ -183,7 +183,7 @@ fn what_is_wrong_with_annotations_is_found_in_one_run() {
     ] {
         let output = dir.run(command);
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        let report: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+        let report: Value = serde_json::from_str(&output.stdout).unwrap();
         let findings = report["findings"].as_array().unwrap();
         let malformed = findings
             .iter()

@@ -253,7 +253,7 @@ fn a_line_without_an_end_is_an_error_within_the_address_space() {
     ] {
         let line = format!("ulimit -v 300000 && exec \"$D\" {command}");
         let message = dir.shell(&line).failure();
-        assert!(message.starts_with("/dev/zero:1: the line "), "{message}");
+        assert!(message.starts_with("/dev/zero:1: the "), "{message}");
     }
     assert_eq!(dir.names(), ["m", "train.conll"]);
 }
@@ -292,7 +292,7 @@ fn text_of_files_cannot_control_a_terminal() {
         "inspect m",
         "inspect m --json",
         "inspect m --config",
-        "eval m odd.conll --errors 9",
+        "eval m odd.conll --errors",
         "eval m odd.conll --json",
         "explain m odd.conll",
         "check odd.conll",
