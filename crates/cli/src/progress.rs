@@ -78,11 +78,11 @@ impl Progress {
     }
 
     /// Replaces the status line of a terminal; elsewhere prints a line.
-    pub fn update(&self, text: String) {
+    pub fn update(&self, text: &str) {
         match self {
             Self::Quiet => {}
-            Self::Lines => notice(&text),
-            Self::Terminal(bar) => bar.set_message(printable_lines(&text)),
+            Self::Lines => notice(text),
+            Self::Terminal(bar) => bar.set_message(printable_lines(text)),
         }
     }
 

@@ -31,7 +31,7 @@ fn of_terminal((width, _): (Width, Height)) -> usize {
 
 /// Returns a text without characters that would move the cursor: with escapes instead of them.
 pub fn printable(text: &str) -> String {
-    escaped(text, |c| c.is_control())
+    escaped(text, char::is_control)
 }
 
 /// Returns the lines of a text as they may go to a terminal, whatever files their words are from:

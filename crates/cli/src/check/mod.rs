@@ -117,7 +117,7 @@ impl CheckCommand {
         super::check_stdin_once(self.train.iter().chain(&self.dev).chain(&self.test))?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        progress.update("reading".to_owned());
+        progress.update("reading");
         let options = CheckOptions {
             read: ReadOptions {
                 partial_labels: self.partial.partial_labels,

@@ -103,12 +103,12 @@ impl TuneObserver for SearchReporter<'_> {
                 let what = "training the best configuration on all data";
                 return self
                     .progress
-                    .update(format!("{what} for {iterations} iterations"));
+                    .update(&format!("{what} for {iterations} iterations"));
             }
         };
         if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
             self.progress
-                .update(format!("{phase}: {done} of {total} training runs done"));
+                .update(&format!("{phase}: {done} of {total} training runs done"));
         }
     }
 
