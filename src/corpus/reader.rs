@@ -320,7 +320,7 @@ pub fn check_regular(path: &Path) -> Result<()> {
         true => Ok(()),
         false => Err(Error::input(
             Place::file(path.to_string_lossy()),
-            "is no regular file (a pipe, a device or a folder, say); expected one, or a link to one",
+            "is no regular file, but a pipe, a device or a folder; expected one, or a link to one",
         )),
     }
 }

@@ -63,8 +63,8 @@ impl Restriction {
 }
 
 impl Restriction {
-    /// Returns the memory in bytes that resolving a condition on a sentence takes at most: the labels
-    /// that are allowed, here and in the mask, and pairs, of all labels before and after a token.
+    /// Returns the memory in bytes that resolving a condition on a sentence takes at most: the
+    /// labels that are allowed, here and in the mask, and pairs of all labels around a token.
     pub fn memory(condition: &Condition, tokens: usize, header: &Header) -> u64 {
         // Vectors double when they grow.
         const PAIR: u64 = 2 * size_of::<(usize, LabelId, LabelId)>() as u64;

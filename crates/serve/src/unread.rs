@@ -1,9 +1,10 @@
 //! What a client still sends when it has its answer.
 //!
 //! An answer that needs no body is ready when the headers are. A client that writes all of its
-//! request before it reads would lose the answer if the connection were closed then, and the rest of
-//! the body would be taken for its next request. So some of it is read and thrown away: what is
-//! left is said to end the connection, which is closed when the client has closed it, too.
+//! request before it reads would lose the answer if the connection were closed then, and the rest
+//! of the body would be taken for its next request. So some of it is read and thrown away; if there
+//! is more, the answer says that it ends the connection, which is closed when the client has closed
+//! it, too.
 
 use std::io;
 use std::pin::Pin;

@@ -36,7 +36,7 @@ impl ReadFormat for Brat {
     }
 }
 
-/// Parses a text and its annotations. All sentences are read at once; after an error there are none.
+/// Parses a text and its annotations. All sentences are read at once; none after an error.
 struct BratParser {
     options: ReadOptions,
     spans: SpanOptions,

@@ -344,7 +344,10 @@ mod tests {
 
     #[test]
     fn spans_with_several_labels_are_left_out_or_have_the_first() {
-        let text = r#"{"text":"Ann in Rome","spans":[{"start":0,"end":3,"labels":["PER","ACTOR"]},{"start":7,"end":11,"labels":["LOC"]}]}"#;
+        let text = concat!(
+            r#"{"text":"Ann in Rome","spans":[{"start":0,"end":3,"labels":["PER","ACTOR"]},"#,
+            r#"{"start":7,"end":11,"labels":["LOC"]}]}"#
+        );
         let options = spans();
         assert_eq!(read(text, &options), ["Ann/O in/O Rome/B-LOC"]);
         assert_eq!(options.report.count(&SEVERAL_LABELS), 1);
@@ -417,11 +420,9 @@ mod tests {
                     .to_owned(),
             ),
             (
-                span(
-                    r#"{"value":{"start":"/p[1]","end":"/p[1]","hypertextlabels":["A"]}}"#,
-                ),
-                "key \"spans\", item 1: found a region of HTML (hypertextlabels); expected spans of \
-                 text, which alone are read"
+                span(r#"{"value":{"start":"/p[1]","end":"/p[1]","hypertextlabels":["A"]}}"#),
+                "key \"spans\", item 1: found a region of HTML (hypertextlabels); expected \
+                 spans of text, which alone are read"
                     .to_owned(),
             ),
             (

@@ -80,7 +80,9 @@ proptest! {
             .iter()
             .map(|sentence| Tagged::new(sentence, labels(sentence.len(), &mut choices)))
             .collect();
-        let owned = |words: Vec<&str>| -> Vec<String> { words.into_iter().map(str::to_owned).collect() };
+        let owned = |words: Vec<&str>| -> Vec<String> {
+            words.into_iter().map(str::to_owned).collect()
+        };
         let expected: Labeled = tagged
             .iter()
             .filter(|tagged| !tagged.sentence.layout.document_start)
