@@ -10,7 +10,7 @@ use crate::corpus::{PyCorpus, each};
 use crate::documents;
 use crate::error::{at, exception};
 use crate::inputs;
-use crate::items::{ItemReader, found};
+use crate::items::{ItemReader, Items, found};
 use crate::sentence::{PySentence, with_labels};
 use crate::tokens::{FeatureSink, Place, Tokens};
 
@@ -26,8 +26,9 @@ impl PyAttributeCorpus {
     fn new(
         sentences: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
-        weights: Option<Vec<f64>>,
+        weights: Option<Items<f64>>,
     ) -> PyResult<Self> {
+        let weights = weights.map(Vec::from);
         let sentences: Vec<_> = match sentences.is_instance_of::<PyString>() {
             true => return Err(found(sentences, "X", "an iterable of sentences")),
             false => sentences.try_iter()?.collect::<PyResult<_>>()?,
@@ -69,10 +70,10 @@ impl PyAttributeCorpus {
     #[staticmethod]
     fn of_rows(
         matrix: &Bound<'_, PyAny>,
-        labels: Vec<Option<String>>,
-        weights: Vec<f64>,
+        labels: Items<Option<String>>,
+        weights: Items<f64>,
     ) -> PyResult<Self> {
-        documents::read(matrix, &labels, &weights).map(Self)
+        documents::read(matrix, &Vec::from(labels), &Vec::from(weights)).map(Self)
     }
 
     fn __len__(&self) -> usize {

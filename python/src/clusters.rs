@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use crate::corpus::PyCorpus;
 use crate::error::exception;
 use crate::inputs;
+use crate::items::Items;
 use crate::job::{self, Job};
 use crate::tagging::Class;
 use crate::training::flow;
@@ -23,11 +24,11 @@ use crate::training::flow;
 #[pyo3(from_item_all)]
 pub struct Arguments<'py> {
     corpus: Option<Bound<'py, PyCorpus>>,
-    paths: Vec<PathBuf>,
+    paths: Items<PathBuf>,
     clusters: i64,
     min_count: i64,
     format: Option<String>,
-    columns: Option<Vec<String>>,
+    columns: Option<Items<String>>,
     comments: bool,
     threads: Option<i64>,
     memory: Option<i64>,
@@ -43,7 +44,7 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
     let format = arguments.format.as_ref().map(|name| name.parse());
     let format: Option<InputFormat> = format.transpose().map_err(exception)?;
     let options = ReadOptions {
-        columns: arguments.columns.clone(),
+        columns: arguments.columns.as_ref().map(|names| names.to_vec()),
         comments: arguments.comments,
         unlabeled: true,
         memory,
@@ -57,7 +58,7 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
         Some(corpus) => corpus.get().0.clone(),
         None => Vec::new(),
     };
-    let paths = &arguments.paths;
+    let paths = &arguments.paths[..];
     let is_followed = arguments.observer.is_some();
     let work = |job: &Job<'_, (usize, usize)>| {
         let mut text = InternedText::new();

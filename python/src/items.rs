@@ -9,8 +9,10 @@
 //! | `"lists": ["city", "name"]` in a dict | `lists:city`, `lists:name`, value 1 |
 
 use std::borrow::Cow;
+use std::ops::Deref;
 use std::str;
 
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -221,6 +223,37 @@ pub fn found(value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
     PyValueError::new_err(format!(
         "found {shown} ({kind}) as {what}; expected {expected}"
     ))
+}
+
+/// The items of an iterable. Unlike those of a `Vec`, they are counted as they come: what `__len__`
+/// says is not trusted.
+pub struct Items<T>(Vec<T>);
+
+impl<T> From<Items<T>> for Vec<T> {
+    fn from(items: Items<T>) -> Self {
+        items.0
+    }
+}
+
+impl<T> Deref for Items<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Items<T> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
+            return Err(PyTypeError::new_err("found a string; expected a list"));
+        }
+        let items = value.try_iter()?;
+        let items = items.map(|item| item?.extract().map_err(Into::into));
+        items.collect::<PyResult<_>>().map(Self)
+    }
 }
 
 /// Returns the strings of an iterable.

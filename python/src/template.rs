@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::error::exception;
 use crate::inputs::{self, SentenceReader};
+use crate::items::Items;
 use crate::sentence::PySentence;
 
 /// A feature template: which properties of the context of a token are its features.
@@ -198,9 +199,9 @@ impl PyTemplate {
     fn features<'py>(
         &self,
         sentence: &Bound<'py, PyAny>,
-        columns: Option<Vec<String>>,
+        columns: Option<Items<String>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let mut reader = SentenceReader::new(columns)?;
+        let mut reader = SentenceReader::new(columns.map(Vec::from))?;
         let py = sentence.py();
         let sentence = PySentence::read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
         if sentence.attributes.is_some() {
@@ -227,9 +228,9 @@ impl PyTemplate {
     /// Returns the template with lines for clusters, vectors and gazetteers.
     fn _with_knowledge(&self, py: Python<'_>, arguments: KnowledgeArguments) -> PyResult<Self> {
         let files = KnowledgeFiles {
-            clusters: arguments.clusters,
-            vectors: arguments.vectors,
-            gazetteers: arguments.gazetteers,
+            clusters: arguments.clusters.into(),
+            vectors: arguments.vectors.into(),
+            gazetteers: arguments.gazetteers.into(),
         };
         let clusters = inputs::count("cluster_count", Some(arguments.cluster_count), 2)?;
         let vectors = inputs::count("vector_count", Some(arguments.vector_count), 1)?;
@@ -237,7 +238,7 @@ impl PyTemplate {
             clusters: clusters.unwrap_or(KnowledgeOptions::CLUSTERS),
             vectors: vectors.unwrap_or(KnowledgeOptions::VECTORS),
             read: ReadOptions {
-                columns: arguments.columns,
+                columns: arguments.columns.map(Vec::from),
                 memory: inputs::memory_limit(arguments.memory)?,
                 ..ReadOptions::default()
             },
@@ -257,9 +258,10 @@ impl PyTemplate {
 
     /// Returns the template that was pickled as this JSON.
     #[staticmethod]
-    fn _restore(json: &str, name: String, paths: Vec<PathBuf>) -> PyResult<Self> {
+    fn _restore(json: &str, name: String, paths: Items<PathBuf>) -> PyResult<Self> {
         let inner = serde_json::from_str(json);
         let inner = inner.map_err(|error| PyValueError::new_err(format!("template: {error}")))?;
+        let paths = paths.into();
         Ok(Self { inner, paths, name })
     }
 
@@ -283,12 +285,12 @@ type Restoring<'py> = (Bound<'py, PyAny>, (String, String, Vec<PathBuf>));
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct KnowledgeArguments {
-    clusters: Vec<PathBuf>,
-    vectors: Vec<PathBuf>,
-    gazetteers: Vec<PathBuf>,
+    clusters: Items<PathBuf>,
+    vectors: Items<PathBuf>,
+    gazetteers: Items<PathBuf>,
     cluster_count: i64,
     vector_count: i64,
-    columns: Option<Vec<String>>,
+    columns: Option<Items<String>>,
     memory: Option<i64>,
 }
 

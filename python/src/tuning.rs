@@ -21,6 +21,7 @@ use crate::corpus::PyCorpus;
 use crate::error::exception;
 use crate::fields::fields;
 use crate::inputs;
+use crate::items::Items;
 use crate::job::{self, Job};
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
@@ -35,7 +36,7 @@ pub struct Arguments<'py> {
     dev: Option<Bound<'py, PyCorpus>>,
     folds: Option<i64>,
     unlabeled: Option<Bound<'py, PyCorpus>>,
-    templates: Vec<Bound<'py, PyTemplate>>,
+    templates: Items<Bound<'py, PyTemplate>>,
     options: Bound<'py, PyDict>,
     space: Bound<'py, PyDict>,
     trials: Option<i64>,

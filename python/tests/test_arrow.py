@@ -224,6 +224,16 @@ def test_wrong_types_are_refused(tagger):
     refused("column 'n': the column has the type Int64", arrow.tag, table, tagger, column="n")
 
 
+def test_offsets_that_make_no_sense_are_refused(tagger):
+    for offsets in [[0, 3, 1], [0, -1, 2], [0, 2**31 - 1, 3]]:
+        offsets = pa.array(offsets, pa.int32()).buffers()[1]
+        texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abc")])
+        refused("the array is damaged", arrow.tag_array, texts, tagger)
+        words = pa.array(["a", "b", "c"])
+        lists = pa.Array.from_buffers(pa.list_(pa.string()), 2, [None, offsets], children=[words])
+        refused("the array is damaged", arrow.tag_array, lists, tagger)
+
+
 def test_wrong_names_are_refused(tagger):
     table = pa.table({"text": ["a"], "spans": ["b"]})
     refused("no column 'x'; the columns are text, spans", arrow.tag, table, tagger, column="x")

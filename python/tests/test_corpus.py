@@ -170,3 +170,34 @@ def test_document_boundaries_are_marked():
     corpus = Corpus.parse("-DOCSTART- O\n\nAda B-PER\n", format="conll")
     assert [sentence.is_document_start for sentence in corpus] == [True, False]
     assert corpus.tokens == 1 and len(corpus.without_boundaries()) == 1
+
+
+class Liar:
+    """An iterable whose `__len__` says what is not true."""
+
+    def __init__(self, items, length):
+        self.items, self.length = items, length
+
+    def __len__(self):
+        return self.length
+
+    def __length_hint__(self):
+        return self.length
+
+    def __getitem__(self, i):
+        return self.items[i]
+
+    def __iter__(self):
+        return iter(self.items)
+
+
+@pytest.mark.parametrize("length", [0, 2**40, 2**62])
+def test_a_length_that_is_not_true_changes_nothing(length):
+    corpus = Corpus(Liar(WORDS, length), LABELS, weights=Liar([0.5, 2], length))
+    assert [s.weight for s in corpus] == [0.5, 2]
+    tokens = [[["Ada", "NNP"]]]
+    corpus = Corpus(Liar(tokens, length), columns=Liar(["word", "pos"], length))
+    assert corpus[0].words == ["Ada"]
+    text = "Ada NNP O\n"
+    columns = Liar(["word", "pos", "label"], length)
+    assert Corpus.parse(text, format="conll", columns=columns)[0].words == ["Ada"]

@@ -17,6 +17,9 @@ use crate::memory::input_over_limit;
 /// file may.
 pub const MAX_LINE: usize = 64 << 20;
 
+/// How much is skipped at most after an error, in bytes. A device may have no end.
+const MAX_SKIPPED: u64 = 1 << 30;
+
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;
 
@@ -52,6 +55,10 @@ const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 /// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
 const LINE: u64 = 32;
 
+/// The memory that a byte of a line takes while its format is not known: the buffer, which doubles,
+/// beside the one that it replaces, and the decoded text.
+const BUFFERED: u64 = 4;
+
 /// A byte stream to read lines from.
 pub type InputStream = Box<dyn BufRead + Send>;
 
@@ -63,6 +70,7 @@ pub struct LineReader {
     input: InputStream,
     file: Arc<str>,
     number: u64,
+    position: u64, // how many bytes of lines were read
     buffer: Vec<u8>,
     ahead: VecDeque<Vec<u8>>, // lines that were peeked at
     is_open: bool,            // whether compression and encoding have been looked for
@@ -149,13 +157,20 @@ impl LineReader {
         }
     }
 
-    /// Limits the memory of a sentence, of which a byte of input takes so many when parsed.
-    pub(super) fn limit_memory(&mut self, limit: u64, per_byte: u64) {
+    /// Limits the memory of a sentence, of which a byte of input takes so many when parsed. Without
+    /// a parser yet, it is that of the lines to peek at.
+    pub fn limit_memory(&mut self, limit: u64, per_byte: Option<u64>) {
         self.memory = SentenceMemory {
             limit,
-            per_byte,
+            per_byte: per_byte.unwrap_or_default().max(BUFFERED),
             held: 0,
         };
+    }
+
+    /// The maximum length of a line in bytes, for which there is also enough memory.
+    pub fn longest(&self) -> usize {
+        let affordable = self.memory.limit / self.memory.per_byte;
+        usize::try_from(affordable).map_or(self.limit, |bytes| bytes.min(self.limit))
     }
 
     /// Begins another sentence: what has been read is kept elsewhere.
@@ -168,6 +183,7 @@ impl LineReader {
             input,
             file,
             number: 0,
+            position: 0,
             buffer: Vec::new(),
             ahead: VecDeque::new(),
             is_open: false,
@@ -178,7 +194,7 @@ impl LineReader {
             limit,
             memory: SentenceMemory {
                 limit: u64::MAX,
-                per_byte: 0,
+                per_byte: BUFFERED,
                 held: 0,
             },
             copy: None,
@@ -233,6 +249,11 @@ impl LineReader {
         self.number
     }
 
+    /// The number of bytes that were read: a parser that does not add to it has not moved on.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
     /// Reads the next line, without its ending (LF or CRLF); `None` at the end of the input.
     ///
     /// # Errors
@@ -263,7 +284,8 @@ impl LineReader {
             };
             copied.map_err(|error| Error::io(COPY, error))?;
         }
-        if !self.memory.add(&self.buffer) {
+        let is_cut = self.buffer.len() > self.longest();
+        if !self.memory.add(&self.buffer) || is_cut {
             return Err(input_over_limit(
                 Place::line(&*self.file, self.number),
                 "the sentence up to here needs",
@@ -279,13 +301,12 @@ impl LineReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the input cannot be read.
+    /// The input cannot be read, or there is no end in sight.
     pub fn skip_sentence(&mut self) -> Result<()> {
+        let end = self.position.saturating_add(MAX_SKIPPED);
         while !self.buffer.is_empty() && !are_blank(&self.buffer) {
             let is_whole = self.buffer.ends_with(b"\n");
-            self.buffer.clear();
-            let filled = self.fill();
-            filled.map_err(|error| Error::io(&*self.file, error))?;
+            self.skip(end)?;
             if is_whole && !self.buffer.is_empty() {
                 self.number = self.number.saturating_add(1);
             }
@@ -297,24 +318,40 @@ impl LineReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the input cannot be read.
+    /// The input cannot be read, or there is no end in sight.
     pub fn skip_line(&mut self) -> Result<()> {
-        while self.buffer.len() > self.limit && !self.buffer.ends_with(b"\n") {
-            self.buffer.clear();
-            let filled = self.fill();
-            filled.map_err(|error| Error::io(&*self.file, error))?;
+        let end = self.position.saturating_add(MAX_SKIPPED);
+        while self.buffer.len() > self.longest() && !self.buffer.ends_with(b"\n") {
+            self.skip(end)?;
         }
         Ok(())
     }
 
+    /// Replaces the buffer by what comes next, unless the position `end` is reached.
+    fn skip(&mut self, end: u64) -> Result<()> {
+        if self.position >= end {
+            let place = Place::line(&*self.file, self.number);
+            return Err(Error::input(place, "what cannot be read here has no end"));
+        }
+        self.buffer.clear();
+        self.fill().map_err(|error| Error::io(&*self.file, error))
+    }
+
     /// Returns line `i` of those that have not been read, from 0, without its ending; `None` if
-    /// there are not so many. What is not UTF-8 is replaced.
+    /// there are not so many, or one of them is too long. What is not UTF-8 is replaced.
     ///
     /// # Errors
     ///
     /// The input cannot be read.
     pub fn peek(&mut self, i: usize) -> Result<Option<String>> {
         while self.ahead.len() <= i {
+            if self
+                .ahead
+                .back()
+                .is_some_and(|line| line.len() > self.longest())
+            {
+                return Ok(None);
+            }
             let mut line = Vec::new();
             let read = self.read_line(&mut line);
             if let Err(error) = read {
@@ -365,6 +402,7 @@ impl LineReader {
             }
             None => self.read_line(&mut buffer),
         };
+        self.position += buffer.len() as u64;
         self.buffer = buffer;
         result
     }
@@ -372,9 +410,8 @@ impl LineReader {
     /// Appends what is up to and including the next LF, but at most one byte more than the limit.
     fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<()> {
         self.open()?;
-        (&mut self.input)
-            .take(self.limit as u64 + 1)
-            .read_until(b'\n', line)?;
+        let most = self.longest() as u64 + 1;
+        (&mut self.input).take(most).read_until(b'\n', line)?;
         Ok(())
     }
 

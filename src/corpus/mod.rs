@@ -54,7 +54,7 @@ pub use output::{
 pub use parse::{Format, ReadFormat, ReadOptions, SentenceParser, decoded};
 pub use read_report::{ReadReport, Repair};
 pub use reader::Reader;
-pub use reader::{check_sources, files_of, open_stream};
+pub use reader::{check_regular, check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 pub use text::TextSplitter;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::by_line::ByLine;
@@ -14,7 +15,7 @@ use super::lines::{InputStream, LineReader, OutputStream};
 use super::parse::{Format, ReadFormat, ReadOptions, SentenceParser};
 use super::text::TextParser;
 use crate::error::{Error, Place, Result};
-use crate::memory::input_over_limit;
+use crate::memory::{MemoryLimit, input_over_limit};
 use crate::sentence::{Schema, Sentence, Separation};
 
 /// Size of the read buffer, in bytes.
@@ -32,12 +33,37 @@ enum PendingInput {
 struct OpenInput {
     lines: LineReader,
     parser: Box<dyn SentenceParser>,
+    error_at: Option<u64>,  // how much had been read at the last error
+    is_damaged: bool,       // the rest of what the last error is about is to be skipped
+    is_finished: bool,      // the parser stays where an error is
     sentences: u64,         // without document boundaries
     line: Option<u64>,      // of the last sentence
     separation: Separation, // what stands before the next sentence, as far as it is known
 }
 
 impl OpenInput {
+    /// Parses the next sentence. After an error, the rest of what it is about is skipped first; a
+    /// parser with a second error where it has read nothing since the first does not move on, so
+    /// that its input is finished. The errors of an input are thus at most two more than its bytes.
+    fn next_sentence(&mut self) -> Result<Option<Sentence>> {
+        if std::mem::take(&mut self.is_damaged) {
+            self.is_finished |= self.parser.recover(&mut self.lines).is_err();
+            self.lines.begin_sentence();
+        }
+        if self.is_finished {
+            return Ok(None);
+        }
+        let parsed = self.parser.next_sentence(&mut self.lines);
+        if let Err(error) = &parsed {
+            let read = Some(self.lines.position());
+            let is_stuck = std::mem::replace(&mut self.error_at, read) == read;
+            self.is_finished = is_stuck || !matches!(error, Error::Input { .. });
+            self.is_damaged = !self.is_finished;
+        }
+        self.lines.begin_sentence();
+        parsed
+    }
+
     /// Records what stands before a sentence: the beginning of the input, a document boundary, the
     /// end of a line, and what the parser found.
     fn separate(&mut self, sentence: &mut Sentence) {
@@ -96,7 +122,7 @@ impl Reader {
     ) -> Result<Self> {
         let mut reader = Self::open(sources, &ReadOptions::default())?;
         if let Some(first) = reader.pending.pop_front() {
-            let mut lines = first.open()?;
+            let mut lines = first.open(reader.options.memory)?;
             reader.options = options(&mut lines)?;
             reader.pending.push_front(PendingInput::Lines(lines));
         }
@@ -190,46 +216,29 @@ impl Reader {
             let Some(current) = &mut self.current else {
                 return Ok(None);
             };
-            if let Some(mut sentence) = current.parser.next_sentence(&mut current.lines)? {
-                current.lines.begin_sentence();
+            if let Some(mut sentence) = current.next_sentence()? {
                 current.separate(&mut sentence);
                 current.sentences += u64::from(!sentence.layout.document_start);
                 self.separator = current.parser.separator().unwrap_or('\t');
                 self.check_columns(&sentence)?;
                 return Ok(Some(sentence));
             }
-            if self.sentences_required && current.sentences == 0 {
+            let is_missing = current.sentences == 0 && current.error_at.is_none();
+            let file = current.lines.file().clone();
+            self.current = None;
+            if self.sentences_required && is_missing {
                 return Err(Error::input(
-                    Place::file(&**current.lines.file()),
+                    Place::file(&*file),
                     "no sentence found; expected at least one",
                 ));
             }
-            self.current = None;
         }
     }
 
     /// Reads the next sentence, or the error of one that cannot be read, after which the next call
-    /// goes on with the sentence after it. An error of the input itself ends that.
+    /// goes on with the sentence after it. An error of the input itself ends that input.
     pub fn next_or_error(&mut self) -> Option<Result<Sentence>> {
-        let error = match self.next_sentence() {
-            Ok(sentence) => return sentence.map(Ok),
-            Err(error) => error,
-        };
-        let recovered = match (&error, &mut self.current) {
-            (Error::Input { .. }, Some(current)) => {
-                let recovered = current.parser.recover(&mut current.lines);
-                current.lines.begin_sentence();
-                recovered
-            }
-            _ => {
-                self.current = None;
-                Ok(())
-            }
-        };
-        if recovered.is_err() {
-            self.current = None;
-        }
-        Some(Err(error))
+        self.next_sentence().transpose()
     }
 
     /// Checks that `sentence` has the columns of the first input.
@@ -268,12 +277,14 @@ impl Iterator for Reader {
 
 impl PendingInput {
     /// Opens the input.
-    fn open(self) -> Result<LineReader> {
+    fn open(self, memory: MemoryLimit) -> Result<LineReader> {
         match self {
             Self::Lines(lines) => Ok(lines),
             Self::Path(name) => {
                 let file = name.to_string_lossy();
-                Ok(LineReader::new(open_stream(&name)?, file.into()))
+                let mut lines = LineReader::new(open_stream(&name)?, file.into());
+                lines.limit_memory(memory.bytes(0), None);
+                Ok(lines)
             }
         }
     }
@@ -297,6 +308,23 @@ pub fn check_sources<S: AsRef<OsStr>>(sources: &[S]) -> Result<()> {
     }
 }
 
+/// Checks that a file that nobody named, such as one of a folder, is a regular one, or a link to
+/// one: others may have no end.
+///
+/// # Errors
+///
+/// [`Error::Input`] if it is not; [`Error::Io`] if it does not exist.
+pub fn check_regular(path: &Path) -> Result<()> {
+    let metadata = fs::metadata(path).map_err(|error| Error::io(path, error))?;
+    match metadata.is_file() {
+        true => Ok(()),
+        false => Err(Error::input(
+            Place::file(path.to_string_lossy()),
+            "is no regular file, but a pipe, a device or a folder; expected one, or a link to one",
+        )),
+    }
+}
+
 /// Returns the files to read for a source ([`ReadFormat::files`]).
 pub fn files_of(source: &OsStr, options: &ReadOptions) -> Result<Vec<OsString>> {
     match &options.reader {
@@ -316,17 +344,21 @@ pub fn open_stream(name: &OsStr) -> Result<InputStream> {
 
 /// Opens an input and selects its parser.
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
-    let mut lines = input.open()?;
+    let mut lines = input.open(options.memory)?;
     options.decode(&mut lines);
     let guessed = || Format::guess(lines.file());
     let parser = match &options.reader {
         Some(reader) => reader.parser(options)?,
         None => options.format.unwrap_or_else(guessed).parser(options)?,
     };
-    lines.limit_memory(options.memory.bytes(0), parser.memory_per_byte());
+    let per_byte = parser.memory_per_byte();
+    lines.limit_memory(options.memory.bytes(0), Some(per_byte));
     Ok(OpenInput {
         lines,
         parser,
+        error_at: None,
+        is_damaged: false,
+        is_finished: false,
         sentences: 0,
         line: None,
         separation: Separation::INPUT,

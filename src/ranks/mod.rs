@@ -88,7 +88,7 @@ impl Ranks {
         self.sum(&mut length)?;
         let [length] = length.map(|length| length as usize);
         let mut own = own.chunks(4);
-        let mut bytes = Vec::with_capacity(length);
+        let mut bytes = Vec::new();
         while bytes.len() < length {
             let words = (length - bytes.len()).div_ceil(4).min(Self::PIECE);
             let word = |own: Option<&[u8]>| {

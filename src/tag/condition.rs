@@ -141,7 +141,12 @@ impl Condition {
         let error = |message: String| Error::input(sentence.place(0), message);
         let record: Map<String, Value> =
             serde_json::from_str(record).map_err(|e| error(format!("not valid JSON: {e}")))?;
-        for key in keys {
+        for (i, key) in keys.iter().enumerate() {
+            if keys[..i].contains(key) {
+                return Err(error(format!(
+                    "key \"{key}\": expected it once, found it twice"
+                )));
+            }
             let items = match record.get(key) {
                 None | Some(Value::Null) => continue,
                 Some(Value::Array(items)) => items,
@@ -190,7 +195,9 @@ impl Condition {
         for (t, item) in items.iter().enumerate() {
             let label = TokenLabel::from_json(item);
             let label = label.map_err(|fault| format!(", item {}: {fault}", t + 1))?;
-            self.labels.push((t, label));
+            if label != TokenLabel::Unknown {
+                self.labels.push((t, label));
+            }
         }
         Ok(())
     }

@@ -9,7 +9,7 @@
 
 use super::condition::{Condition, KnownSpan};
 use super::input::TagInput;
-use crate::chain::{Constraint, LabelMask};
+use crate::chain::{Constraint, LabelMask, padded};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, Labeling, SpanPosition};
@@ -61,6 +61,24 @@ impl Restriction {
 }
 
 impl Restriction {
+    /// Returns the memory in bytes that resolving a condition on a sentence takes at most: the
+    /// labels that are allowed, here and in the mask, and pairs of all labels around a token.
+    pub fn memory(condition: &Condition, tokens: usize, header: &Header) -> u64 {
+        // Vectors double when they grow.
+        const PAIR: u64 = 2 * size_of::<(usize, LabelId, LabelId)>() as u64;
+        const ALLOWED: u64 = 1 + 2 * size_of::<f64>() as u64;
+        let labels = header.labels.len();
+        let known = match header.labeling == header.corpus_labeling {
+            true => 0,
+            false => 2 * condition.labels.len() as u64,
+        };
+        let inside = |span: &KnownSpan| span.end.min(tokens).saturating_sub(span.start) as u64;
+        let inside: u64 = condition.spans.iter().map(|span| inside(span) + 1).sum();
+        let pairs = (labels as u64).pow(2).saturating_mul(known + inside);
+        let row = size_of::<Vec<bool>>() as u64 + padded(labels) as u64 * ALLOWED;
+        (tokens as u64 * row).saturating_add(pairs.saturating_mul(PAIR))
+    }
+
     /// Returns whether some label pairs are forbidden.
     pub fn has_pairs(&self) -> bool {
         !self.forbidden.is_empty()

@@ -472,6 +472,17 @@ impl Tagger {
             condition.check(sentence)?;
             return Ok(None);
         }
+        let [tokens, labels] = [sentence.len(), self.transitions.labels()];
+        let needed = Restriction::memory(condition, tokens, self.model.header());
+        if needed > SMALL || self.memory != MemoryLimit::Available {
+            self.memory.check(needed, 0).map_err(|over| {
+                let message = format!(
+                    "known labels and spans of a sentence of {tokens} tokens with {labels} labels: \
+                     {over}; expected a shorter sentence"
+                );
+                Error::input(sentence.place(0), message)
+            })?;
+        }
         let restriction = Restriction::new(condition, sentence, self.model.header())?;
         if let (Order::Zero, Some(&(t, ..))) =
             (self.transitions.order(), restriction.forbidden.first())

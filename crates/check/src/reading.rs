@@ -70,7 +70,8 @@ impl FileReading {
         )));
         let stream = open_stream(file)?;
         let stream = decoded(stream, &self.options).map_err(|error| Error::io(file, error))?;
-        let stream = ScannedInput::new(stream, Arc::clone(&scan));
+        let memory = self.options.memory.bytes(self.held);
+        let stream = ScannedInput::new(stream, Arc::clone(&scan), memory);
         let options = ReadOptions {
             format: Some(format),
             encoding: None, // decoded already
@@ -78,13 +79,13 @@ impl FileReading {
             ..self.options.clone()
         };
         let mut reader = Reader::from_read(Box::new(stream), &name, &options);
-        let (mut errors, mut count) = (Vec::new(), 0);
-        let limit = self.options.memory.bytes(self.held);
+        let (mut errors, mut has_errors, mut count) = (Findings::new(limit), false, 0);
         while let Some(sentence) = reader.next_or_error() {
             let sentence = match sentence {
                 Ok(sentence) => sentence,
                 Err(error) => {
-                    errors.push(error);
+                    has_errors = true;
+                    add_error(&mut errors, &name, error);
                     continue;
                 }
             };
@@ -93,12 +94,12 @@ impl FileReading {
                 self.check_columns(role, &sentence);
             }
             self.held += sentence.memory() as u64 + TABLES_PER_TOKEN * sentence.len() as u64;
-            if self.held > limit {
+            if self.held > memory {
                 let what = "checking the sentences up to here needs";
                 return Err(input_over_limit(
                     sentence.place(0),
                     what,
-                    limit,
+                    memory,
                     "less text",
                 ));
             }
@@ -113,27 +114,13 @@ impl FileReading {
         if let Some(scan) = scan {
             self.findings.append(scan.finish());
         }
-        let has_errors = !errors.is_empty();
-        for error in errors {
-            self.add_error(&name, error);
-        }
+        self.findings.append(errors);
         if count == 0 && !has_errors {
             let place = Place::file(name);
             self.findings
                 .add(FindingKind::NoSentences, place, String::new);
         }
         Ok(())
-    }
-
-    /// Adds an error of reading.
-    fn add_error(&mut self, file: &str, error: Error) {
-        let unreadable = |text| (FindingKind::Unreadable, Place::file(file), text);
-        let (kind, place, text) = match error {
-            Error::Input { place, message } => (FindingKind::Malformed, place, message),
-            Error::Io { source, .. } => unreadable(source.to_string()),
-            other => unreadable(other.to_string()),
-        };
-        self.findings.add(kind, place, || text);
     }
 
     /// Compares the columns of a file, by its first sentence, with those of earlier files.
@@ -155,4 +142,15 @@ impl FileReading {
         let file = sentence.file().to_string();
         self.schemas.push((role, Arc::clone(schema), file));
     }
+}
+
+/// Adds an error of reading.
+fn add_error(findings: &mut Findings, file: &str, error: Error) {
+    let unreadable = |text| (FindingKind::Unreadable, Place::file(file), text);
+    let (kind, place, text) = match error {
+        Error::Input { place, message } => (FindingKind::Malformed, place, message),
+        Error::Io { source, .. } => unreadable(source.to_string()),
+        other => unreadable(other.to_string()),
+    };
+    findings.add(kind, place, || text);
 }

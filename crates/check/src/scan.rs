@@ -18,6 +18,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct LineScan {
     file: String,
     line: u64,
+    is_inside: bool, // of a line whose beginning was looked at
     findings: Findings,
     lossy: bool,              // what is not UTF-8 is replaced in training, too
     endings: [(u64, u64); 2], // lines that end in LF, in CRLF: how many, and the first
@@ -28,6 +29,7 @@ impl LineScan {
         Self {
             file: file.to_owned(),
             line: 0,
+            is_inside: false,
             findings,
             lossy,
             endings: [(0, 0); 2],
@@ -41,7 +43,8 @@ impl LineScan {
 
     /// Looks at a line, with its ending, and replaces what is not UTF-8.
     fn line(&mut self, bytes: &mut Vec<u8>) {
-        self.line += 1;
+        self.line += u64::from(!self.is_inside);
+        self.is_inside = !bytes.ends_with(b"\n");
         if self.line == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
             let place = Place::file(&*self.file);
             self.findings
@@ -164,15 +167,18 @@ fn word_at(text: &str, column: u64) -> &str {
 pub(super) struct ScannedInput {
     input: InputStream,
     scan: Arc<Mutex<LineScan>>,
+    longest: u64, // of the bytes that are looked at together
     line: Vec<u8>,
     position: usize, // of what has not been read in `line`
 }
 
 impl ScannedInput {
-    pub fn new(input: InputStream, scan: Arc<Mutex<LineScan>>) -> Self {
+    /// Looks at lines within a limit on memory, of which a byte takes a few.
+    pub fn new(input: InputStream, scan: Arc<Mutex<LineScan>>, memory: u64) -> Self {
         Self {
             input,
             scan,
+            longest: MAX_LINE.min(memory / 8).max(1),
             line: Vec::new(),
             position: 0,
         }
@@ -192,7 +198,7 @@ impl BufRead for ScannedInput {
         if self.position == self.line.len() {
             self.position = 0;
             self.line.clear();
-            let mut line = (&mut self.input).take(MAX_LINE);
+            let mut line = (&mut self.input).take(self.longest);
             line.read_until(b'\n', &mut self.line)?;
             if !self.line.is_empty() {
                 let mut scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,7 +222,7 @@ mod tests {
         let scan = Arc::new(Mutex::new(LineScan::new("x", Findings::new(9), false)));
         let input = Box::new(io::Cursor::new(bytes.to_vec()));
         let mut text = String::new();
-        ScannedInput::new(input, Arc::clone(&scan))
+        ScannedInput::new(input, Arc::clone(&scan), u64::MAX)
             .read_to_string(&mut text)
             .unwrap();
         let scan = Arc::into_inner(scan).unwrap().into_inner().unwrap();

@@ -14,7 +14,9 @@ use dropchain::corpus::{Corpus, Format, ReadOptions, ReadReport, TextEncoding};
 use dropchain::label::{PlainLabels, SchemeDetector};
 use dropchain::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Model, Result};
-use dropchain_formats::{InputFormat, Misaligned, OffsetUnit, SpanOptions, annotation_files};
+use dropchain_formats::{
+    InputFormat, Misaligned, OffsetUnit, SeveralLabels, SpanOptions, annotation_files,
+};
 use dropchain_options::named;
 
 use crate::progress::{Progress, notice};
@@ -406,6 +408,14 @@ pub struct SpanArguments {
     /// The error lists all of them. Discontinuous spans of BRAT are treated alike.
     #[arg(long, value_name = "ACTION", hide_long_help = true)]
     misaligned: Option<Misaligned>,
+    /// The key of the text in --format spans [default: text, or the only string of `data`]
+    #[arg(long, value_name = "KEY", hide_long_help = true)]
+    text_key: Option<String>,
+    /// Spans with several labels: drop, or first (label) [default: drop]
+    ///
+    /// A notice counts them.
+    #[arg(long, value_name = "ACTION", hide_long_help = true)]
+    several_labels: Option<SeveralLabels>,
 }
 
 impl SpanArguments {
@@ -413,6 +423,8 @@ impl SpanArguments {
         SpanOptions {
             offsets: self.offsets.unwrap_or_default(),
             misaligned: self.misaligned.unwrap_or_default(),
+            text_key: self.text_key.clone(),
+            several_labels: self.several_labels.unwrap_or_default(),
         }
     }
 }

@@ -101,7 +101,7 @@ impl ClusterCommand {
         let file = ResultFile::new(&self.output)?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        let mut report = |what| progress.update(what);
+        let mut report = |what: String| progress.update(&what);
         let text = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
         self.input.text.print_notices_to(&progress);
         let clusters = self.learn(text, &progress)?;
@@ -130,7 +130,7 @@ impl ClusterCommand {
     fn learn(&self, text: InternedText, progress: &Progress) -> Result<Clusters> {
         let (tokens, words) = (text.tokens(), text.words(self.min_count));
         progress.println(&format!("{tokens} tokens, {words} words to cluster"));
-        let mut observer = in_tenths(|text| progress.update(text));
+        let mut observer = in_tenths(|text| progress.update(&text));
         let clusters = usize::from(self.clusters);
         let (held, needed) = (text.memory(), text.memory_to_cluster(clusters));
         let check = self.input.limits.memory().check(needed as u64, held as u64);

@@ -21,8 +21,8 @@ use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined};
 use crate::progress::notice;
 use crate::template_arguments::DocumentArguments;
-use crate::terminal::{Rates, damage_table, printable};
-use crate::{CommandError, CommandResult, json_line, print, print_report};
+use crate::terminal::{Rates, damage_table};
+use crate::{CommandError, CommandResult, json_line, print, print_json, print_report};
 
 /// Maximum number of rows in the confusion table.
 const CONFUSIONS: usize = 30;
@@ -137,12 +137,10 @@ impl EvalCommand {
         if !self.quiet {
             warn_of_types(&evaluation);
         }
-        let text = if self.json {
-            self.json(&evaluation, errors)?
-        } else {
-            self.text(&evaluation, errors.as_ref())
-        };
-        print(&text)
+        match self.json {
+            true => print_json(&self.json(&evaluation, errors)?),
+            false => print(&self.text(&evaluation, errors.as_ref())),
+        }
     }
 
     fn text(&self, evaluation: &Evaluation, errors: Option<&ErrorList>) -> String {
@@ -271,7 +269,7 @@ impl EvalCommand {
 fn warn_of_types(evaluation: &Evaluation) {
     let types = |count: fn(&Counts) -> u64| -> Vec<String> {
         let types = evaluation.types().filter(|(_, counts)| count(counts) > 0);
-        types.map(|(name, _)| printable(name)).collect()
+        types.map(|(name, _)| name.to_owned()).collect()
     };
     let [gold, predicted] = [
         types(|counts| counts.gold),

@@ -117,6 +117,12 @@ fn quit(signal: Signal, when: &str, state: &str) -> ! {
     std::process::exit(signal.exit_code().into());
 }
 
+/// Makes a file size limit (`ulimit -f`) an error of writing, not the end of the program.
+pub fn survive_size_limit() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
 /// Starts to handle signals. Call it before creating files.
 pub fn watch() {
     if let Err(error) = watch_signals(|number| handle(Signal(number))) {
@@ -130,8 +136,6 @@ pub fn watch() {
 /// its own, unless the signal is ignored.
 #[cfg(unix)]
 pub fn watch_signals(handle: impl Fn(u8) + Send + 'static) -> io::Result<()> {
-    // A file size limit is then an error of writing, not the end of the program.
-    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let ignored = ignored_signals();
     let is_handled = |signal: &i32| (ignored >> (signal - 1)) & 1 == 0;
     let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(is_handled);

@@ -52,6 +52,7 @@ use config::{ConfigArguments, EffectiveConfig, ParseError};
 use exit::{CommandError, CommandResult, check_uninterrupted};
 pub use ranks_program::run_ranks;
 use team::Team;
+use terminal::{printable_json, printable_lines};
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
@@ -105,8 +106,18 @@ fn stdout_error(error: io::Error) -> CommandError {
     Error::io("standard output", error).into()
 }
 
-/// Writes results to standard output.
+/// Writes results for people to standard output. Text of files cannot control the terminal.
 fn print(text: &str) -> CommandResult {
+    print_exact(&printable_lines(text))
+}
+
+/// Writes results as JSON to standard output. Text of files cannot control the terminal.
+fn print_json(json: &str) -> CommandResult {
+    print_exact(&printable_json(json))
+}
+
+/// Writes a page to standard output, exactly.
+fn print_exact(text: &str) -> CommandResult {
     io::stdout()
         .lock()
         .write_all(text.as_bytes())
@@ -127,7 +138,7 @@ fn print_report(
     text: impl FnOnce() -> String,
 ) -> CommandResult {
     match is_json {
-        true => print(&json_line(report)?),
+        true => print_json(&json_line(report)?),
         false => print(&text()),
     }
 }
@@ -201,6 +212,7 @@ fn parse() -> Result<Cli, ParseError> {
 
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
+    interrupt::survive_size_limit();
     let result = match parse() {
         Ok(cli) => cli.command.run(),
         Err(ParseError::Arguments(error)) => help::explain(*error).exit(),

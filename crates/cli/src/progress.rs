@@ -1,13 +1,12 @@
 //! Progress and notices, on standard error.
 
-use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::terminal;
+use crate::terminal::{self, printable_lines};
 
 /// Whether nothing is printed to standard error, since another process of the run does so.
 static IS_MUTED: AtomicBool = AtomicBool::new(false);
@@ -23,10 +22,10 @@ pub fn notice(text: &str) {
     if IS_MUTED.load(Ordering::Relaxed) {
         return;
     }
-    let text = match terminal::of_notices() {
-        Some(columns) => Cow::Owned(terminal::wrap(text, columns, INDENT)),
-        None => Cow::Borrowed(text),
-    };
+    let mut text = printable_lines(text);
+    if let Some(columns) = terminal::of_notices() {
+        text = terminal::wrap(&text, columns, INDENT);
+    }
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
@@ -79,11 +78,11 @@ impl Progress {
     }
 
     /// Replaces the status line of a terminal; elsewhere prints a line.
-    pub fn update(&self, text: String) {
+    pub fn update(&self, text: &str) {
         match self {
             Self::Quiet => {}
-            Self::Lines => notice(&text),
-            Self::Terminal(bar) => bar.set_message(text),
+            Self::Lines => notice(text),
+            Self::Terminal(bar) => bar.set_message(printable_lines(text)),
         }
     }
 

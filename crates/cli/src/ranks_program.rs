@@ -40,6 +40,7 @@ enum RanksCommand {
 /// returns the exit code. A rank has `threads` threads by default. `abort` ends all ranks, if one
 /// of them cannot tell the others what has happened.
 pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
+    interrupt::survive_size_limit();
     if ranks.rank() > 0 {
         progress::mute();
         // Rank 0 decides whether a signal ends training or the program.

@@ -16,7 +16,7 @@ use crate::outputs::{CommandFiles, ResultFile};
 use crate::predictions::{GoldCorpus, PredictedColumns, joined};
 use crate::progress::Progress;
 use crate::template_arguments::DocumentArguments;
-use crate::{CommandError, CommandResult, check_stdin_once, interrupt, print};
+use crate::{CommandError, CommandResult, check_stdin_once, interrupt, print_exact};
 
 /// Show training and errors in one HTML page
 #[derive(Debug, Args)]
@@ -114,7 +114,7 @@ impl ReportCommand {
         }
         let page = report.html(&self.title)?;
         let Some(file) = file else {
-            return print(&page);
+            return print_exact(&page);
         };
         file.save(page.as_bytes())?;
         progress.println(&format!("wrote {}", self.output.display()));

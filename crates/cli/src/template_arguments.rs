@@ -266,7 +266,7 @@ impl KnowledgeArguments {
             vectors: self.vector_count,
             read,
         };
-        let knowledge = Knowledge::read(&files, &options, &mut |what| progress.update(what))?;
+        let knowledge = Knowledge::read(&files, &options, &mut |what| progress.update(&what))?;
         for part in knowledge.parts() {
             progress.println(&format!("{}: {}", part.name, part.description()));
         }

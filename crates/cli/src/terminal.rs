@@ -31,11 +31,31 @@ fn of_terminal((width, _): (Width, Height)) -> usize {
 
 /// Returns a text without characters that would move the cursor: with escapes instead of them.
 pub fn printable(text: &str) -> String {
-    let escape = |c: char| match c.is_control() {
+    escaped(text, char::is_control)
+}
+
+/// Returns the lines of a text as they may go to a terminal, whatever files their words are from:
+/// with escapes instead of control characters other than line feeds and tabs.
+pub fn printable_lines(text: &str) -> String {
+    escaped(text, |c| c.is_control() && c != '\n' && c != '\t')
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let escape = |c: char| match is_escaped(c) {
         true => c.escape_default().to_string(),
         false => c.to_string(),
     };
     text.chars().map(escape).collect()
+}
+
+/// Returns JSON as it may go to a terminal: with escapes of JSON instead of the control characters
+/// that strings may have unescaped, DEL and those from U+0080.
+pub fn printable_json(json: &str) -> String {
+    let escape = |c: char| match c.is_control() && c != '\n' {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    json.chars().map(escape).collect()
 }
 
 /// Cuts a text that takes more than `columns` in the middle, which `…` stands for: both ends of
@@ -212,6 +232,24 @@ mod tests {
         assert_eq!(cut("short", 5), "short");
         assert_eq!(pad("東", 4), "東  ");
         assert_eq!(printable("a\u{1b}[31m\tß"), "a\\u{1b}[31m\\tß");
+    }
+
+    #[test]
+    fn no_control_character_of_a_file_reaches_a_terminal() {
+        let controls: String = ('\0'..='\u{ff}').filter(|c| c.is_control()).collect();
+        for text in [printable(&controls), printable_lines(&controls)] {
+            assert!(
+                text.chars().all(|c| !c.is_control() || "\n\t".contains(c)),
+                "{text:?}"
+            );
+        }
+        assert_eq!(printable_lines("a\tb\nc\r\u{9b}d"), "a\tb\nc\\r\\u{9b}d");
+        let json = printable_json(&serde_json::json!([controls]).to_string());
+        assert!(!json.contains(char::is_control), "{json:?}");
+        assert_eq!(
+            serde_json::from_str::<[String; 1]>(&json).unwrap(),
+            [controls]
+        );
     }
 
     #[test]

@@ -152,7 +152,7 @@ impl TrainingArguments {
         input: &InputArguments,
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
-        progress.update(format!("reading {}", train.join(", ")));
+        progress.update(&format!("reading {}", train.join(", ")));
         let options = ReadOptions {
             partial_labels: self.partial.partial_labels,
             weights: true,

@@ -116,7 +116,7 @@ impl Observer for TrainingReporter<'_> {
         if let Some(score) = iteration.dev {
             line.push_str(&format!("  dev {score}"));
         }
-        self.progress.update(line);
+        self.progress.update(&line);
         self.log.iteration(iteration)
     }
 

@@ -171,3 +171,23 @@ fn standard_input_and_other_formats_are_checked() {
     let error = dir.run("check missing.conll").exits(1);
     assert!(error.contains("missing.conll"), "{error}");
 }
+
+#[test]
+fn what_is_wrong_with_annotations_is_found_in_one_run() {
+    let text = "true\n{\"text\": \"Ann left\", \"spans\": [[0, 3, \"A\"], [1, 5, \"B\"]]}\n";
+    let dir = TestDir::new(&[("a.jsonl", text), ("a.txt", "Ann Lee")]);
+    dir.write("a.ann", "T1\tA 0 7\tAnn Lee\nT2\tB 4 7\tLee\n");
+    for (command, count) in [
+        ("check a.jsonl --format spans --json", 2),
+        ("check a.txt --format brat --json", 1),
+    ] {
+        let output = dir.run(command);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let report: Value = serde_json::from_str(&output.stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap();
+        let malformed = findings
+            .iter()
+            .find(|finding| finding["kind"] == "malformed");
+        assert_eq!(malformed.unwrap()["count"], count, "{command}: {report}");
+    }
+}

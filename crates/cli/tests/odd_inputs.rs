@@ -239,3 +239,73 @@ fn output_is_complete_and_in_order_behind_a_slow_reader() {
     );
     assert!(fs::metadata(dir.path("in.conll")).is_ok());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_without_an_end_is_an_error_within_the_address_space() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    for command in [
+        "tag m /dev/zero --threads 1",
+        "eval m /dev/zero",
+        "train /dev/zero --template minimal --model new --quiet",
+        "train /dev/zero --format spans --template minimal --model new --quiet",
+        "eval --predictions /dev/zero train.conll",
+    ] {
+        let line = format!("ulimit -v 300000 && exec \"$D\" {command}");
+        let message = dir.shell(&line).failure();
+        assert!(message.starts_with("/dev/zero:1: the "), "{message}");
+    }
+    assert_eq!(dir.names(), ["m", "train.conll"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn files_of_a_folder_that_are_no_regular_ones_are_named_and_not_opened() {
+    let dir = TestDir::new(&[]);
+    for folder in ["brat", "classes", "classes/a"] {
+        fs::create_dir(dir.path(folder)).unwrap();
+    }
+    dir.make_pipe("brat/a.txt");
+    dir.make_pipe("classes/a/b");
+    for (command, file) in [
+        (
+            "train brat --format brat --template minimal --model m --quiet",
+            "brat/a.txt",
+        ),
+        ("classify train classes --model m --quiet", "classes/a/b"),
+    ] {
+        let message = dir.run(command).failure();
+        assert!(
+            message.starts_with(&format!("{file}: is no regular file")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn text_of_files_cannot_control_a_terminal() {
+    let corpus = "Ann\u{1b}[2J B-P\u{1b}[31mX\nleft\u{9b} O\n\n";
+    let dir = TestDir::new(&[("odd.conll", corpus), ("other.conll", "Ann B-P\u{1b}\n")]);
+    dir.run("train odd.conll --template minimal --model m --quiet")
+        .success();
+    for command in [
+        "inspect m",
+        "inspect m --json",
+        "inspect m --config",
+        "eval m odd.conll --errors",
+        "eval m odd.conll --json",
+        "explain m odd.conll",
+        "check odd.conll",
+        "check odd.conll --json",
+        "tag m odd.conll --output inline",
+        "eval m other.conll --columns word",
+    ] {
+        let output = dir.run(command);
+        for text in [output.stdout, output.stderr] {
+            let control = text
+                .chars()
+                .find(|c| c.is_control() && !"\n\t\r".contains(*c));
+            assert_eq!(control, None, "{command}: {text}");
+        }
+    }
+}

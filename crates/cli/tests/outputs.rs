@@ -287,6 +287,18 @@ fn a_file_size_limit_is_an_error_that_keeps_the_old_model() {
     assert_eq!(dir.names(), ["m", "train.conll"]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_size_limit_is_an_error_of_what_is_printed() {
+    let dir = files();
+    for command in ["man train", "completions bash", "man --output-dir pages"] {
+        let output = dir.shell(&format!("ulimit -f 1; $D {command} > printed"));
+        let message = output.failure();
+        assert!(message.contains("File too large"), "{message}");
+    }
+    assert_eq!(dir.shell("$D man train | true").status.code(), Some(0));
+}
+
 #[cfg(unix)]
 #[expect(clippy::print_stdout, reason = "reports a skipped test")]
 #[test]

@@ -111,6 +111,144 @@ fn a_sentence_that_takes_too_much_memory_is_refused() {
     );
 }
 
+#[test]
+fn a_key_of_known_labels_is_read_once() {
+    let dir = model();
+    let server = Server::start(&dir, "m");
+    let body = json!({"tokens": ["a"], "z": ["O"]}).to_string();
+    assert_eq!(server.post("/tag?forced=z", &body).status, 200);
+    for query in ["forced=z,z", "forced=z&forced=z"] {
+        let message = server.post(&format!("/tag?{query}"), &body).error(400);
+        assert!(message.contains("twice"), "{message}");
+    }
+    let keys: Vec<String> = (0..17).map(|i| i.to_string()).collect();
+    let message = server.post(&format!("/tag?forced={}", keys.join(",")), &body);
+    assert!(message.error(400).contains("expected at most 16 keys"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_request_takes_more_memory_than_the_limits_say() {
+    // Another scheme than that of the model: known labels restrict pairs.
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --scheme bioes");
+    let server = Server::start_within(&dir, 1_000_000, "m --threads 1 --memory 200M");
+    let tokens = vec!["a"; 100_000];
+    let keys = vec!["z"; 2000].join(",");
+    let known = json!({"tokens": tokens, "z": vec!["O"; 100_000]}).to_string();
+    let spans: Vec<_> = (0..30_000)
+        .map(|i| json!({"start": i, "end": i + 1, "type": "PER"}))
+        .collect();
+    let spans = json!({"tokens": &tokens[..50_000], "z": spans}).to_string();
+    let list = |item: &str, count: usize| vec![item; count].join(",");
+    let texts = format!("{{\"text\": \"{}\"}}", "a\\n".repeat(600_000));
+    let empty = format!("{{\"inputs\": [{}]}}", list("{\"tokens\":[]}", 130_000));
+    let rows = format!("{{\"rows\": [{}]}}", list("[]", 600_000));
+    let keyed: Vec<String> = (0..150_000).map(|i| format!("\"{i}\":0")).collect();
+    let keyed = format!("{{\"tokens\": [\"a\"], {}}}", keyed.join(","));
+    for (query, body) in [
+        (format!("forced={keys}"), &known),
+        ("forced=z".to_owned(), &known),
+        ("forced=z&marginals".to_owned(), &spans),
+        (String::new(), &texts),
+        ("marginals".to_owned(), &texts),
+        (String::new(), &empty),
+        (String::new(), &rows),
+        (String::new(), &keyed),
+    ] {
+        let status = server.post(&format!("/tag?{query}"), body).status;
+        assert!(
+            [200, 400, 413, 422].contains(&status),
+            "{status} {query:.40}"
+        );
+        assert_eq!(status_of_small(&server), 200, "{query:.40}");
+    }
+}
+
+#[test]
+fn an_answer_from_the_headers_reaches_a_client_that_sends_a_large_body() {
+    let dir = model();
+    let server = Server::start(&dir, "m");
+    let body = "x".repeat(4_000_000);
+    let length = format!("Content-Length: {}\r\n", body.len());
+    for (request, host, status) in [
+        ("POST /nothing", "localhost", 404),
+        ("PUT /tag", "localhost", 405),
+        ("POST /tag", "localhost", 415),
+        ("POST /tag", "evil.example", 403),
+    ] {
+        let mut connection = server.connect();
+        connection.send(format!(
+            "{request} HTTP/1.1\r\nHost: {host}\r\n{length}\r\n{body}"
+        ));
+        connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        connection.response().error(status);
+        assert_eq!(connection.response().status, 200, "{request}");
+    }
+    // More than is read of what nobody needs.
+    let mut connection = server.connect();
+    connection
+        .send("POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n");
+    let part = vec![b'x'; 1 << 20];
+    (0..17).for_each(|_| connection.send(&part));
+    let answer = connection.response();
+    answer.error(404);
+    assert_eq!(answer.header("connection"), Some("close"));
+    connection.assert_closed();
+}
+
+#[test]
+fn hosts_and_origins_that_occur_twice_are_refused() {
+    let dir = model();
+    let server = Server::start(&dir, "m");
+    for header in ["Host: localhost", "Origin: http://localhost"] {
+        let mut connection = server.connect();
+        connection.send(format!(
+            "GET /health HTTP/1.1\r\n{header}\r\n{header}\r\nHost: localhost\r\n\r\n"
+        ));
+        let message = connection.response().error(400);
+        assert!(message.ends_with("occurs twice"), "{message}");
+    }
+}
+
+#[test]
+fn a_client_that_expects_to_be_told_is_told_before_it_sends_a_body() {
+    let dir = model();
+    let server = Server::start(&dir, "m");
+    let head = |path: &str, length: usize| {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n"
+        )
+    };
+    for (path, length, status) in [("/nothing", 10, 404), ("/tag", 1 << 30, 413)] {
+        let mut connection = server.connect();
+        connection.send(head(path, length));
+        let answer = connection.response();
+        answer.error(status);
+        assert_eq!(answer.header("connection"), Some("close"));
+        connection.assert_closed();
+    }
+    let body = "{\"tokens\": [\"Rome\"]}";
+    let mut connection = server.connect();
+    connection.send(head("/tag", body.len()));
+    assert_eq!(connection.response().status, 100);
+    connection.send(body);
+    assert_eq!(connection.response().status, 200);
+}
+
+#[test]
+fn headers_that_are_far_too_large_are_answered_before_the_end() {
+    let dir = model();
+    let server = Server::start(&dir, "m");
+    let mut connection = server.connect();
+    connection.send(format!(
+        "GET / HTTP/1.1\r\nX: {}\r\n\r\n",
+        "x".repeat(8_000_000)
+    ));
+    assert_eq!(connection.response().status, 431);
+    connection.assert_closed();
+}
+
 /// Starts a request that keeps the only thread of a server busy until the connection is dropped.
 pub fn occupy(server: &Server) -> Connection {
     let mut busy = server.connect();

@@ -28,6 +28,7 @@
 
 mod escaped;
 mod input_format;
+mod line_break;
 mod offset_unit;
 mod read;
 mod write;
@@ -35,5 +36,5 @@ mod write;
 pub use escaped::Escaped;
 pub use input_format::InputFormat;
 pub use offset_unit::OffsetUnit;
-pub use read::{Brat, Misaligned, SpanOptions, Spans, annotation_files};
+pub use read::{Brat, Misaligned, SeveralLabels, SpanOptions, Spans, annotation_files};
 pub use write::{Inline, SlashTags, TextFormat, TextWriter};

@@ -23,6 +23,7 @@ mod request;
 mod routes;
 mod server;
 mod tagging;
+mod unread;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::available_parallelism;

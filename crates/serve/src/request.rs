@@ -1,5 +1,6 @@
 //! What is asked: the options and the body of a request, and why it has no other answer.
 
+use std::cell::LazyCell;
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -9,9 +10,10 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use dropchain::corpus::{Format, JsonObject, ReadOptions, Reader};
 use dropchain::label::{Labeling, Scheme};
+use dropchain::memory::input_over_limit;
 use dropchain::sentence::{Schema, Separation};
 use dropchain::tag::{Header, TagOptions};
-use dropchain::{Error, Place, Result, Sentence};
+use dropchain::{Error, MemoryLimit, Place, Result, Sentence};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -80,6 +82,12 @@ const NAMES: &str = "model, marginals, nbest, constrain, scheme and forced";
 /// Maximum number of best label sequences. `tag` has no such limit.
 const MAX_NBEST: usize = 1000;
 
+/// Maximum number of keys of known labels and spans.
+const MAX_FORCED: usize = 16;
+
+/// Memory of sentences in bytes up to which the available memory is not looked at.
+const SMALL: u64 = 16 << 20;
+
 /// What to tag with, and what to answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestOptions {
@@ -133,7 +141,19 @@ impl RequestOptions {
                 let schemes = |_| expected("raw, io, iob1, iob2, bioes or plain");
                 self.scheme = Some(value.parse().map_err(schemes)?);
             }
-            "forced" => self.forced = value.split(',').map(str::to_owned).collect(),
+            "forced" => {
+                // A key is cheap to repeat, and its labels are not.
+                for key in value.split(',').map(str::to_owned) {
+                    if self.forced.contains(&key) {
+                        let message = format!("option \"forced\": the key {key:?} occurs twice");
+                        return Err(ApiError::bad_request(message));
+                    }
+                    if self.forced.len() == MAX_FORCED {
+                        return Err(expected(&format!("at most {MAX_FORCED} keys")));
+                    }
+                    self.forced.push(key);
+                }
+            }
             _ => {
                 let message = format!("unknown option {name:?}; the options are {NAMES}");
                 return Err(ApiError::bad_request(message));
@@ -261,8 +281,20 @@ impl<'a> TagRequest<'a> {
             ..ReadOptions::default()
         };
         let reader = Reader::from_read(Box::new(Cursor::new(lines.into_bytes())), name, &options);
+        let limit = LazyCell::new(|| limits.memory.bytes(0));
+        let unchecked = match limits.memory {
+            MemoryLimit::Available => SMALL,
+            MemoryLimit::Bytes(_) => 0,
+        };
+        let mut held = 0;
         for sentence in reader {
             let sentence = sentence?;
+            held += (sentence.memory() + size_of::<InputSentence>()) as u64;
+            if held > unchecked && held > *limit {
+                let what = "the sentences up to here need";
+                let place = sentence.place(0);
+                return Err(input_over_limit(place, what, *limit, "less at once"));
+            }
             sentences.push((sentence.place(0).line.saturating_sub(1) as usize, sentence));
         }
         sentences.sort_by_key(|(input, _)| *input);
@@ -449,6 +481,16 @@ mod tests {
                 "option \"scheme\": expected raw, io, iob1, iob2, bioes or plain, found \"x\"",
             ),
             ("nbest=2&nbest=3", "the option \"nbest\" is given twice"),
+            ("forced=a&forced=b", "the option \"forced\" is given twice"),
+            (
+                "forced=z,y,z",
+                "option \"forced\": the key \"z\" occurs twice",
+            ),
+            (
+                "forced=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
+                "option \"forced\": expected at most 16 keys, found \
+                 \"1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\"",
+            ),
         ] {
             assert_eq!(RequestOptions::parse(query).unwrap_err().message, message);
         }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{self, HOST, HeaderMap, HeaderValue, ORIGIN};
 use axum::http::{Method, StatusCode, Uri, uri::Authority};
@@ -20,6 +21,7 @@ use crate::ServeOptions;
 use crate::models::{ModelState, Models, lock};
 use crate::request::{ApiError, JSON, RequestOptions, json_response};
 use crate::tagging::{RESPONSE_UNITS, Workers, admit, answer, read_body};
+use crate::unread::SharedBody;
 
 /// The addresses.
 const PATHS: [&str; 5] = [TAG, "/models", "/health", "/metrics", "/"];
@@ -89,6 +91,10 @@ pub fn router(app: &Arc<App>) -> Router {
 async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let _in_progress = app.metrics.in_progress.enter();
+    let is_awaited = request.headers().contains_key(header::EXPECT);
+    let (head, body) = request.into_parts();
+    let body = SharedBody::new(body);
+    let request = Request::from_parts(head, Body::new(body.clone()));
     let path = PATHS.into_iter().find(|path| *path == request.uri().path());
     let allowed = app
         .origins
@@ -101,6 +107,9 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
     let endpoint = path.unwrap_or("other");
     app.metrics
         .count(endpoint, response.status(), began.elapsed());
+    // What is left of a body would be taken for the next request.
+    let is_read = body.drain(is_awaited, began + app.options.timeout).await;
+    let close = (!is_read).then_some([(header::CONNECTION, "close")]);
     let headers = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CACHE_CONTROL, "no-store"),
@@ -112,7 +121,7 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
             (header::VARY, vary),
         ]
     });
-    (headers, cross_origin, response).into_response()
+    (headers, close, cross_origin, response).into_response()
 }
 
 /// The answer to a browser that asks what a page of an allowed origin may send.
@@ -230,6 +239,13 @@ impl OriginRules {
         headers: &HeaderMap,
         uri_authority: Option<&Authority>,
     ) -> Result<Option<HeaderValue>, ApiError> {
+        if let Some(name) = [HOST, ORIGIN]
+            .into_iter()
+            .find(|name| headers.get_all(name).iter().nth(1).is_some())
+        {
+            let message = format!("the header {name} occurs twice");
+            return Err(ApiError::bad_request(message));
+        }
         let host = match (uri_authority, headers.get(HOST)) {
             (Some(authority), _) => authority.as_str(),
             (None, Some(host)) => text(host)?,

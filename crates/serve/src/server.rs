@@ -21,6 +21,7 @@ use tokio_io_timeout::TimeoutStream;
 use crate::ServeOptions;
 use crate::models::{ModelFile, Models, Report};
 use crate::routes::{App, router};
+use crate::unread::Lingering;
 
 /// Maximum size of the headers of a request, in bytes.
 const MAX_HEADER_SIZE: usize = 32 << 10;
@@ -187,7 +188,7 @@ fn talk(
         .header_read_timeout(idle)
         .max_header_size(MAX_HEADER_SIZE)
         .serve_connection(
-            TokioIo::new(Box::pin(stream)),
+            TokioIo::new(Lingering::new(stream)),
             TowerToHyperService::new(router.clone()),
         );
     let connection = graceful.watch(connection);

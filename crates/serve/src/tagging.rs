@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
 use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
@@ -19,6 +19,9 @@ use crate::request::{ApiError, RequestOptions, TagRequest};
 /// Maximum number of tokens of a sentence times that of its best label sequences: nothing ends the
 /// search for them but its end.
 const MAX_NBEST_TOKENS: usize = 1_000_000;
+
+/// The least bytes of a marginal in a response: `"O":1,`.
+const LEAST_MARGINAL: usize = 6;
 
 /// The answer to a request to tag.
 #[derive(Debug, Default)]
@@ -36,14 +39,25 @@ impl Answer {
         self.body.extend_from_slice(json.as_bytes());
     }
 
-    /// Counts a sentence that was written as a line, unless the response is too large.
-    fn count(&mut self, sentence: &Sentence, max_response: usize) -> Result<(), ApiError> {
-        if self.body.len() > max_response {
-            let message = format!(
-                "the response would have more than {max_response} bytes; send less at once"
-            );
-            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+    /// Rejects a sentence whose marginals alone would make the response too large.
+    fn check_marginals(
+        &self,
+        sentence: &Sentence,
+        options: &RequestOptions,
+        labels: usize,
+        limits: &ServeOptions,
+    ) -> Result<(), ApiError> {
+        let marginals = sentence.len().saturating_mul(labels);
+        let bytes = marginals.saturating_mul(LEAST_MARGINAL);
+        match options.tag.marginals {
+            true => check_response(self.body.len().saturating_add(bytes), limits),
+            false => Ok(()),
         }
+    }
+
+    /// Counts a sentence that was written as a line, unless the response is too large.
+    fn count(&mut self, sentence: &Sentence, limits: &ServeOptions) -> Result<(), ApiError> {
+        check_response(self.body.len(), limits)?;
         self.body.pop();
         self.push(",");
         self.sentences += 1;
@@ -96,6 +110,7 @@ pub fn answer(
                 continue;
             }
             check_nbest(sentence, options)?;
+            answer.check_marginals(sentence, options, header.labels.len(), limits)?;
             let condition = match options.forced.is_empty() {
                 true => None,
                 false => Some(Condition::from_record(sentence, &options.forced)?),
@@ -108,13 +123,23 @@ pub fn answer(
             let tagging = NamedTagging::new(tagger, tagging, &scheme);
             Writer::new(&mut answer.body, "the response", &write_options)?
                 .write(&tagging.tagged(sentence))?;
-            answer.count(sentence, limits.max_response())?;
+            answer.count(sentence, limits)?;
         }
         answer.end_sentences();
         answer.push(if is_list { "}" } else { "" });
     }
     answer.push(if is_list { "]}\n" } else { "}\n" });
     Ok(answer)
+}
+
+/// Rejects a response of so many bytes if it is too large.
+fn check_response(bytes: usize, limits: &ServeOptions) -> Result<(), ApiError> {
+    let most = limits.max_response();
+    if bytes <= most {
+        return Ok(());
+    }
+    let message = format!("the response would have more than {most} bytes; send less at once");
+    Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message))
 }
 
 /// Rejects a sentence that is too long for the number of its best label sequences.
@@ -187,10 +212,6 @@ impl Workers {
     }
 }
 
-/// How much of a body that is too large is read, in bytes: a client that still sends would not see
-/// the answer.
-const MAX_EXCESS: usize = 1 << 20;
-
 /// Memory of responses that clients have not read yet, in units of [`UNIT`] bytes.
 pub const RESPONSE_UNITS: usize = 1 << 19;
 
@@ -199,21 +220,15 @@ const UNIT: usize = 1 << 10;
 
 /// Reads the body of a request. It is copied, for a list of tiny chunks takes far more memory.
 pub async fn read_body(mut body: Body, limit: usize) -> Result<Bytes, ApiError> {
-    let (mut bytes, mut length) = (Vec::new(), 0);
-    while let Some(frame) = body.frame().await {
+    let mut bytes = Vec::new();
+    let mut is_small = body.size_hint().lower() <= limit as u64;
+    while is_small && let Some(frame) = body.frame().await {
         let frame = frame
             .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
-        let data = frame.into_data().unwrap_or_default(); // or trailers
-        length += data.len();
-        match length <= limit {
-            true => bytes.extend_from_slice(&data),
-            false => bytes = Vec::new(),
-        }
-        if length > limit.saturating_add(MAX_EXCESS) {
-            break;
-        }
+        bytes.extend_from_slice(&frame.into_data().unwrap_or_default()); // or trailers
+        is_small = bytes.len() <= limit;
     }
-    if length <= limit {
+    if is_small {
         return Ok(bytes.into());
     }
     let message = format!("the body has more than {limit} bytes; send less at once (--max-body)");

@@ -93,6 +93,8 @@ class Corpus:
         paragraphs: bool = False,
         offsets: str | None = None,
         misaligned: str | None = None,
+        text_key: str | None = None,
+        several_labels: str | None = None,
     ) -> Self: ...
     @classmethod
     def parse(

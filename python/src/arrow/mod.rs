@@ -8,6 +8,8 @@ mod input;
 mod output;
 mod rows;
 
+use std::panic::{self, AssertUnwindSafe};
+
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::Field;
@@ -105,7 +107,10 @@ fn import(array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         let expected = "an Arrow array: an object with the method __arrow_c_array__";
         return Err(found(array, "the column", expected));
     }
-    let (array, _) = array.extract::<PyArray>()?.into_inner();
+    // Arrays are made of offsets that are not checked before.
+    let extracted = panic::catch_unwind(AssertUnwindSafe(|| array.extract::<PyArray>()));
+    let damaged = || PyValueError::new_err("the array is damaged: its offsets make no sense");
+    let (array, _) = extracted.map_err(|_| damaged())??.into_inner();
     let checked = array.to_data().validate_full();
     checked.map_err(|error| PyValueError::new_err(format!("the array is damaged: {error}")))?;
     Ok(array)

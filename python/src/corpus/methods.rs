@@ -18,6 +18,7 @@ use pyo3::types::{PyIterator, PyList, PySlice, PyType};
 use super::sentences::PyCorpus;
 use crate::error::{exception, in_python};
 use crate::inputs::{self, memory_limit};
+use crate::items::Items;
 use crate::job::{self, Job};
 use crate::sentence::PySentence;
 use crate::tagger::PyTagger;
@@ -25,7 +26,7 @@ use crate::tagger::PyTagger;
 /// Reads how to read; a label column may be an index.
 fn read_options(
     format: Option<&str>,
-    columns: Option<Vec<String>>,
+    columns: Option<Items<String>>,
     label: Option<&Bound<'_, PyAny>>,
     spans: SpanOptions,
 ) -> PyResult<ReadOptions> {
@@ -35,7 +36,7 @@ fn read_options(
         Err(_) => label.extract::<String>(),
     });
     let options = ReadOptions {
-        columns,
+        columns: columns.map(Vec::from),
         label: label.transpose()?,
         ..ReadOptions::default()
     };
@@ -99,8 +100,8 @@ impl PyCorpus {
     fn new(
         sentences: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
-        columns: Option<Vec<String>>,
-        weights: Option<Vec<f64>>,
+        columns: Option<Items<String>>,
+        weights: Option<Items<f64>>,
     ) -> PyResult<Self> {
         Self::of(sentences, labels, columns, weights)
     }
@@ -144,6 +145,10 @@ impl PyCorpus {
     ///     What offsets of spans count.
     /// misaligned : {'error', 'expand', 'drop'}, optional
     ///     What becomes of spans that cut a token.
+    /// text_key : str, optional
+    ///     The key of the text in JSON with spans.
+    /// several_labels : {'drop', 'first'}, optional
+    ///     What becomes of spans with several labels.
     ///
     /// What is decided about a file that does not say it, or most likely is a mistake in it, is a
     /// UserWarning with file and line. Raises OSError if a file cannot be read, ValueError with
@@ -152,14 +157,15 @@ impl PyCorpus {
     #[pyo3(signature = (
         paths, *, format=None, columns=None, label=None, unlabeled=false, comments=false,
         header=false, partial_labels=false, weights=true, max_sentence=None, memory=None,
-        like=None, encoding=None, lossy=false, paragraphs=false, offsets=None, misaligned=None
+        like=None, encoding=None, lossy=false, paragraphs=false, offsets=None, misaligned=None,
+        text_key=None, several_labels=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn read(
         class: &Bound<'_, PyType>,
         paths: &Bound<'_, PyAny>,
         format: Option<&str>,
-        columns: Option<Vec<String>>,
+        columns: Option<Items<String>>,
         label: Option<&Bound<'_, PyAny>>,
         unlabeled: bool,
         comments: bool,
@@ -174,10 +180,14 @@ impl PyCorpus {
         paragraphs: bool,
         offsets: Option<&str>,
         misaligned: Option<&str>,
+        text_key: Option<String>,
+        several_labels: Option<&str>,
     ) -> PyResult<Self> {
         let spans = SpanOptions {
             offsets: named(offsets)?.unwrap_or_default(),
             misaligned: named(misaligned)?.unwrap_or_default(),
+            text_key,
+            several_labels: named(several_labels)?.unwrap_or_default(),
         };
         let mut options = ReadOptions {
             unlabeled,
@@ -221,7 +231,7 @@ impl PyCorpus {
         class: &Bound<'_, PyType>,
         text: String,
         format: &str,
-        columns: Option<Vec<String>>,
+        columns: Option<Items<String>>,
         label: Option<&Bound<'_, PyAny>>,
         unlabeled: bool,
         comments: bool,

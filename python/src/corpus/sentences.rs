@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 
 use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
-use crate::items::found;
+use crate::items::{Items, found};
 use crate::sentence::{PySentence, with_labels};
 
 /// Sentences in memory.
@@ -53,11 +53,11 @@ impl PyCorpus {
     pub fn of(
         sentences: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
-        columns: Option<Vec<String>>,
-        weights: Option<Vec<f64>>,
+        columns: Option<Items<String>>,
+        weights: Option<Items<f64>>,
     ) -> PyResult<Self> {
         let py = sentences.py();
-        let mut reader = SentenceReader::new(columns)?;
+        let mut reader = SentenceReader::new(columns.map(Vec::from))?;
         let mut read = Vec::new();
         if sentences.is_instance_of::<PyString>() {
             let expected = "an iterable of sentences";
@@ -88,7 +88,7 @@ impl PyCorpus {
                     read.len()
                 )));
             }
-            for (i, (sentence, weight)) in read.iter_mut().zip(weights).enumerate() {
+            for (i, (sentence, weight)) in read.iter_mut().zip(Vec::from(weights)).enumerate() {
                 let owned = Arc::unwrap_or_clone(std::mem::replace(sentence, empty()));
                 let weighted = owned.with_weight(weight).map_err(exception);
                 *sentence = Arc::new(weighted.map_err(|e| at(py, || format!("weights[{i}]"), e))?);

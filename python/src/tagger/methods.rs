@@ -1,5 +1,6 @@
 //! The methods of the class `Tagger`.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use dropchain::corpus::Document;
@@ -51,7 +52,12 @@ impl PyTagger {
 
     /// Return a tagger for the contents of a model file, such as those of :meth:`to_bytes`.
     #[classmethod]
-    fn from_bytes(_class: &Bound<'_, PyType>, py: Python<'_>, data: Vec<u8>) -> PyResult<Self> {
+    fn from_bytes(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        data: Cow<'_, [u8]>,
+    ) -> PyResult<Self> {
+        let data = data.into_owned();
         let model = py
             .detach(|| dropchain_crfsuite::from_bytes(data))
             .map_err(exception)?;

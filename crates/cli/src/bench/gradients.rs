@@ -20,7 +20,7 @@ use crate::bench::{gradient_table, training_table};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{TemplateLimits, load_template, template_files};
-use crate::{CommandResult, interrupt, print};
+use crate::{CommandResult, interrupt, print, print_json};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
 #[derive(Debug, Args)]
@@ -143,7 +143,7 @@ impl GradientsCommand {
         let file = self.json_file().map(ResultFile::new).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet || self.measurement.peak_of.is_some());
-        progress.update(format!("reading {}", self.files.join(", ")));
+        progress.update(&format!("reading {}", self.files.join(", ")));
         let corpora = self.read()?;
         let set = TrainingSet::new(
             corpora.labeled.clone(),
@@ -172,7 +172,7 @@ impl GradientsCommand {
         if let Some(file) = file {
             file.save(text.as_bytes())?;
         } else if self.json.is_some() {
-            return print(&text);
+            return print_json(&text);
         }
         let runs = report.training.unwrap_or_default();
         print(&(gradient_table(&report.engines) + &training_table(&runs)))
@@ -271,14 +271,14 @@ impl GradientsCommand {
         set: &TrainingSet,
         progress: &Progress,
     ) -> Result<Vec<Measurement>> {
-        progress.update(format!("computing weights: {}", settings.point));
+        progress.update(&format!("computing weights: {}", settings.point));
         let theta = settings
             .point
             .weights(set, &settings.training, self.measurement.seed)?;
         let repeat = self.measurement.repeat;
         let mut report_step = |step: measurement::Step| {
             let name = display_name(&step.variant.name(), step.variant.is_collapsed());
-            progress.update(match step.round {
+            progress.update(&match step.round {
                 0 => format!("warming up: {name}"),
                 round => format!("repeat {round} of {repeat}: {name}"),
             });
@@ -303,7 +303,7 @@ impl GradientsCommand {
         }
         for (number, row) in rows.iter_mut().enumerate() {
             let name = display_name(&row.engine, row.collapsed);
-            progress.update(format!("measuring memory: {name}"));
+            progress.update(&format!("measuring memory: {name}"));
             row.peak_bytes = measure_peak_memory(number);
         }
         Ok(rows)
@@ -343,7 +343,7 @@ fn train(
     let template = settings.template.as_ref();
     let run = |&variant: &Variant| {
         let name = display_name(&variant.name(), variant.is_collapsed());
-        progress.update(format!("training: {name}"));
+        progress.update(&format!("training: {name}"));
         measurement::train(variant, &settings.training, corpora, template)
     };
     settings.variants.iter().map(run).collect()

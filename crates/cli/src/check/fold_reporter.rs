@@ -17,7 +17,7 @@ impl Observer for FoldReporter<'_> {
     fn pass(&mut self, pass: Pass) {
         if let Pass::Fold { number, of } = pass {
             self.fold = format!("training without fold {number} of {of}");
-            self.progress.update(self.fold.clone());
+            self.progress.update(&self.fold);
         }
     }
 
@@ -25,7 +25,7 @@ impl Observer for FoldReporter<'_> {
         if let Progress::Terminal(_) = self.progress {
             let number = iteration.number;
             let line = format!("{}, iteration {number}", self.fold);
-            self.progress.update(line);
+            self.progress.update(&line);
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -26,7 +26,7 @@ use super::outputs::CommandFiles;
 use super::progress::{Progress, notice};
 use super::template_arguments::template_for;
 use super::template_arguments::{TemplateLimits, load_template, template_files};
-use super::{interrupt, json_line, print};
+use super::{interrupt, json_line, print, print_json};
 use fold_reporter::FoldReporter;
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
@@ -117,7 +117,7 @@ impl CheckCommand {
         super::check_stdin_once(self.train.iter().chain(&self.dev).chain(&self.test))?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        progress.update("reading".to_owned());
+        progress.update("reading");
         let options = CheckOptions {
             read: ReadOptions {
                 partial_labels: self.partial.partial_labels,
@@ -241,7 +241,7 @@ impl CheckCommand {
                 inconsistent,
                 suspicious,
             };
-            return print(&json_line(&results)?);
+            return print_json(&json_line(&results)?);
         }
         let mut text = report_text::format_report(report);
         if let Some(found) = inconsistent {

@@ -11,7 +11,7 @@ use crate::arguments::FileName;
 use crate::classify::arguments::DocumentInput;
 use crate::outputs::CommandFiles;
 use crate::terminal::{Rates, damage_table, format_table};
-use crate::{CommandResult, json_line, print, print_report};
+use crate::{CommandResult, json_line, print, print_json, print_report};
 
 /// Resamples of the paired bootstrap, as `compare` draws by default.
 const SAMPLES: u32 = 2000;
@@ -84,7 +84,7 @@ impl EvalCommand {
             .transpose()?;
         let comparison = comparison.as_ref();
         if self.json {
-            return print(&json_line(&evaluation.json(&report, comparison))?);
+            return print_json(&json_line(&evaluation.json(&report, comparison))?);
         }
         let mut tables = vec![report.class_rows()];
         tables.extend(self.confusion.then(|| report.confusion_rows()));

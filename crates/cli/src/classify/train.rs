@@ -82,7 +82,7 @@ impl TrainCommand {
         let log = files.log.as_ref().map(Log::create).transpose()?;
         files.threads.start_pool()?;
         let progress = Progress::new(files.quiet);
-        progress.update(format!("reading {}", files.train.join(", ")));
+        progress.update(&format!("reading {}", files.train.join(", ")));
         let (corpus, dev) = read(&trainer, files, &self.dev, &progress)?;
         trainer.interrupt = Some(interrupt::flag());
         let header = header(&files.train, Vec::new(), None);

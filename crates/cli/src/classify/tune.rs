@@ -124,7 +124,7 @@ impl TuneCommand {
         files.threads.start_pool()?;
         let started = Instant::now();
         let progress = Progress::new(files.quiet);
-        progress.update(format!("reading {}", files.train.join(", ")));
+        progress.update(&format!("reading {}", files.train.join(", ")));
         let (corpora, classes) = self.read(&trainer, &progress)?;
         if classes > 2 && !trainer.is_joint() {
             let message = match self.learning.hidden() {

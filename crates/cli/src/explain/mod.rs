@@ -17,7 +17,7 @@ use crate::outputs::CommandFiles;
 use crate::tag_input::{ForcedArguments, TagInputArguments, open_tagger};
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::columns;
-use crate::{CommandResult, print};
+use crate::{CommandResult, print_exact};
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
@@ -111,7 +111,7 @@ impl ExplainCommand {
             ..TagOptions::default()
         };
         if self.output == OutputName::Html {
-            print(&output::page_beginning(&self.model.display().to_string()))?;
+            print_exact(&output::page_beginning(&self.model.display().to_string()))?;
         }
         let explain = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
             let documents = batch.documents();
@@ -139,7 +139,7 @@ impl ExplainCommand {
             Error::io(OUTPUT, error)
         })?;
         match self.output {
-            OutputName::Html => print(output::PAGE_END),
+            OutputName::Html => print_exact(output::PAGE_END),
             OutputName::Text | OutputName::Json => Ok(()),
         }
     }

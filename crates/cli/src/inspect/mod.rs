@@ -19,7 +19,7 @@ use crate::outputs::CommandFiles;
 use crate::progress::notice;
 use crate::tag_input::check_is_tagger;
 use crate::terminal::columns;
-use crate::{CommandResult, print};
+use crate::{CommandResult, print, print_json};
 
 /// Show the contents of a model: training, sizes, transitions, top attributes
 #[derive(Debug, Args)]
@@ -65,17 +65,17 @@ impl InspectCommand {
         model.verify()?;
         if let Some(name) = &self.attribute {
             let weights = AttributeWeights::find(&model, name)?;
-            return print(&match self.json {
-                true => format!("{:#}\n", json!(weights)),
-                false => weights.text(),
-            });
+            return match self.json {
+                true => print_json(&format!("{:#}\n", json!(weights))),
+                false => print(&weights.text()),
+            };
         }
         let top = TopAttributes::find(&model, self.top)?;
         let lines = LineStatistics::of(&model)?;
-        print(&match self.json {
-            true => format!("{:#}\n", describe(&model, &top, &lines)?),
-            false => self.text(&model, &top, &lines)?,
-        })
+        match self.json {
+            true => print_json(&format!("{:#}\n", describe(&model, &top, &lines)?)),
+            false => print(&self.text(&model, &top, &lines)?),
+        }
     }
 
     fn text(&self, model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Result<String> {

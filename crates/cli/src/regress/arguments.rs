@@ -62,7 +62,7 @@ impl NumberInput {
         files: &[FileName],
         progress: &Progress,
     ) -> Result<RegressionCorpus> {
-        progress.update(format!("reading {}", files.join(", ")));
+        progress.update(&format!("reading {}", files.join(", ")));
         let corpus = trainer.corpus(self.training(files)?)?;
         self.documents.print_notices();
         let counts = format!(

@@ -122,7 +122,7 @@ impl TrainCommand {
                 last = Instant::now();
                 let objective = digits(iteration.objective);
                 let [number, nonzero] = [iteration.number, iteration.nonzero];
-                progress.update(format!(
+                progress.update(&format!(
                     "iteration {number}: objective {objective}, {nonzero} weights"
                 ));
             }
@@ -278,7 +278,7 @@ impl PathCommand {
             let now = (10.0 * done) as u32;
             if now > tenths {
                 tenths = now;
-                progress.update(format!("{} % of the path", 10 * now));
+                progress.update(&format!("{} % of the path", 10 * now));
             }
         };
         let path = trainer.path(&corpus, &self.path.options(self.weights), &mut observe)?;

@@ -308,7 +308,7 @@ impl TuneCommand {
                 Validation::Folds(folds)
             }
         };
-        progress.update("extracting attributes".to_owned());
+        progress.update("extracting attributes");
         let mut templates = settings.templates.clone();
         if let [Some(template)] = &mut templates[..]
             && models.is_empty()

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::training_reporter::format_megabytes;
 use crate::tune::arguments::ResumeArguments;
 use crate::tune::results::{Results, SearchDescription};
-use crate::{CommandResult, interrupt, print};
+use crate::{CommandResult, interrupt, print, print_json};
 
 /// Maximum number of progress reports per rung.
 const REPORTS_PER_RUNG: usize = 12;
@@ -103,12 +103,12 @@ impl TuneObserver for SearchReporter<'_> {
                 let what = "training the best configuration on all data";
                 return self
                     .progress
-                    .update(format!("{what} for {iterations} iterations"));
+                    .update(&format!("{what} for {iterations} iterations"));
             }
         };
         if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
             self.progress
-                .update(format!("{phase}: {done} of {total} training runs done"));
+                .update(&format!("{phase}: {done} of {total} training runs done"));
         }
     }
 
@@ -167,10 +167,10 @@ impl SearchOutput<'_> {
         };
         results.print_notices(self.model, progress);
         let logged = reporter.finish(&results.end_line());
-        let printed = print(&match self.json {
-            true => format!("{:#}\n", results.json()),
-            false => results.table(),
-        });
+        let printed = match self.json {
+            true => print_json(&format!("{:#}\n", results.json())),
+            false => print(&results.table()),
+        };
         logged.map_err(failed)?;
         Ok((result, printed))
     }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -25,7 +25,18 @@ impl Server {
     /// Starts the program on a port that it chooses.
     pub fn start(dir: &TestDir, options: &str) -> Self {
         let line = format!("serve --listen 127.0.0.1:0 {options}");
-        let mut child = dir.command(&line).spawn().unwrap();
+        Self::of(dir.command(&line))
+    }
+
+    /// Starts the program within a limit on its address space, in kilobytes.
+    pub fn start_within(dir: &TestDir, kilobytes: u64, options: &str) -> Self {
+        let line =
+            format!("ulimit -v {kilobytes} && exec \"$D\" serve --listen 127.0.0.1:0 {options}");
+        Self::of(dir.shell_command(&line))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let stderr = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         thread::spawn({

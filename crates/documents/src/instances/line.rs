@@ -19,7 +19,11 @@ pub(super) fn read(
     format: InstanceFormat,
     options: &InstanceReadOptions,
 ) -> Result<Option<Instance>> {
-    while let Some(line) = lines.next_line()? {
+    loop {
+        lines.begin_sentence();
+        let Some(line) = lines.next_line()? else {
+            return Ok(None);
+        };
         if format != InstanceFormat::Text && is_blank(line.text) {
             continue;
         }
@@ -42,7 +46,6 @@ pub(super) fn read(
             line: line.number,
         }));
     }
-    Ok(None)
 }
 
 /// Parses a class, a tab, and a text.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
 use super::line;
 use super::table::Table;
-use dropchain::corpus::{LineReader, check_sources, open_stream};
+use dropchain::corpus::{LineReader, check_regular, check_sources, open_stream};
 use dropchain::error::{Error, Place, Result};
 use dropchain::memory::{MemoryLimit, input_over_limit};
 
@@ -89,6 +89,7 @@ impl InstanceReader {
 
     fn lines(&self, path: &OsStr) -> Result<LineReader> {
         let mut lines = LineReader::new(open_stream(path)?, Arc::from(path.to_string_lossy()));
+        lines.limit_memory(self.options.read.memory.bytes(0), None);
         self.options.read.decode(&mut lines);
         Ok(lines)
     }
@@ -200,7 +201,9 @@ fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         }
     }
     paths.sort_unstable();
-    Ok(paths.into_iter().partition(|path| path.is_dir()))
+    let (folders, files): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
+    files.iter().try_for_each(|file| check_regular(file))?;
+    Ok((folders, files))
 }
 
 /// Reads a file that is one document.
@@ -212,11 +215,16 @@ fn read_whole(
     let limit = memory.bytes(0);
     let file = Arc::clone(lines.file());
     let mut text = String::new();
-    while let Some(line) = lines.next_line()? {
+    loop {
+        lines.begin_sentence(); // the whole is counted here
+        let Some(line) = lines.next_line()? else {
+            break;
+        };
         if !text.is_empty() {
             text.push('\n');
         }
-        if (text.len() + line.text.len()) as u64 > limit {
+        // The text doubles when it grows.
+        if 2 * (text.len() + line.text.len()) as u64 > limit {
             let what = "the document up to here needs";
             let place = Place::line(&*file, line.number);
             return Err(input_over_limit(place, what, limit, "shorter documents"));

@@ -10,12 +10,13 @@ use csv::{ByteRecord, ReaderBuilder};
 use super::instance::{
     Instance, InstanceContent, InstanceReadOptions, TableFeatures, checked_label,
 };
-use dropchain::corpus::{InputStream, LineReader, MAX_LINE};
+use dropchain::corpus::{InputStream, LineReader};
 use dropchain::error::{Error, Place, Result};
 
 /// A table that is being read.
 pub(super) struct Table {
     reader: csv::Reader<Bounded>,
+    longest: usize,           // of a row, in bytes
     unread: Arc<AtomicUsize>, // bytes that the row may still have
     file: Arc<str>,
     record: ByteRecord,
@@ -40,14 +41,16 @@ impl Table {
     /// Reads the names of the columns. Quotes have a meaning only where commas separate.
     pub fn new(lines: LineReader, separator: u8, options: &InstanceReadOptions) -> Result<Self> {
         let file = Arc::clone(lines.file());
+        let longest = lines.longest();
         let stream = lines.into_decoded();
         let stream = stream.map_err(|error| Error::io(&*file, error))?;
-        let unread = Arc::new(AtomicUsize::new(MAX_LINE));
+        let unread = Arc::new(AtomicUsize::new(longest));
         let mut reader = ReaderBuilder::new()
             .delimiter(separator)
             .quoting(separator == b',')
             .from_reader(Bounded {
                 stream,
+                longest,
                 unread: Arc::clone(&unread),
             });
         let header = reader.byte_headers().map_err(|error| fault(&file, error))?;
@@ -96,6 +99,7 @@ impl Table {
         }
         Ok(Self {
             reader,
+            longest,
             unread,
             file,
             record: ByteRecord::new(),
@@ -106,7 +110,7 @@ impl Table {
 
     /// Reads the next row.
     pub fn read(&mut self, options: &InstanceReadOptions) -> Result<Option<Instance>> {
-        self.unread.store(MAX_LINE, Ordering::Relaxed);
+        self.unread.store(self.longest, Ordering::Relaxed);
         let read = self.reader.read_byte_record(&mut self.record);
         if !read.map_err(|error| fault(&self.file, error))? {
             return Ok(None);
@@ -186,6 +190,7 @@ impl FeatureColumn {
 /// A stream that fails when a row is too long, such as one whose quotes are never closed.
 struct Bounded {
     stream: InputStream,
+    longest: usize,
     unread: Arc<AtomicUsize>,
 }
 
@@ -193,7 +198,10 @@ impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let unread = self.unread.load(Ordering::Relaxed);
         if unread == 0 {
-            let message = format!("a row is longer than {} MiB", MAX_LINE >> 20);
+            let message = format!(
+                "a row is longer than {} bytes (is a quote missing?)",
+                self.longest
+            );
             return Err(io::Error::other(message));
         }
         let end = buffer.len().min(unread);

@@ -12,6 +12,7 @@ use super::faults::Faults;
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
 use super::misaligned::{DROPPED, EXPANDED, Misaligned, SpanOptions};
 use super::offset_map::{OffsetMap, unit_name};
+use crate::line_break::is_line_break;
 
 /// Splits texts into sentences and tokens, with the labels that their spans give them, in scheme
 /// IOB2. A sentence never ends inside a span.
@@ -25,6 +26,7 @@ pub(super) struct Aligner {
 /// A span in bytes, without blanks at its ends.
 struct ByteSpan<'a> {
     bytes: Range<usize>,
+    has_gaps: bool,
     span: &'a MarkedSpan,
 }
 
@@ -144,6 +146,7 @@ impl Aligner {
         let end = start + found.trim().len();
         Ok(ByteSpan {
             bytes: start..end,
+            has_gaps: span.gaps.iter().any(|gap| !is_blank_gap(*gap, text, map)),
             span,
         })
     }
@@ -173,7 +176,7 @@ impl Aligner {
             let is_whole = first < last
                 && tokens[first].bytes.start == span.bytes.start
                 && tokens[last - 1].bytes.end == span.bytes.end
-                && !span.span.has_gaps;
+                && !span.has_gaps;
             if !is_whole && !self.keeps(span, text, tokens.get(first..last).unwrap_or_default()) {
                 continue;
             }
@@ -213,7 +216,7 @@ impl Aligner {
                     is_inside(span.bytes.start) || is_inside(span.bytes.end)
                 });
                 let fault = match cut {
-                    _ if span.span.has_gaps => "is discontinuous".to_owned(),
+                    _ if span.has_gaps => "is discontinuous".to_owned(),
                     Some(token) => {
                         format!("cuts the token '{}'", shortened(&text[token.bytes.clone()]))
                     }
@@ -269,6 +272,15 @@ impl Aligner {
             last.layout.ends_source = true;
         }
         Ok(sentences)
+    }
+}
+
+/// Whether two fragments of a span are only apart because a line ends between them, say.
+fn is_blank_gap((start, end): (u64, u64), text: &str, map: &OffsetMap<'_>) -> bool {
+    let is_blank = |gap: &str| gap.chars().all(|c| c.is_whitespace() || is_line_break(c));
+    match (map.byte(start), map.byte(end)) {
+        (Ok(start), Ok(end)) => text.get(start..end).is_some_and(is_blank),
+        _ => false,
     }
 }
 

@@ -9,7 +9,9 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::vec;
 
-use dropchain::corpus::{InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser};
+use dropchain::corpus::{
+    InputLine, LineReader, ReadFormat, ReadOptions, SentenceParser, check_regular,
+};
 use dropchain::{Error, Place, Result, Sentence};
 
 use super::alignment::Aligner;
@@ -17,7 +19,7 @@ use super::marked_text::{MarkedSpan, MarkedText};
 use super::misaligned::SpanOptions;
 
 /// BRAT's standoff format: a text `NAME.txt`, its annotations in `NAME.ann`; or a folder of them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Brat(pub SpanOptions);
 
 impl ReadFormat for Brat {
@@ -28,13 +30,13 @@ impl ReadFormat for Brat {
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
         Ok(Box::new(BratParser {
             options: options.clone(),
-            spans: self.0,
+            spans: self.0.clone(),
             ready: None,
         }))
     }
 }
 
-/// Parses a text and its annotations. All sentences are read at once.
+/// Parses a text and its annotations. All sentences are read at once; none after an error.
 struct BratParser {
     options: ReadOptions,
     spans: SpanOptions,
@@ -65,7 +67,7 @@ impl BratParser {
             tokens: None,
             record: None,
         };
-        let mut aligner = Aligner::new(self.options.clone(), self.spans)?;
+        let mut aligner = Aligner::new(self.options.clone(), self.spans.clone())?;
         let sentences = aligner.sentences(&marked, &file)?;
         aligner.finish()?;
         Ok(sentences)
@@ -82,6 +84,7 @@ fn annotations(text: &LineReader) -> Result<Vec<MarkedSpan>> {
         ));
     }
     let path = path.with_extension("ann");
+    check_regular(&path)?;
     let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
     let name = path.to_string_lossy().into();
     let mut lines = text.like(Box::new(BufReader::new(file)), name);
@@ -101,6 +104,7 @@ impl SentenceParser for BratParser {
         let ready = match &mut self.ready {
             Some(ready) => ready,
             None => {
+                self.ready = Some(Vec::new().into_iter());
                 let sentences = self.read(lines)?;
                 self.ready.insert(sentences.into_iter())
             }
@@ -146,13 +150,13 @@ fn annotation(line: &InputLine) -> Result<Option<MarkedSpan>> {
             "the span {start}–{end} ({label}) is empty or reversed; expected an end after the start"
         )));
     }
-    let has_gaps = ranges.len() > 1;
+    let gaps = ranges.windows(2).map(|pair| (pair[0].1, pair[1].0));
     Ok(Some(MarkedSpan {
         start: ranges.iter().map(|range| range.0).min().unwrap_or(0),
         end: ranges.iter().map(|range| range.1).max().unwrap_or(0),
         label: label.to_owned(),
-        text: text.filter(|_| !has_gaps).map(str::to_owned),
-        has_gaps,
+        text: text.filter(|_| ranges.len() == 1).map(str::to_owned),
+        gaps: gaps.collect(),
         place: Place::line(&**line.file, line.number),
     }))
 }
@@ -179,6 +183,7 @@ fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
     for entry in fs::read_dir(path).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
         if file.extension() == Some(OsStr::new("txt")) {
+            check_regular(&file)?;
             files.push(file.into_os_string());
         }
     }
@@ -258,8 +263,8 @@ mod tests {
                 "a.ann:1: the span 'Zo' (PER, 0–2) cuts the token 'Zoë'\n",
             ),
             (
-                "\nT1\tPER 0 3;4 7\tZoë Lee\n",
-                "a.ann:2: the span 'Zoë Lee' (PER, 0–7) is discontinuous\n",
+                "\nT1\tPER 0 3;14 18\tZoë Rome\n",
+                "a.ann:2: the span 'Zoë Lee\r\nleft Rome' (PER, 0–18) is discontinuous\n",
             ),
             (
                 "T1\tA 0 7\tZoë Lee\nT2\tB 4 7\tLee\n",
@@ -293,6 +298,15 @@ mod tests {
     }
 
     #[test]
+    fn fragments_with_only_white_space_between_them_are_one_span() {
+        let folder = folder(TEXT, "T1\tPER 4 7;9 13\tLee left\n");
+        assert_eq!(
+            read(folder.path(), &options(SpanOptions::default())).unwrap(),
+            ["Zoë/O Lee/B-PER left/I-PER Rome/O ./O"]
+        );
+    }
+
+    #[test]
     fn discontinuous_spans_can_be_extended_or_left_out() {
         let folder = folder(TEXT, "T1\tPER 0 3;9 13\tZoë left\n");
         let read = |misaligned| {
@@ -307,6 +321,23 @@ mod tests {
             read(Misaligned::Expand)[0],
             "Zoë/B-PER Lee/I-PER left/I-PER Rome/O ./O"
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_of_a_folder_is_named_and_not_opened() {
+        for name in ["a.txt", "a.ann"] {
+            let folder = folder(TEXT, "");
+            let path = folder.path().join(name);
+            fs::remove_file(&path).unwrap();
+            std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+            let error = read(folder.path(), &options(SpanOptions::default())).unwrap_err();
+            let error = error.to_string();
+            assert!(
+                error.contains(name) && error.contains("is no regular file"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

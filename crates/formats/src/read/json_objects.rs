@@ -1,15 +1,21 @@
 //! JSON objects, one after the other: one per line, or in an array, on any number of lines.
 
 use dropchain::corpus::LineReader;
+use dropchain::memory::input_over_limit;
 use dropchain::{Error, Place, Result};
 
-/// Finds the objects of a stream, without parsing them.
+use super::MEMORY_PER_BYTE;
+
+/// Finds the objects of a stream, without parsing them. What is wrong is skipped: an error is not
+/// met again.
 #[derive(Debug, Default)]
 pub(super) struct JsonObjects {
+    memory: u64,  // of an object, in bytes
     text: String, // the current line
     at: usize,    // what of it has been read, in bytes
     line: u64,
     array: Option<u64>, // the line of the bracket of an open array
+    is_ended: bool,     // by an object whose end is not known
 }
 
 /// An object that is being read.
@@ -43,15 +49,23 @@ impl Scan {
 }
 
 impl JsonObjects {
+    /// Finds objects that take at most `memory` bytes once parsed.
+    pub fn new(memory: u64) -> Self {
+        Self {
+            memory,
+            ..Self::default()
+        }
+    }
+
     /// Returns the next object and the line that it begins on.
     pub fn next(&mut self, lines: &mut LineReader) -> Result<Option<(String, u64)>> {
-        loop {
+        while !self.is_ended {
             let rest = &self.text[self.at..];
             let Some(at) = rest.find(|c: char| !c.is_ascii_whitespace()) else {
                 if self.next_line(lines)? {
                     continue;
                 }
-                return match self.array {
+                return match self.array.take() {
                     None => Ok(None),
                     Some(line) => Err(Error::input(
                         Place::line(&**lines.file(), line),
@@ -67,6 +81,7 @@ impl JsonObjects {
                 (b',', Some(_)) => {}
                 _ => {
                     let column = self.text[..self.at].chars().count() as u64 + 1;
+                    self.at = self.text.len();
                     return Err(Error::input(
                         Place::column(&**lines.file(), self.line, column),
                         "expected a JSON object with a text, such as {\"text\": \"Ann left\", \
@@ -76,16 +91,20 @@ impl JsonObjects {
             }
             self.at += 1;
         }
+        Ok(None)
     }
 
-    /// Reads the next line; returns whether there is one.
+    /// Reads the next line; returns whether there is one. The memory of several is that of their
+    /// object, which is counted here.
     fn next_line(&mut self, lines: &mut LineReader) -> Result<bool> {
+        lines.begin_sentence();
+        self.text.clear();
+        self.at = 0;
         let Some(line) = lines.next_line()? else {
             return Ok(false);
         };
-        self.text.clear();
         self.text.push_str(line.text);
-        (self.at, self.line) = (0, line.number);
+        self.line = line.number;
         Ok(true)
     }
 
@@ -101,6 +120,15 @@ impl JsonObjects {
             }
             object.push_str(rest);
             object.push('\n');
+            if object.len() as u64 > self.memory / MEMORY_PER_BYTE {
+                self.is_ended = true;
+                return Err(input_over_limit(
+                    Place::line(&**lines.file(), first),
+                    "the JSON object that begins here needs",
+                    self.memory,
+                    "smaller objects (does it end?)",
+                ));
+            }
             if !self.next_line(lines)? {
                 return Err(Error::input(
                     Place::line(&**lines.file(), first),

@@ -5,6 +5,7 @@ use dropchain::{Error, Place, Result};
 use serde_json::value::RawValue;
 
 use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
+use super::misaligned::{FIRST_LABEL, SEVERAL_LABELS, SeveralLabels, SpanOptions};
 
 /// Keys of spans: Prodigy's and ours; doccano's, old and new; its and spaCy's.
 const SPAN_KEYS: [&str; 4] = ["spans", "label", "labels", "entities"];
@@ -35,9 +36,17 @@ const ALTERNATIVES: Repair = Repair {
 
 /// The text of an object, or `None` if it is to be left out: it was rejected or skipped, or has not
 /// been annotated yet.
-pub(super) fn marked_text(line: &InputLine, options: &ReadOptions) -> Result<Option<MarkedText>> {
+pub(super) fn marked_text(
+    line: &InputLine,
+    options: &ReadOptions,
+    span_options: &SpanOptions,
+) -> Result<Option<MarkedText>> {
     let object = parse_object(line)?;
-    let source = Source { line, options };
+    let source = Source {
+        line,
+        options,
+        span_options,
+    };
     if !options.unlabeled && source.is_rejected(&object)? {
         options.report.add(&REJECTED, 1);
         return Ok(None);
@@ -51,7 +60,8 @@ pub(super) fn marked_text(line: &InputLine, options: &ReadOptions) -> Result<Opt
         options.report.add(&REJECTED, 1);
         return Ok(None);
     };
-    let left_out = [&READ_KEYS[..], &SPAN_KEYS[..]].concat();
+    let mut left_out = [&READ_KEYS[..], &SPAN_KEYS[..]].concat();
+    left_out.extend(span_options.text_key.as_deref());
     Ok(Some(MarkedText {
         text: text.into(),
         line: line.number,
@@ -66,6 +76,7 @@ pub(super) fn marked_text(line: &InputLine, options: &ReadOptions) -> Result<Opt
 struct Source<'a> {
     line: &'a InputLine<'a>,
     options: &'a ReadOptions,
+    span_options: &'a SpanOptions,
 }
 
 impl Source<'_> {
@@ -83,30 +94,43 @@ impl Source<'_> {
         }
     }
 
-    /// The text: `text`, also that of the key `data` (Label Studio), or the only string there.
+    /// The text: the value of the key that was chosen, or of `text`, also that of the key `data`
+    /// (Label Studio), or the only string there.
     fn text(&self, object: &JsonObject) -> Result<String> {
-        let data;
-        let value = match (object.get("text"), object.get("data")) {
-            (Some(text), _) => Some(text),
-            (None, Some(value)) => {
-                data = self.object(value, "data")?;
-                let strings = data.members.iter().map(|(_, value)| *value);
-                let mut strings = strings.filter(|value| value.get().starts_with('"'));
-                let only = strings.next().filter(|_| strings.next().is_none());
-                data.get("text").or(only)
-            }
-            (None, None) => None,
+        let data = object
+            .get("data")
+            .filter(|value| value.get().starts_with('{'));
+        let data = data.map(|value| self.object(value, "data")).transpose()?;
+        let data = data.as_ref();
+        let chosen = self.span_options.text_key.as_deref();
+        let key = chosen.unwrap_or("text");
+        let only = || {
+            let mut strings = data?.members.iter().filter(|(_, value)| is_string(value));
+            let only = strings.next().filter(|_| strings.next().is_none());
+            only.filter(|_| chosen.is_none()).map(|(_, value)| *value)
         };
+        let value = object.get(key).or_else(|| data?.get(key)).or_else(only);
         let Some(value) = value else {
-            return Err(self.line.error(
-                "expected the key \"text\" (of Label Studio: \"data\" with a text), found none",
-            ));
+            return Err(self.no_text(key, data.unwrap_or(object)));
         };
         serde_json::from_str(value.get()).map_err(|_| {
             let found = type_name(value);
-            let message = format!("key \"text\": expected a string, found {found}");
+            let message = format!("key \"{key}\": expected a string, found {found}");
             self.line.error(message)
         })
+    }
+
+    /// The error of an object without a text, which names the keys that could have it.
+    fn no_text(&self, key: &str, object: &JsonObject) -> Error {
+        let strings = object.members.iter().filter(|(_, value)| is_string(value));
+        let keys: Vec<String> = strings.map(|(key, _)| format!("{key:?}")).collect();
+        let found = match keys.is_empty() {
+            true => "found no key with a string".to_owned(),
+            false => format!("found strings under {} (--text-key KEY)", keys.join(", ")),
+        };
+        self.line.error(format!(
+            "expected the key {key:?} with the text (of Label Studio: in \"data\"), {found}"
+        ))
     }
 
     /// The spans; `None` if the text has not been annotated.
@@ -188,6 +212,13 @@ impl Source<'_> {
             first(["start", "start_offset"]),
             first(["end", "end_offset"]),
         );
+        if value.get("hypertextlabels").is_some() {
+            return Err(self.fault(
+                name,
+                "found a region of HTML (hypertextlabels); expected spans of text, which alone \
+                 are read",
+            ));
+        }
         let (Some(start), Some(end)) = (start, end) else {
             let is_other = nested.is_some() || is_relation;
             return match is_other && start.is_none() && end.is_none() {
@@ -195,19 +226,24 @@ impl Source<'_> {
                 false => Err(self.fault(name, "expected \"start\", \"end\" and \"label\"")),
             };
         };
-        let label = match (value.get("label"), value.get("labels")) {
-            (Some(label), _) => serde_json::from_str::<String>(label.get()).ok(),
-            (None, Some(labels)) => match serde_json::from_str::<Vec<String>>(labels.get()) {
-                Ok(labels) if labels.len() > 1 => {
-                    let labels = labels.join("' and '");
-                    let message = format!("found the labels '{labels}'; expected one");
-                    return Err(self.fault(name, &message));
-                }
-                labels => labels.ok().and_then(|mut labels| labels.pop()),
-            },
-            (None, None) => None,
+        let labels = match (value.get("label"), value.get("labels")) {
+            (Some(label), _) => serde_json::from_str(label.get()).map(|label| vec![label]),
+            (None, Some(labels)) => serde_json::from_str(labels.get()),
+            (None, None) => Ok(Vec::new()),
         };
-        let Some(label) = label else {
+        let mut labels: Vec<String> = labels.unwrap_or_default();
+        if labels.len() > 1 {
+            let report = &self.options.report;
+            match self.span_options.several_labels {
+                SeveralLabels::First => report.add(&FIRST_LABEL, 1),
+                SeveralLabels::Drop => {
+                    report.add(&SEVERAL_LABELS, 1);
+                    return Ok(None);
+                }
+            }
+            labels.truncate(1);
+        }
+        let Some(label) = labels.pop() else {
             return Err(self.fault(name, "found no label; expected \"label\" with a string"));
         };
         let text = value
@@ -223,7 +259,7 @@ impl Source<'_> {
             end,
             label,
             text,
-            has_gaps: false,
+            gaps: Vec::new(),
             place: Place::line(&**self.line.file, self.line.number),
         }
     }
@@ -294,4 +330,9 @@ impl Source<'_> {
         };
         self.line.error(format!("key \"{name}: {message}"))
     }
+}
+
+/// Whether a value is a string.
+fn is_string(value: &RawValue) -> bool {
+    value.get().starts_with('"')
 }

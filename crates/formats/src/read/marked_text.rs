@@ -37,7 +37,7 @@ pub(super) struct MarkedSpan {
     pub label: String,
     /// The text of the span, if the annotation repeats it.
     pub text: Option<String>,
-    /// Whether there are gaps between `start` and `end`.
-    pub has_gaps: bool,
+    /// What lies between its fragments, if it has several.
+    pub gaps: Vec<(u64, u64)>,
     pub place: Place,
 }

@@ -20,11 +20,13 @@ mod marked_text;
 mod misaligned;
 mod offset_map;
 mod spans;
+#[cfg(test)]
+mod tests;
 
 /// The memory that a byte of input takes at most once parsed, in bytes: short tokens need more than
 /// their text, and growing vectors twice of that.
 const MEMORY_PER_BYTE: u64 = 120;
 
 pub use brat::{Brat, annotation_files};
-pub use misaligned::{Misaligned, SpanOptions};
+pub use misaligned::{Misaligned, SeveralLabels, SpanOptions};
 pub use spans::Spans;

@@ -12,15 +12,16 @@ use super::misaligned::SpanOptions;
 
 /// JSON with texts and spans of characters, as Prodigy, doccano and Label Studio write it. The
 /// label of the options is the key of the spans.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Spans(pub SpanOptions);
 
 impl ReadFormat for Spans {
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
         Ok(Box::new(SpansParser {
             options: options.clone(),
-            objects: JsonObjects::default(),
-            aligner: Aligner::new(options.clone(), self.0)?,
+            spans: self.0.clone(),
+            objects: JsonObjects::new(options.memory.bytes(0)),
+            aligner: Aligner::new(options.clone(), self.0.clone())?,
             ready: VecDeque::new(),
         }))
     }
@@ -29,6 +30,7 @@ impl ReadFormat for Spans {
 /// Parses JSON with spans of characters.
 struct SpansParser {
     options: ReadOptions,
+    spans: SpanOptions,
     objects: JsonObjects,
     aligner: Aligner,
     ready: VecDeque<Sentence>,
@@ -47,7 +49,7 @@ impl SentenceParser for SpansParser {
             };
             let file = lines.file().clone();
             let line = InputLine::new(&text, &file, number);
-            if let Some(marked) = marked_text(&line, &self.options)? {
+            if let Some(marked) = marked_text(&line, &self.options, &self.spans)? {
                 self.ready.extend(self.aligner.sentences(&marked, &file)?);
             }
             if self.ready.is_empty() {
@@ -68,8 +70,8 @@ mod tests {
 
     use super::*;
     use crate::read::marked_json::REJECTED;
-    use crate::read::misaligned::{DROPPED, EXPANDED};
-    use crate::{InputFormat, Misaligned, OffsetUnit};
+    use crate::read::misaligned::{DROPPED, EXPANDED, FIRST_LABEL, SEVERAL_LABELS};
+    use crate::{InputFormat, Misaligned, OffsetUnit, SeveralLabels};
 
     fn spans() -> ReadOptions {
         spans_with(SpanOptions::default())
@@ -319,6 +321,45 @@ mod tests {
     }
 
     #[test]
+    fn the_text_may_have_another_key() {
+        let options = spans_with(SpanOptions {
+            text_key: Some("body".to_owned()),
+            ..SpanOptions::default()
+        });
+        let annotation =
+            r#""annotations":[{"result":[{"value":{"start":0,"end":3,"labels":["PER"]}}]}]"#;
+        for text in [
+            r#"{"body":"Ann left","text":"x","label":[{"start":0,"end":3,"labels":["PER"]}]}"#,
+            &format!(r#"{{"data":{{"body":"Ann left","file":"a.txt"}},{annotation}}}"#),
+        ] {
+            assert_eq!(read(text, &options), ["Ann/B-PER left/O"]);
+        }
+        let other = format!(r#"{{"data":{{"r":"Ann left","file":"a.txt"}},{annotation}}}"#);
+        assert_eq!(
+            error(&other, &options),
+            "x:1: expected the key \"body\" with the text (of Label Studio: in \"data\"), found \
+             strings under \"r\", \"file\" (--text-key KEY)"
+        );
+    }
+
+    #[test]
+    fn spans_with_several_labels_are_left_out_or_have_the_first() {
+        let text = concat!(
+            r#"{"text":"Ann in Rome","spans":[{"start":0,"end":3,"labels":["PER","ACTOR"]},"#,
+            r#"{"start":7,"end":11,"labels":["LOC"]}]}"#
+        );
+        let options = spans();
+        assert_eq!(read(text, &options), ["Ann/O in/O Rome/B-LOC"]);
+        assert_eq!(options.report.count(&SEVERAL_LABELS), 1);
+        let options = spans_with(SpanOptions {
+            several_labels: SeveralLabels::First,
+            ..SpanOptions::default()
+        });
+        assert_eq!(read(text, &options), ["Ann/B-PER in/O Rome/B-LOC"]);
+        assert_eq!(options.report.count(&FIRST_LABEL), 1);
+    }
+
+    #[test]
     fn hostile_objects_are_errors_with_their_line() {
         let deep = format!(
             r#"{{"text":"a","spans":{}1{}}}"#,
@@ -365,10 +406,6 @@ mod tests {
                 "key \"spans\", item 1: the key \"start\" occurs twice".to_owned(),
             ),
             (
-                span(r#"{"start":0,"end":1,"labels":["A","B"]}"#),
-                "key \"spans\", item 1: found the labels 'A' and 'B'; expected one".to_owned(),
-            ),
-            (
                 span("3"),
                 "key \"spans\", item 1: expected an object, found a number".to_owned(),
             ),
@@ -377,9 +414,15 @@ mod tests {
                 "key \"text\": expected a string, found a number".to_owned(),
             ),
             (
-                r#"{"spans":[]}"#.to_owned(),
-                "expected the key \"text\" (of Label Studio: \"data\" with a text), \
-                 found none"
+                r#"{"spans":[],"body":"a","id":"7"}"#.to_owned(),
+                "expected the key \"text\" with the text (of Label Studio: in \"data\"), found \
+                 strings under \"body\", \"id\" (--text-key KEY)"
+                    .to_owned(),
+            ),
+            (
+                span(r#"{"value":{"start":"/p[1]","end":"/p[1]","hypertextlabels":["A"]}}"#),
+                "key \"spans\", item 1: found a region of HTML (hypertextlabels); expected \
+                 spans of text, which alone are read"
                     .to_owned(),
             ),
             (

@@ -9,6 +9,7 @@ use std::ops::Range;
 use dropchain::{Error, Result};
 
 use super::annotated_text::{AnnotatedText, Mark};
+use crate::line_break::is_line_break;
 
 /// The state of the annotations of a file.
 #[derive(Debug, Default)]
@@ -81,12 +82,10 @@ fn fragments(text: &str) -> (Vec<Range<usize>>, String) {
         }
         position += line.chars().count();
     }
+    if chars.is_empty() {
+        chars.push(0..position);
+    }
     (chars, words)
-}
-
-/// Whether some reader of the format takes a character for the end of a line.
-fn is_line_break(c: char) -> bool {
-    matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 fn is_separator(c: char) -> bool {

@@ -7,7 +7,7 @@
 //! preceded by its probability and a tab. Marginals are not shown.
 //!
 //! On a terminal, spans and tags may be colored by type. Control characters, which could be escape
-//! sequences, are then written as U+FFFD.
+//! sequences, are written as U+FFFD.
 
 use std::fmt::Write;
 
@@ -67,11 +67,10 @@ fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
         if t > 0 {
             buffer.push(' ');
         }
-        let word = tagged.word(t).chars();
-        buffer.extend(word.map(|c| displayed(c, color)));
+        buffer.extend(tagged.word(t).chars().map(displayed));
         start_color(buffer, label, color);
         buffer.push('/');
-        buffer.push_str(label);
+        buffer.extend(label.chars().map(displayed));
         end_color(buffer, color);
     }
 }
@@ -88,17 +87,17 @@ fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) 
                 let (before, after) = (sentence.offsets.get(t - 1)?, sentence.offsets.get(t)?);
                 text.get(before.bytes.end..after.bytes.start)
             });
-            escape(buffer, between.unwrap_or(" "), color);
+            escape(buffer, between.unwrap_or(" "));
         }
         if let Some(span) = spans.peek()
             && span.start == t
         {
             start_color(buffer, span.kind, color);
             buffer.push('[');
-            buffer.push_str(span.kind);
+            buffer.extend(span.kind.chars().map(displayed));
             buffer.push(' ');
         }
-        escape(buffer, tagged.word(t), color);
+        escape(buffer, tagged.word(t));
         if spans.next_if(|span| span.end == t + 1).is_some() {
             buffer.push(']');
             end_color(buffer, color);
@@ -107,20 +106,20 @@ fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) 
 }
 
 /// Writes text outside the markup.
-fn escape(buffer: &mut String, text: &str, color: bool) {
+fn escape(buffer: &mut String, text: &str) {
     for c in text.chars() {
         if matches!(c, '[' | ']' | '\\') {
             buffer.push('\\');
         }
-        buffer.push(displayed(c, color));
+        buffer.push(displayed(c));
     }
 }
 
-/// Replaces line breaks and, with colors, other control characters.
-fn displayed(c: char, color: bool) -> char {
+/// Replaces line breaks, and other control characters than tabs.
+fn displayed(c: char) -> char {
     match c {
         '\n' | '\r' => ' ',
-        c if color && c.is_control() && c != '\t' => char::REPLACEMENT_CHARACTER,
+        c if c.is_control() && c != '\t' => char::REPLACEMENT_CHARACTER,
         c => c,
     }
 }
@@ -252,6 +251,9 @@ mod tests {
         assert_eq!(out, expected);
         let out = one(&color(tags()), Format::Conll, "Ann\n", &["PROPN"]);
         assert_eq!(out, "Ann\x1b[34m/PROPN\x1b[0m\n");
+        for (options, expected) in [(spans(), "[\u{fffd} a]\n"), (tags(), "a/B-\u{fffd}\n")] {
+            assert_eq!(one(&options, Format::Conll, "a\n", &["B-\u{9b}"]), expected);
+        }
     }
 
     #[test]

@@ -142,6 +142,7 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
             let spans = SpanOptions {
                 offsets,
                 misaligned,
+                ..SpanOptions::default()
             };
             format.apply(spans, plain.clone())
         }));

@@ -1,5 +1,6 @@
 //! Tests of the writers, and helpers for the tests of the formats.
 
+mod round_trip;
 mod texts;
 
 use std::io::Cursor;
