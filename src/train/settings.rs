@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::base_models::{BaseModels, stored_boundary};
-use super::learner::{AnyLearner, AnyOptions, Learner};
+use super::learner::{AnyLearner, AnyOptions, Learner, fields};
 use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
 use super::options::{CommonOptions, TrainOptions};
 use super::training_set::L2Rule;
@@ -37,7 +37,7 @@ impl TrainSettings {
         let options: AnyOptions = options.replace_method(Into::into);
         let learner = Arc::clone(&options.method);
         let options = options.with_method(());
-        learner.check(options.order)?;
+        learner.check(&options)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("weight of copies without case", options.caseless)?;
         let numbers = [
@@ -173,7 +173,9 @@ impl TrainSettings {
 
 impl Serialize for TrainSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        self.all_options().serialize(serializer)
+        let mut record = fields(&self.all_options());
+        record.extend(self.l2_rule.iter().flat_map(|rule| rule.record()));
+        record.serialize(serializer)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::development::{DevScorer, DevelopmentSet};
 use super::expand::ClassWeights;
 use super::extracted::ExtractedCorpora;
@@ -10,6 +12,7 @@ use super::line_options::ClassOptions;
 use super::noise_options::FeatureNoise;
 use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
+use super::predictor::Predictor;
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
 use crate::ids::AttributeId;
@@ -38,6 +41,9 @@ pub struct TrainingSet {
 pub trait L2Rule: fmt::Debug + Send + Sync {
     /// Returns what the strength on each parameter is divided by, `[space.dimension()]`.
     fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64>;
+
+    /// Returns the options of the rule as logs, models and checkpoints record them.
+    fn record(&self) -> Map<String, Value>;
 }
 
 impl TrainingSet {
@@ -292,15 +298,23 @@ impl TrainingSet {
         }
     }
 
+    /// Returns the parameters of a predictor, or of a tagger, where training starts.
+    pub(super) fn start_of(&self, predictor: Option<&dyn Predictor>) -> Vec<f64> {
+        predictor.map_or_else(|| self.start(), |predictor| predictor.start(self))
+    }
+
     /// Returns the recall bias that the search for it starts from.
     pub fn recall_bias(&self) -> f64 {
         self.origin.as_ref().map_or(0.0, Origin::recall_bias)
     }
 
     /// Returns a scorer on the development data, if there are any.
-    pub(super) fn dev_scorer(&self) -> Option<DevScorer<'_>> {
-        let development = self.corpora.development.as_ref();
-        development.map(|development| development.scorer(&self.space))
+    pub(super) fn dev_scorer<'a>(
+        &'a self,
+        predictor: Option<&'a dyn Predictor>,
+    ) -> Option<DevScorer<'a>> {
+        let development = self.corpora.development.as_ref()?;
+        Some(DevScorer::new(self, development, predictor))
     }
 
     /// Returns the parameters with the attributes that they are of.

@@ -467,7 +467,7 @@ fn in_a_fold_all_of_the_model_is_kept() {
     let fold = whole.hold_out(&[0], &settings).unwrap();
     // The held-out sentence is scored with the weights of the model.
     let score = fold
-        .dev_scorer()
+        .dev_scorer(None)
         .unwrap()
         .score(&fold.start(), &[0.0])
         .unwrap()[0];

@@ -187,9 +187,6 @@ pub struct FeatureArguments {
     #[arg(long, value_parser = one_of(&FREQUENCIES), value_name = "VALUE",
           default_value = "binary")]
     tf: TermFrequency,
-    /// The same as --tf binary
-    #[arg(long, conflicts_with = "tf")]
-    binary: bool,
     /// What words are: tokens of the tokenizer, or what stands between blanks
     #[arg(long, value_parser = one_of(&TOKENS), default_value = "words")]
     tokens: Tokens,
@@ -335,15 +332,6 @@ impl LearningArguments {
         self.loss.hidden
     }
 
-    /// Returns the options that determine a search besides those of training.
-    pub fn identity(&self) -> Vec<(String, String)> {
-        let mut options = self.loss.identity();
-        if let Some(epsilon) = self.l2_informativeness {
-            options.push(("--l2-informativeness".to_owned(), epsilon.to_string()));
-        }
-        options
-    }
-
     /// Returns the options, with default strengths and rates.
     pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
@@ -450,21 +438,6 @@ const LOSSES: [Choice<LossChoice>; 4] = [
 ];
 
 impl LossArguments {
-    /// Returns the options that determine a search.
-    pub fn identity(&self) -> Vec<(String, String)> {
-        let loss = self.loss.map_or("softmax", Loss::name);
-        let margin = self.margin.map_or_else(String::new, |m| m.to_string());
-        let hidden = self.hidden.to_string();
-        let options = [
-            ("--loss", loss.to_owned()),
-            ("--margin", margin),
-            ("--hidden", hidden),
-        ];
-        options
-            .map(|(flag, value)| (flag.to_owned(), value))
-            .to_vec()
-    }
-
     /// Sets the loss.
     ///
     /// # Errors

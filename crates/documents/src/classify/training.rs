@@ -21,8 +21,9 @@ use std::sync::atomic::AtomicBool;
 use super::classifier::Classifier;
 use super::corpus::InstanceCorpus;
 use super::header::{ClassifierParts, Multiclass, one_vs_rest};
-use super::losses::LossTrainer;
 use super::options::ClassifierOptions;
+use serde_json::{Map, Value};
+
 use crate::Instance;
 use crate::features::{at, check_memory, features};
 use dropchain::corpus::Corpus;
@@ -32,10 +33,7 @@ use dropchain::memory::MemoryLimit;
 use dropchain::model::Model;
 use dropchain::score::{ParameterSpace, States};
 use dropchain::sentence::{Attributes, Schema, Sentence};
-use dropchain::train::{
-    AttributeCorpus, End, L2Rule, ObjectiveTrainer, Observer, SegmentTrainer, TrainSettings,
-    Trainer,
-};
+use dropchain::train::{AttributeCorpus, End, L2Rule, Observer, TrainSettings, Trainer};
 
 /// A trained classifier.
 #[derive(Debug)]
@@ -212,7 +210,7 @@ impl<'a> ClassifierTrainer<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`Trainer::train_attributes`]; there are fewer than two classes.
+    /// Those of [`Trainer::train_file`]; there are fewer than two classes.
     pub fn train(
         &self,
         corpus: &InstanceCorpus,
@@ -242,25 +240,21 @@ impl<'a> ClassifierTrainer<'a> {
         dev: Option<&AttributeCorpus>,
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, End)> {
-        if let Some(trainer) = self.loss_trainer() {
-            let (interrupt, memory) = (self.interrupt, self.memory);
-            return trainer.train((corpus, dev), &self.settings, interrupt, memory, observer);
-        }
         let mut trainer = Trainer::with_settings(self.settings.clone()).memory(self.memory);
         if let Some(flag) = self.interrupt {
             trainer = trainer.interrupt(flag);
         }
-        let trained = trainer.train_attributes(corpus, dev, observer)?;
-        Ok((ClassifierParts::of_model(&trained.model)?, trained.end))
+        let (file, end) = trainer.train_file(corpus, dev, observer)?;
+        Ok((self.parts(file)?, end))
     }
 
-    fn loss_trainer(&self) -> Option<LossTrainer> {
-        Some(LossTrainer {
-            loss: self.options.loss?,
-            hidden: self.options.hidden,
-            seed: self.settings.options().seed,
-            optimizer: self.options.train.method.optimizer.clone(),
-        })
+    /// Returns what a classifier consists of, given the file that its learner made.
+    fn parts(&self, file: Vec<u8>) -> Result<ClassifierParts> {
+        if self.options.loss.is_none() {
+            return ClassifierParts::of_model(&Model::from_bytes(file)?);
+        }
+        let classifier = Classifier::from_bytes(file)?;
+        ClassifierParts::of_file(classifier.header().clone(), classifier.file())
     }
 
     /// Returns whether one training learns all classes: together, or with a loss each against the
@@ -272,29 +266,13 @@ impl<'a> ClassifierTrainer<'a> {
         }
     }
 
-    /// Returns what trains the segments of a search of hyperparameters. Of two classes or more, if
-    /// training [is joint](Self::is_joint), otherwise of two.
-    pub fn segments(&self) -> Box<dyn SegmentTrainer> {
-        match self.loss_trainer() {
-            Some(trainer) => Box::new(trainer),
-            None => Box::new(ObjectiveTrainer),
-        }
-    }
-
-    /// Makes the classifier of what [`segments`](Self::segments) finished.
+    /// Makes the classifier of the file that the learner of the [`settings`](Self::settings) made.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] if the bytes are none of it.
-    pub fn classifier(&self, finished: Vec<u8>) -> Result<Classifier> {
-        let parts = match self.loss_trainer() {
-            Some(_) => {
-                let classifier = Classifier::from_bytes(finished)?;
-                ClassifierParts::of_file(classifier.header().clone(), classifier.file())?
-            }
-            None => ClassifierParts::of_model(&Model::from_bytes(finished)?)?,
-        };
-        Classifier::from_bytes(self.record(parts).encode()?)
+    pub fn classifier(&self, file: Vec<u8>) -> Result<Classifier> {
+        Classifier::from_bytes(self.record(self.parts(file)?).encode()?)
     }
 
     /// Records the options in a classifier.
@@ -305,9 +283,6 @@ impl<'a> ClassifierTrainer<'a> {
             0..=2 => Multiclass::Softmax,
             _ => self.options.multiclass,
         };
-        if let Some(epsilon) = self.options.l2_informativeness {
-            header.options["l2_informativeness"] = epsilon.into();
-        }
         parts
     }
 
@@ -340,6 +315,10 @@ pub struct Informativeness {
 }
 
 impl L2Rule for Informativeness {
+    fn record(&self) -> Map<String, Value> {
+        Map::from_iter([("l2_informativeness".to_owned(), self.epsilon.into())])
+    }
+
     fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64> {
         let counts = Counts::new(data, space);
         let mut divisors = vec![1.0; space.dimension()];

@@ -54,6 +54,7 @@ use super::loss::Loss;
 use super::problem::{Documents, InputNoise, MIN_ROWS, Value, dot};
 use dropchain::extract::SparseRows;
 use dropchain::math::sigmoid;
+use dropchain::objective::Terms;
 use dropchain::optim::Objective;
 use dropchain::random::uniform;
 
@@ -283,13 +284,13 @@ impl<'a> HiddenProblem<'a> {
 }
 
 impl Objective for HiddenProblem<'_> {
-    type Detail = Value;
+    type Detail = Terms;
 
     fn dimension(&self) -> usize {
         hidden_dimension(self.columns.len(), self.units)
     }
 
-    fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Value) {
+    fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
         let units = self.units;
         let weights = self.weights(theta);
         let gram = self.gram(weights.alpha);
@@ -330,7 +331,8 @@ impl Objective for HiddenProblem<'_> {
             rest[2 * units] += row.by_score;
         }
         let total = bound + l2;
-        (total, Value { total, loss, l2 })
+        let value = Value { total, loss, l2 };
+        (total, value.terms(self.loss, self.noise))
     }
 }
 

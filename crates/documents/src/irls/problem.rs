@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::loss::Loss;
 use dropchain::extract::SparseRows;
+use dropchain::objective::Terms;
 
 /// The smallest number of rows or columns that a thread takes.
 pub(super) const MIN_ROWS: usize = 256;
@@ -70,6 +71,22 @@ pub struct Value {
 }
 
 impl Value {
+    /// Returns the terms of an objective with this loss and noise. Only the logistic loss has a
+    /// likelihood.
+    pub(super) fn terms(self, loss: Loss, noise: InputNoise) -> Terms {
+        Terms {
+            log_likelihood: match loss {
+                Loss::Logistic => -self.loss,
+                _ => f64::NAN,
+            },
+            noise: match noise {
+                InputNoise::None => 0.0,
+                _ => self.total - self.loss - self.l2,
+            },
+            l2: self.l2,
+        }
+    }
+
     /// Returns the value without noise and smoothing.
     pub(super) fn without_noise(self) -> Self {
         Self {
@@ -140,6 +157,11 @@ impl<'a> Problem<'a> {
             },
             ..*self
         }
+    }
+
+    /// Returns the terms of a value.
+    pub fn terms(&self, value: Value) -> Terms {
+        value.terms(self.loss, self.noise)
     }
 
     /// Returns the number of weights, D + 1.
