@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::*;
 use crate::error::Result;
 use crate::ids::LabelId;
+use crate::random::Lcg;
 use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Template;
 
