@@ -35,7 +35,7 @@ impl ExtractedCorpora {
     /// Converts all sentences to a training set. If the settings say so, attributes that always
     /// occur together are collapsed into classes.
     pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
-        TrainingSet::from_extracted(self, settings.options(), settings.l2_rule().cloned())
+        TrainingSet::from_extracted(self, settings.options(), settings.penalty_rule().cloned())
     }
 
     /// Creates a training set without the held-out sentences, which become its development data.

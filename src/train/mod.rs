@@ -88,6 +88,6 @@ pub use settings::TrainSettings;
 #[doc(hidden)]
 pub use settings::check_line_options;
 pub use trainer::{Trained, Trainer};
-pub use training_set::L2Rule;
+pub use training_set::PenaltyRule;
 #[doc(hidden)]
 pub use training_set::TrainingSet;

@@ -311,6 +311,11 @@ pub struct LearningArguments {
     /// A.3).
     #[arg(long, value_name = "EPS", help_heading = "Regularization")]
     l2_informativeness: Option<f64>,
+    /// Penalize the bias of each class like the weights of features
+    ///
+    /// By default it has no penalty, so that the shares of the classes do not depend on --l2.
+    #[arg(long, help_heading = "Regularization")]
+    penalize_bias: bool,
     #[command(flatten)]
     optimizer: LengthOptions,
     #[command(flatten)]
@@ -357,6 +362,7 @@ impl LearningArguments {
             },
             multiclass: self.multiclass,
             l2_informativeness: self.l2_informativeness,
+            penalizes_bias: self.penalize_bias,
             train,
             learner: method.is_online().then(|| method.into()),
             ..ClassifierOptions::default()

@@ -37,6 +37,9 @@ pub struct ClassifierOptions {
     /// with and without the class (Wang and Manning, *Fast dropout training*, appendix A.3).
     /// `None`: all strengths are c2. Without a loss, in batch training.
     pub l2_informativeness: Option<f64>,
+    /// Whether the bias is penalized like the weights of features. Without a penalty it is that of
+    /// the classes, however strong the penalty of the features.
+    pub penalizes_bias: bool,
     /// How to train. The order is 0, and noise is on features alone.
     pub train: TrainOptions,
     /// What learns with the penalties and the noise of [`train`](field@Self::train); `None`:
@@ -52,6 +55,7 @@ impl Default for ClassifierOptions {
             loss: None,
             hidden: 0,
             l2_informativeness: None,
+            penalizes_bias: false,
             train: Self::train_options(),
             learner: None,
         }
@@ -98,6 +102,7 @@ impl ClassifierOptions {
                 loss,
                 hidden: self.hidden,
                 seed: train.seed,
+                penalizes_bias: self.penalizes_bias,
                 method,
             }),
             (None, None) => method.into(),

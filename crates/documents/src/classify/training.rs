@@ -15,6 +15,7 @@
 //!
 //! Source: Wang and Manning, "Fast dropout training", ICML 2013, appendix A.3.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -33,7 +34,7 @@ use dropchain::memory::MemoryLimit;
 use dropchain::model::Model;
 use dropchain::score::{ParameterSpace, States};
 use dropchain::sentence::{Attributes, Schema, Sentence};
-use dropchain::train::{AttributeCorpus, End, L2Rule, Observer, TrainSettings, Trainer};
+use dropchain::train::{AttributeCorpus, End, Observer, PenaltyRule, TrainSettings, Trainer};
 
 /// A trained classifier.
 #[derive(Debug)]
@@ -71,8 +72,12 @@ impl<'a> ClassifierTrainer<'a> {
             options.train.method.warm_up = Some(0); // the bounds are convex
         }
         let mut settings = options.settings()?;
-        if let Some(epsilon) = options.l2_informativeness {
-            settings = settings.with_l2_rule(Arc::new(Informativeness { epsilon }));
+        // What learns from mistakes has no penalties.
+        if options.loss.is_none() && (options.learner.is_none() || settings.l2() > 0.0) {
+            settings = settings.with_penalty_rule(Arc::new(DocumentPenalty {
+                informativeness: options.l2_informativeness,
+                penalizes_bias: options.penalizes_bias,
+            }));
         }
         Ok(Self {
             options,
@@ -307,21 +312,39 @@ impl<'a> ClassifierTrainer<'a> {
     }
 }
 
-/// Divides the L2 strength of each node weight by r + ε.
+/// Divides the L2 strength of each weight of a feature by r + ε, and frees the biases of a penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Informativeness {
-    /// ε, above 0.
-    pub epsilon: f64,
+pub struct DocumentPenalty {
+    /// ε, above 0; `None`: the strengths of features are all the same.
+    pub informativeness: Option<f64>,
+    /// Whether biases are penalized.
+    pub penalizes_bias: bool,
 }
 
-impl L2Rule for Informativeness {
+impl PenaltyRule for DocumentPenalty {
     fn record(&self) -> Map<String, Value> {
-        Map::from_iter([("l2_informativeness".to_owned(), self.epsilon.into())])
+        let mut record = Map::new();
+        if let Some(epsilon) = self.informativeness {
+            record.insert("l2_informativeness".to_owned(), epsilon.into());
+        }
+        record.insert("penalize_bias".to_owned(), self.penalizes_bias.into());
+        record
+    }
+
+    fn unpenalized(&self, space: &ParameterSpace) -> Range<usize> {
+        // Biases are the weights of labels, which follow those of features.
+        match self.penalizes_bias {
+            true => 0..0,
+            false => space.nodes.range.end..space.dimension(),
+        }
     }
 
     fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64> {
-        let counts = Counts::new(data, space);
         let mut divisors = vec![1.0; space.dimension()];
+        let Some(epsilon) = self.informativeness else {
+            return divisors;
+        };
+        let counts = Counts::new(data, space);
         let block = &space.nodes;
         let divisors_of_block = block.weights_mut(&mut divisors);
         for column in 0..block.columns() {
@@ -335,7 +358,7 @@ impl L2Rule for Informativeness {
                     ],
                 ]
                 .map(|[occurrences, tokens]| ((occurrences + 1.0) / (tokens + 2.0)).ln());
-                divisors_of_block[i] = (inside - outside).abs() + self.epsilon;
+                divisors_of_block[i] = (inside - outside).abs() + epsilon;
             });
         }
         divisors

@@ -306,6 +306,7 @@ impl<'a> Fit<'a> {
             bias: 1.0,
             targets: &self.centered,
             weights: &vec![1.0; self.targets.len()],
+            penalizes_bias: false,
         };
         let loss = irls::Loss::Insensitive { epsilon };
         let noise = self.options.noise.input_noise();

@@ -68,6 +68,7 @@ pub fn learn(
         },
         targets: &targets[0],
         weights: &weights,
+        penalizes_bias: learner.penalizes_bias,
     };
     let noise = input_noise(&method.noise)?;
     let l2 = 0.5 * learner.regularization().l2.unwrap_or(0.0);

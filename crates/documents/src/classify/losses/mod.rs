@@ -31,6 +31,8 @@ pub struct LossLearner {
     pub hidden: usize,
     /// The seed of the weights of hidden units that training starts from.
     pub seed: u64,
+    /// Whether the bias is penalized like the weights of features.
+    pub penalizes_bias: bool,
     /// Penalties, noise, the stopping tests, and with hidden units the memory of L-BFGS.
     pub method: Lbfgs,
 }
@@ -55,6 +57,7 @@ impl Learner for LossLearner {
         let loss = serde_json::to_value(self.loss).unwrap_or_default();
         record.insert("loss".to_owned(), loss);
         record.insert("hidden".to_owned(), self.hidden.into());
+        record.insert("penalize_bias".to_owned(), self.penalizes_bias.into());
         record
     }
 
