@@ -6,7 +6,7 @@ use super::options::CommonOptions;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector, convert_partial};
+use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector, SpanEvidence, convert_partial};
 use crate::model::MAX_LABELS;
 
 /// The labels of a training corpus and their schemes.
@@ -264,21 +264,26 @@ fn map<T>(
 fn detect<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<(Scheme, bool)> {
     let mut detector = SchemeDetector::new().with_plain_labels(plain);
     let mut has_spans = false;
+    // As the header of a model decides: a tag that only looks like a chunk label is of no span.
+    let mut evidence = SpanEvidence::default();
     for sentence in sentences {
         let labels = sentence.labels()?;
         match sentence.allowed() {
             Some(allowed) => {
                 let mut labels = allowed.iter().flatten();
+                labels.clone().for_each(|label| evidence.observe(label));
                 has_spans |= labels.any(|label| !Scheme::Raw.spans(&[label]).is_empty());
                 detector.observe_partial(&allowed);
             }
             None => {
+                labels.iter().for_each(|label| evidence.observe(label));
                 has_spans |= !Scheme::Raw.spans(&labels).is_empty();
                 detector.observe(&labels);
             }
         }
     }
     let (scheme, _) = detector.prevailing();
+    let has_spans = has_spans && evidence.encodes_spans();
     Ok((scheme, has_spans || scheme == Scheme::Plain))
 }
 

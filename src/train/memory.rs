@@ -43,9 +43,10 @@ impl TrainingSet {
         let precision = settings.options().precision;
         let Alphabets { nodes, edges } = &*self.corpora.alphabets;
         let names = nodes.memory() + edges.memory();
+        let weights = self.weights().max(self.parameters(settings));
         // The tables, then the file beside them. The matrices are freed before.
         let sections =
-            self.weights() * (4 + precision.bytes()) + 20 * self.attributes() + names / NAMES_RATIO;
+            weights * (4 + precision.bytes()) + 20 * self.attributes() + names / NAMES_RATIO;
         let model = (2 * sections).saturating_sub(self.data().memory());
         let most = learning.saturating_add(scorer).max(model);
         most.saturating_add(PROGRAM + most / OVERHEAD)

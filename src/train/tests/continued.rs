@@ -481,3 +481,15 @@ fn in_a_fold_all_of_the_model_is_kept() {
     }
     assert_eq!(kept, nodes);
 }
+
+#[test]
+fn tags_that_look_like_bare_chunk_labels_are_of_no_span_in_the_data_as_in_the_model() {
+    // Parts of speech of the Italian treebanks: B is an adverb, S a noun.
+    let text = "Oggi/B Ada/SP corre/V\nnon/B dorme/V nessuno/S\ncasa/S bella/A";
+    let model = trained(&quick(), corpus(text), TEMPLATE);
+    assert!(!model.header().encodes_spans());
+    let same = continued(&quick(), &model, text);
+    assert_eq!(same.header().labels.names(), model.header().labels.names());
+    let towards = Trainer::new(quick()).unwrap().towards(&model);
+    assert!(towards.train(corpus(text), None, &mut ()).is_ok());
+}

@@ -73,7 +73,9 @@ impl<'a> ClassifierTrainer<'a> {
         }
         let mut settings = options.settings()?;
         // What learns from mistakes has no penalties.
-        if options.loss.is_none() && (options.learner.is_none() || settings.l2() > 0.0) {
+        let has_penalties = options.learner.is_none() || settings.l2() > 0.0;
+        let has_rule = options.l2_informativeness.is_some() || !options.penalizes_bias;
+        if options.loss.is_none() && has_penalties && has_rule {
             settings = settings.with_penalty_rule(Arc::new(DocumentPenalty {
                 informativeness: options.l2_informativeness,
                 penalizes_bias: options.penalizes_bias,
