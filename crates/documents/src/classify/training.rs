@@ -293,6 +293,25 @@ impl<'a> ClassifierTrainer<'a> {
         parts
     }
 
+    /// Checks that the weights of models of each class fit into memory, beside the documents: those
+    /// that are being combined, and a file of them.
+    fn check_weights(&self, corpus: &InstanceCorpus) -> Result<()> {
+        let attributes = &corpus.attributes;
+        let features = attributes.alphabets().nodes.len();
+        let classes = corpus.classes.len();
+        let columns = classes.saturating_mul(self.options.hidden.max(1));
+        let held = attributes.memory() as u64;
+        let weights = columns.saturating_mul(20).saturating_add(64);
+        let needed = held.saturating_add(features.saturating_mul(weights) as u64);
+        let check = self.memory.check(needed, held);
+        check.map_err(|over| {
+            Error::parameter(format!(
+                "{columns} weights of {features} features for {classes} classes: {over}; expected \
+                 fewer features, fewer hidden units (--hidden) or a larger limit (--memory)"
+            ))
+        })
+    }
+
     /// Trains a model for each class against the others: the scores of the class in all of them
     /// are those of the classifier.
     fn train_one_vs_rest(
@@ -301,6 +320,7 @@ impl<'a> ClassifierTrainer<'a> {
         dev: Option<&InstanceCorpus>,
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, Vec<End>)> {
+        self.check_weights(corpus)?;
         let mut ends = Vec::new();
         let classes = corpus.classes.iter().map(|class| class.name.clone());
         let parts = one_vs_rest(classes.collect(), |class| {
