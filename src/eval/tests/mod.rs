@@ -334,7 +334,7 @@ fn joined_labels_are_scored_by_column_and_encode_no_spans() {
 #[test]
 fn labels_of_any_length_have_tables() {
     let label = "x".repeat(70_000);
-    let mut evaluation = Evaluation::new().with_confusions();
+    let mut evaluation = Evaluation::with_confusions();
     evaluation.add(&[&*label, "y"], &["y", "y"]).unwrap();
     assert!(evaluation.label_table().contains(&label));
     assert!(evaluation.confusion_table(3).contains(&label));

@@ -82,8 +82,7 @@ fn with_targets(
     mut labels: impl FnMut(LabelId) -> Vec<LabelId>,
 ) -> Dataset {
     let mut changed = Dataset::default();
-    changed.nodes = Arc::clone(&data.nodes);
-    changed.edges = Arc::clone(&data.edges);
+    (changed.nodes, changed.edges) = (Arc::clone(&data.nodes), Arc::clone(&data.edges));
     for i in 0..data.len() {
         for token in data.sentence(i) {
             changed.push_labels(&labels(data.labels[token]));
