@@ -51,10 +51,6 @@
 //! `encodings` for corpora in other encodings than UTF-8.
 #![deny(missing_docs)]
 
-// Tests that other crates include name the library.
-#[cfg(test)]
-extern crate self as dropchain;
-
 #[cfg(feature = "train")]
 pub mod atomic_file;
 pub mod chain;

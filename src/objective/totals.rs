@@ -346,22 +346,9 @@ pub(super) fn inverse_curvature(
 mod tests {
     use super::*;
     use crate::chain::Order;
+    use crate::extract::tests::random::one_sentence;
     use crate::extract::{Classes, Dataset};
-    use crate::ids::LabelId;
     use crate::score::{Boundary, SpaceOptions, States};
-    use std::sync::Arc;
-
-    /// Builds a data set of one sentence whose tokens have these node attributes and labels 0, 1, …
-    fn one_sentence(rows: &[&[(u32, f64)]]) -> Dataset {
-        let mut data = Dataset::default();
-        for (label, row) in rows.iter().enumerate() {
-            Arc::make_mut(&mut data.nodes).push_row(&mut row.to_vec());
-            Arc::make_mut(&mut data.edges).push_row(&mut Vec::new());
-            data.labels.push(LabelId(label as u16));
-        }
-        data.end_sentence(data.labels.len(), 1.0);
-        data
-    }
 
     /// Two tokens with two labels: column 0 at both with these values, column 1 at the second.
     fn problem(values: [f64; 2]) -> (Dataset, ParameterSpace) {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::*;
 use crate::error::Result;
 use crate::ids::LabelId;
-use crate::random::Lcg;
 use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Template;
 

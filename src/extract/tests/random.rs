@@ -1,36 +1,34 @@
-//! Deterministic random data sets, which the tests of other crates include.
+//! Deterministic random data sets for tests.
 
 use std::sync::Arc;
 
-use dropchain::extract::{Dataset, SparseRows};
-use dropchain::ids::LabelId;
-
-use super::Lcg;
+use crate::extract::{Dataset, SparseRows};
+use crate::ids::LabelId;
+use crate::random::Lcg;
 
 /// The shape of a random data set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RandomData {
-    pub sentences: usize,
-    pub longest: usize, // maximum number of tokens in a sentence
-    pub labels: usize,
-    pub nodes: usize,
-    pub edges: usize,
-    pub binary: bool,
+    pub(crate) sentences: usize,
+    pub(crate) longest: usize, // maximum number of tokens in a sentence
+    pub(crate) labels: usize,
+    pub(crate) nodes: usize,
+    pub(crate) edges: usize,
+    pub(crate) binary: bool,
 }
 
 impl RandomData {
     /// Builds a labeled data set with up to four node attributes and two edge attributes per token.
-    pub fn build(&self, numbers: &mut Lcg) -> Dataset {
+    pub(crate) fn build(&self, numbers: &mut Lcg) -> Dataset {
         let mut data = Dataset::default();
         for _ in 0..self.sentences {
-            let last = numbers.below(self.longest);
-            for t in 0..=last {
+            for t in 0..=numbers.below(self.longest) {
                 let edges = if t == 0 { 0 } else { self.edges };
                 self.push_row(numbers, self.nodes, 4, Arc::make_mut(&mut data.nodes));
                 self.push_row(numbers, edges, 2, Arc::make_mut(&mut data.edges));
-                data.push_labels(&[LabelId(numbers.below(self.labels) as u16)]);
+                data.labels.push(LabelId(numbers.below(self.labels) as u16));
             }
-            data.end_sentence(data.labels.len(), 1.0);
+            data.ends.push(data.labels.len() as u64);
         }
         data
     }
@@ -57,39 +55,30 @@ impl RandomData {
 /// Hides what is known of some labels: about a third of the tokens may have several labels, among
 /// them their own, and a third any.
 pub(crate) fn with_partial_labels(data: &Dataset, labels: usize, numbers: &mut Lcg) -> Dataset {
-    let weight = |_| 1.0;
-    with_targets(data, weight, |gold| {
+    let mut partial = Dataset {
+        labels: Vec::new(),
+        ..data.clone()
+    };
+    for &gold in &data.labels {
         let others = (0..labels as u16).map(LabelId);
-        match numbers.below(3) {
+        let set: Vec<LabelId> = match numbers.below(3) {
             0 => vec![gold],
             1 => others
                 .filter(|&b| b == gold || numbers.below(3) == 0)
                 .collect(),
             _ => Vec::new(),
-        }
-    })
+        };
+        partial.push_labels(&set);
+    }
+    partial
 }
 
 /// Gives the sentences these weights, in turn.
 pub(crate) fn with_weights(data: &Dataset, weights: &[f64]) -> Dataset {
-    with_targets(data, |i| weights[i % weights.len()], |gold| vec![gold])
-}
-
-/// Gives the sentences other weights, and the tokens other labels.
-fn with_targets(
-    data: &Dataset,
-    weight: impl Fn(usize) -> f64,
-    mut labels: impl FnMut(LabelId) -> Vec<LabelId>,
-) -> Dataset {
-    let mut changed = Dataset::default();
-    (changed.nodes, changed.edges) = (Arc::clone(&data.nodes), Arc::clone(&data.edges));
-    for i in 0..data.len() {
-        for token in data.sentence(i) {
-            changed.push_labels(&labels(data.labels[token]));
-        }
-        changed.end_sentence(changed.labels.len(), weight(i));
+    Dataset {
+        weights: Some(weights.iter().copied().cycle().take(data.len()).collect()),
+        ..data.clone()
     }
-    changed
 }
 
 /// Replaces each of the `columns` columns by `copies(column)` copies. Returns the matrix and its
@@ -112,4 +101,16 @@ pub(crate) fn copied(
         rows.push_row(&mut entries.collect());
     }
     (Arc::new(rows), firsts[columns] as usize)
+}
+
+/// Builds a data set of one sentence whose tokens have these node attributes and labels 0, 1, …
+pub(crate) fn one_sentence(rows: &[&[(u32, f64)]]) -> Dataset {
+    let mut data = Dataset::default();
+    for (label, row) in rows.iter().enumerate() {
+        Arc::make_mut(&mut data.nodes).push_row(&mut row.to_vec());
+        Arc::make_mut(&mut data.edges).push_row(&mut Vec::new());
+        data.labels.push(LabelId(label as u16));
+    }
+    data.ends.push(data.labels.len() as u64);
+    data
 }

@@ -65,7 +65,7 @@ fn masked_values_are_right_on_average() {
         .map(|seed| shape.build(&mut Lcg(seed)))
         .find(|data| data.nodes.nonzeros() == 3);
     let data = data.unwrap();
-    let space = space(&shape, &data, FIRST_ORDER);
+    let space = shape.space(&data, FIRST_ORDER);
     let problem = Problem::new(&data, &space);
     let entries = problem.columns[0].sentence(0);
     let values = entries.values.unwrap();

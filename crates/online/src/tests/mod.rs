@@ -1,11 +1,8 @@
 //! Learners against dense implementations without tricks, and against themselves.
 
 mod enumeration;
-#[path = "../../../../src/random/lcg.rs"]
-mod lcg;
 mod masks;
 mod mistakes;
-#[path = "../../../../src/extract/tests/random.rs"]
 pub(crate) mod random_data;
 mod sgd;
 
@@ -20,8 +17,7 @@ use crate::algorithm::*;
 use crate::epochs::{EpochLearner, LearnerSettings};
 use crate::order;
 use crate::sgd::{OnlineNoise, OnlineNoiseKind};
-pub(crate) use lcg::Lcg;
-use random_data::{RandomData, copied};
+use random_data::{Lcg, RandomData, copied};
 
 const DATA: RandomData = RandomData {
     sentences: 6,
@@ -41,12 +37,6 @@ pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
     label_pairs: States::All,
     min_frequency: None,
 };
-
-/// Returns the parameters of random data without collapsing.
-fn space(shape: &RandomData, data: &Dataset, options: SpaceOptions) -> ParameterSpace {
-    let [nodes, edges] = [shape.nodes, shape.edges].map(Classes::singletons);
-    ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
-}
 
 /// Small data and parameters of every kind.
 fn cases() -> Vec<(Dataset, ParameterSpace)> {
@@ -71,7 +61,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
             label_pairs: states,
             min_frequency: None,
         };
-        let space = space(&shape, &data, options);
+        let space = shape.space(&data, options);
         cases.push((data, space));
     }
     cases

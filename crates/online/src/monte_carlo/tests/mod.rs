@@ -11,10 +11,7 @@ use dropchain::score::{Boundary, SpaceOptions, States};
 
 use super::*;
 use crate::tests::FIRST_ORDER;
-use crate::tests::{
-    Lcg,
-    random_data::{RandomData, copied, with_partial_labels, with_weights},
-};
+use crate::tests::random_data::{Lcg, RandomData, copied, with_partial_labels, with_weights};
 use oracle::{Exact, occurrences};
 
 const MONTE_CARLO: MonteCarlo = MonteCarlo {
