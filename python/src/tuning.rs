@@ -4,9 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use dropchain::train::{
-    DevScore, EndReason, Engine, Lbfgs, ObjectiveTrainer, TrainSettings, TrainingCorpora,
-};
+use dropchain::train::{DevScore, EndReason, Engine, Lbfgs, TrainSettings, TrainingCorpora};
 use dropchain::{Corpus, Error};
 use dropchain_online::Sgd;
 use dropchain_tune::{
@@ -126,8 +124,6 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
     let (seed, is_followed) = (arguments.seed, arguments.observer.is_some());
     let search = Search {
         settings,
-        trainer: &ObjectiveTrainer,
-        options: Vec::new(),
         configurations,
         schedule: Schedule::new(halving, first_rung).map_err(exception)?,
         warm_start: arguments.warm_start,

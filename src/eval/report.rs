@@ -176,13 +176,17 @@ impl Evaluation {
     pub fn label_table(&self) -> String {
         let labels = self.labels();
         let width = column_width("label", labels.iter().map(|&(label, _)| label));
-        let mut text = format!("{:width$}  precision  recall      f1  support\n", "label");
+        let mut text = padded("label", width) + "  precision  recall      f1  support\n";
         for (label, counts) in labels {
             let metrics = counts.percentages();
             let _ = writeln!(
                 text,
-                "{label:width$}  {:9.2}  {:6.2}  {:6.2}  {:7}",
-                metrics.precision, metrics.recall, metrics.f1, counts.gold
+                "{}  {:9.2}  {:6.2}  {:6.2}  {:7}",
+                padded(label, width),
+                metrics.precision,
+                metrics.recall,
+                metrics.f1,
+                counts.gold
             );
         }
         text
@@ -193,12 +197,15 @@ impl Evaluation {
         let confusions = self.confusions(limit);
         let gold = column_width("gold", confusions.iter().map(|c| c.gold));
         let predicted = column_width("predicted", confusions.iter().map(|c| c.predicted));
-        let mut text = format!("{:gold$}  {:predicted$}    count\n", "gold", "predicted");
+        let [mut text, second] = [padded("gold", gold), padded("predicted", predicted)];
+        text += &format!("  {second}    count\n");
         for c in confusions {
             let _ = writeln!(
                 text,
-                "{:gold$}  {:predicted$}  {:7}",
-                c.gold, c.predicted, c.count
+                "{}  {}  {:7}",
+                padded(c.gold, gold),
+                padded(c.predicted, predicted),
+                c.count
             );
         }
         text
@@ -216,6 +223,12 @@ fn percentages(counts: Counts) -> String {
         "precision: {:6.2}%; recall: {:6.2}%; FB1: {:6.2}",
         metrics.precision, metrics.recall, metrics.f1
     )
+}
+
+/// Returns a text with blanks up to a width, which the macros of formatting limit to 65,535.
+fn padded(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(text.chars().count());
+    text.to_owned() + &" ".repeat(blanks)
 }
 
 /// Width in characters of a column with this header and these cells.

@@ -15,8 +15,10 @@ use super::development::DevScorer;
 use super::events::{DevScore, End, EndReason, Iteration, Observer};
 use super::noise_options::Regularization;
 use super::options::{CommonOptions, Lbfgs};
+use super::predictor::Predictor;
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
 use super::segment::{BestWeights, Segment, SegmentEnd};
+use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
@@ -42,7 +44,8 @@ pub struct Course<'a> {
     is_segment: bool,
     pub(super) limit: Option<usize>, // of iterations in all
     clock: Instant,
-    scoring_time: Duration, // since then
+    scoring_time: Duration,               // since then
+    predictor: Option<&'a dyn Predictor>, // unless it is a tagger
     scorer: Option<DevScorer<'a>>,
     has_l1: bool,
     // In a segment, after each iteration with a score.
@@ -62,11 +65,12 @@ impl<'a> Course<'a> {
     /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
     pub(super) fn new(
         set: &'a TrainingSet,
-        options: &'a CommonOptions,
-        regularization: &'a Regularization,
+        settings: &'a TrainSettings,
         clock: Instant,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
+        let (options, regularization) = (settings.options(), settings.regularization());
+        let predictor = settings.learner().predictor();
         let mut search = RecallBiasSearch::new(options, &set.corpora.labels)?;
         search.resume(set.recall_bias());
         Ok(Self {
@@ -83,7 +87,8 @@ impl<'a> Course<'a> {
             limit: None,
             clock,
             scoring_time: Duration::ZERO,
-            scorer: set.dev_scorer(),
+            predictor,
+            scorer: set.dev_scorer(predictor),
             has_l1: set.has_l1(regularization.l1),
             scores: Vec::new(),
             active_attributes: Vec::new(),
@@ -108,12 +113,11 @@ impl<'a> Course<'a> {
     /// Same as [`Course::new`].
     pub(super) fn of_segment(
         set: &'a TrainingSet,
-        options: &'a CommonOptions,
-        regularization: &'a Regularization,
+        settings: &'a TrainSettings,
         segment: Segment<'a>,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut course = Self::new(set, options, regularization, Instant::now(), observer)?;
+        let mut course = Self::new(set, settings, Instant::now(), observer)?;
         let done = segment.done;
         course.interrupt = segment.interrupt;
         course.start = Some(segment.start);
@@ -136,6 +140,11 @@ impl<'a> Course<'a> {
         self.set
     }
 
+    /// Returns the options but for those of the learner.
+    pub fn options(&self) -> &'a CommonOptions {
+        self.options
+    }
+
     /// Returns the seed of the random numbers.
     pub fn seed(&self) -> u64 {
         self.options.seed
@@ -148,7 +157,8 @@ impl<'a> Course<'a> {
 
     /// Returns the weights to start from, `[dimension]`.
     pub fn take_start(&mut self) -> Vec<f64> {
-        self.start.take().unwrap_or_else(|| self.set.start())
+        let start = self.start.take();
+        start.unwrap_or_else(|| self.set.start_of(self.predictor))
     }
 
     /// Returns what an earlier segment ended with, if there is one.
@@ -345,7 +355,10 @@ impl<'a> Course<'a> {
             learning_rate,
             weight_norm: iteration.x_norm,
             step: iteration.step,
-            nonzero_weights: self.set.nonzero_weights(iteration.x, iteration.nonzero),
+            nonzero_weights: match self.predictor {
+                Some(predictor) => predictor.nonzero_weights(self.set, iteration.x),
+                None => self.set.nonzero_weights(iteration.x, iteration.nonzero),
+            },
             label_scores: self.scorer.as_mut().and_then(DevScorer::take_label_scores),
         });
         match observed {

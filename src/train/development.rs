@@ -10,6 +10,8 @@ use super::events::DevScore;
 use super::label_scores::LabelScores;
 use super::labels::TrainingLabels;
 use super::options::DevUse;
+use super::predictor::Predictor;
+use super::training_set::TrainingSet;
 use crate::chain::{Constraint, LabelWeights, Scores, Transitions, Viterbi};
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
@@ -38,10 +40,16 @@ pub(super) struct DevelopmentSet {
 
 /// Scores parameters on a development set, iteration after iteration.
 pub(super) struct DevScorer<'a> {
+    set: &'a TrainingSet,
     development: &'a DevelopmentSet,
-    space: &'a ParameterSpace,
-    products: [ForwardProduct; 2],     // nodes, edges
+    predict: Predict<'a>,
     label_scores: Option<LabelScores>, // of the last parameters
+}
+
+/// How parameters predict.
+enum Predict<'a> {
+    Tagger([ForwardProduct; 2]), // of nodes and edges
+    Other(&'a dyn Predictor),
 }
 
 /// Hashes the data and the gold labels.
@@ -146,18 +154,6 @@ impl DevelopmentSet {
         (&self.data, &self.gold)
     }
 
-    /// Creates a scorer of parameters in `space`.
-    pub fn scorer<'a>(&'a self, space: &'a ParameterSpace) -> DevScorer<'a> {
-        let nodes = ForwardProduct::new(&self.data.nodes, &space.nodes);
-        let edges = ForwardProduct::new(&self.data.edges, &space.edges);
-        DevScorer {
-            development: self,
-            space,
-            products: [nodes, edges],
-            label_scores: None,
-        }
-    }
-
     /// Returns the transitions of the parameters θ with a recall bias.
     pub fn transitions(&self, space: &ParameterSpace, theta: &[f64], bias: f64) -> Transitions {
         let mut weights = LabelWeights::default();
@@ -207,7 +203,29 @@ impl DevelopmentSet {
     }
 }
 
-impl DevScorer<'_> {
+impl<'a> DevScorer<'a> {
+    /// Creates a scorer of the parameters of a predictor, or of a tagger.
+    pub fn new(
+        set: &'a TrainingSet,
+        development: &'a DevelopmentSet,
+        predictor: Option<&'a dyn Predictor>,
+    ) -> Self {
+        let (data, space) = (&development.data, set.space());
+        let predict = match predictor {
+            Some(predictor) => Predict::Other(predictor),
+            None => Predict::Tagger([
+                ForwardProduct::new(&data.nodes, &space.nodes),
+                ForwardProduct::new(&data.edges, &space.edges),
+            ]),
+        };
+        Self {
+            set,
+            development,
+            predict,
+            label_scores: None,
+        }
+    }
+
     /// Returns the predictions by label, of parameters that were scored since the last call, if the
     /// data are only reported.
     pub fn take_label_scores(&mut self) -> Option<LabelScores> {
@@ -217,11 +235,17 @@ impl DevScorer<'_> {
     /// Scores the parameters θ with each of the recall biases: by span F1, or by accuracy if the
     /// labels do not encode spans.
     pub fn score(&mut self, theta: &[f64], recall_biases: &[f64]) -> Result<Vec<DevScore>> {
-        let (development, space) = (self.development, self.space);
-        for product in &mut self.products {
+        let (development, space) = (self.development, self.set.space());
+        let products = match &mut self.predict {
+            Predict::Tagger(products) => products,
+            Predict::Other(predictor) => {
+                return Ok(predictor.score(self.set, theta).into_iter().collect());
+            }
+        };
+        for product in &mut *products {
             product.set_weights(theta);
         }
-        let products = &self.products;
+        let products = &*products;
         let transitions: Vec<Transitions> = recall_biases
             .iter()
             .map(|&bias| development.transitions(space, theta, bias))

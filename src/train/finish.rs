@@ -10,6 +10,7 @@ use super::development::DevelopmentSet;
 use super::events::{DevScore, Pruned, Rounded, Start};
 use super::extracted::ExtractedCorpora;
 use super::learner::fields;
+use super::predictor::Predictor;
 use super::settings::{TrainSettings, check_line_options};
 use super::training_set::TrainingSet;
 use crate::chain::LabelWeights;
@@ -18,11 +19,22 @@ use crate::extract::Classes;
 use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
 use crate::template::Template;
 
+/// A model file, and what became of its weights.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The contents of the file.
+    pub model: Vec<u8>,
+    /// The effect of pruning.
+    pub pruned: Option<Pruned>,
+    /// The effect of rounding weights, if they were.
+    pub rounded: Option<Rounded>,
+}
+
 impl ExtractedCorpora {
     /// Converts all sentences to a training set. If the settings say so, attributes that always
     /// occur together are collapsed into classes.
     pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
-        TrainingSet::from_extracted(self, settings.options(), settings.l2_rule().cloned())
+        TrainingSet::from_extracted(self, settings.options(), settings.penalty_rule().cloned())
     }
 
     /// Creates a training set without the held-out sentences, which become its development data.
@@ -59,9 +71,14 @@ impl TrainingSet {
         Ok(extracted.into_training_set(settings))
     }
 
-    /// Returns the event before the first iteration of training that is estimated to need so many
-    /// bytes besides the set.
-    pub fn start_event(&self, settings: &TrainSettings, memory: usize) -> Start {
+    /// Returns the number of parameters that the learner of the settings has.
+    pub(super) fn parameters(&self, settings: &TrainSettings) -> usize {
+        let predictor = settings.learner().predictor();
+        predictor.map_or(self.space.dimension(), |it| it.parameters(self))
+    }
+
+    /// Returns the event before the first iteration of training.
+    pub(super) fn start_event(&self, settings: &TrainSettings) -> Start {
         let ExtractedCorpora {
             data,
             labels,
@@ -82,12 +99,41 @@ impl TrainingSet {
             reading: self.corpora.reading(),
             attributes: self.attributes(),
             collapsed_attributes: self.classes.iter().map(Classes::len).sum(),
-            parameters: self.space.dimension(),
+            parameters: self.parameters(settings),
             weights: self.weights(),
             active_per_token,
             collapsed_active_per_token,
-            estimated_memory: self.memory() + memory,
+            estimated_memory: self.memory().saturating_add(self.memory_to_train(settings)),
         }
+    }
+
+    /// Prunes and rounds the weights as the settings say, and makes the file of the model. Of
+    /// `record` the recall bias is that of the model.
+    ///
+    /// # Errors
+    ///
+    /// A weight is too large for the precision of the model.
+    pub fn finish(
+        self,
+        settings: &TrainSettings,
+        mut weights: Vec<f64>,
+        record: &TrainingRecord,
+    ) -> Result<Finished> {
+        let bias = record.recall_bias;
+        let pruned = self.prune(settings, &mut weights, bias)?;
+        let rounded = self.round(settings, &mut weights, bias)?;
+        let model = match settings.learner().predictor() {
+            Some(predictor) => predictor.encode(&self, settings, &weights, record)?,
+            None => {
+                let model = self.into_model(settings, &weights, bias, Some(record))?;
+                model.as_bytes().to_vec()
+            }
+        };
+        Ok(Finished {
+            model,
+            pruned,
+            rounded,
+        })
     }
 
     /// Sets attribute weights below the threshold of the settings to 0. Returns `None` if there is
@@ -107,8 +153,12 @@ impl TrainingSet {
             return Ok(None);
         }
         let mut weights = [0; 2];
-        let dev = self.score_change(theta, recall_bias, |theta| {
-            weights = self.class_weights().prune(theta, threshold);
+        let predictor = settings.learner().predictor();
+        let dev = self.score_change(predictor, theta, recall_bias, |theta| {
+            weights = match predictor {
+                Some(predictor) => predictor.prune(self, theta, threshold),
+                None => self.class_weights().prune(theta, threshold),
+            };
         })?;
         Ok(Some(Pruned {
             before: weights[0],
@@ -133,8 +183,10 @@ impl TrainingSet {
         if matches!(precision, Precision::F32 | Precision::F64) {
             return Ok(None);
         }
-        let dev = self.score_change(theta, recall_bias, |theta| {
-            self.class_weights().round(theta, precision);
+        let predictor = settings.learner().predictor();
+        let dev = self.score_change(predictor, theta, recall_bias, |theta| match predictor {
+            Some(predictor) => predictor.round(self, theta, precision),
+            None => self.class_weights().round(theta, precision),
         })?;
         Ok(Some(Rounded { precision, dev }))
     }
@@ -143,11 +195,12 @@ impl TrainingSet {
     /// are any.
     fn score_change(
         &self,
+        predictor: Option<&dyn Predictor>,
         theta: &mut [f64],
         recall_bias: f64,
         change: impl FnOnce(&mut [f64]),
     ) -> Result<Option<[DevScore; 2]>> {
-        let mut scorer = self.dev_scorer();
+        let mut scorer = self.dev_scorer(predictor);
         let mut score = |theta: &[f64]| -> Result<Option<DevScore>> {
             let Some(scorer) = &mut scorer else {
                 return Ok(None);

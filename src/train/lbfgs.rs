@@ -8,13 +8,13 @@ use super::course::Course;
 use super::defaults::Defaults;
 use super::learner::{AnyLearner, Learner, fields};
 use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
-use super::options::Lbfgs;
+use super::options::{CommonOptions, Lbfgs};
 use super::training_set::TrainingSet;
-use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Sampler, Terms};
 use crate::optim::{
-    LbfgsOptions, LbfgsSettings, OptimizerState, Outcome, Start, StopReason, minimize_from,
+    LbfgsOptions, LbfgsSettings, Objective, OptimizerState, Outcome, Start, StopReason,
+    minimize_from,
 };
 
 impl Lbfgs {
@@ -71,10 +71,33 @@ impl Lbfgs {
         })
     }
 
+    /// Minimizes an objective from where the course starts or resumes, in the iterations that it
+    /// has left.
+    ///
+    /// # Errors
+    ///
+    /// The objective is not finite at the start; the state to resume from is damaged.
+    pub fn minimize_objective(
+        &self,
+        objective: &mut impl Objective<Detail = Terms>,
+        course: &mut Course<'_>,
+    ) -> Result<Outcome<Terms>> {
+        let start = Self::start(course)?;
+        self.minimize(objective, start, course.iterations_left(), course)
+    }
+
+    fn start(course: &mut Course<'_>) -> Result<Start<Terms>> {
+        let state = course.take_state::<OptimizerState<'static, Terms>>(Self::NAME)?;
+        Ok(match state {
+            Some(state) => Start::State(Box::new(state)),
+            None => Start::Point(course.take_start()),
+        })
+    }
+
     /// Minimizes one objective from `start`, in at most `limit` iterations.
     fn minimize(
         &self,
-        objective: &mut PenalizedLikelihood,
+        objective: &mut impl Objective<Detail = Terms>,
         start: Start<Terms>,
         limit: Option<usize>,
         course: &mut Course<'_>,
@@ -115,10 +138,10 @@ impl Learner for Lbfgs {
         })
     }
 
-    fn check(&self, order: Order) -> Result<()> {
+    fn check(&self, options: &CommonOptions) -> Result<()> {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
         check_not_negative("L1 strength", self.l1)?;
-        self.noise.check(order)?;
+        self.noise.check(options.order)?;
         if let Some(FeatureNoise::MonteCarlo(_)) = self.noise.feature_noise(0) {
             self.sampler()?;
         }
@@ -170,11 +193,7 @@ impl Learner for Lbfgs {
             noise.check_labels(set.space().labels())?;
         }
         let mut objective = course.objective(set.penalty(self.strength()));
-        let state = course.take_state::<OptimizerState<'static, Terms>>(Self::NAME)?;
-        let mut start = match state {
-            Some(state) => Start::State(Box::new(state)),
-            None => Start::Point(course.take_start()),
-        };
+        let mut start = Self::start(course)?;
         let warm_up = course.warm_up(self.default_warm_up());
         let is_new = matches!(start, Start::Point(_));
         if is_new && noise.is_some() && warm_up > 0 && !course.is_segment() {
@@ -209,15 +228,19 @@ impl Learner for Lbfgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::TrainOptions;
 
     #[test]
     fn parameters_out_of_range_are_named() {
         let error = |change: fn(&mut Lbfgs)| {
             let mut learner = Lbfgs::default();
             change(&mut learner);
-            learner.check(Order::One).unwrap_err().to_string()
+            learner
+                .check(&TrainOptions::new(()))
+                .unwrap_err()
+                .to_string()
         };
-        assert!(Lbfgs::default().check(Order::One).is_ok());
+        assert!(Lbfgs::default().check(&TrainOptions::new(())).is_ok());
         assert_eq!(
             error(|o| o.l2 = Some(-1.0)),
             "L2 strength -1; expected a finite number that is not negative"

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::course::Course;
 use super::noise_options::Regularization;
-use super::options::TrainOptions;
+use super::options::{CommonOptions, TrainOptions};
+use super::predictor::Predictor;
 use super::training_set::TrainingSet;
-use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::objective::Terms;
 use crate::optim::Outcome;
@@ -35,12 +35,12 @@ pub trait Learner: Debug + Send + Sync {
     /// depend on other options resolved.
     fn record(&self) -> Map<String, Value>;
 
-    /// Checks the options.
+    /// Checks the options of the learner.
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] naming the one that is out of its range, or does not fit the order.
-    fn check(&self, order: Order) -> Result<()>;
+    /// [`Error::Parameter`] naming the one that is out of its range, or does not fit the others.
+    fn check(&self, options: &CommonOptions) -> Result<()>;
 
     /// Returns penalties and noise, with a number for `l2`.
     fn regularization(&self) -> Regularization;
@@ -84,6 +84,11 @@ pub trait Learner: Debug + Send + Sync {
     /// Returns an option of a template line that has no effect, and the names of learners with
     /// which it has one.
     fn unused_line_option(&self, _options: &LineOptions) -> Option<[&'static str; 2]> {
+        None
+    }
+
+    /// Returns what predicts with the learned parameters, if they are not those of a tagger.
+    fn predictor(&self) -> Option<&dyn Predictor> {
         None
     }
 

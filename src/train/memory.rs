@@ -10,7 +10,6 @@ use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, SparseRows};
 use crate::memory::MemoryLimit;
-use crate::model::Precision;
 use crate::noise::Engine;
 use crate::score::{BlockPartition, ColumnForm, FeatureBlock};
 
@@ -37,20 +36,20 @@ impl TrainingSet {
     pub fn memory_to_train(&self, settings: &TrainSettings) -> usize {
         let learning = settings.learner().memory(self);
         let development = self.corpora.development.as_ref();
-        let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
-        self.memory_with_model(learning + scorer, settings.options().precision)
-    }
-
-    /// Estimates the memory in bytes of a training run whose learner takes so many.
-    pub fn memory_with_model(&self, learning: usize, precision: Precision) -> usize {
+        let scorer = match settings.learner().predictor() {
+            Some(_) => 0,
+            None => development.map_or(0, |dev| dev.memory_to_score(self.space())),
+        };
+        let precision = settings.options().precision;
         let Alphabets { nodes, edges } = &*self.corpora.alphabets;
         let names = nodes.memory() + edges.memory();
+        let weights = self.weights().max(self.parameters(settings));
         // The tables, then the file beside them. The matrices are freed before.
         let sections =
-            self.weights() * (4 + precision.bytes()) + 20 * self.attributes() + names / NAMES_RATIO;
+            weights * (4 + precision.bytes()) + 20 * self.attributes() + names / NAMES_RATIO;
         let model = (2 * sections).saturating_sub(self.data().memory());
-        let most = learning.max(model);
-        most + PROGRAM + most / OVERHEAD
+        let most = learning.saturating_add(scorer).max(model);
+        most.saturating_add(PROGRAM + most / OVERHEAD)
     }
 
     /// Estimates the memory in bytes of evaluating the objective, excluding the parameters and
@@ -97,14 +96,17 @@ impl TrainingSet {
     /// How much is needed, the limit, and what to do.
     pub(super) fn check_memory(&self, settings: &TrainSettings, limit: MemoryLimit) -> Result<()> {
         let held = self.memory();
-        let needed = held + self.memory_to_train(settings);
+        let needed = held.saturating_add(self.memory_to_train(settings));
         let check = limit.check(needed as u64, held as u64);
         check.map_err(|over| {
-            let labels = self.space().labels();
+            let (weights, labels) = (self.parameters(settings), self.space().labels());
+            let fewer = match settings.learner().predictor() {
+                Some(_) => "--min-count 2",
+                None => "--states observed, --min-count 2",
+            };
             Error::parameter(format!(
-                "training on {} weights of {labels} labels: {over}; expected fewer weights \
-                 (--states observed, --min-count 2), fewer labels or a larger limit (--memory)",
-                self.space().dimension()
+                "training on {weights} weights of {labels} labels: {over}; expected fewer weights \
+                 ({fewer}), fewer labels or a larger limit (--memory)"
             ))
         })
     }

@@ -42,9 +42,9 @@ mod model_match;
 mod noise_options;
 mod options;
 mod origin;
+mod predictor;
 mod recall_bias;
 mod segment;
-mod segment_trainer;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -71,6 +71,8 @@ pub use events::{
 };
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;
+#[doc(hidden)]
+pub use finish::Finished;
 pub use folds::Folds;
 pub use label_scores::{LabelCounts, LabelScores};
 pub use learner::{AnyLearner, AnyOptions, Learner, fields, unfit};
@@ -79,14 +81,13 @@ pub use noise_options::{
     FeatureNoise, NoiseKind, NoiseOptions, Regularization, check_not_negative,
 };
 pub use options::{DevUse, Lbfgs, TrainOptions};
+pub use predictor::Predictor;
 #[doc(hidden)]
 pub use segment::{BestWeights, Segment, SegmentEnd};
-#[doc(hidden)]
-pub use segment_trainer::{Finished, ObjectiveTrainer, SegmentTrainer};
 pub use settings::TrainSettings;
 #[doc(hidden)]
 pub use settings::check_line_options;
 pub use trainer::{Trained, Trainer};
-pub use training_set::L2Rule;
+pub use training_set::PenaltyRule;
 #[doc(hidden)]
 pub use training_set::TrainingSet;

@@ -196,50 +196,16 @@ impl<M> TrainOptions<M> {
 
     /// Returns the options for a learner that takes the place of theirs.
     pub(super) fn replace_method<N>(self, new: impl FnOnce(M) -> N) -> TrainOptions<N> {
-        let Self {
-            scheme,
-            plain_labels,
-            outside,
-            order,
-            boundary,
-            states,
-            transitions,
-            min_count,
-            min_frequency,
-            discover,
-            collapse,
-            caseless,
-            max_iterations,
-            patience,
-            recall_bias,
-            dev_use,
-            seed,
-            precision,
-            prune,
-            method,
-        } = self;
-        TrainOptions {
-            scheme,
-            plain_labels,
-            outside,
-            order,
-            boundary,
-            states,
-            transitions,
-            min_count,
-            min_frequency,
-            discover,
-            collapse,
-            caseless,
-            max_iterations,
-            patience,
-            recall_bias,
-            dev_use,
-            seed,
-            precision,
-            prune,
-            method: new(method),
+        macro_rules! replace_method {
+            ($($field:ident)*) => {{
+                let Self { method, $($field),* } = self;
+                TrainOptions { method: new(method), $($field),* }
+            }};
         }
+        replace_method!(
+            scheme plain_labels outside order boundary states transitions min_count min_frequency
+            discover collapse caseless max_iterations patience recall_bias dev_use seed precision prune
+        )
     }
 
     /// Returns which pairs of attribute and label have weights, given the number of labels.

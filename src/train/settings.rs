@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::base_models::{BaseModels, stored_boundary};
-use super::learner::{AnyLearner, AnyOptions, Learner};
+use super::learner::{AnyLearner, AnyOptions, Learner, fields};
 use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
 use super::options::{CommonOptions, TrainOptions};
-use super::training_set::L2Rule;
+use super::training_set::PenaltyRule;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::label::Scheme;
@@ -24,7 +24,7 @@ pub struct TrainSettings {
     options: CommonOptions,
     learner: AnyLearner,
     regularization: Regularization,
-    l2_rule: Option<Arc<dyn L2Rule>>,
+    penalty_rule: Option<Arc<dyn PenaltyRule>>,
 }
 
 impl TrainSettings {
@@ -37,7 +37,7 @@ impl TrainSettings {
         let options: AnyOptions = options.replace_method(Into::into);
         let learner = Arc::clone(&options.method);
         let options = options.with_method(());
-        learner.check(options.order)?;
+        learner.check(&options)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("weight of copies without case", options.caseless)?;
         let numbers = [
@@ -62,22 +62,22 @@ impl TrainSettings {
             regularization: learner.regularization(),
             learner,
             options,
-            l2_rule: None,
+            penalty_rule: None,
         })
     }
 
-    /// Divides the L2 strengths by what a rule says.
+    /// Changes the strengths of penalties as a rule says.
     #[must_use]
-    pub fn with_l2_rule(self, rule: Arc<dyn L2Rule>) -> Self {
+    pub fn with_penalty_rule(self, rule: Arc<dyn PenaltyRule>) -> Self {
         Self {
-            l2_rule: Some(rule),
+            penalty_rule: Some(rule),
             ..self
         }
     }
 
-    /// Returns the rule by which L2 strengths are divided, if there is one.
-    pub fn l2_rule(&self) -> Option<&Arc<dyn L2Rule>> {
-        self.l2_rule.as_ref()
+    /// Returns the rule that changes the strengths of penalties, if there is one.
+    pub fn penalty_rule(&self) -> Option<&Arc<dyn PenaltyRule>> {
+        self.penalty_rule.as_ref()
     }
 
     /// Returns settings with other penalties and noise.
@@ -89,7 +89,7 @@ impl TrainSettings {
         let learner = self.learner.with_regularization(regularization)?;
         let settings = Self::new(self.options.clone().with_method(learner))?;
         Ok(Self {
-            l2_rule: self.l2_rule.clone(),
+            penalty_rule: self.penalty_rule.clone(),
             ..settings
         })
     }
@@ -173,7 +173,9 @@ impl TrainSettings {
 
 impl Serialize for TrainSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        self.all_options().serialize(serializer)
+        let mut record = fields(&self.all_options());
+        record.extend(self.penalty_rule.iter().flat_map(|rule| rule.record()));
+        record.serialize(serializer)
     }
 }
 

@@ -235,24 +235,39 @@ impl<'a> Trainer<'a> {
         self.train_extracted(extracted, &mut run, observer)
     }
 
+    /// Trains on ready-made attributes like [`train_attributes`](Self::train_attributes), and makes
+    /// the model file of the learner, which need not be that of a tagger
+    /// ([`Learner::predictor`](super::Learner::predictor)).
+    ///
+    /// # Errors
+    ///
+    /// Same as [`train_attributes`](Self::train_attributes).
+    pub fn train_file(
+        &self,
+        corpus: &AttributeCorpus,
+        dev: Option<&AttributeCorpus>,
+        observer: &mut dyn Observer,
+    ) -> Result<(Vec<u8>, End)> {
+        let extracted =
+            ExtractedCorpora::from_attributes(corpus, dev, &self.settings, &self.models)?;
+        let (set, theta, end) = self.fit(extracted, &mut self.begin(1)?, observer)?;
+        let finished = set.finish(&self.settings, theta, &end.record())?;
+        if let Some(pruned) = finished.pruned {
+            observer.pruned(&pruned);
+        }
+        if let Some(rounded) = finished.rounded {
+            observer.rounded(&rounded);
+        }
+        Ok((finished.model, end))
+    }
+
     fn train_extracted(
         &self,
         extracted: ExtractedCorpora,
         run: &mut Run,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        check_line_options(extracted.template.as_ref(), &self.settings)?;
-        let matches = extracted.matches();
-        let clock = Instant::now();
-        let set = extracted.into_training_set(&self.settings);
-        if let Some(ranks) = &self.ranks {
-            check_same(ranks, set.fingerprint(), || {
-                "other training or development data than rank 0; expected the same on all machines"
-                    .to_owned()
-            })?;
-        }
-        let (mut theta, end) = self.optimize(&set, &matches, (run, clock), observer)?;
-        observer.end(&end);
+        let (set, mut theta, end) = self.fit(extracted, run, observer)?;
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
@@ -268,6 +283,28 @@ impl<'a> Trainer<'a> {
         })
     }
 
+    /// Learns the parameters.
+    fn fit(
+        &self,
+        extracted: ExtractedCorpora,
+        run: &mut Run,
+        observer: &mut dyn Observer,
+    ) -> Result<(TrainingSet, Vec<f64>, End)> {
+        check_line_options(extracted.template.as_ref(), &self.settings)?;
+        let matches = extracted.matches();
+        let clock = Instant::now();
+        let set = extracted.into_training_set(&self.settings);
+        if let Some(ranks) = &self.ranks {
+            check_same(ranks, set.fingerprint(), || {
+                "other training or development data than rank 0; expected the same on all machines"
+                    .to_owned()
+            })?;
+        }
+        let (theta, end) = self.optimize(&set, &matches, (run, clock), observer)?;
+        observer.end(&end);
+        Ok((set, theta, end))
+    }
+
     fn optimize(
         &self,
         set: &TrainingSet,
@@ -277,11 +314,9 @@ impl<'a> Trainer<'a> {
     ) -> Result<(Vec<f64>, End)> {
         let (settings, ranks) = (&self.settings, self.ranks.as_ref());
         let agreement = ranks.map(|ranks| Agreement::new(ranks, self.interrupt));
-        let regularization = settings.regularization();
-        let mut course = Course::new(set, settings.options(), regularization, clock, observer)?;
+        let mut course = Course::new(set, settings, clock, observer)?;
         course.limit = settings.max_iterations();
-        let memory = set.memory_to_train(settings);
-        course.observer.start(&set.start_event(settings, memory));
+        course.observer.start(&set.start_event(settings));
         for found in matches {
             course.observer.matched(found);
         }

@@ -1,7 +1,10 @@
 //! The training set: matrices, the layout of the parameters, and where training starts.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
+
+use serde_json::{Map, Value};
 
 use super::development::{DevScorer, DevelopmentSet};
 use super::expand::ClassWeights;
@@ -10,6 +13,7 @@ use super::line_options::ClassOptions;
 use super::noise_options::FeatureNoise;
 use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
+use super::predictor::Predictor;
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
 use crate::ids::AttributeId;
@@ -29,15 +33,21 @@ pub struct TrainingSet {
     pub(super) space: ParameterSpace,
     pub(super) origin: Option<Origin>,
     line_options: Option<ClassOptions>,
-    l2_rule: Option<Arc<dyn L2Rule>>,
+    penalty_rule: Option<Arc<dyn PenaltyRule>>,
     /// The attributes of all tokens, before and after collapsing.
     pub(super) entries: [usize; 2],
 }
 
-/// Divides the L2 strengths of single weights.
-pub trait L2Rule: fmt::Debug + Send + Sync {
-    /// Returns what the strength on each parameter is divided by, `[space.dimension()]`.
+/// Changes the strengths of the penalties on single weights.
+pub trait PenaltyRule: fmt::Debug + Send + Sync {
+    /// Returns what the L2 strength on each parameter is divided by, `[space.dimension()]`.
     fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64>;
+
+    /// Returns the parameters without penalty, L2 or L1.
+    fn unpenalized(&self, space: &ParameterSpace) -> Range<usize>;
+
+    /// Returns the options of the rule as logs, models and checkpoints record them.
+    fn record(&self) -> Map<String, Value>;
 }
 
 impl TrainingSet {
@@ -45,7 +55,7 @@ impl TrainingSet {
     pub(super) fn from_extracted(
         mut corpora: ExtractedCorpora,
         options: &CommonOptions,
-        l2_rule: Option<Arc<dyn L2Rule>>,
+        penalty_rule: Option<Arc<dyn PenaltyRule>>,
     ) -> Self {
         let occurrences = corpora.base.is_some().then(|| corpora.occurrences());
         let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
@@ -95,7 +105,7 @@ impl TrainingSet {
             corpora,
             classes,
             space,
-            l2_rule,
+            penalty_rule,
         }
     }
 
@@ -214,12 +224,13 @@ impl TrainingSet {
         let mut penalty = Penalty::from(l2);
         let options = self.line_options.as_ref();
         let mut strengths = options.and_then(|options| options.l2_strengths(&self.space, l2));
-        if let Some(rule) = &self.l2_rule {
+        if let Some(rule) = &self.penalty_rule {
             let divisors = rule.divisors(&self.corpora.data, &self.space);
             let strengths = strengths.get_or_insert_with(|| vec![l2; divisors.len()]);
             for (strength, divisor) in strengths.iter_mut().zip(divisors) {
                 *strength /= divisor;
             }
+            strengths[rule.unpenalized(&self.space)].fill(0.0);
         }
         if let Some(strengths) = strengths {
             penalty = penalty.with_strengths(strengths);
@@ -245,6 +256,9 @@ impl TrainingSet {
         let mut strengths = self.space.l1_strengths(c1);
         if let Some(options) = &self.line_options {
             options.set_l1_strengths(&self.space, c1, &mut strengths);
+        }
+        if let Some(rule) = &self.penalty_rule {
+            strengths[rule.unpenalized(&self.space)].fill(0.0);
         }
         let is_fixed = self.origin.iter().flat_map(Origin::is_fixed);
         for (block, is_fixed) in self.space.blocks().into_iter().zip(is_fixed) {
@@ -292,15 +306,23 @@ impl TrainingSet {
         }
     }
 
+    /// Returns the parameters of a predictor, or of a tagger, where training starts.
+    pub(super) fn start_of(&self, predictor: Option<&dyn Predictor>) -> Vec<f64> {
+        predictor.map_or_else(|| self.start(), |predictor| predictor.start(self))
+    }
+
     /// Returns the recall bias that the search for it starts from.
     pub fn recall_bias(&self) -> f64 {
         self.origin.as_ref().map_or(0.0, Origin::recall_bias)
     }
 
     /// Returns a scorer on the development data, if there are any.
-    pub(super) fn dev_scorer(&self) -> Option<DevScorer<'_>> {
-        let development = self.corpora.development.as_ref();
-        development.map(|development| development.scorer(&self.space))
+    pub(super) fn dev_scorer<'a>(
+        &'a self,
+        predictor: Option<&'a dyn Predictor>,
+    ) -> Option<DevScorer<'a>> {
+        let development = self.corpora.development.as_ref()?;
+        Some(DevScorer::new(self, development, predictor))
     }
 
     /// Returns the parameters with the attributes that they are of.

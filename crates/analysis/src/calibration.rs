@@ -102,9 +102,9 @@ impl Calibration {
         gaps.sum::<f64>() / self.count().max(1) as f64
     }
 
-    /// The Brier score: the mean squared difference between the probability of a prediction and
-    /// whether it is correct. 0 without predictions.
-    pub fn brier_score(&self) -> f64 {
+    /// The Brier score of being correct: the mean squared difference between the probability of a
+    /// prediction and whether it is correct. Other labels do not count. 0 without predictions.
+    pub fn top_label_brier_score(&self) -> f64 {
         self.squared_error / self.count().max(1) as f64
     }
 }
@@ -126,7 +126,7 @@ mod tests {
         // Bins: |1 − 1.7| + |1 − 0.3| + |0 − 0.1| = 1.5, over 4 predictions.
         assert!(near(calibration.expected_error(), 1.5 / 4.0));
         // 0.01 + 0.64 + 0.49 + 0.01 = 1.15.
-        assert!(near(calibration.brier_score(), 1.15 / 4.0));
+        assert!(near(calibration.top_label_brier_score(), 1.15 / 4.0));
         let bins = calibration.bins();
         let counts: Vec<u64> = bins.iter().map(|bin| bin.count).collect();
         assert_eq!(counts, [1, 1, 0, 0, 2]);
@@ -150,7 +150,7 @@ mod tests {
     fn nothing_is_perfectly_calibrated() {
         let nothing = Calibration::default();
         assert_eq!(
-            (nothing.expected_error(), nothing.brier_score()),
+            (nothing.expected_error(), nothing.top_label_brier_score()),
             (0.0, 0.0)
         );
         assert_eq!(nothing.count(), 0);

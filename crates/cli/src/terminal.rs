@@ -84,7 +84,7 @@ fn beginning(characters: impl Iterator<Item = char>, columns: usize) -> String {
 /// Adds blanks up to a number of columns.
 pub fn pad(text: &str, columns: usize) -> String {
     let blanks = columns.saturating_sub(width(text));
-    format!("{text}{:blanks$}", "")
+    text.to_owned() + &" ".repeat(blanks)
 }
 
 /// Breaks a text at blanks into lines of at most `columns`, of which all but the first begin with

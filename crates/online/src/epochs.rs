@@ -327,11 +327,30 @@ impl SgdLearner {
     ///
     /// It first goes up by factors, as long as the objective falls below that at the start, then
     /// down from the initial value: the procedure of CRFsuite.
+    ///
+    /// CRFsuite takes the loss of a sentence before its update, which of few sentences no rate can
+    /// lower: the first one has always that of the start. Where no rate seems to lower the
+    /// objective, the losses after all updates decide.
     fn calibrate(
         &mut self,
         problem: &Problem<'_>,
         order: &[u32],
         interrupt: Option<&AtomicBool>,
+    ) -> Option<Calibration> {
+        let calibration = self.calibrate_by(problem, order, interrupt, false)?;
+        let mut objectives = calibration.trials.iter().map(|(_, objective)| *objective);
+        match objectives.any(|objective| objective < calibration.initial) {
+            true => Some(calibration),
+            false => self.calibrate_by(problem, order, interrupt, true),
+        }
+    }
+
+    fn calibrate_by(
+        &mut self,
+        problem: &Problem<'_>,
+        order: &[u32],
+        interrupt: Option<&AtomicBool>,
+        is_after: bool,
     ) -> Option<Calibration> {
         let options = self.options;
         let sample = &order[..order.len().min(options.samples)];
@@ -359,7 +378,14 @@ impl SgdLearner {
             self.eta = Some(eta);
             let terms = self.run(problem, sample, 0, false);
             self.weights.complete(problem, &self.stepper.penalty);
-            let objective = penalty(self) - terms.log_likelihood;
+            let mut objective = penalty(self);
+            if is_after {
+                for &sentence in sample {
+                    objective += self.stepper.loss(problem, &self.weights, sentence as usize);
+                }
+            } else {
+                objective -= terms.log_likelihood;
+            }
             let is_lower = objective.is_finite() && objective < initial;
             trials.push((eta, objective));
             left -= usize::from(is_lower);

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use dropchain::chain::Order;
 use dropchain::error::{Error, Result};
 use dropchain::objective::{MonteCarlo, Terms};
 use dropchain::optim::Outcome;
 use dropchain::template::LineOptions;
 use dropchain::train::{
     AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind, NoiseOptions,
-    NoiseSharing, Regularization, TrainingSet, check_not_negative, fields, unfit,
+    NoiseSharing, Regularization, TrainOptions, TrainingSet, check_not_negative, fields, unfit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -115,9 +114,9 @@ impl Learner for Sgd {
         })
     }
 
-    fn check(&self, order: Order) -> Result<()> {
+    fn check(&self, options: &TrainOptions<()>) -> Result<()> {
         check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
-        self.noise.check(order)?;
+        self.noise.check(options.order)?;
         self.check_noise()?;
         Algorithm::Sgd(self.steps).check()
     }
@@ -251,7 +250,7 @@ impl Learner for MistakeDriven {
         Map::from_iter([(self.name.to_owned(), self.options.clone().into())])
     }
 
-    fn check(&self, _order: Order) -> Result<()> {
+    fn check(&self, _options: &TrainOptions<()>) -> Result<()> {
         self.algorithm.check()
     }
 

@@ -12,12 +12,11 @@
 
 use std::sync::Arc;
 
-use dropchain::chain::Order;
 use dropchain::error::{Error, Result};
 use dropchain::objective::Terms;
 use dropchain::optim::{Outcome, StopReason};
 use dropchain::train::{
-    AnyLearner, Course, Lbfgs, Learner, NoiseOptions, Regularization, TrainingSet,
+    AnyLearner, Course, Lbfgs, Learner, NoiseOptions, Regularization, TrainOptions, TrainingSet,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -116,8 +115,8 @@ impl Learner for WarmStarted {
         record
     }
 
-    fn check(&self, order: Order) -> Result<()> {
-        self.lbfgs.check(order)
+    fn check(&self, options: &TrainOptions<()>) -> Result<()> {
+        self.lbfgs.check(options)
     }
 
     fn regularization(&self) -> Regularization {

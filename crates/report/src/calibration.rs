@@ -20,7 +20,7 @@ pub fn calibration(all: &Evaluated, has_spans: bool) -> Option<Section> {
     if systems.iter().all(|system| system.tokens.count() == 0) {
         return None;
     }
-    let head = heads(", system, predictions, tokens, calibration error, Brier score");
+    let head = heads(", system, predictions, tokens, calibration error, top-label Brier score");
     let mut errors = Table::new("Calibration", head);
     let (mut figures, mut bins) = (Vec::new(), Vec::new());
     for (name, choose) in CHOICES.iter().take(1 + usize::from(has_spans)) {
@@ -33,7 +33,7 @@ pub fn calibration(all: &Evaluated, has_spans: bool) -> Option<Section> {
                     name.to_lowercase(),
                     count(calibration.count()),
                     format!("{:.4}", calibration.expected_error()),
-                    format!("{:.4}", calibration.brier_score()),
+                    format!("{:.4}", calibration.top_label_brier_score()),
                 ]);
                 bins.push(bin_table(&format!("{}: {name}", letter(i)), calibration));
             }

@@ -24,9 +24,7 @@ use super::pool::lock;
 use dropchain::atomic_file;
 use dropchain::error::{Error, Result};
 use dropchain::optim::StopReason;
-use dropchain::train::{
-    CHECKPOINT_MAGIC, EndReason, SegmentEnd, SegmentTrainer, TrainSettings, TrainingSet,
-};
+use dropchain::train::{CHECKPOINT_MAGIC, EndReason, SegmentEnd, TrainSettings, TrainingSet};
 
 /// A file that holds the state of a search: what has been trained is not trained again.
 ///
@@ -379,14 +377,13 @@ impl<'a> SegmentStore<'a> {
     pub fn read_start(
         &self,
         weights: Option<StoredWeights>,
-        trainer: &dyn SegmentTrainer,
         set: &TrainingSet,
         (settings, done): (&TrainSettings, usize),
     ) -> Result<Vec<f64>> {
         let Some(weights) = weights else {
-            return Ok(trainer.start(set));
+            return Ok(settings.start(set));
         };
-        let (found, expected) = (weights.len, trainer.length(set, settings, done)?);
+        let (found, expected) = (weights.len, settings.state_length(set, done)?);
         match self.checkpoint {
             Some(checkpoint) if found != expected => Err(Error::checkpoint(
                 checkpoint.path(),

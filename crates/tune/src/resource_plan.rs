@@ -43,7 +43,7 @@ impl ResourcePlan {
             let memory = data.with_training_set(template, 0, &settings, |set| {
                 // The matrices of a fold are copied from the rows of the whole corpus.
                 let copies = if data.has_folds() { 2 } else { 0 };
-                Ok(copies * set.memory() + search.trainer.memory(set, &settings))
+                Ok(copies * set.memory() + set.memory_to_train(&settings))
             })?;
             training = training.max(memory);
         }

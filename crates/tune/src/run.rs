@@ -129,13 +129,13 @@ impl Search<'_> {
                 (theta, best.recall_bias, Some(iterations))
             }
         };
-        if theta.len() != self.trainer.length(&set, &settings, 0)? {
+        if theta.len() != settings.state_length(&set, 0)? {
             return Err(Error::parameter(
                 "the checkpoint is of a search with other attributes",
             ));
         }
         let record = best.record(recall_bias, refit_iterations);
-        let finished = self.trainer.finish(set, &settings, theta, &record)?;
+        let finished = set.finish(&settings, theta, &record)?;
         Ok(TuneResult {
             file: finished.model,
             trials,

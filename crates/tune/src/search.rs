@@ -11,7 +11,7 @@ use super::space::Configuration;
 use super::warm_start::warm_start_iterations;
 use dropchain::error::{Error, Result};
 use dropchain::memory::MemoryLimit;
-use dropchain::train::{SegmentTrainer, TrainSettings};
+use dropchain::train::TrainSettings;
 
 /// Options that only the final model depends on: a search may be resumed with other values.
 const FREE_OPTIONS: [&str; 2] = ["prune", "precision"];
@@ -21,10 +21,6 @@ const FREE_OPTIONS: [&str; 2] = ["prune", "precision"];
 pub struct Search<'a> {
     /// The parameters that are not searched.
     pub settings: TrainSettings,
-    /// What trains with them.
-    pub trainer: &'a dyn SegmentTrainer,
-    /// What else determines the results: options of the trainer by their flags.
-    pub options: Vec<(String, String)>,
     /// The configurations to try.
     pub configurations: Vec<Configuration>,
     /// The schedule of successive halving.
@@ -48,7 +44,6 @@ impl Search<'_> {
         }
         for configuration in &self.configurations {
             let settings = configuration.settings(&self.settings)?;
-            self.trainer.check(&settings)?;
             if configuration.template < data.templates() {
                 data.check_line_options(configuration.template, &settings)?;
             } else {
@@ -112,8 +107,6 @@ impl Search<'_> {
         identity.extend(searched);
         let Schedule { eta, first } = self.schedule;
         let folds = data.has_folds().then(|| data.folds());
-        let options = self.options.iter();
-        identity.extend(options.map(|(flag, value)| (flag.clone(), json!(value))));
         for (name, value) in [
             ("--halving", eta.map_or(json!("off"), |eta| json!(eta))),
             ("--first-rung", json!(first)),

@@ -162,7 +162,7 @@ impl SearchRun<'_> {
         segment: Segment<'_>,
     ) -> Result<(StoredSegment, Vec<f64>)> {
         let is_kept = self.is_kept && !self.search.is_interrupted();
-        let mut end = self.search.trainer.run(set, settings, segment)?;
+        let mut end = segment.run(set, settings)?;
         let is_continued = match job {
             Job::Rung {
                 rung,
@@ -357,9 +357,7 @@ impl SearchRun<'_> {
         }
         self.with_training_set(chosen.template, None, &settings, |set| {
             let theta = self.read_start(history.weights, set, (&settings, history.done))?;
-            let theta = search
-                .trainer
-                .weights(set, &settings, history.done, theta)?;
+            let theta = settings.weights(set, history.done, theta)?;
             Ok((theta, history.warm_up + history.done))
         })
     }
@@ -370,8 +368,7 @@ impl SearchRun<'_> {
         set: &TrainingSet,
         progress: (&TrainSettings, usize),
     ) -> Result<Vec<f64>> {
-        self.store
-            .read_start(weights, self.search.trainer, set, progress)
+        self.store.read_start(weights, set, progress)
     }
 
     fn trial(&self, configuration: usize, histories: &[FoldHistory]) -> TrialResult {

@@ -330,3 +330,12 @@ fn joined_labels_are_scored_by_column_and_encode_no_spans() {
     assert_eq!(report["columns"], expected);
     assert_eq!(report.get("f1"), None);
 }
+
+#[test]
+fn labels_of_any_length_have_tables() {
+    let label = "x".repeat(70_000);
+    let mut evaluation = Evaluation::with_confusions();
+    evaluation.add(&[&*label, "y"], &["y", "y"]).unwrap();
+    assert!(evaluation.label_table().contains(&label));
+    assert!(evaluation.confusion_table(3).contains(&label));
+}

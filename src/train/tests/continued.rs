@@ -467,7 +467,7 @@ fn in_a_fold_all_of_the_model_is_kept() {
     let fold = whole.hold_out(&[0], &settings).unwrap();
     // The held-out sentence is scored with the weights of the model.
     let score = fold
-        .dev_scorer()
+        .dev_scorer(None)
         .unwrap()
         .score(&fold.start(), &[0.0])
         .unwrap()[0];
@@ -480,4 +480,16 @@ fn in_a_fold_all_of_the_model_is_kept() {
         kept += usize::from(start[range].iter().any(|&w| w != 0.0));
     }
     assert_eq!(kept, nodes);
+}
+
+#[test]
+fn tags_that_look_like_bare_chunk_labels_are_of_no_span_in_the_data_as_in_the_model() {
+    // Parts of speech of the Italian treebanks: B is an adverb, S a noun.
+    let text = "Oggi/B Ada/SP corre/V\nnon/B dorme/V nessuno/S\ncasa/S bella/A";
+    let model = trained(&quick(), corpus(text), TEMPLATE);
+    assert!(!model.header().encodes_spans());
+    let same = continued(&quick(), &model, text);
+    assert_eq!(same.header().labels.names(), model.header().labels.names());
+    let towards = Trainer::new(quick()).unwrap().towards(&model);
+    assert!(towards.train(corpus(text), None, &mut ()).is_ok());
 }

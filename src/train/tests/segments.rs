@@ -21,9 +21,7 @@ fn segment(set: &TrainingSet, limit: Option<usize>) -> Segment<'static> {
 }
 
 fn run(set: &TrainingSet, settings: &TrainSettings) -> SegmentEnd {
-    ObjectiveTrainer
-        .run(set, settings, segment(set, Some(25)))
-        .unwrap()
+    segment(set, Some(25)).run(set, settings).unwrap()
 }
 
 #[test]
@@ -97,12 +95,10 @@ fn resumed_segments_reach_the_same_minimum_as_a_single_one() {
             limit: None,
             ..segment
         };
-        ObjectiveTrainer.run(&set, &settings, segment).unwrap()
+        segment.run(&set, &settings).unwrap()
     };
     let once = to_the_end(segment(&set, None));
-    let first = ObjectiveTrainer
-        .run(&set, &settings, segment(&set, Some(6)))
-        .unwrap();
+    let first = segment(&set, Some(6)).run(&set, &settings).unwrap();
     assert_eq!((first.done, first.scores.len(), first.reason), (6, 6, None));
     assert_eq!(first.scores, once.scores[..6]);
     let best = first.best.clone().map(|best| BestWeights {

@@ -187,9 +187,6 @@ pub struct FeatureArguments {
     #[arg(long, value_parser = one_of(&FREQUENCIES), value_name = "VALUE",
           default_value = "binary")]
     tf: TermFrequency,
-    /// The same as --tf binary
-    #[arg(long, conflicts_with = "tf")]
-    binary: bool,
     /// What words are: tokens of the tokenizer, or what stands between blanks
     #[arg(long, value_parser = one_of(&TOKENS), default_value = "words")]
     tokens: Tokens,
@@ -314,6 +311,11 @@ pub struct LearningArguments {
     /// A.3).
     #[arg(long, value_name = "EPS", help_heading = "Regularization")]
     l2_informativeness: Option<f64>,
+    /// Penalize the bias of each class like the weights of features
+    ///
+    /// By default it has no penalty, so that the shares of the classes do not depend on --l2.
+    #[arg(long, help_heading = "Regularization")]
+    penalize_bias: bool,
     #[command(flatten)]
     optimizer: LengthOptions,
     #[command(flatten)]
@@ -333,15 +335,6 @@ impl LearningArguments {
     /// Returns the number of hidden units.
     pub fn hidden(&self) -> usize {
         self.loss.hidden
-    }
-
-    /// Returns the options that determine a search besides those of training.
-    pub fn identity(&self) -> Vec<(String, String)> {
-        let mut options = self.loss.identity();
-        if let Some(epsilon) = self.l2_informativeness {
-            options.push(("--l2-informativeness".to_owned(), epsilon.to_string()));
-        }
-        options
     }
 
     /// Returns the options, with default strengths and rates.
@@ -369,6 +362,7 @@ impl LearningArguments {
             },
             multiclass: self.multiclass,
             l2_informativeness: self.l2_informativeness,
+            penalizes_bias: self.penalize_bias,
             train,
             learner: method.is_online().then(|| method.into()),
             ..ClassifierOptions::default()
@@ -450,21 +444,6 @@ const LOSSES: [Choice<LossChoice>; 4] = [
 ];
 
 impl LossArguments {
-    /// Returns the options that determine a search.
-    pub fn identity(&self) -> Vec<(String, String)> {
-        let loss = self.loss.map_or("softmax", Loss::name);
-        let margin = self.margin.map_or_else(String::new, |m| m.to_string());
-        let hidden = self.hidden.to_string();
-        let options = [
-            ("--loss", loss.to_owned()),
-            ("--margin", margin),
-            ("--hidden", hidden),
-        ];
-        options
-            .map(|(flag, value)| (flag.to_owned(), value))
-            .to_vec()
-    }
-
     /// Sets the loss.
     ///
     /// # Errors

@@ -152,11 +152,8 @@ impl TuneCommand {
             }
         };
         let data = TuningData::extract(&corpora, vec![None], validation, &settings)?;
-        let segments = trainer.segments();
         let search = Search {
             settings,
-            trainer: &*segments,
-            options: self.learning.identity(),
             configurations,
             schedule,
             warm_start: self.strategy.warm_start.is_on(),

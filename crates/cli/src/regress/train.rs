@@ -283,7 +283,9 @@ impl PathCommand {
         };
         let path = trainer.path(&corpus, &self.path.options(self.weights), &mut observe)?;
         progress.clear();
+        let value = json!({"points": path.points, "chosen": path.chosen});
         if let Some(signal) = interrupt::received().filter(|_| path.interrupted) {
+            print_report(self.json, &value, || table(&path))?;
             let fate = self.model.as_ref().map_or_else(String::new, |model| {
                 format!("; {} was not written", model.display())
             });
@@ -295,7 +297,6 @@ impl PathCommand {
             let model = self.model.as_deref().unwrap_or_else(|| "".as_ref());
             progress.println(&format!("wrote {}", model.display()));
         }
-        let value = json!({"points": path.points, "chosen": path.chosen});
         print_report(self.json, &value, || table(&path))
     }
 }

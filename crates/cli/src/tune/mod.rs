@@ -14,9 +14,7 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use dropchain::template::Template;
-use dropchain::train::{
-    BaseModels, ObjectiveTrainer, TrainOptions, TrainSettings, check_line_options,
-};
+use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
 use dropchain::{Error, Result};
 use dropchain_report::log::Log;
 use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
@@ -151,8 +149,6 @@ impl TuneCommand {
         drop(open);
         let search = Search {
             settings: settings.training,
-            trainer: &ObjectiveTrainer,
-            options: Vec::new(),
             configurations: settings.configurations,
             schedule: settings.schedule,
             warm_start: self.strategy.warm_start.is_on(),

@@ -1,5 +1,7 @@
 //! How to train a classifier, and which options fit one another.
 
+use std::sync::Arc;
+
 use dropchain::chain::Order;
 use dropchain::error::{Error, Result};
 use dropchain::noise::Engine;
@@ -10,6 +12,7 @@ use dropchain::train::{
 };
 
 use super::header::Multiclass;
+use super::losses::LossLearner;
 use crate::FeatureOptions;
 use crate::irls::Loss;
 
@@ -34,6 +37,9 @@ pub struct ClassifierOptions {
     /// with and without the class (Wang and Manning, *Fast dropout training*, appendix A.3).
     /// `None`: all strengths are c2. Without a loss, in batch training.
     pub l2_informativeness: Option<f64>,
+    /// Whether the bias is penalized like the weights of features. Without a penalty it is that of
+    /// the classes, however strong the penalty of the features.
+    pub penalizes_bias: bool,
     /// How to train. The order is 0, and noise is on features alone.
     pub train: TrainOptions,
     /// What learns with the penalties and the noise of [`train`](field@Self::train); `None`:
@@ -49,6 +55,7 @@ impl Default for ClassifierOptions {
             loss: None,
             hidden: 0,
             l2_informativeness: None,
+            penalizes_bias: false,
             train: Self::train_options(),
             learner: None,
         }
@@ -89,12 +96,19 @@ impl ClassifierOptions {
 
     /// Returns the options of training, checked.
     pub(super) fn settings(&self) -> Result<TrainSettings> {
-        let train = self.train.clone();
-        let method = match &self.learner {
-            None => train.method.clone().into(),
-            Some(learner) => learner.with_regularization(train.method.unresolved())?,
+        let (train, method) = (self.train.clone(), self.train.method.clone());
+        let learner: AnyLearner = match (self.loss, &self.learner) {
+            (Some(loss), _) => Arc::new(LossLearner {
+                loss,
+                hidden: self.hidden,
+                seed: train.seed,
+                penalizes_bias: self.penalizes_bias,
+                method,
+            }),
+            (None, None) => method.into(),
+            (None, Some(learner)) => learner.with_regularization(method.unresolved())?,
         };
-        TrainSettings::new(train.with_method(method))
+        TrainSettings::new(train.with_method(learner))
     }
 
     /// Checks that the options fit one another.
@@ -116,8 +130,13 @@ impl ClassifierOptions {
                 learner.name()
             )));
         }
-        let optimizer = &self.train.method.optimizer;
-        check_settings(self.loss, self.hidden, &self.settings()?, optimizer)
+        if self.loss.is_none() && self.hidden > 0 {
+            let units = self.hidden;
+            return Err(Error::parameter(format!(
+                "{units} hidden units without a loss; expected hinge, logistic or squared"
+            )));
+        }
+        self.settings().map(|_| ())
     }
 
     /// Checks that strengths by informativeness are positive, and that what trains can have them.
@@ -144,30 +163,16 @@ impl ClassifierOptions {
     }
 }
 
-/// Checks that other options fit the loss, if there is one.
+/// Checks that other options fit the loss.
 ///
 /// # Errors
 ///
 /// [`Error::Parameter`] naming the option that does not.
-pub(super) fn check_settings(
-    loss: Option<Loss>,
-    hidden: usize,
-    settings: &TrainSettings,
-    optimizer: &LbfgsOptions,
-) -> Result<()> {
-    let (options, regularization) = (settings.options(), settings.regularization());
-    let noise = &regularization.noise;
-    let Some(loss) = loss else {
-        return match hidden {
-            0 => Ok(()),
-            units => Err(Error::parameter(format!(
-                "{units} hidden units without a loss; expected hinge, logistic or \
-                 squared"
-            ))),
-        };
-    };
+pub(super) fn check_loss(learner: &LossLearner, options: &TrainOptions<()>) -> Result<()> {
+    let LossLearner { loss, method, .. } = learner;
+    let (noise, optimizer) = (&method.noise, &method.optimizer);
     loss.check()?;
-    check_hidden(hidden, options.boundary)?;
+    check_hidden(learner.hidden, options.boundary)?;
     let lbfgs = LbfgsOptions {
         memory: optimizer.memory, // of no use, and harmless
         improvement_tolerance: optimizer.improvement_tolerance,
@@ -175,7 +180,7 @@ pub(super) fn check_settings(
         gradient_tolerance: optimizer.gradient_tolerance,
         ..LbfgsOptions::default()
     };
-    let has_warm_up = regularization.warm_up.is_some_and(|n| n > 0);
+    let has_warm_up = method.warm_up.is_some_and(|n| n > 0);
     let has_bound = matches!(
         noise.kind,
         NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive
@@ -193,7 +198,7 @@ pub(super) fn check_settings(
             "with a line search",
             "the default: there is none",
         ),
-        (regularization.l1 > 0.0, "with an L1 penalty", "--l1 0"),
+        (method.l1 > 0.0, "with an L1 penalty", "--l1 0"),
         (
             noise.is_on() && !has_bound,
             "with noise of this kind",

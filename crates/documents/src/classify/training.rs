@@ -15,14 +15,16 @@
 //!
 //! Source: Wang and Manning, "Fast dropout training", ICML 2013, appendix A.3.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::classifier::Classifier;
 use super::corpus::InstanceCorpus;
 use super::header::{ClassifierParts, Multiclass, one_vs_rest};
-use super::losses::LossTrainer;
 use super::options::ClassifierOptions;
+use serde_json::{Map, Value};
+
 use crate::Instance;
 use crate::features::{at, check_memory, features};
 use dropchain::corpus::Corpus;
@@ -32,10 +34,7 @@ use dropchain::memory::MemoryLimit;
 use dropchain::model::Model;
 use dropchain::score::{ParameterSpace, States};
 use dropchain::sentence::{Attributes, Schema, Sentence};
-use dropchain::train::{
-    AttributeCorpus, End, L2Rule, ObjectiveTrainer, Observer, SegmentTrainer, TrainSettings,
-    Trainer,
-};
+use dropchain::train::{AttributeCorpus, End, Observer, PenaltyRule, TrainSettings, Trainer};
 
 /// A trained classifier.
 #[derive(Debug)]
@@ -73,8 +72,14 @@ impl<'a> ClassifierTrainer<'a> {
             options.train.method.warm_up = Some(0); // the bounds are convex
         }
         let mut settings = options.settings()?;
-        if let Some(epsilon) = options.l2_informativeness {
-            settings = settings.with_l2_rule(Arc::new(Informativeness { epsilon }));
+        // What learns from mistakes has no penalties.
+        let has_penalties = options.learner.is_none() || settings.l2() > 0.0;
+        let has_rule = options.l2_informativeness.is_some() || !options.penalizes_bias;
+        if options.loss.is_none() && has_penalties && has_rule {
+            settings = settings.with_penalty_rule(Arc::new(DocumentPenalty {
+                informativeness: options.l2_informativeness,
+                penalizes_bias: options.penalizes_bias,
+            }));
         }
         Ok(Self {
             options,
@@ -212,7 +217,7 @@ impl<'a> ClassifierTrainer<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`Trainer::train_attributes`]; there are fewer than two classes.
+    /// Those of [`Trainer::train_file`]; there are fewer than two classes.
     pub fn train(
         &self,
         corpus: &InstanceCorpus,
@@ -242,25 +247,21 @@ impl<'a> ClassifierTrainer<'a> {
         dev: Option<&AttributeCorpus>,
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, End)> {
-        if let Some(trainer) = self.loss_trainer() {
-            let (interrupt, memory) = (self.interrupt, self.memory);
-            return trainer.train((corpus, dev), &self.settings, interrupt, memory, observer);
-        }
         let mut trainer = Trainer::with_settings(self.settings.clone()).memory(self.memory);
         if let Some(flag) = self.interrupt {
             trainer = trainer.interrupt(flag);
         }
-        let trained = trainer.train_attributes(corpus, dev, observer)?;
-        Ok((ClassifierParts::of_model(&trained.model)?, trained.end))
+        let (file, end) = trainer.train_file(corpus, dev, observer)?;
+        Ok((self.parts(file)?, end))
     }
 
-    fn loss_trainer(&self) -> Option<LossTrainer> {
-        Some(LossTrainer {
-            loss: self.options.loss?,
-            hidden: self.options.hidden,
-            seed: self.settings.options().seed,
-            optimizer: self.options.train.method.optimizer.clone(),
-        })
+    /// Returns what a classifier consists of, given the file that its learner made.
+    fn parts(&self, file: Vec<u8>) -> Result<ClassifierParts> {
+        if self.options.loss.is_none() {
+            return ClassifierParts::of_model(&Model::from_bytes(file)?);
+        }
+        let classifier = Classifier::from_bytes(file)?;
+        ClassifierParts::of_file(classifier.header().clone(), classifier.file())
     }
 
     /// Returns whether one training learns all classes: together, or with a loss each against the
@@ -272,29 +273,13 @@ impl<'a> ClassifierTrainer<'a> {
         }
     }
 
-    /// Returns what trains the segments of a search of hyperparameters. Of two classes or more, if
-    /// training [is joint](Self::is_joint), otherwise of two.
-    pub fn segments(&self) -> Box<dyn SegmentTrainer> {
-        match self.loss_trainer() {
-            Some(trainer) => Box::new(trainer),
-            None => Box::new(ObjectiveTrainer),
-        }
-    }
-
-    /// Makes the classifier of what [`segments`](Self::segments) finished.
+    /// Makes the classifier of the file that the learner of the [`settings`](Self::settings) made.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] if the bytes are none of it.
-    pub fn classifier(&self, finished: Vec<u8>) -> Result<Classifier> {
-        let parts = match self.loss_trainer() {
-            Some(_) => {
-                let classifier = Classifier::from_bytes(finished)?;
-                ClassifierParts::of_file(classifier.header().clone(), classifier.file())?
-            }
-            None => ClassifierParts::of_model(&Model::from_bytes(finished)?)?,
-        };
-        Classifier::from_bytes(self.record(parts).encode()?)
+    pub fn classifier(&self, file: Vec<u8>) -> Result<Classifier> {
+        Classifier::from_bytes(self.record(self.parts(file)?).encode()?)
     }
 
     /// Records the options in a classifier.
@@ -305,10 +290,26 @@ impl<'a> ClassifierTrainer<'a> {
             0..=2 => Multiclass::Softmax,
             _ => self.options.multiclass,
         };
-        if let Some(epsilon) = self.options.l2_informativeness {
-            header.options["l2_informativeness"] = epsilon.into();
-        }
         parts
+    }
+
+    /// Checks that the weights of models of each class fit into memory, beside the documents: those
+    /// that are being combined, and a file of them.
+    fn check_weights(&self, corpus: &InstanceCorpus) -> Result<()> {
+        let attributes = &corpus.attributes;
+        let features = attributes.alphabets().nodes.len();
+        let classes = corpus.classes.len();
+        let columns = classes.saturating_mul(self.options.hidden.max(1));
+        let held = attributes.memory() as u64;
+        let weights = columns.saturating_mul(20).saturating_add(64);
+        let needed = held.saturating_add(features.saturating_mul(weights) as u64);
+        let check = self.memory.check(needed, held);
+        check.map_err(|over| {
+            Error::parameter(format!(
+                "{columns} weights of {features} features for {classes} classes: {over}; expected \
+                 fewer features, fewer hidden units (--hidden) or a larger limit (--memory)"
+            ))
+        })
     }
 
     /// Trains a model for each class against the others: the scores of the class in all of them
@@ -319,6 +320,7 @@ impl<'a> ClassifierTrainer<'a> {
         dev: Option<&InstanceCorpus>,
         observer: &mut dyn Observer,
     ) -> Result<(ClassifierParts, Vec<End>)> {
+        self.check_weights(corpus)?;
         let mut ends = Vec::new();
         let classes = corpus.classes.iter().map(|class| class.name.clone());
         let parts = one_vs_rest(classes.collect(), |class| {
@@ -332,17 +334,39 @@ impl<'a> ClassifierTrainer<'a> {
     }
 }
 
-/// Divides the L2 strength of each node weight by r + ε.
+/// Divides the L2 strength of each weight of a feature by r + ε, and frees the biases of a penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Informativeness {
-    /// ε, above 0.
-    pub epsilon: f64,
+pub struct DocumentPenalty {
+    /// ε, above 0; `None`: the strengths of features are all the same.
+    pub informativeness: Option<f64>,
+    /// Whether biases are penalized.
+    pub penalizes_bias: bool,
 }
 
-impl L2Rule for Informativeness {
+impl PenaltyRule for DocumentPenalty {
+    fn record(&self) -> Map<String, Value> {
+        let mut record = Map::new();
+        if let Some(epsilon) = self.informativeness {
+            record.insert("l2_informativeness".to_owned(), epsilon.into());
+        }
+        record.insert("penalize_bias".to_owned(), self.penalizes_bias.into());
+        record
+    }
+
+    fn unpenalized(&self, space: &ParameterSpace) -> Range<usize> {
+        // Biases are the weights of labels, which follow those of features.
+        match self.penalizes_bias {
+            true => 0..0,
+            false => space.nodes.range.end..space.dimension(),
+        }
+    }
+
     fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64> {
-        let counts = Counts::new(data, space);
         let mut divisors = vec![1.0; space.dimension()];
+        let Some(epsilon) = self.informativeness else {
+            return divisors;
+        };
+        let counts = Counts::new(data, space);
         let block = &space.nodes;
         let divisors_of_block = block.weights_mut(&mut divisors);
         for column in 0..block.columns() {
@@ -356,7 +380,7 @@ impl L2Rule for Informativeness {
                     ],
                 ]
                 .map(|[occurrences, tokens]| ((occurrences + 1.0) / (tokens + 2.0)).ln());
-                divisors_of_block[i] = (inside - outside).abs() + self.epsilon;
+                divisors_of_block[i] = (inside - outside).abs() + epsilon;
             });
         }
         divisors

@@ -43,6 +43,7 @@ pub struct ClassEvaluation {
     of_model: usize,
     outcomes: Vec<[u32; 2]>, // gold and predicted class of each document
     log_loss: f64,
+    squared_error: f64,
     unseen: u64,
     calibration: Calibration,
 }
@@ -63,8 +64,9 @@ pub struct ClassReport {
     /// The mean −ln p(right class), in nats, of documents whose class the model has. Probabilities
     /// below 2⁻⁵² count as 2⁻⁵².
     pub log_loss: f64,
-    /// The mean squared difference between the probability of the predicted class and whether it
-    /// is right.
+    /// The mean over documents of Σ_c (p_c − y_c)², where y is 1 for the right class and 0 for the
+    /// others, and of a model of two classes half of that: the squared error of one of them
+    /// (`brier_score_loss` of scikit-learn).
     pub brier_score: f64,
     /// The expected calibration error over ten bins.
     pub calibration_error: f64,
@@ -99,6 +101,7 @@ impl ClassEvaluation {
             of_model: classes.len(),
             outcomes: Vec::new(),
             log_loss: 0.0,
+            squared_error: 0.0,
             unseen: 0,
             calibration: Calibration::default(),
         }
@@ -116,6 +119,16 @@ impl ClassEvaluation {
             Some(p) if number < self.of_model => self.log_loss -= p.max(LEAST).ln(),
             _ => self.unseen += 1,
         }
+        let is_seen = number < self.of_model;
+        let errors = probabilities.iter().enumerate();
+        let errors = errors.map(|(c, p)| (p - f64::from(u8::from(c == number))).powi(2));
+        // The class of an unseen one has the probability 0.
+        let error = errors.sum::<f64>() + f64::from(u8::from(!is_seen));
+        self.squared_error += if self.of_model == 2 {
+            0.5 * error
+        } else {
+            error
+        };
         let confidence = probabilities.get(predicted).copied().unwrap_or(0.0);
         self.calibration.add(confidence, predicted == number);
         self.outcomes.push([number as u32, predicted as u32]);
@@ -137,7 +150,7 @@ impl ClassEvaluation {
             macro_f1,
             macro_f1_interval,
             log_loss: mean(self.log_loss, known),
-            brier_score: self.calibration.brier_score(),
+            brier_score: self.squared_error / (documents.max(1) as f64),
             calibration_error: self.calibration.expected_error(),
             unseen: self.unseen,
             classes: self.class_scores(&all),
@@ -465,8 +478,17 @@ mod tests {
         assert!((report.log_loss - loss).abs() < 1e-15);
         let confusions = &report.classes[0].predicted;
         assert_eq!((confusions["a"], confusions["b"]), (1, 1));
-        let brier = (0.04 + 0.36 + 0.0 + 0.25) / 4.0;
+        let brier = (0.06 + 0.86 + 0.0 + 1.38) / 4.0;
         assert!((report.brier_score - brier).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_brier_score_of_two_classes_is_the_squared_error_of_one() {
+        let mut evaluation = ClassEvaluation::new(&["a", "b"].map(str::to_owned));
+        evaluation.add("a", 0, &[0.8, 0.2]);
+        evaluation.add("a", 1, &[0.3, 0.7]);
+        let expected = (0.04 + 0.49) / 2.0;
+        assert!((evaluation.report(1).brier_score - expected).abs() < 1e-15);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use csv::{ByteRecord, ReaderBuilder};
+use hashbrown::{HashMap, HashSet};
 
 use super::instance::{
     Instance, InstanceContent, InstanceReadOptions, TableFeatures, checked_label,
@@ -59,7 +60,12 @@ impl Table {
             .iter()
             .map(|name| name.trim_start_matches('\u{feff}').trim())
             .collect();
-        let position = |column: &str| names.iter().position(|name| *name == column);
+        // Where a name is first, and how often it occurs.
+        let mut places: HashMap<&str, [usize; 2]> = HashMap::with_capacity(names.len());
+        for (place, name) in names.iter().enumerate() {
+            places.entry(name).or_insert([place, 0])[1] += 1;
+        }
+        let position = |column: &str| places.get(column).map(|[place, _]| *place);
         let missing = |column: &str| {
             Error::input(
                 Place::line(&*file, 1),
@@ -76,7 +82,7 @@ impl Table {
                 let columns = features.columns(&names, &options.label).into_iter();
                 let columns = columns.map(|(name, is_category)| {
                     let number = column(name)?;
-                    let fault = if names.iter().filter(|other| **other == name).count() > 1 {
+                    let fault = if places.get(name).is_some_and(|[_, count]| *count > 1) {
                         "occurs twice"
                     } else if *name == options.label {
                         "is the label, and cannot be a feature"
@@ -97,6 +103,7 @@ impl Table {
         if label.is_none() && options.needs_labels {
             return Err(missing(&options.label));
         }
+        drop(places); // which borrows the names from the reader
         Ok(Self {
             reader,
             longest,
@@ -158,7 +165,8 @@ impl TableFeatures {
     /// Returns the columns of a table with these names that are features, and whether they are
     /// categories.
     fn columns<'n>(&'n self, names: &[&'n str], label: &str) -> Vec<(&'n str, bool)> {
-        let is_category = |name: &str| self.categories.iter().any(|c| c == name);
+        let categories: HashSet<&str> = self.categories.iter().map(String::as_str).collect();
+        let is_category = |name: &str| categories.contains(name);
         let mut columns: Vec<(&str, bool)> = match &self.numbers {
             Some(numbers) => numbers.iter().map(|name| (name.as_str(), false)).collect(),
             None => {

@@ -10,11 +10,11 @@
 //! Find α `[D][K]`, c and w `[K]`, and b that minimize
 //!
 //! ```text
-//! J = Σ_n v_n · B(y_n, f_n, V_n) + c2·(‖α‖² + ‖c‖² + ‖w‖² + b²)
+//! J = Σ_n v_n · B(y_n, f_n, V_n) + c·(‖α‖² + ‖c‖² + ‖w‖²)
 //! ```
 //!
 //! where B is the bound of `loss.rs`, and V the variance of the expansion of f to first order in
-//! the noise of x:
+//! the noise of x (and b is penalized, too, if [`Documents::penalizes_bias`] says so):
 //!
 //! ```text
 //! V = Σ_j Var[x_j]·h_j²            h_j = ∂f/∂x_j = Σ_k z_k·α_jk            z_k = w_k·g_k·(1 − g_k)
@@ -54,6 +54,7 @@ use super::loss::Loss;
 use super::problem::{Documents, InputNoise, MIN_ROWS, Value, dot};
 use dropchain::extract::SparseRows;
 use dropchain::math::sigmoid;
+use dropchain::objective::Terms;
 use dropchain::optim::Objective;
 use dropchain::random::uniform;
 
@@ -283,13 +284,13 @@ impl<'a> HiddenProblem<'a> {
 }
 
 impl Objective for HiddenProblem<'_> {
-    type Detail = Value;
+    type Detail = Terms;
 
     fn dimension(&self) -> usize {
         hidden_dimension(self.columns.len(), self.units)
     }
 
-    fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Value) {
+    fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
         let units = self.units;
         let weights = self.weights(theta);
         let gram = self.gram(weights.alpha);
@@ -319,7 +320,10 @@ impl Objective for HiddenProblem<'_> {
         for (g, weight) in rest.iter_mut().zip(own) {
             *g = 2.0 * self.l2 * weight;
         }
-        let l2 = self.l2 * dot(theta, theta);
+        let l2 = self.l2 * self.documents.penalized_product(theta, theta);
+        if self.documents.has_free_bias() {
+            rest[2 * units] = 0.0;
+        }
         let (mut bound, mut loss) = (0.0, 0.0);
         for row in &rows {
             bound += row.value[0];
@@ -330,7 +334,8 @@ impl Objective for HiddenProblem<'_> {
             rest[2 * units] += row.by_score;
         }
         let total = bound + l2;
-        (total, Value { total, loss, l2 })
+        let value = Value { total, loss, l2 };
+        (total, value.terms(self.loss, self.noise))
     }
 }
 

@@ -13,9 +13,8 @@ use dropchain::optim::StopReason;
 /// The largest number of conjugate gradients in an iteration.
 const MAX_GRADIENTS: usize = 250;
 
-/// How many epochs of dual coordinate descent may gain nothing, before they are at the end of what
-/// rounding permits.
-const MAX_STALLED: usize = 20;
+/// The largest number of epochs from the minimum of a smoothed loss.
+const MAX_EPOCHS: u64 = 1000;
 
 /// What is a gain, relative to J.
 const GAIN: f64 = 1e-12;
@@ -50,9 +49,10 @@ pub struct IrlsOptions {
 pub(super) struct Solvers {
     /// With at most so many weights, the Hessian is factorized.
     pub cholesky: usize,
-    /// With more weights, a loss with kinks and no noise is minimized by dual coordinate descent
-    /// from 0: an iteration is an epoch.
-    pub dual: usize,
+    /// A loss with kinks and no noise is minimized by dual coordinate descent, in which an iteration
+    /// is an epoch: with more than so many weights from 0, else from the minimum of the smoothed
+    /// loss. `None`: it stays smoothed.
+    pub dual: Option<usize>,
     /// Otherwise there are conjugate gradients, until the residual is this fraction of that at the
     /// start: the next quadratic is another one anyhow.
     pub tolerance: f64,
@@ -62,7 +62,7 @@ impl Default for Solvers {
     fn default() -> Self {
         Self {
             cholesky: 200,
-            dual: 200,
+            dual: Some(200),
             tolerance: 0.1,
         }
     }
@@ -167,7 +167,8 @@ impl<'p, 'a> Minimization<'p, 'a> {
             step: 0.0,
             evaluations: 0,
         };
-        if problem.dimension() <= solvers.dual || !problem.has_dual() {
+        let is_large = solvers.dual.is_some_and(|most| problem.dimension() > most);
+        if !is_large || !problem.has_dual() {
             run.arrive(false);
             return run;
         }
@@ -265,12 +266,31 @@ impl<'p, 'a> Minimization<'p, 'a> {
                 false => (is_near || self.has_stalled()).then_some(StopReason::Improvement),
             };
         }
+        let has_minimum = [StopReason::Gradient, StopReason::Improvement].map(Some);
+        if has_minimum.contains(&self.end) && self.solvers.dual.is_some() && problem.has_dual() {
+            self.leave_smoothing(&scores);
+            return;
+        }
         self.descent = self.end.is_none().then_some(Descent {
             scores,
             quadratic,
             delta,
             is_smoothed,
         });
+    }
+
+    /// Goes on with the dual problem at the minimum of the smoothed loss, which has these scores.
+    fn leave_smoothing(&mut self, scores: &Scores) {
+        let problem = self.problem;
+        let Some(mut dual) = Dual::new(problem.documents, problem.loss, problem.l2) else {
+            return;
+        };
+        dual.start_at(problem.dual_variables(scores), &self.w);
+        self.dual = Some(dual);
+        self.gradient_norm = f64::NAN;
+        self.value = problem.plain_value(&self.w).0;
+        self.values.pop(); // the same iteration
+        self.begin_epoch(f64::INFINITY);
     }
 
     /// Minimizes the quadratic at w, and goes there.
@@ -318,7 +338,10 @@ impl<'p, 'a> Minimization<'p, 'a> {
         let enough = self.options.improvement_tolerance * value.abs();
         if change <= 1e-12 {
             self.end = Some(StopReason::Gradient);
-        } else if value - dual.highest <= enough || dual.stalled >= MAX_STALLED {
+        } else if value - dual.highest <= enough
+            || dual.stalled >= dual.patience()
+            || (dual.is_continued && dual.epochs >= MAX_EPOCHS)
+        {
             self.end = Some(StopReason::Improvement);
         }
     }
@@ -331,7 +354,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
         let change = dual.epoch();
         self.evaluations += 2;
         self.step = 1.0;
-        let value = self.problem.value(&dual.w).without_noise();
+        let (value, shift) = self.problem.plain_value(&dual.w);
         if !value.total.is_finite() {
             return Err(StopReason::NonFinite);
         }
@@ -343,6 +366,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
         if value.total < self.value.total {
             self.value = value;
             self.w.copy_from_slice(&dual.w);
+            self.w[dual.w.len() - 1] += shift;
         }
         self.begin_epoch(change);
         Ok(())

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::loss::Loss;
 use dropchain::extract::SparseRows;
+use dropchain::objective::Terms;
 
 /// The smallest number of rows or columns that a thread takes.
 pub(super) const MIN_ROWS: usize = 256;
@@ -33,6 +34,22 @@ pub struct Documents<'a> {
     pub targets: &'a [f64],
     /// `[N]`.
     pub weights: &'a [f64],
+    /// Whether the weight of the bias is penalized like those of features.
+    pub penalizes_bias: bool,
+}
+
+impl Documents<'_> {
+    /// Returns whether the weight of the bias has no penalty. One that has no effect always has
+    /// one, so that the minimum is unique.
+    pub fn has_free_bias(&self) -> bool {
+        !self.penalizes_bias && self.bias != 0.0
+    }
+
+    /// Returns the sum of a·b over the weights that are penalized; a and b are `[D + 1]`.
+    pub fn penalized_product(&self, a: &[f64], b: &[f64]) -> f64 {
+        let count = a.len() - usize::from(self.has_free_bias());
+        dot(&a[..count], &b[..count])
+    }
 }
 
 /// Feature noise. The bias has none.
@@ -65,11 +82,27 @@ pub struct Value {
     pub total: f64,
     /// The losses without noise.
     pub loss: f64,
-    /// c·‖w‖².
+    /// c·‖w‖², of the weights that are penalized.
     pub l2: f64,
 }
 
 impl Value {
+    /// Returns the terms of an objective with this loss and noise. Only the logistic loss has a
+    /// likelihood.
+    pub(super) fn terms(self, loss: Loss, noise: InputNoise) -> Terms {
+        Terms {
+            log_likelihood: match loss {
+                Loss::Logistic => -self.loss,
+                _ => f64::NAN,
+            },
+            noise: match noise {
+                InputNoise::None => 0.0,
+                _ => self.total - self.loss - self.l2,
+            },
+            l2: self.l2,
+        }
+    }
+
     /// Returns the value without noise and smoothing.
     pub(super) fn without_noise(self) -> Self {
         Self {
@@ -93,7 +126,7 @@ pub(super) struct Line<'s, 'a> {
     scores: &'s Scores,   // at w
     slopes: Vec<f64>,     // [N]
     noise: Vec<[f64; 2]>, // [N] b and c
-    squares: [f64; 3],    // ‖w‖², w·d, ‖d‖²
+    squares: [f64; 3],    // ‖w‖², w·d, ‖d‖² of what is penalized
     delta: f64,
 }
 
@@ -142,6 +175,11 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// Returns the terms of a value.
+    pub fn terms(&self, value: Value) -> Terms {
+        value.terms(self.loss, self.noise)
+    }
+
     /// Returns the number of weights, D + 1.
     pub fn dimension(&self) -> usize {
         self.documents.scales.len() + 1
@@ -150,6 +188,66 @@ impl<'a> Problem<'a> {
     /// Returns J and its terms.
     pub fn value(&self, w: &[f64]) -> Value {
         self.value_of(&self.scores(w), w, self.delta)
+    }
+
+    /// Returns J of weights without noise and smoothing, and the change of the weight of the bias at
+    /// which it is lowest, which is made if the bias is free.
+    pub(super) fn plain_value(&self, w: &[f64]) -> (Value, f64) {
+        let mut scores = self.scores(w);
+        let mut change = 0.0;
+        if self.documents.has_free_bias() {
+            let shift = self.best_shift(&scores.means);
+            scores.means.iter_mut().for_each(|f| *f += shift);
+            change = shift / self.documents.bias;
+        }
+        let value = self.value_of(&scores, w, self.delta);
+        (value.without_noise(), change)
+    }
+
+    /// Returns what all scores have to grow by for the least sum of losses with kinks, which is
+    /// linear between them. Time O(N log N).
+    fn best_shift(&self, scores: &[f64]) -> f64 {
+        let mut kinks: Vec<[f64; 2]> = Vec::new(); // where, and by how much the slope grows
+        let mut slope = 0.0; // far below
+        for (&f, (&y, &weight)) in scores.iter().zip(self.examples()) {
+            match self.loss {
+                Loss::Insensitive { epsilon } => {
+                    slope -= weight;
+                    kinks.extend([[y - f - epsilon, weight], [y - f + epsilon, weight]]);
+                }
+                Loss::Hinge { margin } => {
+                    slope -= if y > 0.0 { weight } else { 0.0 };
+                    kinks.push([y * margin - f, weight]);
+                }
+                Loss::Logistic | Loss::Squared => {}
+            }
+        }
+        kinks.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let flat = 1e-12 * kinks.iter().map(|[_, weight]| weight).sum::<f64>();
+        for (i, &[place, weight]) in kinks.iter().enumerate() {
+            slope += weight;
+            if slope >= -flat {
+                let next = kinks.get(i + 1).filter(|_| slope <= flat);
+                return next.map_or(place, |next| 0.5 * (place + next[0]));
+            }
+        }
+        0.0
+    }
+
+    /// Returns the variables of the dual problem at the minimum of the smoothed loss, which has
+    /// these scores: −∂B/∂f, `[N]`.
+    pub(super) fn dual_variables(&self, scores: &Scores) -> Vec<f64> {
+        let examples = scores.means.iter().zip(self.examples());
+        let variables = examples.map(|(&f, (&y, &weight))| {
+            let majorizer = self.loss.majorizer(y, f, 0.0, self.delta);
+            let [lower, upper] = match self.loss {
+                Loss::Hinge { .. } if y > 0.0 => [0.0, weight],
+                Loss::Hinge { .. } => [-weight, 0.0],
+                _ => [-weight, weight],
+            };
+            (weight * majorizer.weight * (majorizer.target - f)).clamp(lower, upper)
+        });
+        variables.collect()
     }
 
     /// Returns whether a dual method can take it: the loss has kinks, and there is no noise.
@@ -228,14 +326,14 @@ impl<'a> Problem<'a> {
             scores,
             slopes,
             noise,
-            squares: [dot(w, w), dot(w, d), dot(d, d)],
+            squares: [[w, w], [w, d], [d, d]].map(|[a, b]| self.documents.penalized_product(a, b)),
             delta,
         }
     }
 
     /// Returns J of scores and weights.
     pub(super) fn value_of(&self, scores: &Scores, w: &[f64], delta: f64) -> Value {
-        let l2 = self.l2 * dot(w, w);
+        let l2 = self.l2 * self.documents.penalized_product(w, w);
         let moments = scores.means.iter().zip(&scores.variances);
         let (mut bound, mut loss) = (0.0, 0.0);
         for ((&f, &variance), (&y, &weight)) in moments.zip(self.examples()) {

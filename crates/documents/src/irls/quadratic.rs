@@ -97,7 +97,8 @@ impl Problem<'_> {
             }
             _ => vec![penalty + additive; self.dimension() - 1],
         };
-        diagonal.push(penalty);
+        let is_free = self.documents.has_free_bias();
+        diagonal.push(if is_free { 0.0 } else { penalty });
         diagonal
     }
 
@@ -261,7 +262,11 @@ impl<'p, 'a> Quadratic<'p, 'a> {
                 *square += everywhere * coupling.slopes[j] * coupling.slopes[j];
             }
             // J is convex: without the penalty, it is not below 0 but for rounding.
-            *square = (*square + diagonal).max(2.0 * problem.l2);
+            *square = (*square + diagonal).max(if j < scales.len() {
+                2.0 * problem.l2
+            } else {
+                0.0
+            });
         }
         squares
     }

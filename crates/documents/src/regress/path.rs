@@ -213,8 +213,9 @@ impl RegressionTrainer<'_> {
         let fit = self.fit(corpus)?;
         path.check(corpus.documents())?;
         let strengths = path.strengths(&fit, loss)?;
-        let folds = path.cross_validation.map_or(0, |cv| cv.folds);
-        let total = ((folds + 1) * strengths.len()) as f64;
+        // The path, its folds, and the path to the chosen strength again.
+        let rounds = path.cross_validation.map_or(1, |cv| cv.folds + 2);
+        let total = (rounds * strengths.len()) as f64;
         let mut done = 0;
         let mut advance = || {
             done += 1;
@@ -226,15 +227,6 @@ impl RegressionTrainer<'_> {
             trained: None,
             interrupted: true, // unless it comes to its end
         };
-        let errors = match path.cross_validation {
-            Some(cv) => self.validate(corpus, path, cv, &strengths, &mut advance)?,
-            None => Some(vec![Vec::new(); strengths.len()]),
-        };
-        let Some(errors) = errors else {
-            return Ok(result);
-        };
-        let errors: Vec<[f64; 2]> = errors.iter().map(|errors| moments(errors)).collect();
-        let chosen = path.cross_validation.map(|cv| cv.choose(&errors));
         let null = Solution {
             w: vec![0.0; corpus.features()],
             bias: fit.null_score(),
@@ -244,7 +236,7 @@ impl RegressionTrainer<'_> {
         };
         let null_error = mean_error(&corpus.rows, &corpus.targets, &null, loss);
         let mut last = None;
-        for (i, (&strength, errors)) in strengths.iter().zip(errors).enumerate() {
+        for &strength in &strengths {
             let Some(solution) = path.next(&fit, strength, &mut last)? else {
                 return Ok(result);
             };
@@ -253,20 +245,38 @@ impl RegressionTrainer<'_> {
                 true => 1.0 - error / null_error,
                 false => 0.0, // there is nothing to explain
             };
-            let mut point = path.point(strength, solution, corpus, explained);
-            [point.error, point.standard_error] = errors.map(|e| chosen.map(|_| e));
-            if chosen == Some(i) {
-                let options = RegressionOptions {
-                    l2: point.l2,
-                    l1: point.l1,
-                    ..self.options.clone()
-                };
-                result.trained = Some(self.finish(corpus, &options, solution)?);
-            }
+            let point = path.point(strength, solution, corpus, explained);
             result.points.push(point);
             advance();
         }
-        result.chosen = chosen;
+        if let Some(cv) = path.cross_validation {
+            let Some(errors) = self.validate(corpus, path, cv, &strengths, &mut advance)? else {
+                return Ok(result);
+            };
+            let errors: Vec<[f64; 2]> = errors.iter().map(|errors| moments(errors)).collect();
+            for (point, error) in result.points.iter_mut().zip(&errors) {
+                [point.error, point.standard_error] = error.map(Some);
+            }
+            let chosen = cv.choose(&errors);
+            result.chosen = Some(chosen);
+            last = None;
+            for &strength in &strengths[..=chosen] {
+                if path.next(&fit, strength, &mut last)?.is_none() {
+                    return Ok(result);
+                }
+                advance();
+            }
+            let point = &result.points[chosen];
+            let options = RegressionOptions {
+                l2: point.l2,
+                l1: point.l1,
+                ..self.options.clone()
+            };
+            let solution = last.as_ref();
+            let trained = solution.map(|solution| self.finish(corpus, &options, solution));
+            result.trained = trained.transpose()?;
+            observer(1.0);
+        }
         result.interrupted = false;
         Ok(result)
     }

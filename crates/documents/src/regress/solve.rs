@@ -15,6 +15,9 @@ use dropchain::optim::{self, LbfgsOptions, LbfgsSettings, StopReason};
 /// The largest system that is factorized unless the user asks for more: 32 MB.
 const LARGEST_SYSTEM: usize = 2000;
 
+/// The objective of an exact fit, relative to that without features.
+const INTERPOLATED: f64 = 1e-9;
+
 /// Curvature pairs of L-BFGS.
 const MEMORY: usize = 15;
 
@@ -289,12 +292,22 @@ impl<'a> Fit<'a> {
             iterations: outcome.iterations,
             // Where nothing is left to gain but rounding, no step does.
             stop_reason: match outcome.stop_reason {
-                StopReason::LineSearch if is_at_rest(last, self.options.tolerance) => {
+                StopReason::LineSearch
+                    if is_at_rest(last, self.options.tolerance)
+                        || self.is_interpolated(outcome.value) =>
+                {
                     StopReason::Improvement
                 }
                 reason => reason,
             },
         })
+    }
+
+    /// Returns whether an objective is 0 but for rounding: least squares without a penalty reach
+    /// all numbers exactly, where features are as many as documents.
+    fn is_interpolated(&self, objective: f64) -> bool {
+        let is_squared = self.options.loss == RegressionLoss::Squared;
+        is_squared && objective <= INTERPOLATED * dot(&self.centered, &self.centered)
     }
 
     /// Trains support vector regression.
@@ -306,6 +319,7 @@ impl<'a> Fit<'a> {
             bias: 1.0,
             targets: &self.centered,
             weights: &vec![1.0; self.targets.len()],
+            penalizes_bias: false,
         };
         let loss = irls::Loss::Insensitive { epsilon };
         let noise = self.options.noise.input_noise();

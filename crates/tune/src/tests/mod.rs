@@ -69,8 +69,6 @@ fn search(space: &SearchSpace) -> Search<'static> {
     Search {
         configurations: space.grid(&settings).unwrap(),
         settings,
-        trainer: &dropchain::train::ObjectiveTrainer,
-        options: Vec::new(),
         schedule: Schedule::new(Some(2), 5).unwrap(),
         warm_start: true,
         threads: 1,

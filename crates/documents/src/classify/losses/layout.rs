@@ -113,12 +113,9 @@ impl Layout {
         (0..self.columns).map(of_column).sum::<usize>() * self.copies()
     }
 
-    /// Returns the number of parameters of labels that are not 0, and ‖θ‖ of these.
+    /// Returns the number of parameters of labels that are not 0, and ‖θ‖ of these, without hidden
+    /// units.
     pub fn of_labels(self, theta: &[f64]) -> (usize, f64) {
-        if self.units > 0 {
-            let nonzero = theta.iter().filter(|&&weight| weight != 0.0).count();
-            return (nonzero, theta.iter().map(|w| w * w).sum::<f64>().sqrt());
-        }
         let [half, copies] = if self.is_binary() {
             [0.5, 2.0]
         } else {

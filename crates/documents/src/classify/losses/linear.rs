@@ -11,34 +11,37 @@
 //! data can score the labels together; one that has converged waits for the others.
 
 use std::f64::consts::SQRT_2;
-use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+use super::LossLearner;
 use super::layout::Layout;
-use super::monitor::{Monitor, classes, input_noise, not_finite};
 use crate::irls::{
-    CONCURRENT, Documents, HiddenProblem, IrlsOptions, Minimization, Problem, Value, minimize,
+    CONCURRENT, Documents, HiddenProblem, InputNoise, IrlsOptions, Loss, Minimization, Problem,
+    Value, minimize,
 };
 use dropchain::error::{Error, Result};
+use dropchain::extract::Target;
 use dropchain::ids::LabelId;
-use dropchain::optim::{self, Iteration, LbfgsOptions, LbfgsSettings, Outcome, StopReason};
+use dropchain::objective::Terms;
+use dropchain::optim::{Iteration, Outcome, StopReason};
 use dropchain::score::Boundary;
-use dropchain::train::{Observer, Segment};
+use dropchain::train::{Course, Learner, NoiseKind, NoiseOptions, TrainingSet};
 
-/// Trains from θ.
+/// Learns θ.
 ///
 /// # Errors
 ///
 /// [`Error::Parameter`] if there are fewer than two labels, with hidden units not two, or the
 /// sentences are not documents with one; [`Error::NotFinite`] if values are too large.
-pub fn train(
-    monitor: &mut Monitor<'_>,
-    segment: Segment<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Outcome<Value>> {
-    let (set, settings, layout) = (monitor.set, monitor.settings, monitor.layout);
-    let (loss, data) = (monitor.trainer.loss, set.data());
+pub fn learn(
+    learner: &LossLearner,
+    layout: Layout,
+    course: &mut Course<'_>,
+) -> Result<Outcome<Terms>> {
+    let LossLearner { loss, method, .. } = learner;
+    let (set, loss) = (course.set(), *loss);
+    let data = set.data();
     let classes = classes(set, loss)?;
     if layout.units > 0 && layout.labels != 2 {
         let (units, labels) = (layout.units, layout.labels);
@@ -58,31 +61,33 @@ pub fn train(
     let documents = Documents {
         rows: &data.nodes,
         scales: &set.space().nodes.scale,
-        bias: match (layout.units, settings.options().boundary) {
+        bias: match (layout.units, course.options().boundary) {
             (0, Boundary::On) => SQRT_2,
             (0, Boundary::Off) => 0.0,
             _ => 1.0,
         },
         targets: &targets[0],
         weights: &weights,
+        penalizes_bias: learner.penalizes_bias,
     };
-    let (noise, l2) = (input_noise(settings)?, 0.5 * settings.l2());
+    let noise = input_noise(&method.noise)?;
+    let l2 = 0.5 * learner.regularization().l2.unwrap_or(0.0);
     if layout.units > 0 {
         let mut problem = HiddenProblem::new(documents, loss, noise, l2, layout.units);
-        return train_hidden(&mut problem, monitor, segment, observer);
+        return method.minimize_objective(&mut problem, course);
     }
     let problem = Problem::new(documents, loss, noise, l2);
     let problems = targets.iter().map(|targets| problem.with_targets(targets));
     let problems: Vec<Problem<'_>> = problems.collect();
-    let lbfgs = &monitor.trainer.optimizer;
     let options = IrlsOptions {
-        max_iterations: segment.limit,
-        earlier_iterations: segment.done,
-        improvement_tolerance: lbfgs.improvement_tolerance,
-        period: lbfgs.period,
-        gradient_tolerance: lbfgs.gradient_tolerance,
+        max_iterations: course.iterations_left(),
+        earlier_iterations: course.earlier_iterations(),
+        improvement_tolerance: method.optimizer.improvement_tolerance,
+        period: method.optimizer.period,
+        gradient_tolerance: method.optimizer.gradient_tolerance,
     };
-    let starts = segment.start.chunks_exact(layout.columns + 1);
+    let mut theta = course.take_start();
+    let starts = theta.chunks_exact(layout.columns + 1);
     let own: Vec<(&Problem<'_>, &[f64])> = problems.iter().zip(starts).collect();
     let mut runs = Vec::with_capacity(own.len());
     for own in own.chunks(CONCURRENT) {
@@ -95,38 +100,45 @@ pub fn train(
         });
         runs.par_extend(begun);
     }
-    let mut theta = segment.start.clone();
-    let stop_reason = minimize(&mut runs, segment.interrupt, &mut |runs| {
+    let stop_reason = minimize(&mut runs, course.interrupt(), &mut |runs| {
         set_weights(layout, runs, &mut theta);
-        let all = together(layout, runs);
+        let all = together(layout, runs, &problem);
         // The smallest of those that made this iteration.
         let made = runs.iter().filter(|run| run.iterations() == all.iterations);
+        let (nonzero, x_norm) = layout.of_labels(&theta);
         let iteration = Iteration {
             number: all.iterations,
             value: all.value,
             detail: &all.detail,
             gradient_norm: all.gradient_norm,
-            x_norm: f64::NAN, // which the monitor computes
+            x_norm,
             step: made.map(|run| run.step).fold(f64::INFINITY, f64::min),
             evaluations: all.evaluations,
             x: &theta,
-            nonzero: 0, // likewise
+            nonzero,
         };
-        monitor.iteration(&iteration, observer)
+        course.iteration(&iteration, None)
     });
     if runs.iter().any(Minimization::has_failed) {
-        return Err(not_finite());
+        return Err(Error::NotFinite(
+            "the objective is not finite at the start of training; expected smaller feature values"
+                .to_owned(),
+        ));
     }
     set_weights(layout, &runs, &mut theta);
     Ok(Outcome {
         stop_reason,
         x: theta,
-        ..together(layout, &runs)
+        ..together(layout, &runs, &problem)
     })
 }
 
 /// Returns what the minimizations of all labels have come to, without weights.
-fn together(layout: Layout, runs: &[Minimization<'_, '_>]) -> Outcome<Value> {
+fn together(
+    layout: Layout,
+    runs: &[Minimization<'_, '_>],
+    problem: &Problem<'_>,
+) -> Outcome<Terms> {
     let value = runs.iter().fold(Value::default(), |sum, run| Value {
         total: sum.total + run.value.total,
         loss: sum.loss + run.value.loss,
@@ -136,7 +148,7 @@ fn together(layout: Layout, runs: &[Minimization<'_, '_>]) -> Outcome<Value> {
     let iterations = runs.iter().map(Minimization::iterations);
     Outcome {
         value: value.total,
-        detail: value,
+        detail: problem.terms(value),
         stop_reason: StopReason::Gradient,
         iterations: iterations.max().unwrap_or(0),
         evaluations: runs.iter().map(|run| run.evaluations).sum(),
@@ -162,24 +174,47 @@ fn set_weights(layout: Layout, runs: &[Minimization<'_, '_>], theta: &mut [f64])
     }
 }
 
-/// Trains the weights of hidden units, from θ.
-fn train_hidden(
-    problem: &mut HiddenProblem<'_>,
-    monitor: &mut Monitor<'_>,
-    segment: Segment<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Outcome<Value>> {
-    let lbfgs = LbfgsSettings::new(LbfgsOptions {
-        max_iterations: segment.limit,
-        ..monitor.trainer.optimizer.clone()
-    })?;
-    let mut observe = |iteration: &Iteration<'_, Value>| -> ControlFlow<()> {
-        monitor.iteration(iteration, observer)
-    };
-    let (start, interrupt) = (segment.start, segment.interrupt);
-    let outcome = optim::minimize(problem, start, None, &lbfgs, interrupt, &mut observe)?;
-    if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
-        return Err(not_finite());
+/// Returns the classes of the documents, `[N]`.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if they are sentences, or have no class or several.
+fn classes(set: &TrainingSet, loss: Loss) -> Result<Vec<LabelId>> {
+    let data = set.data();
+    if data.unlabeled() > 0 {
+        return Err(fault(loss, "unlabeled documents", "labeled ones"));
     }
-    Ok(outcome)
+    if data.tokens() != data.len() || set.space().edges.columns() > 0 {
+        return Err(fault(loss, "sentences", "documents: one token each"));
+    }
+    if set.labels().len() < 2 {
+        return Err(fault(loss, "one class", "two or more"));
+    }
+    let labels = (0..data.len()).map(|i| match data.target(i) {
+        Target::Gold(&[label]) => Ok(label),
+        _ => Err(fault(loss, "a partial label", "one class per document")),
+    });
+    labels.collect()
+}
+
+/// Returns the error of data that do not fit the loss.
+fn fault(loss: Loss, found: &str, expected: &str) -> Error {
+    let name = loss.name();
+    Error::parameter(format!("the {name} loss with {found}; expected {expected}"))
+}
+
+/// Returns the noise of the inputs.
+fn input_noise(noise: &NoiseOptions) -> Result<InputNoise> {
+    let rate = noise.dropout;
+    Ok(match noise.kind {
+        _ if !noise.is_on() => InputNoise::None,
+        NoiseKind::Dropout => InputNoise::Proportional(rate / (1.0 - rate)),
+        NoiseKind::Gaussian => InputNoise::Proportional(rate),
+        NoiseKind::Additive => InputNoise::Additive(rate),
+        kind => {
+            return Err(Error::parameter(format!(
+                "the noise is {kind}; expected noise with a bound"
+            )));
+        }
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dropchain::train::{AttributeCorpus, BaseModels, ExtractedCorpora, TrainSettings, TrainingSet};
 use dropchain_online::Sgd;
 
-use super::super::training::Informativeness;
+use super::super::training::DocumentPenalty;
 use super::super::*;
 use super::changed;
 
@@ -19,7 +19,10 @@ fn set(collapse: bool) -> TrainingSet {
         o.method.l2 = Some(0.5);
     });
     let settings = TrainSettings::new(options).unwrap();
-    let settings = settings.with_l2_rule(Arc::new(Informativeness { epsilon: 0.1 }));
+    let settings = settings.with_penalty_rule(Arc::new(DocumentPenalty {
+        informativeness: Some(0.1),
+        penalizes_bias: true,
+    }));
     let extracted =
         ExtractedCorpora::from_attributes(&corpus, None, &settings, &BaseModels::default());
     extracted.unwrap().into_training_set(&settings)

@@ -164,7 +164,11 @@ impl Observer for Last {
 #[test]
 fn what_is_told_of_an_iteration_is_that_of_all_classes() {
     for (loss, dropout) in [(HINGE, 0.5), (Loss::Logistic, 0.0), (Loss::Squared, 0.3)] {
-        let trainer = trainer(options(Some(loss), dropout)).unwrap();
+        let options = ClassifierOptions {
+            penalizes_bias: true, // of the same evaluations for a class and its rest
+            ..options(Some(loss), dropout)
+        };
+        let trainer = trainer(options).unwrap();
         let last = |documents: Vec<Instance>| {
             let corpus = trainer.corpus(documents).unwrap();
             let mut last = Last::default();

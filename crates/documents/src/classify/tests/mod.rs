@@ -1,5 +1,6 @@
 //! Tests of features, of training, and of predictions.
 
+mod bias;
 mod hidden;
 mod informativeness;
 mod losses;

@@ -1,5 +1,6 @@
 //! Tests of bounds and iterations against enumeration, finite differences and other solvers.
 
+mod dual;
 mod hidden;
 mod references;
 
@@ -82,6 +83,7 @@ impl Data {
             bias: self.bias,
             targets: &self.targets,
             weights: &self.weights,
+            penalizes_bias: true,
         };
         Problem::new(documents, loss, noise, l2)
     }
@@ -113,19 +115,19 @@ const OPTIONS: IrlsOptions = IrlsOptions {
 
 const CHOLESKY: Solvers = Solvers {
     cholesky: usize::MAX,
-    dual: usize::MAX,
+    dual: None,
     tolerance: 0.0,
 };
 
 const DUAL: Solvers = Solvers {
-    dual: 0,
+    dual: Some(0),
     ..CHOLESKY
 };
 
 fn conjugate_gradients(tolerance: f64) -> Solvers {
     Solvers {
         cholesky: 0,
-        dual: usize::MAX,
+        dual: None,
         tolerance,
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of paths and of the choice of a strength.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{documents, options, sparse_documents};
 use crate::regress::*;
@@ -179,4 +179,33 @@ fn an_interrupt_leaves_no_choice() {
         .path(&corpus, &PathOptions::default(), &mut |_| {})
         .unwrap();
     assert!(result.interrupted && result.chosen.is_none() && result.trained.is_none());
+}
+
+#[test]
+fn an_interrupt_among_the_folds_leaves_the_points_without_errors() {
+    let flag = AtomicBool::new(false);
+    let trainer = RegressionTrainer::new(RegressionOptions {
+        loss: RegressionLoss::Poisson,
+        ..options()
+    });
+    let mut trainer = trainer.unwrap();
+    trainer.interrupt = Some(&flag);
+    let corpus = trainer
+        .corpus(sparse_documents(80, 9).into_iter().map(Ok))
+        .unwrap();
+    let path = PathOptions {
+        count: 5,
+        cross_validation: Some(CrossValidation {
+            folds: 2,
+            seed: 1,
+            one_standard_error: false,
+        }),
+        ..PathOptions::default()
+    };
+    // The path itself is a fourth of the work: it, two folds, and the path to the chosen strength.
+    let mut observe = |done: f64| flag.store(done > 0.3, Ordering::Relaxed);
+    let result = trainer.path(&corpus, &path, &mut observe).unwrap();
+    assert!(result.interrupted && result.chosen.is_none() && result.trained.is_none());
+    assert_eq!(result.points.len(), 5);
+    assert!(result.points.iter().all(|point| point.error.is_none()));
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{documents, options, sparse_documents, train};
 use crate::regress::*;
 use crate::{Instance, InstanceContent};
+use dropchain::optim::StopReason;
 
 const EXACT: f64 = 1e-12;
 
@@ -314,5 +315,23 @@ fn limits_and_observers_end_training() {
             "{loss}"
         );
         assert_eq!(numbers, [0], "{loss}");
+    }
+}
+
+#[test]
+fn more_features_than_documents_without_a_penalty_are_an_exact_fit() {
+    for solver in [Solver::Auto, Solver::Lbfgs] {
+        let options = RegressionOptions {
+            l2: 0.0,
+            solver,
+            ..RegressionOptions::default()
+        };
+        let trained = train(sparse_documents(6, 30), &options);
+        assert_ne!(trained.stop_reason, StopReason::LineSearch, "{solver:?}");
+        assert!(
+            trained.objective < 1e-8,
+            "{solver:?}: {}",
+            trained.objective
+        );
     }
 }
