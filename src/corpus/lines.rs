@@ -481,7 +481,10 @@ impl LineReader {
 
     /// Decodes the buffered line as UTF-8, without byte order mark and line ending.
     fn decode(&mut self) -> Result<InputLine<'_>> {
+        // A cell of its own inside a file is a token of text that had a mark there.
+        let is_cell = |rest: &&[u8]| self.number > 1 && matches!(rest.first(), Some(b' ' | b'\t'));
         let marked = self.buffer.strip_prefix(BYTE_ORDER_MARK);
+        let marked = marked.filter(|rest| !is_cell(rest));
         let bytes = marked.unwrap_or(&self.buffer);
         let line = match std::str::from_utf8(bytes) {
             Ok(line) => line,

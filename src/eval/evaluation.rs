@@ -11,9 +11,9 @@ use crate::label::{ChunkLabel, Labeling, SpanEvidence};
 /// Spans are counted by conlleval's automaton. It scans gold and predicted labels in parallel and
 /// has one bit of state: whether both are inside spans that started at the same token with the same
 /// type. If both spans end together, they are correct. On the labels of a scheme that is the size
-/// of the intersection of the two span sets ([`Labeling::spans`]). On tags outside all schemes, where a span may start
-/// without the previous one having ended, the two differ, and published results come from the
-/// automaton.
+/// of the intersection of the two span sets ([`Labeling::spans`]). On tags outside all schemes,
+/// where a span may start without the previous one having ended, the two differ, and published
+/// results come from the automaton.
 ///
 /// A token is correct if its two labels are the same string. (conlleval would also equate `B-` with
 /// `B` and the type `0` with the empty type; as labels of other tasks those are different.)
@@ -201,8 +201,8 @@ impl Evaluation {
     }
 
     /// Whether the gold labels encode spans: as their labeling says, or else if some label is a
-    /// chunk tag (`B`, `I`, `E` or `S`) with a type, or all of them are `O` or bare chunk tags. Labels
-    /// that join columns do not.
+    /// chunk tag (`B`, `I`, `E` or `S`) with a type, or all of them are `O` or bare chunk tags.
+    /// Labels that join columns do not.
     ///
     /// If not (parts of speech), [`Evaluation::accuracy`] is the only meaningful score.
     pub fn has_spans(&self) -> bool {

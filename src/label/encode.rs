@@ -1,45 +1,14 @@
-//! Encoding spans as labels.
+//! Encoding spans as labels, and converting labels.
 
 use super::labeling::Labeling;
 use super::scheme::Scheme;
-use super::span::Span;
-
-/// The position of a token in its span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpanPosition {
-    /// It is the first token.
-    pub first: bool,
-    /// It is the last token.
-    pub last: bool,
-    /// The span directly follows one of the same type.
-    pub follows: bool,
-}
-
-impl SpanPosition {
-    /// The tag of the token.
-    pub fn tag(self, scheme: Scheme) -> &'static str {
-        let Self {
-            first,
-            last,
-            follows,
-        } = self;
-        match scheme {
-            Scheme::Raw | Scheme::Io | Scheme::Plain => "I",
-            Scheme::Iob1 if first && follows => "B",
-            Scheme::Iob1 => "I",
-            Scheme::Bioes if first && last => "S",
-            Scheme::Bioes if last => "E",
-            Scheme::Iob2 | Scheme::Bioes if first => "B",
-            Scheme::Iob2 | Scheme::Bioes => "I",
-        }
-    }
-}
+use super::span::{Span, SpanPosition, decode};
 
 /// Encodes the spans of a sequence of `len` tokens as labels; outside elsewhere.
 ///
-/// [`Labeling::spans`] decodes them again, with one exception: IO and the plain scheme merge adjacent
-/// spans of the same type. The empty type has no hyphen, as in `B`. [`Scheme::Raw`] cannot encode
-/// spans; it is treated like IO.
+/// [`Labeling::spans`] decodes them again, with one exception: IO and the plain scheme merge
+/// adjacent spans of the same type. The empty type has no hyphen, as in `B`. [`Scheme::Raw`] cannot
+/// encode spans; it is treated like IO.
 ///
 /// The spans should be in order and disjoint. If they overlap, the later one wins; anything at
 /// `len` or beyond is ignored.
@@ -60,6 +29,45 @@ pub fn encode(spans: &[Span<'_>], len: usize, labeling: &Labeling) -> Vec<String
         before = Some(span);
     }
     labels
+}
+
+impl Labeling {
+    /// Converts labels of this labeling; [`Scheme::Raw`] leaves them unchanged.
+    ///
+    /// Labels outside all spans become the label outside. IO and the plain scheme merge adjacent
+    /// spans of the same type. Malformed sequences are interpreted by conlleval's rules; within one
+    /// scheme, only the notation changes, and labels that do not belong to it stay as they are.
+    pub fn convert<S: AsRef<str>>(&self, labels: &[S], to: &Self) -> Vec<String> {
+        let as_they_are = || {
+            labels
+                .iter()
+                .map(|label| label.as_ref().to_owned())
+                .collect()
+        };
+        if to.scheme == Scheme::Raw || self == to {
+            return as_they_are();
+        }
+        if self.scheme == to.scheme {
+            return (labels.iter())
+                .map(|label| self.rename(label.as_ref(), to))
+                .collect();
+        }
+        let chunks = labels.iter().map(|label| self.chunk(label.as_ref()));
+        encode(&decode(chunks), labels.len(), to)
+    }
+
+    /// Writes a label in another notation of the same scheme.
+    fn rename(&self, label: &str, to: &Self) -> String {
+        let chunk = match self.scheme {
+            Scheme::Plain => Some(self.chunk(label)),
+            _ => self.notation.read(label),
+        };
+        match chunk {
+            Some(chunk) if chunk.tag == "O" => to.outside().to_owned(),
+            Some(chunk) if self.scheme != Scheme::Plain => to.notation.write(chunk.tag, chunk.kind),
+            _ => label.to_owned(),
+        }
+    }
 }
 
 /// Converts canonical labels of any scheme but the plain one ([`Labeling::convert`]).

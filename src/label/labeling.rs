@@ -5,10 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::chunk_label::ChunkLabel;
-use super::encode::{SpanPosition, encode};
 use super::notation::{Letters, Notation, TagPlace};
 use super::scheme::Scheme;
-use super::span::{Span, decode};
+use super::span::{Span, SpanPosition, decode};
 
 /// How the labels of a corpus encode spans, and how they are written.
 ///
@@ -25,8 +24,8 @@ use super::span::{Span, decode};
 pub struct Labeling {
     /// What the labels encode.
     pub scheme: Scheme,
-    /// Whether label sequences keep the rules of the scheme. If so, tagging keeps them too, and spans
-    /// of BIOES count only if they are whole.
+    /// Whether label sequences keep the rules of the scheme. If so, tagging keeps them too, and
+    /// spans of BIOES count only if they are whole.
     pub strict: bool,
     /// How the labels are written.
     pub notation: Notation,
@@ -94,8 +93,9 @@ impl Labeling {
     }
 
     /// Splits the labels of a sentence for scoring: in BIOES, what is not part of a whole span
-    /// (`S`, or `B`, any number of `I`, and `E`, all of one type) is outside, as in seqeval's strict
-    /// mode. Those of other schemes are read by conlleval's rules, which interpret every sequence.
+    /// (`S`, or `B`, any number of `I`, and `E`, all of one type) is outside, as in seqeval's
+    /// strict mode. Those of other schemes are read by conlleval's rules, which interpret every
+    /// sequence.
     pub fn chunks<'a>(&self, labels: impl Iterator<Item = &'a str>) -> Vec<ChunkLabel<'a>> {
         let mut chunks: Vec<ChunkLabel<'a>> = labels.map(|label| self.chunk(label)).collect();
         if self.scheme == Scheme::Bioes && self.strict {
@@ -114,43 +114,6 @@ impl Labeling {
         decode(self.chunks(labels).into_iter())
     }
 
-    /// Converts labels of this labeling; [`Scheme::Raw`] leaves them unchanged.
-    ///
-    /// Labels outside all spans become the label outside. IO and the plain scheme merge adjacent
-    /// spans of the same type. Malformed sequences are interpreted by conlleval's rules; within one
-    /// scheme, only the notation changes, and labels that do not belong to it stay as they are.
-    pub fn convert<S: AsRef<str>>(&self, labels: &[S], to: &Self) -> Vec<String> {
-        let as_they_are = || {
-            labels
-                .iter()
-                .map(|label| label.as_ref().to_owned())
-                .collect()
-        };
-        if to.scheme == Scheme::Raw || self == to {
-            return as_they_are();
-        }
-        if self.scheme == to.scheme {
-            return (labels.iter())
-                .map(|label| self.rename(label.as_ref(), to))
-                .collect();
-        }
-        let chunks = labels.iter().map(|label| self.chunk(label.as_ref()));
-        encode(&decode(chunks), labels.len(), to)
-    }
-
-    /// Writes a label in another notation of the same scheme.
-    fn rename(&self, label: &str, to: &Self) -> String {
-        let chunk = match self.scheme {
-            Scheme::Plain => Some(self.chunk(label)),
-            _ => self.notation.read(label),
-        };
-        match chunk {
-            Some(chunk) if chunk.tag == "O" => to.outside().to_owned(),
-            Some(chunk) if self.scheme != Scheme::Plain => to.notation.write(chunk.tag, chunk.kind),
-            _ => label.to_owned(),
-        }
-    }
-
     /// The label of a token at this position in a span of type `kind`: the empty type has no
     /// separator. In the plain scheme it is the type alone.
     pub fn label(&self, position: SpanPosition, kind: &str) -> String {
@@ -159,6 +122,15 @@ impl Labeling {
             scheme => self.notation.write(position.tag(scheme), kind),
         }
     }
+}
+
+/// Decodes the spans of a label sequence, exactly like conlleval.
+///
+/// Spans are in order, disjoint and never empty. There is one for every start that conlleval
+/// counts: if a tag of no scheme (such as `[` after `B`) starts a span inside another, the earlier
+/// span ends there.
+pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
+    Labeling::RAW.spans(labels)
 }
 
 /// Says the scheme and how the labels are written, if it is not as in `B-PER` and `O`.

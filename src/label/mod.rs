@@ -4,8 +4,8 @@
 //! are written (the [`Notation`]): a [`Labeling`]. Those of models are canonical, such as `B-PER`.
 //!
 //! Spans are the common representation: a labeling decodes and encodes them, and so converts labels
-//! to another. [`spans`] decodes any canonical labels by conlleval's rules, whatever their scheme and
-//! even if they are malformed. [`SchemeConstraint`] has the transitions that a scheme allows.
+//! to another. [`spans`] decodes any canonical labels by conlleval's rules, whatever their scheme
+//! and even if they are malformed. [`SchemeConstraint`] has the transitions that a scheme allows.
 
 mod chunk_label;
 mod encode;
@@ -24,9 +24,9 @@ mod tests;
 
 pub use crate::ids::LabelId;
 pub use chunk_label::{ChunkLabel, SpanEvidence};
-pub use encode::{SpanPosition, convert, encode};
+pub use encode::{convert, encode};
 pub use label_set::LabelSet;
-pub use labeling::Labeling;
+pub use labeling::{Labeling, spans};
 pub use notation::{Letters, Notation, TagPlace};
 #[cfg(feature = "train")]
 pub use partial::convert_partial;
@@ -35,4 +35,4 @@ pub use scheme::Scheme;
 pub use scheme_constraint::SchemeConstraint;
 pub use scheme_constraint::may_follow;
 pub use scheme_detector::{Detected, Misfit, SchemeDetector, detect};
-pub use span::{Span, spans};
+pub use span::{Span, SpanPosition};

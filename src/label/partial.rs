@@ -6,9 +6,9 @@
 //! the sequences of flags that partial labels allow are found by a search forward and one backward:
 //! O(T·S²) for S flags and types.
 
-use super::encode::SpanPosition;
 use super::labeling::Labeling;
 use super::scheme::Scheme;
+use super::span::SpanPosition;
 
 /// The place of a token: outside of all spans, or in one of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

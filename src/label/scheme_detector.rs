@@ -40,11 +40,11 @@ const END: usize = 0;
 /// Then the scheme is the one of IO, IOB1, IOB2 and BIOES in which the fewest labels are illegal:
 /// may not follow the one before them ([`SchemeConstraint`](super::SchemeConstraint)). If more than
 /// 1 % of the labels are, the labeling is not strict. A corpus without any `B-` is legal in IO
-/// and IOB1, and one without spans in all: both are IO, the smallest. Labels without prefixes are of
-/// the plain scheme if they look like types of spans ([`PlainLabels::Auto`]), and else raw.
+/// and IOB1, and one without spans in all: both are IO, the smallest. Labels without prefixes are
+/// of the plain scheme if they look like types of spans ([`PlainLabels::Auto`]), and else raw.
 ///
-/// Annotated corpora have errors: each file of the Spanish CoNLL-2002 data has an illegal label, but
-/// is IOB2.
+/// Annotated corpora have errors: each file of the Spanish CoNLL-2002 data has an illegal label,
+/// but is IOB2.
 #[derive(Clone, Debug)]
 pub struct SchemeDetector {
     ids: HashMap<String, usize>,
@@ -387,8 +387,8 @@ impl SchemeDetector {
         }
     }
 
-    /// Whether labels that have tags in a notation are likely to be meant so. Those like `B-PER` are;
-    /// of others, one type has two tags, or there is a label outside.
+    /// Whether labels that have tags in a notation are likely to be meant so. Those like `B-PER`
+    /// are; of others, one type has two tags, or there is a label outside.
     fn has_evidence(&self, notation: &Notation) -> bool {
         let canonical = [notation.separator == '-', !notation.lowercase];
         if canonical == [true; 2] && notation.place == TagPlace::Prefix {
@@ -586,8 +586,8 @@ impl Detected {
         let is_guess = detector.choice == PlainLabels::Auto;
         match self.labeling.scheme == Scheme::Plain && is_guess {
             true => format!(
-                "read as {self}: they have no B- or I-, but look like types, so adjacent tokens with \
-                 the same label are one span (--plain-labels tags if they are tags)"
+                "read as {self}: they have no B- or I-, but look like types, so adjacent tokens \
+                 with the same label are one span (--plain-labels tags if they are tags)"
             ),
             false => format!("read as {self}"),
         }

@@ -1,7 +1,7 @@
-//! Spans, and decoding them from labels.
+//! Spans, and decoding them from split labels.
 
 use super::chunk_label::ChunkLabel;
-use super::labeling::Labeling;
+use super::scheme::Scheme;
 
 /// A labeled span: tokens `start..end` of type `kind`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,13 +14,35 @@ pub struct Span<'a> {
     pub kind: &'a str,
 }
 
-/// Decodes the spans of a label sequence, exactly like conlleval.
-///
-/// Spans are in order, disjoint and never empty. There is one for every start that conlleval
-/// counts: if a tag of no scheme (such as `[` after `B`) starts a span inside another, the earlier
-/// span ends there.
-pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
-    Labeling::RAW.spans(labels)
+/// The position of a token in its span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpanPosition {
+    /// It is the first token.
+    pub first: bool,
+    /// It is the last token.
+    pub last: bool,
+    /// The span directly follows one of the same type.
+    pub follows: bool,
+}
+
+impl SpanPosition {
+    /// The tag of the token.
+    pub fn tag(self, scheme: Scheme) -> &'static str {
+        let Self {
+            first,
+            last,
+            follows,
+        } = self;
+        match scheme {
+            Scheme::Raw | Scheme::Io | Scheme::Plain => "I",
+            Scheme::Iob1 if first && follows => "B",
+            Scheme::Iob1 => "I",
+            Scheme::Bioes if first && last => "S",
+            Scheme::Bioes if last => "E",
+            Scheme::Iob2 | Scheme::Bioes if first => "B",
+            Scheme::Iob2 | Scheme::Bioes => "I",
+        }
+    }
 }
 
 /// Decodes the spans of split labels by conlleval's rules.
@@ -51,7 +73,7 @@ pub(super) fn decode<'a>(chunks: impl ExactSizeIterator<Item = ChunkLabel<'a>>) 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::label::spans;
 
     fn read(labels: &str) -> Vec<(usize, usize, String)> {
         let labels: Vec<&str> = labels.split_whitespace().collect();

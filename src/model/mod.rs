@@ -39,7 +39,8 @@
 //! | field | content |
 //! |---|---|
 //! | `labels` | names of the K labels; a label is its index in this list |
-//! | `labeling`, `corpus_labeling` | the scheme and notation of the labels of the model, and those of the training corpus |
+//! | `labeling`, `corpus_labeling` | the scheme and notation of the labels of the model, and those
+//! of the training corpus |
 //! | `columns`, `label_column` | column names of the training corpus, index of the label column |
 //! | `template` | the template with its resources (lexica, clusters, …), if there is one |
 //! | `order` | 0 or 1 |

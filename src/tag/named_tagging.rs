@@ -23,7 +23,7 @@ type LabelProbabilities<'a> = Vec<(Cow<'a, str>, f64)>;
 /// let tagger = Tagger::open("ner.model")?;
 /// let sentence = Sentence::from_words(["Ada", "Lovelace", "lived", "in", "London"]);
 /// let tagging = tagger.tag(&sentence)?;
-/// let named = NamedTagging::new(&tagger, tagging, tagger.model().header().corpus_labeling);
+/// let named = NamedTagging::new(&tagger, tagging, &tagger.model().header().corpus_labeling);
 /// let options = WriteOptions::new(OutputFormat::Jsonl);
 /// let mut writer = Writer::new(Vec::new(), "memory", &options)?;
 /// writer.write(&named.tagged(&sentence))?;

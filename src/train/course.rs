@@ -11,14 +11,13 @@ use serde::de::DeserializeOwned;
 
 use super::agreement::Agreement;
 use super::checkpoint::{CourseState, Run, SavedState, Stage};
-use super::development::DevScorer;
+use super::dev_scorer::DevScorer;
 use super::events::{DevScore, End, EndReason, Iteration, Observer};
 use super::noise_options::Regularization;
 use super::options::{CommonOptions, Lbfgs};
-use super::predictor::Predictor;
+use super::predictor::{Predictor, start_of};
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
 use super::segment::{BestWeights, Segment, SegmentEnd};
-use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
@@ -65,12 +64,11 @@ impl<'a> Course<'a> {
     /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
     pub(super) fn new(
         set: &'a TrainingSet,
-        settings: &'a TrainSettings,
+        (options, regularization): (&'a CommonOptions, &'a Regularization),
+        predictor: Option<&'a dyn Predictor>,
         clock: Instant,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let (options, regularization) = (settings.options(), settings.regularization());
-        let predictor = settings.learner().predictor();
         let mut search = RecallBiasSearch::new(options, &set.corpora.labels)?;
         search.resume(set.recall_bias());
         Ok(Self {
@@ -88,7 +86,7 @@ impl<'a> Course<'a> {
             clock,
             scoring_time: Duration::ZERO,
             predictor,
-            scorer: set.dev_scorer(predictor),
+            scorer: DevScorer::new(set, predictor),
             has_l1: set.has_l1(regularization.l1),
             scores: Vec::new(),
             active_attributes: Vec::new(),
@@ -113,11 +111,12 @@ impl<'a> Course<'a> {
     /// Same as [`Course::new`].
     pub(super) fn of_segment(
         set: &'a TrainingSet,
-        settings: &'a TrainSettings,
+        options: (&'a CommonOptions, &'a Regularization),
+        predictor: Option<&'a dyn Predictor>,
         segment: Segment<'a>,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut course = Self::new(set, settings, Instant::now(), observer)?;
+        let mut course = Self::new(set, options, predictor, Instant::now(), observer)?;
         let done = segment.done;
         course.interrupt = segment.interrupt;
         course.start = Some(segment.start);
@@ -158,7 +157,7 @@ impl<'a> Course<'a> {
     /// Returns the weights to start from, `[dimension]`.
     pub fn take_start(&mut self) -> Vec<f64> {
         let start = self.start.take();
-        start.unwrap_or_else(|| self.set.start_of(self.predictor))
+        start.unwrap_or_else(|| start_of(self.predictor, self.set))
     }
 
     /// Returns what an earlier segment ended with, if there is one.

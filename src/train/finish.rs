@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::base_models::BaseModels;
 use super::corpora::TrainingCorpora;
+use super::dev_scorer::DevScorer;
 use super::development::DevelopmentSet;
 use super::events::{DevScore, Pruned, Rounded, Start};
 use super::extracted::ExtractedCorpora;
@@ -123,7 +124,13 @@ impl TrainingSet {
         let pruned = self.prune(settings, &mut weights, bias)?;
         let rounded = self.round(settings, &mut weights, bias)?;
         let model = match settings.learner().predictor() {
-            Some(predictor) => predictor.encode(&self, settings, &weights, record)?,
+            Some(predictor) => {
+                let options = serde_json::to_value(settings).map_err(|e| {
+                    Error::parameter(format!("cannot write the options as JSON: {e}"))
+                })?;
+                let precision = settings.options().precision;
+                predictor.encode(&self, &weights, precision, options, record)?
+            }
             None => {
                 let model = self.into_model(settings, &weights, bias, Some(record))?;
                 model.as_bytes().to_vec()
@@ -200,7 +207,7 @@ impl TrainingSet {
         recall_bias: f64,
         change: impl FnOnce(&mut [f64]),
     ) -> Result<Option<[DevScore; 2]>> {
-        let mut scorer = self.dev_scorer(predictor);
+        let mut scorer = DevScorer::new(self, predictor);
         let mut score = |theta: &[f64]| -> Result<Option<DevScore>> {
             let Some(scorer) = &mut scorer else {
                 return Ok(None);

@@ -23,6 +23,7 @@ mod checkpoint;
 mod corpora;
 mod course;
 mod defaults;
+mod dev_scorer;
 mod development;
 mod events;
 mod expand;
@@ -45,6 +46,7 @@ mod origin;
 mod predictor;
 mod recall_bias;
 mod segment;
+mod segment_run;
 mod settings;
 #[cfg(test)]
 mod tests;

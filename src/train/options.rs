@@ -204,7 +204,8 @@ impl<M> TrainOptions<M> {
         }
         replace_method!(
             scheme plain_labels outside order boundary states transitions min_count min_frequency
-            discover collapse caseless max_iterations patience recall_bias dev_use seed precision prune
+            discover collapse caseless max_iterations patience recall_bias dev_use seed precision
+            prune
         )
     }
 

@@ -1,7 +1,8 @@
 //! What the parameters of a learner mean, if they are not those of a tagger.
 
+use serde_json::Value;
+
 use super::events::DevScore;
-use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;
 use crate::model::{Precision, TrainingRecord};
@@ -28,7 +29,7 @@ pub trait Predictor {
     /// Rounds the weights of attributes to a precision.
     fn round(&self, set: &TrainingSet, theta: &mut [f64], precision: Precision);
 
-    /// Makes the file of the model.
+    /// Makes the file of the model. `options` are those of training, as models record them.
     ///
     /// # Errors
     ///
@@ -36,8 +37,14 @@ pub trait Predictor {
     fn encode(
         &self,
         set: &TrainingSet,
-        settings: &TrainSettings,
         theta: &[f64],
+        precision: Precision,
+        options: Value,
         record: &TrainingRecord,
     ) -> Result<Vec<u8>>;
+}
+
+/// Returns the parameters where training starts, of a predictor or of a tagger.
+pub(super) fn start_of(predictor: Option<&dyn Predictor>, set: &TrainingSet) -> Vec<f64> {
+    predictor.map_or_else(|| set.start(), |predictor| predictor.start(set))
 }

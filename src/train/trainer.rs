@@ -314,7 +314,9 @@ impl<'a> Trainer<'a> {
     ) -> Result<(Vec<f64>, End)> {
         let (settings, ranks) = (&self.settings, self.ranks.as_ref());
         let agreement = ranks.map(|ranks| Agreement::new(ranks, self.interrupt));
-        let mut course = Course::new(set, settings, clock, observer)?;
+        let options = (settings.options(), settings.regularization());
+        let predictor = settings.learner().predictor();
+        let mut course = Course::new(set, options, predictor, clock, observer)?;
         course.limit = settings.max_iterations();
         course.observer.start(&set.start_event(settings));
         for found in matches {

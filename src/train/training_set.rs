@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::development::{DevScorer, DevelopmentSet};
+use super::development::DevelopmentSet;
 use super::expand::ClassWeights;
 use super::extracted::ExtractedCorpora;
 use super::line_options::ClassOptions;
 use super::noise_options::FeatureNoise;
 use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
-use super::predictor::Predictor;
 use crate::chain::padded;
 use crate::extract::{Classes, Dataset};
 use crate::ids::AttributeId;
@@ -306,23 +305,9 @@ impl TrainingSet {
         }
     }
 
-    /// Returns the parameters of a predictor, or of a tagger, where training starts.
-    pub(super) fn start_of(&self, predictor: Option<&dyn Predictor>) -> Vec<f64> {
-        predictor.map_or_else(|| self.start(), |predictor| predictor.start(self))
-    }
-
     /// Returns the recall bias that the search for it starts from.
     pub fn recall_bias(&self) -> f64 {
         self.origin.as_ref().map_or(0.0, Origin::recall_bias)
-    }
-
-    /// Returns a scorer on the development data, if there are any.
-    pub(super) fn dev_scorer<'a>(
-        &'a self,
-        predictor: Option<&'a dyn Predictor>,
-    ) -> Option<DevScorer<'a>> {
-        let development = self.corpora.development.as_ref()?;
-        Some(DevScorer::new(self, development, predictor))
     }
 
     /// Returns the parameters with the attributes that they are of.

@@ -113,8 +113,8 @@ pub fn span_errors<'a, G: AsRef<str>, P: AsRef<str>>(
 }
 
 /// Returns the errors among the predicted spans of a sentence: those of [`span_errors`], for spans
-/// of any origin, such as labels of the plain scheme ([`Labeling::spans`](dropchain::label::Labeling::spans)).
-/// Both must be in order and disjoint.
+/// of any origin, such as labels of the plain scheme
+/// ([`Labeling::spans`](dropchain::label::Labeling::spans)). Both must be in order and disjoint.
 pub fn compare_spans<'a>(gold: &[Span<'a>], predicted: &[Span<'a>]) -> Vec<SpanError<'a>> {
     let mut pairs = overlaps(gold, predicted);
     pairs.sort_by_key(|&(g, p, common)| {

@@ -278,8 +278,8 @@ fn warn_of_types(evaluation: &Evaluation) {
     let is_common = gold.iter().any(|name| predicted.contains(name));
     if evaluation.has_spans() && !is_common && !gold.is_empty() && !predicted.is_empty() {
         notice(&format!(
-            "warning: no type of the predictions ({}) is one of the gold labels ({}); check the label \
-             columns (--label)",
+            "warning: no type of the predictions ({}) is one of the gold labels ({}); check the \
+             label columns (--label)",
             list_names(&predicted),
             list_names(&gold)
         ));

@@ -129,10 +129,8 @@ fn files_that_were_joined_have_no_marks_inside() {
                   line (files joined with cat?)";
     assert!(said("train.conll", &joined, "").contains(notice));
     let conllu = "\u{feff}# sent_id = 1\n1\tMira\t_\tPROPN\t_\t_\t0\troot\t_\t_\n\n";
-    for text in [
-        conllu.repeat(2),
-        conllu.repeat(2).replace("# sent_id = 1\n", ""),
-    ] {
+    let two = conllu.to_owned() + &conllu.replace("PROPN", "VERB");
+    for text in [two.clone(), two.replace("# sent_id = 1\n", "")] {
         assert!(said("a.conllu", &text, "").contains("1 byte order mark inside the file"));
     }
     let jsonl = "{\"tokens\":[\"a\"],\"labels\":[\"X\"]}\n\

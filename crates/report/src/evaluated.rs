@@ -78,8 +78,8 @@ impl Evaluated {
         system.labels.push(predicted.collect());
     }
 
-    /// Sets the sentences, document boundaries among them, whose labels were added, and how gold and
-    /// predicted labels encode spans; `None` if labels join columns, so that they encode none.
+    /// Sets the sentences, document boundaries among them, whose labels were added, and how gold
+    /// and predicted labels encode spans; `None` if labels join columns, so that they encode none.
     #[must_use]
     pub fn with_corpus(mut self, corpus: Corpus, labelings: Option<[Labeling; 2]>) -> Self {
         self.corpus = corpus;

@@ -62,7 +62,10 @@ proptest! {
         for scheme in SPAN_SCHEMES {
             let labels: Vec<Vec<String>> = corpus
                 .iter()
-                .map(|runs| { let (spans, len) = spans_of(runs); encode(&spans, len, &scheme.into()) })
+                .map(|runs| {
+                    let (spans, len) = spans_of(runs);
+                    encode(&spans, len, &scheme.into())
+                })
                 .collect();
             let any_span = labels.iter().flatten().any(|l| l != "O");
             let any_begin = labels.iter().flatten().any(|l| l.starts_with('B'));

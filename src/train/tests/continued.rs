@@ -8,6 +8,7 @@ use crate::math::assert_close;
 use crate::optim::Objective;
 use crate::random::Lcg;
 use crate::tag::Header;
+use crate::train::dev_scorer::DevScorer;
 
 /// Names, places and companies: other words than [`NAMES`], and another label.
 const MORE: &str = "\
@@ -466,8 +467,7 @@ fn in_a_fold_all_of_the_model_is_kept() {
     let nodes = model.attributes(AttributeKind::Node);
     let fold = whole.hold_out(&[0], &settings).unwrap();
     // The held-out sentence is scored with the weights of the model.
-    let score = fold
-        .dev_scorer(None)
+    let score = DevScorer::new(&fold, None)
         .unwrap()
         .score(&fold.start(), &[0.0])
         .unwrap()[0];

@@ -18,12 +18,12 @@
 //!
 //! # A bias without penalty
 //!
-//! It makes Σ β = 0 a condition, and with it D has the w of features alone. The method of multipliers
-//! adds −κ/2·(Σ β)² to D, and the multiplier of the condition is the score b of the bias: within an
-//! epoch b follows every change of a β by κ times as much, as if it had the feature √(2c·κ), and
-//! after it b rises by κ·Σ β, which is 0 at the optimum. κ is the mean of ‖x‖²/(2c), so that the
-//! condition weighs as much as the rest. J is that of the best b for w, and D that of the β of the
-//! sign whose sum is larger made smaller by a factor until Σ β = 0.
+//! It makes Σ β = 0 a condition, and with it D has the w of features alone. The method of
+//! multipliers adds −κ/2·(Σ β)² to D, and the multiplier of the condition is the score b of the
+//! bias: within an epoch b follows every change of a β by κ times as much, as if it had the feature
+//! √(2c·κ), and after it b rises by κ·Σ β, which is 0 at the optimum. κ is the mean of ‖x‖²/(2c),
+//! so that the condition weighs as much as the rest. J is that of the best b for w, and D that of
+//! the β of the sign whose sum is larger made smaller by a factor until Σ β = 0.
 //!
 //! An epoch costs two passes over X and one for J, and another for D of a bias without penalty. It
 //! is sequential.

@@ -49,9 +49,9 @@ pub struct IrlsOptions {
 pub(super) struct Solvers {
     /// With at most so many weights, the Hessian is factorized.
     pub cholesky: usize,
-    /// A loss with kinks and no noise is minimized by dual coordinate descent, in which an iteration
-    /// is an epoch: with more than so many weights from 0, else from the minimum of the smoothed
-    /// loss. `None`: it stays smoothed.
+    /// A loss with kinks and no noise is minimized by dual coordinate descent, in which an
+    /// iteration is an epoch: with more than so many weights from 0, else from the minimum of the
+    /// smoothed loss. `None`: it stays smoothed.
     pub dual: Option<usize>,
     /// Otherwise there are conjugate gradients, until the residual is this fraction of that at the
     /// start: the next quadratic is another one anyhow.

@@ -190,8 +190,8 @@ impl<'a> Problem<'a> {
         self.value_of(&self.scores(w), w, self.delta)
     }
 
-    /// Returns J of weights without noise and smoothing, and the change of the weight of the bias at
-    /// which it is lowest, which is made if the bias is free.
+    /// Returns J of weights without noise and smoothing, and the change of the weight of the bias
+    /// at which it is lowest, which is made if the bias is free.
     pub(super) fn plain_value(&self, w: &[f64]) -> (Value, f64) {
         let mut scores = self.scores(w);
         let mut change = 0.0;

@@ -216,7 +216,8 @@ fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
     };
     let settings = settings(Algorithm::Sgd(options));
     let order = &order(&settings, 0, data.len())[..5];
-    let objective = |eta: f64| {
+    // Of the losses before updates, as CRFsuite has them, or after all of them.
+    let objective = |eta: f64, is_after: bool| {
         // The penalty of a pass over some of the sentences is their share of the whole.
         let mut dense = Dense {
             data,
@@ -232,30 +233,40 @@ fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
         };
         let share = order.len() as f64 / data.len() as f64;
         dense.prior.strengths.fill(0.5 * share);
-        let sum = dense.run(order, None);
-        sum + 0.5 * share * dense.theta.iter().map(|w| w * w).sum::<f64>()
+        let mut sum = dense.run(order, None);
+        let penalty = 0.5 * share * dense.theta.iter().map(|w| w * w).sum::<f64>();
+        if is_after {
+            dense.eta = 0.0; // so that nothing changes
+            sum = dense.run(order, None);
+        }
+        sum + penalty
     };
     let tokens: usize = order.iter().map(|&i| data.sentence(i).len()).sum();
     let initial = tokens as f64 * (space.labels() as f64).ln();
     // Up from 0.1 while the loss is lower than at 0, then down from 0.05: four each that are lower,
     // and eleven in all.
-    let up = (0..4).map(|step| 0.1 * f64::powi(2.0, step));
-    let lower: Vec<f64> = up
-        .clone()
-        .take_while(|&eta| objective(eta) < initial)
-        .collect();
-    let mut tried: Vec<f64> = up.take(lower.len() + 1).collect();
-    let mut left = 4;
-    for step in 1.. {
-        if left == 0 || tried.len() == 11 {
-            break;
+    let tried = |is_after: bool| {
+        let is_lower = |eta: f64| objective(eta, is_after) < initial;
+        let up = (0..4).map(|step| 0.1 * f64::powi(2.0, step));
+        let lower = up.clone().take_while(|&eta| is_lower(eta)).count();
+        let mut tried: Vec<f64> = up.take(lower + 1).collect();
+        let mut left = 4;
+        for step in 1.. {
+            if left == 0 || tried.len() == 11 {
+                break;
+            }
+            let eta = 0.1 / f64::powi(2.0, step);
+            tried.push(eta);
+            left -= usize::from(is_lower(eta));
         }
-        let eta = 0.1 / f64::powi(2.0, step);
-        tried.push(eta);
-        left -= usize::from(objective(eta) < initial);
-    }
-    let compare = |a: &f64, b: &f64| objective(*a).total_cmp(&objective(*b));
-    let best = tried.into_iter().min_by(compare);
+        tried
+    };
+    let any_lower = tried(false)
+        .into_iter()
+        .any(|eta| objective(eta, false) < initial);
+    let compare =
+        |a: &f64, b: &f64| objective(*a, !any_lower).total_cmp(&objective(*b, !any_lower));
+    let best = tried(!any_lower).into_iter().min_by(compare);
     let mut learner = learner(data, space, &settings);
     let rate = learner.run_epoch().rate.unwrap();
     let eta = best.unwrap();

@@ -1,25 +1,27 @@
 //! The learner of losses of y·score: by iteratively reweighted least squares, or with hidden units
 //! by L-BFGS.
 
+mod fit;
 mod layout;
 mod linear;
 
 use std::sync::Arc;
 
-use dropchain::error::{Error, Result};
+use dropchain::error::Result;
 use dropchain::ids::AttributeId;
 use dropchain::model::{Precision, TrainingRecord};
 use dropchain::objective::Terms;
 use dropchain::optim::Outcome;
 use dropchain::train::{
     AnyLearner, Course, DevScore, Lbfgs, Learner, Predictor, Regularization, TrainOptions,
-    TrainSettings, TrainingSet,
+    TrainingSet,
 };
 use serde_json::{Map, Value};
 
 use super::header::{ClassifierHeader, ClassifierParts, OutputLayer};
-use super::options::check_loss;
 use crate::irls::{Loss, hidden_memory, hidden_start, irls_memory};
+pub use fit::MAX_HIDDEN;
+use fit::check_loss;
 use layout::Layout;
 
 /// Learns classifiers with a loss of y·score.
@@ -147,13 +149,12 @@ impl Predictor for LossLearner {
     fn encode(
         &self,
         set: &TrainingSet,
-        settings: &TrainSettings,
         theta: &[f64],
+        precision: Precision,
+        options: Value,
         record: &TrainingRecord,
     ) -> Result<Vec<u8>> {
         let layout = self.layout(set);
-        let options = serde_json::to_value(settings)
-            .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
         let classes = set.node_classes();
         let rows = (0..classes.classes().len() as u32).map(|attribute| {
             let class = classes.class(attribute);
@@ -173,7 +174,7 @@ impl Predictor for LossLearner {
                 result: Some(record.clone()),
                 ..ClassifierHeader::default()
             },
-            precision: settings.options().precision,
+            precision,
             rows: rows.collect(),
         };
         parts.encode()

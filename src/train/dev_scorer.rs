@@ -1,0 +1,128 @@
+//! Scoring parameters on development data during training.
+
+use rayon::prelude::*;
+
+use super::development::DevelopmentSet;
+use super::events::DevScore;
+use super::label_scores::LabelScores;
+use super::predictor::Predictor;
+use super::training_set::TrainingSet;
+use crate::chain::{Scores, Transitions, Viterbi};
+use crate::error::Result;
+use crate::ids::LabelId;
+use crate::score::ForwardProduct;
+
+/// Scores parameters on a development set, iteration after iteration.
+pub(super) struct DevScorer<'a> {
+    set: &'a TrainingSet,
+    development: &'a DevelopmentSet,
+    predict: Predict<'a>,
+    label_scores: Option<LabelScores>, // of the last parameters
+}
+
+/// How parameters predict.
+enum Predict<'a> {
+    Tagger([ForwardProduct; 2]), // of nodes and edges
+    Other(&'a dyn Predictor),
+}
+
+impl<'a> DevScorer<'a> {
+    /// Creates a scorer of the parameters of a predictor, or of a tagger; `None` without
+    /// development data.
+    pub fn new(set: &'a TrainingSet, predictor: Option<&'a dyn Predictor>) -> Option<Self> {
+        let development = set.corpora.development.as_ref()?;
+        let (data, space) = (&development.data, set.space());
+        let predict = match predictor {
+            Some(predictor) => Predict::Other(predictor),
+            None => Predict::Tagger([
+                ForwardProduct::new(&data.nodes, &space.nodes),
+                ForwardProduct::new(&data.edges, &space.edges),
+            ]),
+        };
+        Some(Self {
+            set,
+            development,
+            predict,
+            label_scores: None,
+        })
+    }
+
+    /// Returns the predictions by label, of parameters that were scored since the last call, if the
+    /// data are only reported.
+    pub fn take_label_scores(&mut self) -> Option<LabelScores> {
+        self.label_scores.take()
+    }
+
+    /// Scores the parameters θ with each of the recall biases: by span F1, or by accuracy if the
+    /// labels do not encode spans.
+    pub fn score(&mut self, theta: &[f64], recall_biases: &[f64]) -> Result<Vec<DevScore>> {
+        let (development, space) = (self.development, self.set.space());
+        let products = match &mut self.predict {
+            Predict::Tagger(products) => products,
+            Predict::Other(predictor) => {
+                return Ok(predictor.score(self.set, theta).into_iter().collect());
+            }
+        };
+        for product in &mut *products {
+            product.set_weights(theta);
+        }
+        let products = &*products;
+        let transitions: Vec<Transitions> = recall_biases
+            .iter()
+            .map(|&bias| development.transitions(space, theta, bias))
+            .collect();
+        let decode = |scratch: &mut Scratch, i| {
+            scratch.decode(development, products, theta, &transitions, i)
+        };
+        let sentences = (0..development.data.len()).into_par_iter();
+        let paths: Vec<Vec<Vec<LabelId>>> = sentences.map_init(Scratch::default, decode).collect();
+        if development.is_report {
+            let paths = paths.iter().map(|paths| &paths[0]);
+            self.label_scores = Some(development.label_scores(paths));
+        }
+        (0..recall_biases.len())
+            .map(|candidate| development.evaluate(paths.iter().map(|paths| &paths[candidate])))
+            .collect()
+    }
+}
+
+#[derive(Default)]
+struct Scratch {
+    viterbi: Viterbi,
+    nodes: Vec<f64>,
+    edges: Vec<f64>,
+}
+
+impl Scratch {
+    /// Decodes a sentence with each of several transition matrices.
+    fn decode(
+        &mut self,
+        development: &DevelopmentSet,
+        products: &[ForwardProduct; 2],
+        theta: &[f64],
+        transitions: &[Transitions],
+        sentence: usize,
+    ) -> Vec<Vec<LabelId>> {
+        let tokens = development.data.sentence(sentence);
+        let [nodes, edges] = products;
+        for (product, scores, width) in [
+            (nodes, &mut self.nodes, nodes.block().width()),
+            (edges, &mut self.edges, edges.block().used_width()),
+        ] {
+            scores.resize(tokens.len() * width, 0.0);
+            product.write(theta, tokens.clone(), scores, None);
+        }
+        let scores = Scores {
+            node: &self.nodes,
+            edge: (!self.edges.is_empty()).then_some(&self.edges),
+        };
+        let constraint = development.constraint.as_ref();
+        let decode = |transitions| {
+            let mut path = Vec::new();
+            self.viterbi
+                .decode(transitions, scores, constraint, None, &mut path);
+            path
+        };
+        transitions.iter().map(decode).collect()
+    }
+}
