@@ -193,7 +193,7 @@ impl PyItemSequence {
         let mut items = Self::default();
         let place = || "pyseq".to_owned();
         let tokens = Tokens::of(pyseq).map_err(|e| at(pyseq.py(), place, e))?;
-        tokens.read(&mut ItemReader::of_crfsuite(), &mut items, &place)?;
+        tokens.read(&mut ItemReader::default(), &mut items, &place)?;
         let is_infinite = |&(_, value): &(usize, f64)| !value.is_finite();
         if let Some(i) = items.attributes.iter().position(is_infinite) {
             let t = items.ends.partition_point(|&end| end <= i);

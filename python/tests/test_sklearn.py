@@ -121,7 +121,7 @@ class TestFitting:
         assert min(c.score(X_DEV, Y_DEV) for c in (noisy, unlabeled, edges, shared)) > 0.8
         with pytest.raises(ValueError, match="X_unlabeled without dropout"):
             CRF().fit(X, Y, X_unlabeled=X_DEV)
-        with pytest.raises(ValueError, match=r"X_unlabeled\[1\]\[0\]: found 5"):
+        with pytest.raises(TypeError, match=r"X_unlabeled\[1\]\[0\]: found 5"):
             CRF(dropout=0.2).fit(X, Y, X_unlabeled=[[["a"]], [5]])
         with pytest.raises(ValueError, match="algorithm ap with dropout"):
             CRF("ap", dropout=0.2).fit(X, Y)
@@ -183,7 +183,7 @@ class TestMistakes:
             (X, Y[:-1], ValueError, "X has more sequences than y, which has 119"),
             (X[:-1], Y, ValueError, "y has more sequences than X, which has 119"),
             ([X[0], [["a"]]], [Y[0], ["O", "O"]], ValueError, r"\|X\[1\]\| = 1, \|y\[1\]\| = 2"),
-            ([[["a"], 5]], [["O", "O"]], ValueError, r"X\[0\]\[1\]: found 5"),
+            ([[["a"], 5]], [["O", "O"]], TypeError, r"X\[0\]\[1\]: found 5"),
             ([[{"a": float("nan")}]], [["O"]], ValueError, r"X\[0\]\[0\]: .*'a'.*NaN"),
             ([[["a"]]], [[3]], TypeError, r"y\[0\]\[0\]: found 3"),
             ([["a"]], [["O"]], ValueError, r"X\[0\]\[0\]: found 'a'"),
