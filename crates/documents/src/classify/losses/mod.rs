@@ -21,7 +21,6 @@ use serde_json::{Map, Value};
 use super::header::{ClassifierHeader, ClassifierParts, OutputLayer};
 use crate::irls::{Loss, hidden_memory, hidden_start, irls_memory};
 pub use fit::MAX_HIDDEN;
-use fit::check_loss;
 use layout::Layout;
 
 /// Learns classifiers with a loss of y·score.
@@ -65,7 +64,7 @@ impl Learner for LossLearner {
 
     fn check(&self, options: &TrainOptions<()>) -> Result<()> {
         self.method.check(options)?;
-        check_loss(self, options)
+        fit::check_loss(self, options)
     }
 
     fn regularization(&self) -> Regularization {
