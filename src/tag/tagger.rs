@@ -244,8 +244,8 @@ impl Tagger {
         labels.iter().map(|&id| self.label(id)).collect()
     }
 
-    /// Returns the names of the labels of a sentence, in a labeling such as
-    /// [`Header::corpus_labeling`].
+    /// Returns the names of the labels of a sentence in a labeling, such as
+    /// [that of the training corpus](crate::tag::Header::corpus_labeling).
     pub fn label_names_in(&self, labeling: &Labeling, labels: &[LabelId]) -> Vec<Cow<'_, str>> {
         let names = self.label_names(labels);
         match &self.model.header().labeling {
