@@ -14,7 +14,7 @@ export LC_ALL=C PYTHONHASHSEED=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT
 # ---- What may be renamed: arguments of the program, and keys of its log and of its JSON ----
 
 mpirun=(mpirun --oversubscribe --bind-to none)
-train=(train) classify=(classify train) regress=(regress train)
+train=(train) classify=(classify train --penalize-bias) regress=(regress train)
 tag=(tag) eval=(eval) inspect=(inspect --json --top 100000000)
 tag_nbest=(--nbest 3) tag_marginals=(--marginals) tag_json=(--output jsonl)
 tag_columns=(--output conll)
