@@ -101,6 +101,8 @@ kinds! {
     IllegalTransition Warning "labels that are illegal where they stand",
     /// A label of no scheme, where most labels belong to one.
     StrayLabel Warning "labels that belong to no scheme, unlike the others",
+    /// No token is in a span, though the labels could encode some: all are `O`.
+    NoSpan Warning "corpora without any span",
     /// Labels that differ in case or punctuation only.
     SimilarLabels Warning "labels that differ in case or punctuation only",
     /// A label of development or test data that training data do not have.

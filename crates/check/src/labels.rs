@@ -254,6 +254,12 @@ fn observed(sentences: &[&Sentence], detector: &SchemeDetector) -> SchemeDetecto
 
 /// Looks for labels of no scheme among others, and for spans at all.
 fn check_detected(detected: &Detected, findings: &mut Findings) {
+    let is_without = detected.labeling.scheme.has_spans() && !detected.has_spans;
+    if let Some(place) = detected.longest.1.as_ref().filter(|_| is_without) {
+        let outside = shown(detected.labeling.outside());
+        let text = || format!("all labels are '{outside}' (is this the label column?)");
+        findings.add(FindingKind::NoSpan, place.clone(), text);
+    }
     for Misfit {
         label,
         count,

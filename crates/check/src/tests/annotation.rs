@@ -53,6 +53,19 @@ fn a_scheme_that_nothing_fits_is_explained() {
 }
 
 #[test]
+fn a_corpus_without_any_span_is_doubted() {
+    let outside = report(&[("train.conll", "a O\nb O\n\nc O\n")]);
+    assert_eq!(
+        examples(&outside, FindingKind::NoSpan),
+        ["train.conll:1 all labels are 'O' (is this the label column?)"]
+    );
+    for text in ["a O\nb B-X\n", "a DT\nb NN\n"] {
+        let report = report(&[("train.conll", text)]);
+        assert!(examples(&report, FindingKind::NoSpan).is_empty());
+    }
+}
+
+#[test]
 fn labels_without_prefixes_are_spans_if_they_look_like_it() {
     let text = "Ann PER\nLee PER\nleft O\nthe O\ntown O\n\nAnn O\nLee O\nleft O\n";
     let report = report(&[
