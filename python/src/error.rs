@@ -1,10 +1,11 @@
 //! Errors of the library as Python exceptions.
 
+use std::ffi::CString;
 use std::io;
 
 use dropchain::Error;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 /// The file of sentences that were made in memory.
@@ -50,9 +51,15 @@ pub fn exception(error: Error) -> PyErr {
     }
 }
 
+/// Gives a UserWarning, of the caller `level` calls up.
+pub fn warn(py: Python<'_>, message: &str, level: i32) -> PyResult<()> {
+    let text = CString::new(in_python(message).replace('\0', "\\0"))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, level)
+}
+
 /// Rewrites the flags of the command line in a message as Python names: `--edge-dropout 0` as
 /// `edge_dropout 0`.
-pub fn in_python(message: &str) -> String {
+fn in_python(message: &str) -> String {
     let mut parts = message.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -6,12 +6,12 @@ use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{Counts, Evaluation};
 use dropchain::label::{Labeling, PlainLabels, SchemeDetector};
 use dropchain_analysis::{Difference, PairedBootstrap};
-use pyo3::exceptions::{PyUserWarning, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
 
 use crate::corpus::{PyCorpus, each};
-use crate::error::{at, exception};
+use crate::error::{at, exception, warn};
 use crate::inputs;
 use crate::items::{found, strings};
 use crate::tagging::{Class, token_spans};
@@ -38,7 +38,10 @@ pub fn evaluate<'py>(
         Some(joined) => Evaluation::with_confusions().with_joined_columns(joined.names()),
         None => {
             let gold = gold_labeling(py, &gold, &detector)?;
-            let predicted = observed(&predicted, &detector).detected_for(&gold);
+            let predicted = detector
+                .after(predicted.iter().flatten())
+                .detected_for(&gold)
+                .labeling;
             Evaluation::with_confusions().with_labelings(&gold, &predicted)
         }
     };
@@ -98,22 +101,11 @@ fn detector(plain_labels: &str, outside: Option<String>) -> PyResult<SchemeDetec
         .with_outside(outside))
 }
 
-/// Returns a detector that has seen labels.
-fn observed(labels: &[Labels], detector: &SchemeDetector) -> SchemeDetector {
-    let mut detector = detector.clone();
-    for labels in labels.iter().flatten() {
-        detector.observe(labels);
-    }
-    detector
-}
-
 /// Detects how gold labels encode spans, and warns of what does not fit.
 fn gold_labeling(py: Python<'_>, gold: &[Labels], detector: &SchemeDetector) -> PyResult<Labeling> {
-    let detected = observed(gold, detector).detected();
+    let detected = detector.after(gold.iter().flatten()).detected();
     for warning in detected.warnings() {
-        let text = warning.trim_start_matches("warning: ").replace('\0', "");
-        let text = std::ffi::CString::new(text).unwrap_or_default();
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+        warn(py, warning.trim_start_matches("warning: "), 2)?;
     }
     Ok(detected.labeling)
 }
@@ -149,7 +141,10 @@ pub fn compare<'py>(
         true => PairedBootstrap::new().without_spans(),
         false => {
             let own = gold_labeling(py, &gold, &detector)?;
-            let [a, b] = [&a, &b].map(|labels| observed(labels, &detector).detected_for(&own));
+            let [a, b] = [&a, &b].map(|labels| {
+                let labels = detector.after(labels.iter().flatten());
+                labels.detected_for(&own).labeling
+            });
             PairedBootstrap::new().with_labelings(&own, [&a, &b])
         }
     };

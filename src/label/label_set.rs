@@ -5,7 +5,6 @@ use std::hash::{Hash, Hasher};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::chunk_label::SpanEvidence;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 
@@ -52,16 +51,6 @@ impl LabelSet {
     /// The identifier of `name`, if it is in the set.
     pub fn id(&self, name: &str) -> Option<LabelId> {
         self.ids.get(name).copied()
-    }
-
-    /// Whether the labels encode spans: some label is a chunk tag (`B`, `I`, `E` or `S`) with a
-    /// type, or all of them are `O` or bare chunk tags.
-    pub fn encodes_spans(&self) -> bool {
-        let mut evidence = SpanEvidence::default();
-        for name in &self.names {
-            evidence.observe(name);
-        }
-        evidence.encodes_spans()
     }
 
     /// The name of `id`.

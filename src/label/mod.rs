@@ -8,6 +8,7 @@
 //! and even if they are malformed. [`SchemeConstraint`] has the transitions that a scheme allows.
 
 mod chunk_label;
+mod detected;
 mod encode;
 mod label_set;
 mod labeling;
@@ -23,7 +24,9 @@ mod span;
 mod tests;
 
 pub use crate::ids::LabelId;
-pub use chunk_label::{ChunkLabel, SpanEvidence};
+pub use chunk_label::ChunkLabel;
+pub(crate) use chunk_label::SpanEvidence;
+pub use detected::{Detected, Misfit};
 pub use encode::{convert, encode};
 pub use label_set::LabelSet;
 pub use labeling::{Labeling, spans};
@@ -34,5 +37,5 @@ pub use plain_labels::PlainLabels;
 pub use scheme::Scheme;
 pub use scheme_constraint::SchemeConstraint;
 pub use scheme_constraint::may_follow;
-pub use scheme_detector::{Detected, Misfit, SchemeDetector, detect};
+pub use scheme_detector::{SchemeDetector, detect};
 pub use span::{Span, SpanPosition};

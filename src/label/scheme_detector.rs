@@ -1,10 +1,10 @@
 //! Detecting how the labels of a corpus encode spans, and how they are written.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use hashbrown::HashMap;
 
+use super::detected::{Detected, Misfit};
 use super::labeling::Labeling;
 use super::notation::{Letters, Notation, TagPlace};
 use super::plain_labels::PlainLabels;
@@ -20,12 +20,6 @@ const OUTSIDE: [&str; 6] = ["o", "0", "OUT", "OTHER", "_", "<other>"];
 
 /// What may stand between tag and type.
 const SEPARATORS: [char; 5] = ['-', '_', '/', '.', '|'];
-
-/// Number of labels of no scheme that are named.
-const MAX_WARNINGS: usize = 3;
-
-/// Number of tokens above which a sentence is suspicious.
-const LONG: usize = 1000;
 
 /// One label in this many with a tag makes the others suspicious.
 const SUSPICIOUS: u64 = 5;
@@ -67,44 +61,6 @@ struct SeenLabel {
 struct SeenPair {
     count: u64,
     first: Option<Place>, // of the second label
-}
-
-/// Labels that do not fit the labeling of their corpus.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
-    /// The label.
-    pub label: String,
-    /// What is wrong: `after 'O'`, `at the beginning of a sentence`, `at the end of a sentence`, or
-    /// `not of the scheme`.
-    pub why: String,
-    /// How often it occurs so.
-    pub count: u64,
-    /// Where it does so first, if that is known.
-    pub first: Option<Place>,
-}
-
-/// How the labels of a corpus are read, and what does not fit.
-///
-/// Its [`Display`](std::fmt::Display) form is for people: `IOB2, 9 labels`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detected {
-    /// The scheme and the notation.
-    pub labeling: Labeling,
-    /// Whether any label is of a span.
-    pub has_spans: bool,
-    /// Number of different labels.
-    pub labels: usize,
-    /// Labels that belong to no scheme, among many others that do; the most frequent first.
-    pub strays: Vec<Misfit>,
-    /// Labels that may not follow the one before them, in the scheme with the fewest of these; the
-    /// most frequent first.
-    pub illegal: Vec<Misfit>,
-    /// The schemes to which all labels but strays belong, with the number of illegal labels.
-    pub fits: Vec<(Scheme, u64)>,
-    /// Number of labels of tokens in spans.
-    pub in_spans: u64,
-    /// Number of tokens of the longest sentence, and where it is, if that is known.
-    pub longest: (usize, Option<Place>),
 }
 
 impl Default for SchemeDetector {
@@ -149,6 +105,19 @@ impl SchemeDetector {
     /// What labels without a prefix are.
     pub fn plain_labels(&self) -> PlainLabels {
         self.choice
+    }
+
+    /// A detector that has also seen the labels of these sentences.
+    pub fn after<L, S>(&self, sentences: impl IntoIterator<Item = L>) -> Self
+    where
+        L: AsRef<[S]>,
+        S: AsRef<str>,
+    {
+        let mut detector = self.clone();
+        for labels in sentences {
+            detector.observe(labels.as_ref());
+        }
+        detector
     }
 
     /// Observes the labels of a sentence.
@@ -229,40 +198,40 @@ impl SchemeDetector {
     /// How the labels that were observed are read.
     pub fn detected(&self) -> Detected {
         let outside = self.known_outside();
-        if let Some(notation) = self.fitting_notation(&outside) {
-            return self.with_tags(notation);
+        let notation = self.notation(&outside);
+        if let Some(notation) = notation.as_ref().filter(|notation| self.fits(notation)) {
+            return self.with_tags(notation.clone());
         }
-        let with_tags = self
-            .majority()
-            .and_then(|most| self.fitting_notation(&most));
-        let with_tags = with_tags.filter(|notation| self.typed(notation) > 0);
-        match with_tags {
+        let by_majority = self.majority().and_then(|most| self.notation(&most));
+        match by_majority.filter(|notation| self.fits(notation) && self.typed(notation) > 0) {
             Some(notation) => self.with_tags(notation),
-            None => self.without_tags(outside),
+            None => self.without_tags(outside, notation),
         }
     }
 
-    /// The labeling of predictions, given that of the gold labels. Predictions may be few and
-    /// malformed, so they are read like the gold labels unless they clearly have another scheme.
-    pub fn detected_for(&self, gold: &Labeling) -> Labeling {
+    /// How the labels of predictions are read, given the labeling of the gold labels. Predictions
+    /// may be few and malformed, so they are read like the gold labels unless they clearly have
+    /// another scheme.
+    pub fn detected_for(&self, gold: &Labeling) -> Detected {
         let own = self.detected();
         let is_like_gold = self.labels[1..].iter().all(|label| gold.has(&label.name));
         let is_clear = own.has_spans && own.illegal.is_empty() && own.strays.is_empty();
         let has_tags = !matches!(gold.scheme, Scheme::Raw | Scheme::Plain);
         match has_tags && (is_clear || !is_like_gold) {
-            true => own.labeling,
-            false => gold.clone(),
+            true => own,
+            false => Detected {
+                labeling: gold.clone(),
+                ..own
+            },
         }
     }
 
-    /// The notation of labels with tags, if all but few labels have them.
-    fn fitting_notation(&self, outside: &str) -> Option<Notation> {
-        let total = self.in_spans(outside);
-        self.notation(outside).filter(|notation| {
-            let count: u64 = self.strays(notation).map(|label| label.count).sum();
-            let is_one = count == 1 && total >= 3;
-            total == 0 || count <= total / ONE_IN || is_one
-        })
+    /// Whether all labels but few can be read in a notation.
+    fn fits(&self, notation: &Notation) -> bool {
+        let total = self.in_spans(&notation.outside);
+        let count: u64 = self.strays(notation).map(|label| label.count).sum();
+        let is_one = count == 1 && total >= 3;
+        total == 0 || count <= total / ONE_IN || is_one
     }
 
     fn with_tags(&self, notation: Notation) -> Detected {
@@ -364,21 +333,17 @@ impl SchemeDetector {
                 }
             }
         }
-        let fit = |candidate: &Notation| -> u64 {
-            let fitting = self
-                .inside(outside)
-                .filter(|l| candidate.read(&l.name).is_some());
-            fitting.map(|label| label.count).sum()
-        };
-        let fits = candidates.iter().map(&fit);
         let mut best = (0, None);
-        for (candidate, fit) in candidates.iter().zip(fits) {
+        for candidate in &candidates {
+            let labels = self.inside(outside);
+            let fitting = labels.filter(|label| candidate.read(&label.name).is_some());
+            let fit = fitting.map(|label| label.count).sum();
             // Ties: the first, which is the most common.
             if fit > best.0 && self.has_evidence(candidate) {
                 best = (fit, Some(candidate));
             }
         }
-        let all: u64 = self.inside(outside).map(|label| label.count).sum();
+        let all = self.in_spans(outside);
         let first = notation(Letters::Bioes, TagPlace::First, '-', false);
         match best {
             _ if all == 0 => Some(notation(Letters::Bioes, TagPlace::Prefix, '-', false)),
@@ -390,11 +355,9 @@ impl SchemeDetector {
     /// Whether labels that have tags in a notation are likely to be meant so. Those like `B-PER`
     /// are; of others, one type has two tags, or there is a label outside.
     fn has_evidence(&self, notation: &Notation) -> bool {
-        let canonical = [notation.separator == '-', !notation.lowercase];
-        if canonical == [true; 2] && notation.place == TagPlace::Prefix {
-            return true;
-        }
-        if self.ids.contains_key(notation.outside.as_ref()) {
+        let is_usual =
+            notation.separator == '-' && notation.place == TagPlace::Prefix && !notation.lowercase;
+        if is_usual || self.ids.contains_key(notation.outside.as_ref()) {
             return true;
         }
         let mut tags: HashMap<&str, &str> = HashMap::new();
@@ -492,8 +455,9 @@ impl SchemeDetector {
         })
     }
 
-    /// What labels without prefixes are.
-    fn without_tags(&self, outside: Cow<'static, str>) -> Detected {
+    /// What labels without prefixes are; `with_tags` is how the most of them could be read with
+    /// some.
+    fn without_tags(&self, outside: Cow<'static, str>, with_tags: Option<Notation>) -> Detected {
         let total = self.in_spans(&outside);
         let continued = self.pairs.iter().filter(|&(&(a, b), _)| a == b && b != END);
         let continued = continued.filter(|((_, b), _)| self.labels[*b].name != outside);
@@ -523,11 +487,10 @@ impl SchemeDetector {
             },
             false => Notation::CANONICAL,
         };
-        let with_types = self.notation(&self.known_outside()).filter(|notation| {
+        let suspicious = with_tags.filter(|notation| {
             let typed = self.typed(notation);
-            typed > 0 && SUSPICIOUS * typed >= total
+            self.choice == PlainLabels::Auto && typed > 0 && SUSPICIOUS * typed >= total
         });
-        let suspicious = with_types.filter(|_| self.choice == PlainLabels::Auto);
         let scheme = match are_types {
             true => Scheme::Plain,
             false => Scheme::Raw,
@@ -560,9 +523,12 @@ impl SchemeDetector {
     }
 }
 
-/// Sorts misfits, the most frequent first.
+/// Sorts misfits, the most frequent first; pairs come in the order of a hash map.
 fn by_count(mut misfits: Vec<Misfit>) -> Vec<Misfit> {
-    misfits.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.label.cmp(&b.label)));
+    misfits.sort_by(|a, b| {
+        let names = |misfit: &Misfit| (misfit.label.clone(), misfit.why.clone());
+        b.count.cmp(&a.count).then_with(|| names(a).cmp(&names(b)))
+    });
     misfits
 }
 
@@ -572,100 +538,7 @@ where
     L: AsRef<[S]>,
     S: AsRef<str>,
 {
-    let mut detector = SchemeDetector::new();
-    for labels in sentences {
-        detector.observe(labels.as_ref());
-    }
-    detector.detected().labeling
-}
-
-impl Detected {
-    /// How the labels were read, in words. That types were recognized without prefixes is said,
-    /// unless it was the choice of the detector.
-    pub fn reading(&self, detector: &SchemeDetector) -> String {
-        let is_guess = detector.choice == PlainLabels::Auto;
-        match self.labeling.scheme == Scheme::Plain && is_guess {
-            true => format!(
-                "read as {self}: they have no B- or I-, but look like types, so adjacent tokens \
-                 with the same label are one span (--plain-labels tags if they are tags)"
-            ),
-            false => format!("read as {self}"),
-        }
-    }
-
-    /// What was decided against evidence, for people: each with the first place, if it is known.
-    pub fn warnings(&self) -> Vec<String> {
-        let is_read = self.labeling.scheme.has_spans();
-        let mut warnings: Vec<String> = (self.strays.iter().take(MAX_WARNINGS))
-            .map(|stray| {
-                let label = stray.label.escape_debug();
-                let fate = match is_read {
-                    true => format!(
-                        "belongs to no scheme, unlike the others ({})",
-                        self.labeling
-                    ),
-                    false => "has no tag such as B-, unlike others: no spans are read, and \
-                              accuracy alone is scored"
-                        .to_owned(),
-                };
-                warning(
-                    &stray.first,
-                    &format!("the label '{label}'{} {fate}", times(stray.count)),
-                )
-            })
-            .collect();
-        let illegal: u64 = self.illegal.iter().map(|misfit| misfit.count).sum();
-        if let Some(first) = self.illegal.first() {
-            let label = first.label.escape_debug();
-            let fate = match self.labeling.strict {
-                true => "",
-                false => "; so many that the rules of the scheme are not enforced",
-            };
-            let title = self.labeling.scheme.title();
-            let others = match illegal - first.count {
-                0 => String::new(),
-                n => format!(", and {n} more illegal labels"),
-            };
-            let text = format!(
-                "'{label}' {} is illegal in {title}{}{others}{fate}",
-                first.why,
-                times(first.count)
-            );
-            warnings.push(warning(&first.first, &text));
-        }
-        if is_read && !self.has_spans && self.labels > 0 {
-            warnings.push("warning: no token is in a span".to_owned());
-        }
-        if self.longest.0 > LONG {
-            let text = format!(
-                "a sentence of {} tokens; are the blank lines between sentences missing?",
-                self.longest.0
-            );
-            warnings.push(warning(&self.longest.1, &text));
-        }
-        warnings
-    }
-}
-
-fn warning(place: &Option<Place>, text: &str) -> String {
-    match place {
-        Some(place) => format!("warning: {place}: {text}"),
-        None => format!("warning: {text}"),
-    }
-}
-
-fn times(count: u64) -> String {
-    match count {
-        1 => String::new(),
-        n => format!(" ({n} times)"),
-    }
-}
-
-impl fmt::Display for Detected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let labels = if self.labels == 1 { "label" } else { "labels" };
-        write!(f, "{}, {} {labels}", self.labeling, self.labels)
-    }
+    SchemeDetector::new().after(sentences).detected().labeling
 }
 
 #[cfg(test)]
@@ -787,6 +660,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_illegal_is_always_said_in_the_same_order() {
+        let mut corpus = vec!["B-X I-X"; 200];
+        corpus.extend(["O I-X", "I-X"]);
+        for _ in 0..20 {
+            let illegal = detected(&corpus).illegal;
+            let whys: Vec<&str> = illegal.iter().map(|misfit| &*misfit.why).collect();
+            assert_eq!(whys, ["after 'O'", "at the beginning of a sentence"]);
+        }
+    }
+
+    #[test]
     fn a_long_sentence_with_one_error_does_not_make_all_schemes_alike() {
         let long = ["B-X I-X O"; 200].join(" ") + " I-X";
         assert_eq!(scheme(&[&long]), Scheme::Iob2);
@@ -841,7 +725,7 @@ mod tests {
         let of = |labels: &str, gold: Scheme| {
             let mut detector = SchemeDetector::new();
             detector.observe(&labels.split(' ').collect::<Vec<_>>());
-            detector.detected_for(&gold.into()).scheme
+            detector.detected_for(&gold.into()).labeling.scheme
         };
         assert_eq!(of("B-X B-X E-X I-X", Scheme::Bioes), Scheme::Bioes);
         assert_eq!(of("B-X I-X O", Scheme::Bioes), Scheme::Iob2);

@@ -166,7 +166,7 @@ impl TrainingLabels {
             Some(_) => None,
         };
         let (data, has_spans) = match &detected {
-            Some((detected, _)) => (detected.labeling.clone(), detected.has_spans),
+            Some(detected) => (detected.labeling.clone(), detected.has_spans),
             None => (Labeling::default(), false),
         };
         let option = match options.scheme {
@@ -184,7 +184,7 @@ impl TrainingLabels {
                 "{option}: the labels encode no spans (B-X, I-X, …); omit the option"
             ))),
             _ => {
-                let strays = detected.iter().flat_map(|(detected, _)| &detected.strays);
+                let strays = detected.iter().flat_map(|detected| &detected.strays);
                 check_convertible(strays, is_converted, &option)?;
                 Ok(Self {
                     set: LabelSet::new(),
@@ -198,10 +198,7 @@ impl TrainingLabels {
                     has_spans,
                     are_joined: joined.is_some(),
                     reading: match &detected {
-                        Some((detected, reading)) => {
-                            let first = [reading.clone()].into_iter();
-                            first.chain(detected.warnings()).collect()
-                        }
+                        Some(detected) => detected.account(options.plain_labels),
                         None => vec!["read as joined labels".to_owned()],
                     },
                 })
@@ -292,13 +289,13 @@ fn map<T>(
     Ok(LabelIds::Allowed(mapped.collect::<Result<_>>()?))
 }
 
-/// Detects how labels encode spans, and says it in words.
+/// Detects how labels encode spans.
 fn detect<S: LabeledSentence>(
     sentences: &[S],
     plain: PlainLabels,
     options: &CommonOptions,
     models: &BaseModels<'_>,
-) -> Result<(Detected, String)> {
+) -> Result<Detected> {
     let mut detector = SchemeDetector::new()
         .with_plain_labels(plain)
         .with_outside(options.outside.clone());
@@ -310,18 +307,13 @@ fn detect<S: LabeledSentence>(
             None => detector.observe_at(&labels, place),
         }
     }
-    let detected = detector.detected();
-    let model = models.first().map(Model::header);
-    let detected = match model.filter(|header| header.encodes_spans() && detected.has_spans) {
-        // Few labels of the scheme of a model may look like those of another.
-        Some(header) => Detected {
-            labeling: detector.detected_for(&header.corpus_labeling),
-            ..detected
-        },
-        None => detected,
-    };
-    let reading = detected.reading(&detector);
-    Ok((detected, reading))
+    // Few labels of the scheme of a model may look like those of another.
+    let header = models.first().map(Model::header);
+    let header = header.filter(|header| header.encodes_spans());
+    let like_model = header.map(|header| detector.detected_for(&header.corpus_labeling));
+    Ok(like_model
+        .filter(|detected| detected.has_spans)
+        .unwrap_or_else(|| detector.detected()))
 }
 
 /// Checks that all labels belong to the scheme from which they are to be converted.

@@ -1,7 +1,7 @@
 //! A gold file, tagged with a model.
 
 use dropchain::corpus::{Corpus, Format, JoinedColumns, Reader, Tagged};
-use dropchain::label::{Detected, LabelSet, Labeling, PlainLabels, Scheme, SchemeDetector};
+use dropchain::label::{LabelSet, Labeling, PlainLabels, Scheme, SchemeDetector};
 use dropchain::sentence::Sentence;
 use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
 use dropchain::{Error, Result};
@@ -57,14 +57,10 @@ impl GoldTagger {
             _ => header.corpus_labeling.clone(),
         };
         let observed = observed(&self.corpus, detector, Sentence::labels);
-        let detected = Detected {
-            labeling: observed.detected_for(&predicted),
-            ..observed.detected()
-        };
+        let detected = observed.detected_for(&predicted);
         if !quiet {
             // What labels without prefixes are, the model has said.
-            let known = detector.clone().with_plain_labels(PlainLabels::Spans);
-            say_reading(&self.file, &detected, &known);
+            say_reading(&self.file, &detected, PlainLabels::Spans);
         }
         [detected.labeling, predicted]
     }

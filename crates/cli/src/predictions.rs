@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, JoinedColumns, ReadOptions};
-use dropchain::label::{Detected, Labeling, SchemeDetector};
+use dropchain::label::{Detected, Labeling, PlainLabels, SchemeDetector};
 use dropchain::sentence::{Schema, Sentence};
 use dropchain::{Error, Place, Result};
 use serde_json::{Map, Value};
@@ -102,7 +102,7 @@ impl GoldCorpus {
             None => {
                 let detected = own.detected();
                 if !quiet {
-                    say_reading(&self.file, &detected, detector);
+                    say_reading(&self.file, &detected, detector.plain_labels());
                 }
                 detected.labeling
             }
@@ -110,7 +110,8 @@ impl GoldCorpus {
         };
         let labelings = predictions.map(|predictions| {
             let labels = |sentence| predictions.columns.labels(sentence).ok();
-            observed(&predictions.sentences, detector, labels).detected_for(&gold)
+            let predicted = observed(&predictions.sentences, detector, labels);
+            predicted.detected_for(&gold).labeling
         });
         (gold, labelings)
     }
@@ -121,13 +122,11 @@ pub fn joined(corpus: &Corpus) -> Option<&JoinedColumns> {
     corpus.iter().next()?.schema().joined()
 }
 
-/// Says how the labels of a file were read.
-pub fn say_reading(file: &FileName, detected: &Detected, detector: &SchemeDetector) {
-    notice(&format!("{file}: {}", detected.reading(detector)));
-    detected
-        .warnings()
-        .iter()
-        .for_each(|warning| notice(warning));
+/// Says how the labels of a file were read, which were `chosen` to be spans or tags if at all.
+pub fn say_reading(file: &FileName, detected: &Detected, chosen: PlainLabels) {
+    let mut lines = detected.account(chosen);
+    lines[0].insert_str(0, &format!("{file}: "));
+    lines.iter().for_each(|line| notice(line));
 }
 
 /// Returns a detector that has seen the labels of a corpus.

@@ -107,14 +107,9 @@ impl Evaluated {
 
     /// Detects how the labels that were added encode spans, with a detector that has seen none.
     pub fn detect(&self, detector: &SchemeDetector) -> [Labeling; 2] {
-        let observed = |labels: &Labels| {
-            let mut detector = detector.clone();
-            labels.iter().for_each(|labels| detector.observe(labels));
-            detector
-        };
-        let gold = observed(&self.gold).detected().labeling;
-        let predicted = observed(&self.systems[0].labels).detected_for(&gold);
-        [gold, predicted]
+        let gold = detector.after(&self.gold).detected().labeling;
+        let predicted = detector.after(&self.systems[0].labels).detected_for(&gold);
+        [gold, predicted.labeling]
     }
 
     /// Adds the systems of `other`.

@@ -1,6 +1,5 @@
 //! The methods of the class `Corpus`.
 
-use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -11,12 +10,12 @@ use dropchain::corpus::{
 };
 use dropchain::{Error, Sentence, Tagger};
 use dropchain_formats::{InputFormat, SpanOptions};
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PySlice, PyType};
 
 use super::sentences::PyCorpus;
-use crate::error::{exception, in_python};
+use crate::error::{exception, warn};
 use crate::inputs::{self, memory_limit};
 use crate::items::Items;
 use crate::job::{self, Job};
@@ -84,13 +83,9 @@ fn read_like(tagger: &Tagger, file: &str, options: ReadOptions) -> ReadOptions {
 }
 
 /// Gives what was unexpected in files as warnings.
-fn warn(py: Python<'_>, report: &ReadReport) -> PyResult<()> {
-    let category = py.get_type::<PyUserWarning>();
-    for text in report.unexpected() {
-        let text = CString::new(in_python(&text).replace('\0', "\\0"))?;
-        PyErr::warn(py, &category, &text, 1)?;
-    }
-    Ok(())
+fn warn_of(py: Python<'_>, report: &ReadReport) -> PyResult<()> {
+    let mut texts = report.unexpected().into_iter();
+    texts.try_for_each(|text| warn(py, &text, 1))
 }
 
 #[pymethods]
@@ -210,7 +205,7 @@ impl PyCorpus {
         let work = |_: &Job<'_, ()>| Corpus::read(&paths, &options);
         let no_events = |()| Ok(ControlFlow::Continue(()));
         let corpus = job::run(class.py(), Some(1), work, no_events)?.or_raise()?;
-        warn(class.py(), &options.report)?;
+        warn_of(class.py(), &options.report)?;
         Ok(Self::from(corpus))
     }
 
@@ -248,7 +243,7 @@ impl PyCorpus {
         };
         let corpus = class.py().detach(|| Corpus::parse(text, name, &options));
         let corpus = corpus.map_err(exception)?;
-        warn(class.py(), &options.report)?;
+        warn_of(class.py(), &options.report)?;
         Ok(Self::from(corpus))
     }
 
