@@ -11,13 +11,11 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Corpus, Format, ReadOptions, ReadReport, TextEncoding};
-use dropchain::label::{PlainLabels, SchemeDetector};
 use dropchain::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Model, Result};
 use dropchain_formats::{
     InputFormat, Misaligned, OffsetUnit, SeveralLabels, SpanOptions, annotation_files,
 };
-use dropchain_options::named;
 
 use crate::progress::{Progress, notice};
 
@@ -158,42 +156,6 @@ where
 /// Parses the name of an input format.
 pub fn input_format() -> impl TypedValueParser<Value = InputFormat> {
     by_name(InputFormat::ALL.map(InputFormat::name))
-}
-
-/// How labels encode spans, as far as they do not show it.
-#[derive(Clone, Debug, Args)]
-pub struct LabelArguments {
-    /// Labels without B- or I-: types of spans (PERSON, O) or tags (parts of speech) [default: by
-    /// what they look like]
-    ///
-    /// They look like types if there is a label O, which at least half of the tokens have, or a
-    /// quarter of the others follows a token with the same label. Adjacent tokens with the same
-    /// type are one span.
-    #[arg(
-        long,
-        value_parser = named::<PlainLabels>(),
-        value_name = "KIND",
-        help_heading = "Input",
-        hide_short_help = true
-    )]
-    plain_labels: Option<PlainLabels>,
-    /// The label of tokens outside of all spans [default: O; by evidence another, such as 0]
-    #[arg(
-        long,
-        value_name = "LABEL",
-        help_heading = "Input",
-        hide_short_help = true
-    )]
-    outside: Option<String>,
-}
-
-impl LabelArguments {
-    /// Returns a detector that reads labels so.
-    pub fn detector(&self) -> SchemeDetector {
-        SchemeDetector::new()
-            .with_plain_labels(self.plain_labels.unwrap_or_default())
-            .with_outside(self.outside.clone())
-    }
 }
 
 /// An option that is switched on or off.

@@ -2,8 +2,9 @@
 
 use clap::Args;
 use dropchain_analysis::PairedBootstrap;
+use dropchain_options::LabelOptions;
 
-use crate::arguments::{FileName, InputArguments, LabelArguments, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined, labels};
 use crate::{CommandResult, check_stdin_once, print_report};
@@ -50,7 +51,7 @@ pub struct CompareCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    labels: LabelArguments,
+    labels: LabelOptions,
     /// Print no notices
     #[arg(long)]
     quiet: bool,

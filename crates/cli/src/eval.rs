@@ -11,10 +11,11 @@ use dropchain::sentence::list_names;
 use dropchain::tag::TagOptions;
 use dropchain::{Result, Sentence};
 use dropchain_analysis::{Damage, Deletion};
+use dropchain_options::LabelOptions;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::arguments::{FileName, InputArguments, LabelArguments, Switch, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
 use crate::error_list::{ErrorArguments, ErrorList};
 use crate::gold_tagger::GoldTagger;
 use crate::outputs::CommandFiles;
@@ -77,7 +78,7 @@ pub struct EvalCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    labels: LabelArguments,
+    labels: LabelOptions,
     /// Print no notices
     #[arg(long)]
     quiet: bool,

@@ -8,9 +8,10 @@ use dropchain::corpus::{Corpus, Format, ReadOptions, Reader};
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
 use dropchain_analysis::WordCounts;
+use dropchain_options::LabelOptions;
 use dropchain_report::{Evaluated, Report, words_of};
 
-use crate::arguments::{FileName, InputArguments, LabelArguments, Switch, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
 use crate::gold_tagger::GoldTagger;
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::predictions::{GoldCorpus, PredictedColumns, joined};
@@ -85,7 +86,7 @@ pub struct ReportCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    labels: LabelArguments,
+    labels: LabelOptions,
     #[command(flatten)]
     document: DocumentArguments,
 }

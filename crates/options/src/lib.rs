@@ -9,6 +9,7 @@
 
 mod algorithm;
 mod keywords;
+mod labels;
 mod model;
 mod noise;
 mod training;
@@ -16,6 +17,7 @@ mod values;
 
 pub use algorithm::{AlgorithmOptions, Misplaced, ONLY, algorithms, misplaced};
 pub use keywords::{Kind, kind, names, parse};
+pub use labels::LabelOptions;
 pub use model::{ModelOptions, StorageOptions};
 pub use noise::{CourseOptions, MasksOption, NoiseLevels, NoiseOptions};
 pub use training::{FixedOptions, LengthOptions, SearchedOptions, TrainingOptions};

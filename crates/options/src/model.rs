@@ -4,11 +4,12 @@ use std::str::FromStr;
 
 use clap::Args;
 use dropchain::chain::Order;
-use dropchain::label::{PlainLabels, Scheme};
+use dropchain::label::Scheme;
 use dropchain::model::Precision;
 use dropchain::score::{Boundary, States};
 use dropchain::train::TrainOptions;
 
+use super::labels::LabelOptions;
 use super::values::named;
 
 /// The structure of the model.
@@ -25,23 +26,8 @@ pub struct ModelOptions {
     /// prefixes.
     #[arg(long, value_parser = named::<Scheme>(), hide_short_help = true)]
     scheme: Option<Scheme>,
-    /// Labels without B- or I-: types of spans (PERSON, O) or tags (parts of speech)
-    /// [default: auto, by what they look like]
-    ///
-    /// They look like types if there is a label O, which at least half of the tokens have, or a
-    /// quarter of the others follows a token with the same label. Adjacent tokens with the same
-    /// type are one span.
-    #[arg(long, value_parser = named::<PlainLabels>(), value_name = "KIND", hide_short_help = true,
-          help_heading = "Input")]
-    plain_labels: Option<PlainLabels>,
-    /// The label of tokens outside of all spans [default: O; by evidence another, such as 0]
-    #[arg(
-        long,
-        value_name = "LABEL",
-        hide_short_help = true,
-        help_heading = "Input"
-    )]
-    outside: Option<String>,
+    #[command(flatten)]
+    labels: LabelOptions,
     /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
     /// [default: 1]
     #[arg(long, value_parser = named::<Order>(), hide_short_help = true)]
@@ -71,8 +57,7 @@ impl ModelOptions {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
         options.scheme = self.scheme.unwrap_or(options.scheme);
-        options.plain_labels = self.plain_labels.unwrap_or(options.plain_labels);
-        options.outside = self.outside.clone().or(options.outside.take());
+        self.labels.apply(options);
         options.order = self.order.unwrap_or(options.order);
         options.boundary = self.boundary.unwrap_or(options.boundary);
         options.states = self.states.or(options.states);

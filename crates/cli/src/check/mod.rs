@@ -15,12 +15,13 @@ use dropchain_check::{
     Check, CheckOptions, CheckReport, Role, Severity, SuspicionOptions, SuspiciousSentence,
     Variation, suspicious, variations,
 };
+use dropchain_options::LabelOptions;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::arguments::FileName;
 use super::arguments::PartialLabelArguments;
-use super::arguments::{InputArguments, LabelArguments, ThreadArguments};
+use super::arguments::{InputArguments, ThreadArguments};
 use super::exit::{CommandError, CommandResult};
 use super::outputs::CommandFiles;
 use super::progress::{Progress, notice};
@@ -92,7 +93,7 @@ pub struct CheckCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    labels: LabelArguments,
+    labels: LabelOptions,
     #[command(flatten)]
     partial: PartialLabelArguments,
 }
