@@ -1,5 +1,6 @@
 //! Progress and notices, on standard error.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -24,7 +25,7 @@ pub fn notice(text: &str) {
     }
     let mut text = printable_lines(text);
     if let Some(columns) = terminal::of_notices() {
-        text = terminal::wrap(&text, columns, INDENT);
+        text = Cow::Owned(terminal::wrap(&text, columns, INDENT));
     }
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -82,7 +83,7 @@ impl Progress {
         match self {
             Self::Quiet => {}
             Self::Lines => notice(text),
-            Self::Terminal(bar) => bar.set_message(printable_lines(text)),
+            Self::Terminal(bar) => bar.set_message(printable_lines(text).into_owned()),
         }
     }
 

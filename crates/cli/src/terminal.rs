@@ -2,6 +2,7 @@
 
 pub use textwrap::core::display_width as width;
 
+use std::borrow::Cow;
 use std::io;
 use std::str::FromStr;
 
@@ -31,31 +32,40 @@ fn of_terminal((width, _): (Width, Height)) -> usize {
 
 /// Returns a text without characters that would move the cursor: with escapes instead of them.
 pub fn printable(text: &str) -> String {
-    escaped(text, char::is_control)
+    escaped(text, char::is_control, |c| c.escape_default().to_string()).into_owned()
 }
 
 /// Returns the lines of a text as they may go to a terminal, whatever files their words are from:
 /// with escapes instead of control characters other than line feeds and tabs.
-pub fn printable_lines(text: &str) -> String {
-    escaped(text, |c| c.is_control() && c != '\n' && c != '\t')
-}
-
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
-    let escape = |c: char| match is_escaped(c) {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(escape).collect()
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    let is_escaped = |c: char| c.is_control() && c != '\n' && c != '\t';
+    escaped(text, is_escaped, |c| c.escape_default().to_string())
 }
 
 /// Returns JSON as it may go to a terminal: with escapes of JSON instead of the control characters
 /// that strings may have unescaped, DEL and those from U+0080.
-pub fn printable_json(json: &str) -> String {
-    let escape = |c: char| match c.is_control() && c != '\n' {
-        true => format!("\\u{:04x}", u32::from(c)),
-        false => c.to_string(),
-    };
-    json.chars().map(escape).collect()
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    let is_escaped = |c: char| c.is_control() && c != '\n';
+    escaped(json, is_escaped, |c| format!("\\u{:04x}", u32::from(c)))
+}
+
+/// Replaces some characters, which most texts do not have.
+fn escaped(
+    text: &str,
+    is_escaped: impl Fn(char) -> bool,
+    escape: impl Fn(char) -> String,
+) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_escaped(c) {
+            true => out.push_str(&escape(c)),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Cuts a text that takes more than `columns` in the middle, which `…` stands for: both ends of
@@ -237,14 +247,15 @@ mod tests {
     #[test]
     fn no_control_character_of_a_file_reaches_a_terminal() {
         let controls: String = ('\0'..='\u{ff}').filter(|c| c.is_control()).collect();
-        for text in [printable(&controls), printable_lines(&controls)] {
+        for text in [printable(&controls).into(), printable_lines(&controls)] {
             assert!(
                 text.chars().all(|c| !c.is_control() || "\n\t".contains(c)),
                 "{text:?}"
             );
         }
         assert_eq!(printable_lines("a\tb\nc\r\u{9b}d"), "a\tb\nc\\r\\u{9b}d");
-        let json = printable_json(&serde_json::json!([controls]).to_string());
+        let json = serde_json::json!([controls]).to_string();
+        let json = printable_json(&json);
         assert!(!json.contains(char::is_control), "{json:?}");
         assert_eq!(
             serde_json::from_str::<[String; 1]>(&json).unwrap(),
