@@ -163,18 +163,23 @@ fn what_has_no_path_is_an_error() {
     );
 }
 
-#[test]
-fn an_interrupt_leaves_no_choice() {
-    let flag = AtomicBool::new(true);
+/// A trainer that the flag interrupts, with its corpus.
+fn interruptible(flag: &AtomicBool) -> (RegressionTrainer<'_>, RegressionCorpus) {
     let trainer = RegressionTrainer::new(RegressionOptions {
         loss: RegressionLoss::Poisson,
         ..options()
     });
     let mut trainer = trainer.unwrap();
-    trainer.interrupt = Some(&flag);
-    let corpus = trainer
-        .corpus(sparse_documents(80, 9).into_iter().map(Ok))
-        .unwrap();
+    trainer.interrupt = Some(flag);
+    let documents = sparse_documents(80, 9).into_iter().map(Ok);
+    let corpus = trainer.corpus(documents).unwrap();
+    (trainer, corpus)
+}
+
+#[test]
+fn an_interrupt_leaves_no_choice() {
+    let flag = AtomicBool::new(true);
+    let (trainer, corpus) = interruptible(&flag);
     let result = trainer
         .path(&corpus, &PathOptions::default(), &mut |_| {})
         .unwrap();
@@ -184,15 +189,7 @@ fn an_interrupt_leaves_no_choice() {
 #[test]
 fn an_interrupt_among_the_folds_leaves_the_points_without_errors() {
     let flag = AtomicBool::new(false);
-    let trainer = RegressionTrainer::new(RegressionOptions {
-        loss: RegressionLoss::Poisson,
-        ..options()
-    });
-    let mut trainer = trainer.unwrap();
-    trainer.interrupt = Some(&flag);
-    let corpus = trainer
-        .corpus(sparse_documents(80, 9).into_iter().map(Ok))
-        .unwrap();
+    let (trainer, corpus) = interruptible(&flag);
     let path = PathOptions {
         count: 5,
         cross_validation: Some(CrossValidation {
