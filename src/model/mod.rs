@@ -117,6 +117,8 @@ mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
+#[cfg(any(feature = "train", test))]
+mod recall_bias;
 mod row_file;
 mod sizes;
 mod table;
@@ -131,6 +133,8 @@ pub use file::Model;
 pub use format::MAX_LABELS;
 pub use format::{AttributeKind, FORMAT_VERSION, Magic, Precision};
 pub use header::{Header, Provenance};
+#[cfg(any(feature = "train", test))]
+pub use recall_bias::add_recall_bias;
 pub use row_file::RowFile;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]

@@ -85,8 +85,8 @@ impl Provenance {
 }
 
 impl Header {
-    /// Returns the recall bias that is in the label weights: what was subtracted from the weights
-    /// of the label `O`, as first label and after every other. `None` if the model does not say.
+    /// Returns the recall bias that is in the label weights ([`add_recall_bias`]); `None` if the
+    /// model does not say.
     pub fn recall_bias(&self) -> Option<f64> {
         if let Some(record) = self.provenance.training() {
             return Some(record.recall_bias);

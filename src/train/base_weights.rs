@@ -1,14 +1,13 @@
 //! The weights of a model that training continues from, by the ids of a training run.
 
-use super::base_models::{BaseModels, BaseRole, stored_boundary};
-use crate::chain::{LabelWeights, Order};
+use super::base_models::{BaseModels, BaseRole};
+use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabet, Alphabets};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::{AttributeId, LabelId};
 use crate::label::LabelSet;
-use crate::model::{APPLIED_RECALL_BIAS, AttributeKind, Model};
-use crate::score::Boundary;
+use crate::model::{AttributeKind, Model, add_recall_bias};
 use crate::template::Attribute;
 
 /// The weights of the models that training continues from.
@@ -154,7 +153,7 @@ impl BaseWeights {
         }
         let mut known_labels = vec![false; labels.len()];
         ids.iter().for_each(|id| known_labels[id.index()] = true);
-        let recall_bias = recall_bias(model);
+        let recall_bias = model.header().recall_bias().unwrap_or(0.0);
         Ok(Self {
             role,
             path: model.path().display().to_string(),
@@ -193,13 +192,14 @@ fn intern(alphabet: &mut Alphabet, name: &[u8]) -> Result<AttributeId> {
 /// Returns the label weights of a model for K `labels`, without its recall bias. `ids` are those of
 /// its labels.
 fn label_weights(model: &Model, ids: &[LabelId], labels: usize, recall_bias: f64) -> LabelWeights {
-    let own = &model.header().label_weights;
+    let header = model.header();
+    let mut own = header.label_weights.clone();
+    add_recall_bias(-recall_bias, &header.labels, &header.labeling, &mut own);
     let mut weights = LabelWeights {
         transitions: vec![0.0; labels * labels],
         start: vec![0.0; labels],
         end: vec![0.0; labels],
     };
-    let outside = model.header().labels.id(model.header().labeling.outside());
     let rows = own.transitions.chunks_exact(ids.len());
     for ((a, row), (start, end)) in ids.iter().zip(rows).zip(own.start.iter().zip(&own.end)) {
         weights.start[a.index()] = *start;
@@ -208,32 +208,5 @@ fn label_weights(model: &Model, ids: &[LabelId], labels: usize, recall_bias: f64
             weights.transitions[a.index() * labels + b.index()] = *weight;
         }
     }
-    if let Some(outside) = outside.filter(|_| recall_bias != 0.0) {
-        let outside = ids[outside.index()].index();
-        weights.start[outside] += recall_bias;
-        for a in ids {
-            weights.transitions[a.index() * labels + outside] += recall_bias;
-        }
-    }
     weights
-}
-
-/// Returns the recall bias in the label weights of a model, as far as it is known: if the user set
-/// it, if the model was itself continued from another, or if the model has no other boundary
-/// weights. Of a bias that was found on development data, models say nothing.
-fn recall_bias(model: &Model) -> f64 {
-    let header = model.header();
-    let Some(outside) = header
-        .labels
-        .id(header.labeling.outside())
-        .filter(|_| header.order == Order::One && header.encodes_spans())
-    else {
-        return 0.0;
-    };
-    if stored_boundary(model) == Boundary::Off {
-        return -header.label_weights.start[outside.index()];
-    }
-    let stored = header.provenance.training_options();
-    let biases = [APPLIED_RECALL_BIAS, "recall_bias"].map(|key| stored[key].as_f64());
-    biases.into_iter().flatten().next().unwrap_or(0.0)
 }

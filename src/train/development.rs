@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::eval::Evaluation;
 use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use crate::ids::LabelId;
-use crate::model::decoding_constraint;
+use crate::model::{add_recall_bias, decoding_constraint};
 use crate::score::ParameterSpace;
 use crate::sentence::Sentence;
 use crate::template::Template;
@@ -144,9 +144,8 @@ impl DevelopmentSet {
             space.set_transitions(theta, &mut weights, &mut transitions);
             return transitions;
         }
-        // All pairs whose second label is the outside label have a weight.
         space.label_weights(theta, &mut weights);
-        self.labels.add_recall_bias(bias, &mut weights);
+        add_recall_bias(bias, &self.labels.set, &self.labels.labeling, &mut weights);
         Transitions::from_weights(&weights, space.order())
     }
 

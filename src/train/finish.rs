@@ -17,7 +17,9 @@ use super::training_set::TrainingSet;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::extract::Classes;
-use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
+use crate::model::{
+    APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord, add_recall_bias,
+};
 use crate::template::Template;
 
 /// A model file, and what became of its weights.
@@ -253,7 +255,7 @@ impl TrainingSet {
             template,
             ..
         } = self.corpora;
-        labels.add_recall_bias(recall_bias, &mut label_weights);
+        add_recall_bias(recall_bias, &labels.set, &labels.labeling, &mut label_weights);
         let header = Header {
             labels: labels.set,
             labeling: labels.labeling,

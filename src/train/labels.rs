@@ -5,7 +5,6 @@ use std::hash::{Hash, Hasher};
 use super::base_models::BaseModels;
 use super::labeled_sentence::LabeledSentence;
 use super::options::CommonOptions;
-use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{
@@ -229,19 +228,6 @@ impl TrainingLabels {
     pub fn outside(&self) -> Option<LabelId> {
         let id = self.set.id(self.labeling.outside());
         id.filter(|_| self.has_spans)
-    }
-
-    /// Subtracts `bias` from the score of the outside label at every token: from its start weight
-    /// and from all transitions into it.
-    pub fn add_recall_bias(&self, bias: f64, weights: &mut LabelWeights) {
-        let Some(outside) = self.outside() else {
-            return;
-        };
-        let k = self.set.len();
-        weights.start[outside.index()] -= bias;
-        for row in weights.transitions.chunks_exact_mut(k) {
-            row[outside.index()] -= bias;
-        }
     }
 
     /// Returns the ids of the labels of a sentence.

@@ -5,6 +5,7 @@ use crate::chain::{LabelWeights, Order};
 use crate::eval::Evaluation;
 use crate::ids::AttributeId;
 use crate::label::Scheme;
+use crate::model::add_recall_bias;
 use crate::random::Lcg;
 use crate::score::States;
 use crate::tag::{TagOptions, Tagger, Workspace};
@@ -342,7 +343,7 @@ fn a_recall_bias_counts_for_label_pairs_without_weights() {
     for bias in [0.0, 1.5] {
         let mut weights = LabelWeights::default();
         space.label_weights(&theta, &mut weights);
-        set.corpora.labels.add_recall_bias(bias, &mut weights);
+        add_recall_bias(bias, &set.corpora.labels.set, &set.corpora.labels.labeling, &mut weights);
         let transitions = development.transitions(space, &theta, bias);
         assert!(transitions.pairs().is_some());
         let k = space.labels();

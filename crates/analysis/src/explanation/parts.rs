@@ -152,7 +152,7 @@ impl<'e> Alternative<'e> {
             value,
             weights: pairs.map(|(a, b)| weights(a * k + b)),
         })?;
-        let bias = self.bias(labels);
+        let bias = self.bias(Some(previous), labels);
         let weights = pairs.map(|(a, b)| transitions.score(a, b));
         parts.push(Part {
             kind: PartKind::Transition,
@@ -168,7 +168,7 @@ impl<'e> Alternative<'e> {
         let transitions = self.explanation.tagger.transitions();
         let labels = self.labels_at(t);
         if t == 0 {
-            let bias = self.bias(labels);
+            let bias = self.bias(None, labels);
             let weights = labels.map(|label| transitions.start()[label.index()]);
             parts.push(Part {
                 kind: PartKind::Start,
@@ -198,13 +198,16 @@ impl<'e> Alternative<'e> {
         }
     }
 
-    /// Returns what the recall bias adds to the scores of labels.
-    fn bias(&self, labels: [LabelId; 2]) -> [f64; 2] {
+    /// Returns what the recall bias adds to the scores of labels after the previous ones.
+    fn bias(&self, previous: Option<[LabelId; 2]>, labels: [LabelId; 2]) -> [f64; 2] {
         let header = self.explanation.tagger.model().header();
-        let outside = header.labels.id(header.labeling.outside());
-        labels.map(|label| match Some(label) == outside {
-            true => -self.explanation.recall_bias,
-            false => 0.0,
+        let name = |label| header.labels.name(label);
+        [0, 1].map(|i| {
+            let previous = previous.map(|previous| name(previous[i]));
+            match header.labeling.starts_span(previous, name(labels[i])) {
+                true => self.explanation.recall_bias,
+                false => 0.0,
+            }
         })
     }
 
