@@ -58,7 +58,7 @@ pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
 pub use crate::model::Precision;
 pub use crate::noise::{Engine, Expectation};
-pub use crate::objective::NoiseSharing;
+pub use crate::objective::NoiseMasks;
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};

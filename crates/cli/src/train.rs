@@ -185,7 +185,7 @@ impl TrainCommand {
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings())?;
         let settings = trainer.settings();
-        let gradient = self.searched.course.gradient();
+        let gradient = self.searched.course.gradient.name();
         let seed = self.searched.seed_of_noise();
         (self.training).check(settings.has_noise(), gradient, seed)?;
         team.check_learner(settings.learner())?;
