@@ -117,6 +117,7 @@ mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
+mod noise_exposure;
 mod row_file;
 mod sizes;
 mod table;
@@ -131,6 +132,7 @@ pub use file::Model;
 pub use format::MAX_LABELS;
 pub use format::{AttributeKind, FORMAT_VERSION, Magic, Precision};
 pub use header::{Header, Provenance};
+pub use noise_exposure::{NoiseExposure, ScoredIteration};
 pub use row_file::RowFile;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]

@@ -32,6 +32,7 @@ mod extraction;
 mod finish;
 mod folds;
 mod from_attributes;
+mod hold_out;
 mod label_scores;
 mod labeled_sentence;
 mod labels;
@@ -76,6 +77,7 @@ pub use extracted::ExtractedCorpora;
 #[doc(hidden)]
 pub use finish::Finished;
 pub use folds::Folds;
+pub use hold_out::{HeldOut, HoldOut};
 pub use label_scores::{LabelCounts, LabelScores};
 pub use learner::{AnyLearner, AnyOptions, Learner, fields, unfit};
 pub use model_match::{MatchCounts, ModelMatch};

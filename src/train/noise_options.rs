@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{Defaults, is_default};
 use crate::chain::Order;
 use crate::error::{Error, Result};
+use crate::model::{NoiseExposure, ScoredIteration};
 use crate::noise::{Engine, Expectation, NoiseTerm, ROUND};
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseMasks, Sampler};
 
@@ -179,6 +180,19 @@ impl NoiseOptions {
         !self.is_on() || self.gradient.is_exact()
     }
 
+    /// Returns how much noise the weights of iteration `kept` have seen, if there is noise, given
+    /// the number of iterations before it and the best iteration with it.
+    pub fn exposure(
+        &self,
+        kept: usize,
+        warm_up: usize,
+        best: Option<ScoredIteration>,
+    ) -> Option<NoiseExposure> {
+        let kind = self.kind.to_string();
+        let exposure = || NoiseExposure::new(kind, kept, warm_up, best);
+        self.is_on().then(exposure)
+    }
+
     /// Returns the noise term, if there is noise. Sampled noise is drawn from `seed`.
     pub fn feature_noise(&self, seed: u64) -> Option<FeatureNoise> {
         if !self.is_on() {
@@ -311,6 +325,26 @@ impl Regularization {
             l2: Some(0.0),
             noise: NoiseOptions::none(),
             warm_up: None,
+        }
+    }
+
+    /// Describes what regularizes weights that have seen so much noise, such as `dropout 0.3, edges
+    /// 0.6, L2 0.1`.
+    pub fn describe(&self, noise: Option<&NoiseExposure>) -> String {
+        let mut parts = Vec::new();
+        if noise.is_some_and(NoiseExposure::is_any) {
+            let [node, edge] = [self.noise.dropout, self.noise.edge_noise()];
+            parts.push(format!("{} {node}", self.noise.kind));
+            if edge != node {
+                parts.push(format!("edges {edge}"));
+            }
+        }
+        let penalties = [("L1", self.l1), ("L2", self.l2.unwrap_or(0.0))];
+        let penalties = penalties.iter().filter(|(_, strength)| *strength > 0.0);
+        parts.extend(penalties.map(|(name, strength)| format!("{name} {strength}")));
+        match parts.is_empty() {
+            true => "no penalty".to_owned(),
+            false => parts.join(", "),
         }
     }
 

@@ -261,7 +261,7 @@ impl GradientsCommand {
                 true => Some(Corpus::read(&self.dev, &options)?),
                 false => None,
             },
-            unlabeled: Corpus::new(),
+            ..TrainingCorpora::default()
         })
     }
 
