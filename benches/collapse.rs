@@ -16,7 +16,7 @@ use dropchain::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBu
 use dropchain::label::LabelSet;
 use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
+    AttributeNoise, Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood,
 };
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
@@ -122,11 +122,11 @@ fn main() {
         node: 0.5,
         edge: 0.5,
         term: engine,
-        sharing: NoiseSharing::Weights,
+        masks: NoiseMasks::Weights,
         unlabeled_weight: 0.0,
     };
     let mut objective = PenalizedLikelihood::new(&data, &space, 0.0).with_attribute_noise(
-        noise(NoiseTerm::Quadratic(Engine::Adjoint)),
+        noise(NoiseTerm::Quadratic(Engine::Exact)),
         AttributeNoise::default(),
     );
     let limit = iterations.iter().max().copied();

@@ -22,7 +22,7 @@ use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
+    AttributeNoise, Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood,
 };
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ForwardProduct, ParameterSpace, SpaceOptions, States};
@@ -166,8 +166,8 @@ const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
     node: 0.3,
     edge: 0.3,
-    term: NoiseTerm::Quadratic(Engine::Adjoint),
-    sharing: NoiseSharing::Weights,
+    term: NoiseTerm::Quadratic(Engine::Exact),
+    masks: NoiseMasks::Weights,
     unlabeled_weight: 0.0,
 };
 

@@ -53,7 +53,7 @@ def seconds_per_evaluation(events):
 def evaluations(source, options):
     """Returns what `bench gradients` reports on one thread, by engine."""
     command = [PROGRAM, "bench", "gradients", source, *options.split(), "--dropout", "0.3"]
-    command += ["--engines", "adjoint,reweighted", "--threads", "1", "--json", "-"]
+    command += ["--engines", "exact,reweighted", "--threads", "1", "--json", "-"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"failed: {' '.join(command)}\n{done.stderr}")

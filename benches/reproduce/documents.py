@@ -76,7 +76,7 @@ STRENGTHS = ("0.0001", "0.001", "0.01", "0.1", "1", "10", "100")
 LINES = {
     "L2": {"dropout": 0},
     "Dropout": {"dropout": 0.5},
-    "Fast dropout": {"dropout": 0.5, "masks": "inputs", "gradient": "gaussian"},
+    "Fast dropout": {"dropout": 0.5, "masks": "inputs", "noise": "gaussian-scores"},
 }
 
 

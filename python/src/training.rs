@@ -9,8 +9,8 @@ use std::time::Duration;
 use dropchain::optim::StopReason;
 use dropchain::train::{
     AnyOptions, AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End,
-    EndReason, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start,
-    TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
+    EndReason, HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned,
+    Rounded, Start, TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, Tagger, Template};
 use dropchain_online::{Calibration, Sgd};
@@ -28,11 +28,15 @@ use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 
-/// Sentences in either form.
+/// Sentences in either form, or development data that are held out.
 #[derive(FromPyObject)]
-enum Data<'py> {
+pub enum Data<'py> {
+    /// With words, or features beside them.
     Corpus(Bound<'py, PyCorpus>),
+    /// With features alone.
     Attributes(Bound<'py, PyAttributeCorpus>),
+    /// A share of the labeled sentences.
+    Share(f64),
 }
 
 /// The arguments of a training run.
@@ -260,7 +264,8 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
         check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
     }
     let mut extended = AttributeCorpus::new();
-    let corpora = corpora(&arguments, &mut extended)?;
+    let seed = options.seed;
+    let corpora = corpora(&arguments, &mut extended, seed)?;
     let memory = inputs::memory_limit(arguments.memory)?;
     let models = bases.models();
     let mut trainer = Trainer::with_settings(settings.clone()).memory(memory);
@@ -301,6 +306,12 @@ pub fn outcome<'py>(
         "converged",
         !(fails && has_exact_gradient) && is_finite(&trained.end),
     )?;
+    let (own, mut record) = (trained.end.record(), record);
+    result.set_item("noise_iterations", own.noisy_iterations().unwrap_or(0))?;
+    result.set_item("regularization", &own.regularization)?;
+    let warning = own.warning_of_noise();
+    record.messages.extend(warning.clone());
+    result.set_item("warning", warning)?;
     record.add_to(&result, trained.is_first_pass)?;
     result.set_item("is_first_pass", trained.is_first_pass)?;
     result.set_item("tagger", PyTagger::of(py, trained.model))?;
@@ -313,6 +324,7 @@ pub fn outcome<'py>(
 fn corpora<'a>(
     arguments: &'a Arguments<'_>,
     extended: &'a mut AttributeCorpus,
+    seed: u64,
 ) -> PyResult<Corpora<'a>> {
     let unlabeled = arguments.unlabeled.as_ref();
     match (&arguments.labeled, &arguments.dev) {
@@ -321,6 +333,7 @@ fn corpora<'a>(
                 None => None,
                 Some(Data::Attributes(dev)) => Some(&dev.get().0),
                 Some(Data::Corpus(_)) => return Err(mixed()),
+                Some(Data::Share(share)) => return Err(undivided(*share)),
             };
             let mut corpus = &corpus.get().0;
             if let Some(unlabeled) = unlabeled {
@@ -332,25 +345,45 @@ fn corpora<'a>(
             }
             Ok(Corpora::Attributes(corpus, dev))
         }
+        (Data::Share(share), _) => Err(undivided(*share)),
         (Data::Corpus(labeled), dev) => {
             let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
-            let dev = match dev {
-                None => None,
-                Some(Data::Corpus(dev)) => Some(copy(dev)),
-                Some(Data::Attributes(_)) => return Err(mixed()),
-            };
-            let corpora = TrainingCorpora {
+            let mut corpora = TrainingCorpora {
                 labeled: copy(labeled),
-                dev,
                 unlabeled: unlabeled.map_or_else(Corpus::new, copy),
+                ..TrainingCorpora::default()
             };
+            match dev {
+                None => {}
+                Some(Data::Corpus(dev)) => corpora.dev = Some(copy(dev)),
+                Some(Data::Attributes(_)) => return Err(mixed()),
+                Some(Data::Share(share)) => corpora = hold_out(corpora, *share, seed)?,
+            }
             let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
             Ok(Corpora::Text(Box::new(corpora), template))
         }
     }
 }
 
-fn mixed() -> PyErr {
+/// Holds out a share of the labeled sentences as development data.
+///
+/// # Errors
+///
+/// `ValueError`: it is not between 0 and 1, or there are too few sentences.
+pub fn hold_out(corpora: TrainingCorpora, share: f64, seed: u64) -> PyResult<TrainingCorpora> {
+    let held_out = HoldOut::new(share).and_then(|share| corpora.hold_out(share, seed));
+    held_out.map_err(exception)
+}
+
+fn undivided(share: f64) -> PyErr {
+    PyValueError::new_err(format!(
+        "dev={share}: an AttributeCorpus cannot be divided; expected a Corpus, files or (X, y) as \
+         data, or development data"
+    ))
+}
+
+/// Returns the exception for data of two kinds.
+pub fn mixed() -> PyErr {
     PyValueError::new_err(
         "some data have words, others features; expected training and development data of one kind",
     )
@@ -455,6 +488,7 @@ fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyDi
     let dict = PyDict::new(py);
     fields!(dict, start, [sentences, tokens, partial_tokens]);
     fields!(dict, start, [unlabeled_sentences, dev_sentences, labels]);
+    dict.set_item("reading", &start.reading)?;
     fields!(
         dict,
         start,

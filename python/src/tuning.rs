@@ -24,14 +24,14 @@ use crate::job::{self, Job};
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
-use crate::training::{Bases, check_unlabeled, flow, metric, serde_text};
+use crate::training::{Bases, Data, check_unlabeled, flow, hold_out, metric, mixed, serde_text};
 
 /// The arguments of a search.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Arguments<'py> {
     labeled: Bound<'py, PyCorpus>,
-    dev: Option<Bound<'py, PyCorpus>>,
+    dev: Option<Data<'py>>,
     folds: Option<i64>,
     unlabeled: Option<Bound<'py, PyCorpus>>,
     templates: Items<Bound<'py, PyTemplate>>,
@@ -133,11 +133,17 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         interrupt: None,
     };
     let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
-    let corpora = TrainingCorpora {
+    let mut corpora = TrainingCorpora {
         labeled: copy(&arguments.labeled),
-        dev: arguments.dev.as_ref().map(copy),
         unlabeled: arguments.unlabeled.as_ref().map_or_else(Corpus::new, copy),
+        ..TrainingCorpora::default()
     };
+    match &arguments.dev {
+        None => {}
+        Some(Data::Corpus(dev)) => corpora.dev = Some(copy(dev)),
+        Some(Data::Attributes(_)) => return Err(mixed()),
+        Some(Data::Share(share)) => corpora = hold_out(corpora, *share, seed)?,
+    }
     let handle = |event| match &arguments.observer {
         Some(observer) => observe(observer, event),
         None => Ok(ControlFlow::Continue(())),

@@ -142,7 +142,7 @@ class TestFitting:
         X, y = documents(60)
         one, two = (DropoutClassifier(n_jobs=n).fit(X, y).coef_ for n in (1, 2))
         assert (one == two).all()
-        for noise in ("gaussian", "additive"):
+        for noise in ("gaussian", "additive", "gaussian-scores", "reweighted"):
             assert (DropoutClassifier(0.2, noise=noise).fit(X, y).coef_ != one).any()
         assert (DropoutClassifier(masks="inputs").fit(X, y).coef_ != one).any()
         sampled = [

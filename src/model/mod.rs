@@ -117,6 +117,7 @@ mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
+mod noise_exposure;
 #[cfg(any(feature = "train", test))]
 mod recall_bias;
 mod row_file;
@@ -133,6 +134,7 @@ pub use file::Model;
 pub use format::MAX_LABELS;
 pub use format::{AttributeKind, FORMAT_VERSION, Magic, Precision};
 pub use header::{Header, Provenance};
+pub use noise_exposure::{NoiseExposure, ScoredIteration};
 #[cfg(any(feature = "train", test))]
 pub use recall_bias::add_recall_bias;
 pub use row_file::RowFile;

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::file::Model;
 use super::header::{Header, Provenance};
+use super::noise_exposure::{NoiseExposure, ScoredIteration};
 use crate::error::{Error, Result};
 
 /// The field of the stored options that holds the recall bias of a model that was continued from
@@ -29,6 +30,15 @@ pub struct TrainingRecord {
     pub stop_reason: Option<String>,
     /// The recall bias, chosen on development data or set by the user.
     pub recall_bias: f64,
+    /// What regularized the weights of that iteration, such as `dropout 0.3, edges 0.6, L2 0.1`;
+    /// without the noise, if they have seen none.
+    pub regularization: String,
+    /// How much noise they have seen, if training was to have noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseExposure>,
+    /// What the development data are, if they were held out of the training data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<String>,
     /// F1 on development data, if labels encode spans: of the iteration of the model, before
     /// pruning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,6 +56,35 @@ impl TrainingRecord {
     pub fn dev_score(&self) -> Option<(&'static str, f64)> {
         let f1 = self.dev_f1.map(|f1| ("F1", f1));
         f1.or_else(|| Some(("accuracy", self.dev_accuracy?)))
+    }
+
+    /// Returns the number of iterations with noise that the weights have seen; `None` if training
+    /// was to have no noise.
+    pub fn noisy_iterations(&self) -> Option<usize> {
+        self.noise.as_ref().map(|noise| noise.iterations)
+    }
+
+    /// Says that the weights have seen no noise, if training was to have some: why, and what the
+    /// score with noise is.
+    pub fn warning_of_noise(&self) -> Option<String> {
+        let noise = self.noise.as_ref().filter(|noise| !noise.is_any())?;
+        let score = |score: f64| format!("{:.2}", 100.0 * score);
+        let kept = self.dev_score().map_or(String::new(), |(metric, value)| {
+            format!(" ({metric} {} on development data)", score(value))
+        });
+        let best = noise.best.map_or(String::new(), |best| {
+            let ScoredIteration {
+                iteration,
+                score: value,
+            } = best;
+            let score = score(value);
+            format!("; the best with noise is {score} at iteration {iteration}")
+        });
+        Some(format!(
+            "kept iteration {}{kept}, before the noise began: {} has no part in this model, only \
+             {}{best}; up to there, `--dropout 0` with the same penalties does the same",
+            self.best_iteration, noise.kind, self.regularization
+        ))
     }
 
     /// Adds the record to options in JSON.

@@ -20,7 +20,7 @@ use crate::error::Error;
 pub enum Engine {
     /// Exact, by scalar messages: [`Adjoint`].
     #[default]
-    Adjoint,
+    Exact,
     /// Exact, by the paper's vector messages: [`Message`].
     Message {
         /// Whether attributes that fire once, at the same token, are collapsed into one feature.
@@ -52,7 +52,7 @@ impl Engine {
     /// Returns whether the gradient is exactly that of the function being minimized.
     pub fn is_exact(self) -> bool {
         match self {
-            Self::Adjoint | Self::Message { .. } => true,
+            Self::Exact | Self::Message { .. } => true,
             Self::Window(_) | Self::Local => false,
         }
     }
@@ -68,7 +68,7 @@ impl NoiseTerm {
     /// Creates what computes the term and its gradient.
     pub fn regularizer(self) -> Box<dyn Regularizer> {
         match self {
-            Self::Quadratic(Engine::Adjoint) => Box::new(Adjoint::default()),
+            Self::Quadratic(Engine::Exact) => Box::new(Adjoint::default()),
             Self::Quadratic(Engine::Message { collapse }) => Box::new(Message::new(collapse)),
             Self::Quadratic(Engine::Window(radius)) => Box::new(Window::new(radius)),
             Self::Quadratic(Engine::Local) => Box::new(Window::new(0)),
@@ -98,7 +98,7 @@ impl NoiseTerm {
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Adjoint => f.write_str("exact"),
+            Self::Exact => f.write_str("exact"),
             Self::Message { .. } => f.write_str("message"),
             Self::Window(radius) => write!(f, "window={radius}"),
             Self::Local => f.write_str("local"),
@@ -113,7 +113,7 @@ impl FromStr for Engine {
     fn from_str(name: &str) -> Result<Self, Error> {
         let error = |expected: &str| Error::parameter(format!("gradient '{name}'; {expected}"));
         match name {
-            "exact" => return Ok(Self::Adjoint),
+            "exact" => return Ok(Self::Exact),
             "message" => return Ok(Self::Message { collapse: true }),
             "local" => return Ok(Self::Local),
             _ => {}

@@ -218,7 +218,7 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
 pub(super) fn works_by_pairs(noise: Noise) -> bool {
     matches!(
         noise.term,
-        NoiseTerm::Quadratic(Engine::Adjoint)
+        NoiseTerm::Quadratic(Engine::Exact)
             | NoiseTerm::Reweighted(_)
             | NoiseTerm::GaussianScores(_)
     )

@@ -71,9 +71,7 @@ use crate::score::{
 pub use buffers::{BlockArrays, LabelSums, LabelVariances};
 use chunk::{ChunkWorker, Context};
 pub use features::{SentenceAttributes, active_counts};
-pub use noise::{
-    AttributeNoise, MonteCarlo, Noise, NoiseDistribution, NoiseSharing, noise_factors,
-};
+pub use noise::{AttributeNoise, MonteCarlo, Noise, NoiseDistribution, NoiseMasks, noise_factors};
 pub use penalty::Penalty;
 use penalty::Reweighting;
 pub use sentence::{

@@ -18,10 +18,10 @@ pub enum NoiseDistribution {
     Additive,
 }
 
-/// What has a noise mask of its own.
+/// What shares a noise mask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum NoiseSharing {
+pub enum NoiseMasks {
     /// Every weight: the noise of an attribute at a token is independent between labels, as in
     /// eqs. 8 and 14 of Wang et al. 2013.
     #[default]
@@ -32,7 +32,7 @@ pub enum NoiseSharing {
     Inputs,
 }
 
-crate::named!(NoiseSharing, "sharing of masks": Weights = "weights", Inputs = "inputs");
+crate::named!(NoiseMasks, "masks": Weights = "weights", Inputs = "inputs");
 
 /// The noise term λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) ), λ = n/(n + αm) (eq. 11), with the
 /// quadratic approximation R of eq. 14, or another term.
@@ -47,9 +47,9 @@ pub struct Noise {
     /// The term of a sentence, and the algorithm for its gradient.
     pub term: NoiseTerm,
     /// What has a mask of its own; other than weights only with noise that is proportional to the
-    /// values and [`Engine::Adjoint`](crate::noise::Engine), or of two labels
+    /// values and [`Engine::Exact`](crate::noise::Engine), or of two labels
     /// [`Expectation::Best`](crate::noise::Expectation).
-    pub sharing: NoiseSharing,
+    pub masks: NoiseMasks,
     /// The weight α of an unlabeled sentence.
     pub unlabeled_weight: f64,
 }

@@ -9,7 +9,7 @@
 //! derivative with respect to the weights is 8h·ρ·x²·p·(θ_b − u): that of the second-order term,
 //! ρ·x²·p·(θ_b − u), with a factor of its own for every token. 8h = 4·E[σ'] is at most 1.
 
-use super::noise::{Noise, NoiseDistribution, NoiseSharing};
+use super::noise::{Noise, NoiseDistribution, NoiseMasks};
 use crate::noise::{Engine, Expectation, NoiseTerm};
 use crate::score::{ForwardProduct, NoiseRates, ParameterSpace, SharedMasks};
 
@@ -52,11 +52,11 @@ pub(super) fn masks(
     rates: &[NoiseRates; 2],
     space: &ParameterSpace,
 ) -> Option<SharedMasks> {
-    if noise.sharing == NoiseSharing::Weights {
+    if noise.masks == NoiseMasks::Weights {
         return None;
     }
     let is_known = match noise.term {
-        NoiseTerm::Quadratic(Engine::Adjoint) => true,
+        NoiseTerm::Quadratic(Engine::Exact) => true,
         NoiseTerm::GaussianScores(expectation) => {
             expectation == Expectation::Best && space.labels() <= 2
         }

@@ -8,7 +8,7 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
-//! | 8–15 | kind and version, `train 7\n` |
+//! | 8–15 | kind and version, `train 8\n` |
 //! | … | [`Header`], `Option<`[`FinishedPasses`]`>`, `Option<`[`CourseState`]`>` |
 //! | … | the name and the state of the learner's stage |
 //! | the last 8 | XXH3-64 of all bytes before, little-endian |
@@ -40,7 +40,7 @@ use super::recall_bias::RecallBiasSearch;
 use super::segment::BestWeights;
 use crate::atomic_file;
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::model::{Model, NoiseExposure, ScoredIteration};
 use crate::ranks::Ranks;
 use crate::second_pass::Prediction;
 
@@ -48,7 +48,7 @@ use crate::second_pass::Prediction;
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
 
 /// Kind and version of the format.
-const FORMAT: [u8; 8] = *b"train 7\n";
+const FORMAT: [u8; 8] = *b"train 8\n";
 
 /// Maximum length of an encoded header, so that a damaged length does not allocate more.
 const MAX_HEADER: usize = 1 << 20;
@@ -153,6 +153,8 @@ struct StoredEnd {
     time: Duration,
     best_iteration: usize,
     recall_bias: f64,
+    regularization: String,
+    noise: Option<NoiseExposure>,
     dev: Option<DevScore>,
 }
 
@@ -186,6 +188,7 @@ pub(super) struct CourseState {
     pub search: RecallBiasSearch,
     pub run: Stage,
     pub best: Option<BestWeights>,
+    pub best_with_noise: Option<ScoredIteration>,
 }
 
 /// A stage of a course.

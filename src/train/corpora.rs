@@ -1,5 +1,6 @@
 //! The sentences of a training run.
 
+use super::hold_out::HeldOut;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::sentence::{Document, DocumentRule, PREDICTIONS, Sentence, SentenceRef};
@@ -18,6 +19,8 @@ pub struct TrainingCorpora {
     /// Sentences that only the noise term uses; any labels are ignored. Without noise they have no
     /// effect.
     pub unlabeled: Corpus,
+    /// What the development data are, if they were [held out](Self::hold_out).
+    pub held_out: Option<HeldOut>,
 }
 
 impl TrainingCorpora {

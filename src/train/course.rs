@@ -20,6 +20,7 @@ use super::recall_bias::{RecallBiasSearch, ScoredBias};
 use super::segment::{BestWeights, Segment, SegmentEnd};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
+use crate::model::ScoredIteration;
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, OptimizerState, Outcome, StateObserver, StopReason};
 use crate::ranks::Ranks;
@@ -97,6 +98,7 @@ impl<'a> Course<'a> {
                 search,
                 run: Stage::default(),
                 best: None,
+                best_with_noise: None,
             },
             chosen: None,
             patience_is_exhausted: false,
@@ -409,8 +411,21 @@ impl<'a> Course<'a> {
                 theta,
             });
         }
+        self.keep_best_with_noise(number, score);
         self.scoring_time += started.elapsed();
         Ok(Some(scored))
+    }
+
+    /// Keeps the score of an iteration with noise, if it is the best of these.
+    fn keep_best_with_noise(&mut self, iteration: usize, score: DevScore) {
+        let score = score.value();
+        let best = &mut self.state.best_with_noise;
+        let has_noise = self.regularization.noise.is_on()
+            && !self.state.run.has_fixed_length
+            && iteration > self.state.run.patience_start;
+        if has_noise && best.is_none_or(|best| score > best.score) {
+            *best = Some(ScoredIteration { iteration, score });
+        }
     }
 
     /// Returns the weights of the model and the result of training.
@@ -427,6 +442,8 @@ impl<'a> Course<'a> {
         } else {
             self.state.run.patience_start
         };
+        let regularization = self.regularization;
+        let best_with_noise = self.state.best_with_noise;
         let last = self.into_end(outcome)?;
         let dev = last.best.as_ref().map(|best| best.score);
         let best = last.best.unwrap_or(BestWeights {
@@ -436,6 +453,9 @@ impl<'a> Course<'a> {
             theta: last.theta,
         });
         let resumable = EndReason::Optimizer(StopReason::MaxIterations);
+        let noise = regularization
+            .noise
+            .exposure(best.iteration, warm_up, best_with_noise);
         let end = End {
             reason: last.reason.unwrap_or(resumable),
             iterations,
@@ -444,6 +464,8 @@ impl<'a> Course<'a> {
             time,
             dev,
             recall_bias: best.recall_bias,
+            regularization: regularization.describe(noise.as_ref()),
+            noise,
         };
         Ok((best.theta, end))
     }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
 use crate::error::Error;
-use crate::model::{Precision, TrainingRecord};
+use crate::model::{NoiseExposure, Precision, TrainingRecord};
 use crate::optim::StopReason;
 
 /// The state before the first iteration.
@@ -183,8 +183,13 @@ pub struct End {
     /// The recall bias of the model
     /// ([`TrainOptions::recall_bias`](field@super::TrainOptions::recall_bias)).
     pub recall_bias: f64,
-    /// Best score on development data.
-    #[serde(skip)]
+    /// What regularized the weights of the model ([`TrainingRecord::regularization`]).
+    pub regularization: String,
+    /// How much noise they have seen, if training was to have noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseExposure>,
+    /// The score of the weights of the model on development data.
+    #[serde(flatten)]
     pub dev: Option<DevScore>,
 }
 
@@ -206,6 +211,8 @@ impl End {
             best_iteration: self.best_iteration,
             stop_reason: Some(self.reason.name().to_owned()),
             recall_bias: self.recall_bias,
+            regularization: self.regularization.clone(),
+            noise: self.noise.clone(),
             ..TrainingRecord::default()
         };
         match self.dev {

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::base_models::BaseRole;
 use super::base_weights::AllBaseWeights;
 use super::development::DevelopmentSet;
+use super::hold_out::HeldOut;
 use super::labels::TrainingLabels;
 use super::line_options::line_options_key;
 use super::model_match::{ModelMatch, Occurrences};
@@ -70,6 +71,8 @@ pub struct ExtractedCorpora {
     /// The last labeled sentences are copies of others without case: the numbers of these.
     pub(super) copies: Vec<usize>,
     pub(super) development: Option<DevelopmentSet>,
+    /// What the development data are, if they were held out of the training data.
+    pub(super) held_out: Option<HeldOut>,
     pub(super) template: Option<Template>,
     pub(super) source: CorpusInfo,
     /// The weights of the models that training continues from.
@@ -93,6 +96,7 @@ impl ExtractedCorpora {
             data,
             copies: Vec::new(),
             development: None,
+            held_out: None,
             template: None,
             source: CorpusInfo::default(),
             base: None,
@@ -216,6 +220,7 @@ impl ExtractedCorpora {
         if let (Some(line), Some(word)) = (reading.first_mut(), word) {
             line.push_str(&format!(", words in column {}", word + 1));
         }
+        reading.extend(self.held_out.map(|held_out| held_out.to_string()));
         reading
     }
 

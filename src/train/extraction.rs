@@ -74,6 +74,7 @@ impl ExtractedCorpora {
             labeled,
             dev,
             unlabeled,
+            held_out,
         } = corpora.into();
         let content = |corpus: Corpus| {
             let mut sentences = corpus.into_sentences();
@@ -90,6 +91,7 @@ impl ExtractedCorpora {
         let template = learned_template(template, &sentences, settings.options(), models)?;
         let sentences = (sentences, &*unlabeled);
         let mut extracted = Self::extract(sentences, template, settings, models, &mut memory)?;
+        extracted.held_out = held_out;
         if let Some(dev) = dev {
             let (development, alphabets) = DevelopmentSet::new(
                 &dev,

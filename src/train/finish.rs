@@ -8,7 +8,7 @@ use super::base_models::BaseModels;
 use super::corpora::TrainingCorpora;
 use super::dev_scorer::DevScorer;
 use super::development::DevelopmentSet;
-use super::events::{DevScore, Pruned, Rounded, Start};
+use super::events::{DevScore, End, Pruned, Rounded, Start};
 use super::extracted::ExtractedCorpora;
 use super::learner::fields;
 use super::predictor::Predictor;
@@ -107,6 +107,15 @@ impl TrainingSet {
             active_per_token,
             collapsed_active_per_token,
             estimated_memory: self.memory().saturating_add(self.memory_to_train(settings)),
+        }
+    }
+
+    /// Returns what the model records of its training.
+    pub(super) fn record(&self, end: &End) -> TrainingRecord {
+        let held_out = self.corpora.held_out;
+        TrainingRecord {
+            held_out: held_out.map(|held_out| held_out.to_string()),
+            ..end.record()
         }
     }
 

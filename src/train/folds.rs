@@ -62,18 +62,7 @@ impl Folds {
         count: usize,
         seed: u64,
     ) -> Self {
-        let mut units = documents;
-        let by_document = units.len() >= count;
-        if !by_document {
-            let size = (tokens.len() / (MIN_BLOCKS * count)).clamp(1, MAX_BLOCK);
-            let all: Vec<usize> = (0..tokens.len()).collect();
-            units = all.chunks(size).map(<[usize]>::to_vec).collect();
-        }
-        // Fisher-Yates shuffle.
-        for last in (1..units.len()).rev() {
-            let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
-            units.swap(last, (other as usize).min(last));
-        }
+        let (units, by_document) = shuffled(documents, tokens.len(), count, seed);
         let mut held_out = vec![Vec::new(); count];
         let mut sizes = vec![0; count];
         for unit in units {
@@ -139,6 +128,39 @@ impl Folds {
     pub fn by_document(&self) -> bool {
         self.by_document
     }
+}
+
+/// Returns the documents or blocks of `content` sentences, for `count` parts, in the order of the
+/// seed. Also returns whether they are documents.
+pub(super) fn shuffled_units(
+    sentences: &[Sentence],
+    content: usize,
+    count: usize,
+    seed: u64,
+) -> (Vec<Vec<usize>>, bool) {
+    shuffled(documents(sentences), content, count, seed)
+}
+
+/// Shuffles documents if there are at least `count` of them, else blocks of as many sentences.
+fn shuffled(
+    documents: Vec<Vec<usize>>,
+    sentences: usize,
+    count: usize,
+    seed: u64,
+) -> (Vec<Vec<usize>>, bool) {
+    let mut units = documents;
+    let by_document = units.len() >= count;
+    if !by_document {
+        let size = (sentences / (MIN_BLOCKS * count)).clamp(1, MAX_BLOCK);
+        let all: Vec<usize> = (0..sentences).collect();
+        units = all.chunks(size).map(<[usize]>::to_vec).collect();
+    }
+    // Fisher-Yates shuffle.
+    for last in (1..units.len()).rev() {
+        let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
+        units.swap(last, (other as usize).min(last));
+    }
+    (units, by_document)
 }
 
 /// Returns the sentences of each document; empty if the corpus marks no documents.

@@ -63,7 +63,7 @@ impl TrainingSet {
         let longest = (0..data.len()).map(|i| data.sentence(i).len()).max();
         let in_sentences = tokens.min(chunks * longest.unwrap_or(0));
         let is_sampled = noise.is_on() && noise.kind == NoiseKind::MonteCarlo;
-        let is_by_pair = !noise.is_on() || (noise.gradient == Engine::Adjoint && !is_sampled);
+        let is_by_pair = !noise.is_on() || (noise.gradient == Engine::Exact && !is_sampled);
         let all_pairs = space.labels() * stride;
         let pairs = (space.sparse_pairs().filter(|_| is_by_pair)).unwrap_or(all_pairs);
         // Numbers that a worker has per label pair, per score and per edge score.

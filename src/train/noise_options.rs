@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{Defaults, is_default};
 use crate::chain::Order;
 use crate::error::{Error, Result};
+use crate::model::{NoiseExposure, ScoredIteration};
 use crate::noise::{Engine, Expectation, NoiseTerm, ROUND};
-use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing, Sampler};
+use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseMasks, Sampler};
 
 /// Maximum number of samples per sentence. The error falls with the square root of the number while
 /// the time is proportional to it: more is a typo.
@@ -114,10 +115,10 @@ pub struct NoiseOptions {
     /// How the gradient of the quadratic regularizer is computed. Other kinds have one gradient and
     /// require the default.
     pub gradient: Engine,
-    /// What has a noise mask of its own. [`NoiseSharing::Inputs`] requires [`Engine::Adjoint`], and
+    /// What shares a noise mask. [`NoiseMasks::Inputs`] requires [`Engine::Exact`], and
     /// noise that is proportional to the values.
-    #[serde(rename = "masks", skip_serializing_if = "is_default", default)]
-    pub sharing: NoiseSharing,
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub masks: NoiseMasks,
     /// Monte-Carlo noise: samples of each sentence per iteration, 1 to 1000.
     pub samples: u32,
     /// Weight α of an unlabeled sentence in the noise term.
@@ -133,8 +134,8 @@ impl Default for NoiseOptions {
             kind: NoiseKind::Dropout,
             dropout: Defaults::DROPOUT,
             edge_dropout: None,
-            gradient: Engine::Adjoint,
-            sharing: NoiseSharing::Weights,
+            gradient: Engine::Exact,
+            masks: NoiseMasks::Weights,
             samples: Defaults::SAMPLES,
             unlabeled_weight: Defaults::UNLABELED_WEIGHT,
             sampler: None,
@@ -179,6 +180,19 @@ impl NoiseOptions {
         !self.is_on() || self.gradient.is_exact()
     }
 
+    /// Returns how much noise the weights of iteration `kept` have seen, if there is noise, given
+    /// the number of iterations before it and the best iteration with it.
+    pub fn exposure(
+        &self,
+        kept: usize,
+        warm_up: usize,
+        best: Option<ScoredIteration>,
+    ) -> Option<NoiseExposure> {
+        let kind = self.kind.to_string();
+        let exposure = || NoiseExposure::new(kind, kept, warm_up, best);
+        self.is_on().then(exposure)
+    }
+
     /// Returns the noise term, if there is noise. Sampled noise is drawn from `seed`.
     pub fn feature_noise(&self, seed: u64) -> Option<FeatureNoise> {
         if !self.is_on() {
@@ -213,7 +227,7 @@ impl NoiseOptions {
             node,
             edge,
             term,
-            sharing: self.sharing,
+            masks: self.masks,
             unlabeled_weight: self.unlabeled_weight,
         }))
     }
@@ -250,7 +264,7 @@ impl NoiseOptions {
             self.kind,
             NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive
         );
-        if !is_quadratic && self.gradient != Engine::Adjoint {
+        if !is_quadratic && self.gradient != Engine::Exact {
             return Err(Error::parameter(format!(
                 "gradient '{}' with {} noise; expected --gradient exact, since this noise has only \
                  one gradient",
@@ -264,12 +278,12 @@ impl NoiseOptions {
                 self.kind
             )));
         }
-        self.check_sharing()
+        self.check_masks()
     }
 
     /// Checks that noise whose masks labels share is of a kind that has such masks.
-    fn check_sharing(&self) -> Result<()> {
-        if self.sharing == NoiseSharing::Weights {
+    fn check_masks(&self) -> Result<()> {
+        if self.masks == NoiseMasks::Weights {
             return Ok(());
         }
         let has_masks = matches!(
@@ -278,7 +292,7 @@ impl NoiseOptions {
         );
         let found = if !has_masks {
             format!("{} noise", self.kind)
-        } else if self.gradient != Engine::Adjoint {
+        } else if self.gradient != Engine::Exact {
             format!("gradient '{}'", self.gradient)
         } else {
             return Ok(());
@@ -311,6 +325,26 @@ impl Regularization {
             l2: Some(0.0),
             noise: NoiseOptions::none(),
             warm_up: None,
+        }
+    }
+
+    /// Describes what regularizes weights that have seen so much noise, such as `dropout 0.3, edges
+    /// 0.6, L2 0.1`.
+    pub fn describe(&self, noise: Option<&NoiseExposure>) -> String {
+        let mut parts = Vec::new();
+        if noise.is_some_and(NoiseExposure::is_any) {
+            let [node, edge] = [self.noise.dropout, self.noise.edge_noise()];
+            parts.push(format!("{} {node}", self.noise.kind));
+            if edge != node {
+                parts.push(format!("edges {edge}"));
+            }
+        }
+        let penalties = [("L1", self.l1), ("L2", self.l2.unwrap_or(0.0))];
+        let penalties = penalties.iter().filter(|(_, strength)| *strength > 0.0);
+        parts.extend(penalties.map(|(name, strength)| format!("{name} {strength}")));
+        match parts.is_empty() {
+            true => "no penalty".to_owned(),
+            false => parts.join(", "),
         }
     }
 
@@ -366,10 +400,7 @@ impl FeatureNoise {
         let Self::Analytic(noise) = self else {
             return Ok(());
         };
-        if labels <= 2
-            || noise.sharing == NoiseSharing::Weights
-            || noise.term.expectation().is_none()
-        {
+        if labels <= 2 || noise.masks == NoiseMasks::Weights || noise.term.expectation().is_none() {
             return Ok(());
         }
         Err(Error::parameter(format!(
@@ -513,7 +544,7 @@ mod tests {
     fn masks_of_gaussian_scores_are_shared_by_two_labels_alone() {
         let noise = NoiseOptions {
             kind: NoiseKind::GaussianScores(Expectation::Best),
-            sharing: NoiseSharing::Inputs,
+            masks: NoiseMasks::Inputs,
             ..NoiseOptions::default()
         };
         assert!(noise.check(Order::Zero).is_ok());
@@ -532,13 +563,13 @@ mod tests {
             let noise = NoiseOptions {
                 kind,
                 gradient,
-                sharing: NoiseSharing::Inputs,
+                masks: NoiseMasks::Inputs,
                 ..NoiseOptions::default()
             };
             noise.check(Order::Zero).err().map(|e| e.to_string())
         };
         for kind in [NoiseKind::Dropout, NoiseKind::Gaussian] {
-            assert_eq!(found(kind, Engine::Adjoint), None);
+            assert_eq!(found(kind, Engine::Exact), None);
             let error = found(kind, Engine::Local).unwrap();
             assert!(
                 error.starts_with("masks 'inputs' with gradient 'local'; expected --noise dropout"),
@@ -551,7 +582,7 @@ mod tests {
             NoiseKind::Reweighted(20),
             NoiseKind::GaussianScores(Expectation::Unscented),
         ] {
-            let error = found(kind, Engine::Adjoint).unwrap();
+            let error = found(kind, Engine::Exact).unwrap();
             let expected = format!("masks 'inputs' with {kind} noise; expected --noise dropout");
             assert!(error.starts_with(&expected), "{error}");
         }

@@ -251,7 +251,8 @@ impl<'a> Trainer<'a> {
         let extracted =
             ExtractedCorpora::from_attributes(corpus, dev, &self.settings, &self.models)?;
         let (set, theta, end) = self.fit(extracted, &mut self.begin(1)?, observer)?;
-        let finished = set.finish(&self.settings, theta, &end.record())?;
+        let record = set.record(&end);
+        let finished = set.finish(&self.settings, theta, &record)?;
         if let Some(pruned) = finished.pruned {
             observer.pruned(&pruned);
         }
@@ -274,7 +275,7 @@ impl<'a> Trainer<'a> {
         if let Some(rounded) = set.round(&self.settings, &mut theta, end.recall_bias)? {
             observer.rounded(&rounded);
         }
-        let record = end.record();
+        let record = set.record(&end);
         let model = set.into_model(&self.settings, &theta, end.recall_bias, Some(&record))?;
         Ok(Trained {
             model,

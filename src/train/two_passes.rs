@@ -122,6 +122,7 @@ impl Trainer<'_> {
             labeled: extend(&documents, predictions, &types, options)?,
             dev: corpora.dev.as_ref().map(extend_predicted).transpose()?,
             unlabeled: extend_predicted(&corpora.unlabeled)?,
+            held_out: corpora.held_out,
         };
         drop(tagger);
         drop(documents);

@@ -22,6 +22,7 @@ use crate::arguments::FileName;
 use crate::exit::CommandError;
 use crate::help;
 use crate::progress::notice;
+use crate::training_arguments::is_share_of_dev;
 
 /// The key of the positional arguments, which have no name on the command line.
 pub const INPUT: &str = "input";
@@ -331,7 +332,8 @@ impl<'f> File<'f> {
 
     /// Returns the value of an argument: names of files are relative to the folder of this one.
     fn file_name(&self, argument: &Arg, value: &str) -> OsString {
-        if !is_file(argument) || value == "-" || value.contains('\n') {
+        let is_share = argument.get_long() == Some("dev") && is_share_of_dev(value);
+        if !is_file(argument) || is_share || value == "-" || value.contains('\n') {
             return value.into();
         }
         let file: &Path = self.path.as_ref();

@@ -198,12 +198,14 @@ impl ReportCommand {
             marginals: true,
             ..TagOptions::default()
         };
-        let mut evaluated = Evaluated::new(model);
+        let header = tagger.tagger.model().header();
+        let record = header.provenance.training();
+        let note = record.and_then(|record| record.warning_of_noise());
+        let mut evaluated = Evaluated::new(model).with_note(note);
         tagger.tag(options, &mut |labels, tagged| {
             evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
             Ok(())
         })?;
-        let header = tagger.tagger.model().header();
         let read = header.read_options(Format::Conll, self.input.read_options());
         let has_labelings = tagger.joined().is_none();
         let labelings = has_labelings.then(|| tagger.labelings(&self.labels.detector(), false));

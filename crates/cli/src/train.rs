@@ -88,10 +88,13 @@ pub struct TrainCommand {
     /// Write the model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Development file for early stopping and model selection; may be repeated
+    /// Development data for early stopping and model selection: files, or a share such as 10% of
+    /// the training data
     ///
-    /// Training stops when the score on it no longer improves, and the best model is kept.
-    #[arg(long, value_name = "FILE")]
+    /// Training stops when the score on it no longer improves, and the best model is kept. A share
+    /// is held out of the training files: whole documents if they mark enough of them, else blocks
+    /// of adjacent sentences, chosen by --seed. May be repeated; ./10% is a file of this name.
+    #[arg(long, value_name = "FILE|SHARE")]
     dev: Vec<FileName>,
     /// Write a log in JSON lines to this file
     #[arg(long, value_name = "FILE")]
@@ -120,6 +123,10 @@ pub struct TrainCommand {
     #[command(flatten)]
     knowledge: KnowledgeArguments,
 }
+
+/// What training without development data costs.
+const WITHOUT_DEV: &str = "no development data: trains until the objective is flat; `--dev 10%` \
+                           would choose the iteration";
 
 /// A training run whose options are checked and whose outputs are reserved.
 struct Plan<'m> {
@@ -185,8 +192,10 @@ impl TrainCommand {
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings())?;
         let settings = trainer.settings();
-        let gradient = self.searched.course.gradient();
-        let seed = self.searched.seed_of_noise();
+        let gradient = self.searched.course.gradient.name();
+        // The seed chooses what is held out.
+        let share = self.training.share_of_dev(&self.dev)?;
+        let seed = self.searched.seed_of_noise().filter(|_| share.is_none());
         (self.training).check(settings.has_noise(), gradient, seed)?;
         team.check_learner(settings.learner())?;
         let input = match models.first() {
@@ -229,7 +238,12 @@ impl TrainCommand {
     /// Reads the corpora, and what is added to the template.
     fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
         let input = &plan.input;
-        let corpora = (self.training).read_corpora(&self.train, &self.dev, input, progress)?;
+        let seed = plan.trainer.settings().options().seed;
+        let dev = (&self.dev[..], seed);
+        let corpora = (self.training).read_corpora(&self.train, dev, input, progress)?;
+        if corpora.dev.is_none() && plan.trainer.settings().options().max_iterations.is_none() {
+            progress.println(WITHOUT_DEV);
+        }
         let template = plan.template.clone();
         check_attributes(template.as_ref(), &corpora.labeled)?;
         let template = match template {
@@ -253,6 +267,7 @@ impl TrainCommand {
             labeled,
             dev,
             unlabeled,
+            held_out: _,
         } = &data.corpora;
         let mut inputs = Inputs::default()
             .options(&json!(self.config.effective))

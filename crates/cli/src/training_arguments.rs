@@ -8,8 +8,8 @@ use clap::Args;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::template::Template;
 use dropchain::train::{
-    AnyOptions, BaseModels, BaseRole, CheckpointInterval, Checkpoints, MatchCounts, ModelMatch,
-    TrainOptions, TrainingCorpora,
+    AnyOptions, BaseModels, BaseRole, CheckpointInterval, Checkpoints, HoldOut, MatchCounts,
+    ModelMatch, TrainOptions, TrainingCorpora,
 };
 use dropchain::{Error, Model, Result, atomic_file};
 use dropchain_formats::{InputFormat, SpanOptions};
@@ -136,7 +136,26 @@ impl TrainingArguments {
         train: &'a [FileName],
         dev: &'a [FileName],
     ) -> impl Iterator<Item = &'a FileName> {
+        let is_share = |file: &FileName| is_share_of_dev(file);
+        let dev = dev.iter().filter(move |file| !is_share(file));
         train.iter().chain(dev).chain(&self.unlabeled.unlabeled)
+    }
+
+    /// Returns the share of the training data that `--dev` holds out; `None` if it names files.
+    ///
+    /// # Errors
+    ///
+    /// It is no share between 0 and 100 percent, or there are other development data.
+    pub fn share_of_dev(&self, dev: &[FileName]) -> Result<Option<HoldOut>> {
+        let shares = dev.iter().filter(|file| is_share_of_dev(file));
+        match (shares.count(), dev) {
+            (0, _) => Ok(None),
+            (_, [share]) => HoldOut::parse(share),
+            _ => Err(Error::parameter(format!(
+                "--dev {}: expected files of development data, or one share of the training data",
+                dev.join(" --dev ")
+            ))),
+        }
     }
 
     /// Returns whether there are files of unlabeled text.
@@ -144,11 +163,12 @@ impl TrainingArguments {
         !self.unlabeled.unlabeled.is_empty()
     }
 
-    /// Reads the training files, the development files (`None` without any) and the unlabeled text.
+    /// Reads the training files, the development data (`None` without any), with the seed that
+    /// chooses a share of the training data, and the unlabeled text.
     pub fn read_corpora(
         &self,
         train: &[FileName],
-        dev: &[FileName],
+        (dev, seed): (&[FileName], u64),
         input: &InputArguments,
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
@@ -168,7 +188,9 @@ impl TrainingArguments {
             ..options.clone()
         };
         let mut held = labeled.memory();
+        let share = self.share_of_dev(dev)?;
         let dev = match dev {
+            _ if share.is_some() => None,
             [] => None,
             files => Some(Corpus::read(files, &beside(held))?),
         };
@@ -184,11 +206,16 @@ impl TrainingArguments {
             unlabeled.extend(Corpus::read([file], &options)?);
         }
         input.text.print_notices_to(progress);
-        Ok(TrainingCorpora {
+        let corpora = TrainingCorpora {
             labeled,
             dev,
             unlabeled,
-        })
+            held_out: None,
+        };
+        match share {
+            Some(share) => corpora.hold_out(share, seed),
+            None => Ok(corpora),
+        }
     }
 }
 
@@ -264,6 +291,11 @@ impl InitArguments {
         let is_same = |model: &Path| same_file::is_same_file(model, file).unwrap_or(false);
         self.files().any(is_same)
     }
+}
+
+/// Returns whether a value of `--dev` is a share of the training data, not a file.
+pub fn is_share_of_dev(dev: &str) -> bool {
+    !matches!(HoldOut::parse(dev), Ok(None))
 }
 
 /// Returns the opened models with their roles.

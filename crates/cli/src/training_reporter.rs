@@ -137,7 +137,14 @@ impl Observer for TrainingReporter<'_> {
                 line.push_str(&format!(", recall bias {}", end.recall_bias));
             }
         }
+        let record = end.record();
+        if let Some(iterations) = record.noisy_iterations() {
+            line.push_str(&format!("; {iterations} iterations with noise"));
+        }
         self.progress.println(&line);
+        let warning = record.warning_of_noise().into_iter();
+        self.progress
+            .println_all(warning.map(|warning| format!("warning: {warning}")));
         self.log.end(end);
     }
 

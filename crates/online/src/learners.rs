@@ -7,8 +7,8 @@ use dropchain::objective::{MonteCarlo, Terms};
 use dropchain::optim::Outcome;
 use dropchain::template::LineOptions;
 use dropchain::train::{
-    AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind, NoiseOptions,
-    NoiseSharing, Regularization, TrainOptions, TrainingSet, check_not_negative, fields, unfit,
+    AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind, NoiseMasks,
+    NoiseOptions, Regularization, TrainOptions, TrainingSet, check_not_negative, fields, unfit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -79,7 +79,7 @@ impl Sgd {
         let is_on = noise.is_on();
         let is_sampled = noise.kind == NoiseKind::MonteCarlo;
         let has_kind = matches!(noise.kind, NoiseKind::Dropout | NoiseKind::Gaussian);
-        let (found, expected) = if noise.gradient != Engine::Adjoint {
+        let (found, expected) = if noise.gradient != Engine::Exact {
             let found = format!("gradient '{}'", noise.gradient);
             (found, "the default (--gradient exact)")
         } else if noise.samples != Defaults::SAMPLES {
@@ -92,7 +92,7 @@ impl Sgd {
         } else if is_on && is_sampled && self.steps.step == StepRule::Curvature {
             let found = "step curvature and sampled noise".to_owned();
             (found, "--noise dropout, or --step adagrad")
-        } else if is_on && noise.sharing == NoiseSharing::Inputs {
+        } else if is_on && noise.masks == NoiseMasks::Inputs {
             let found = "masks 'inputs'".to_owned();
             (found, "--algorithm lbfgs, or --masks weights")
         } else {

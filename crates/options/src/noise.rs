@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::{NoiseKind, NoiseSharing, TrainOptions};
+use dropchain::train::{NoiseKind, NoiseMasks, TrainOptions};
 
 use super::values::named;
 
@@ -35,13 +35,9 @@ impl NoiseLevels {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Regularization")]
 pub struct CourseOptions {
-    /// How to compute the gradient of the noise term: exact, message, window=R, local
-    /// [default: exact]
-    ///
-    /// `exact` and `message` are exact, `window=R` and `local` approximations; all but `exact` are
-    /// for comparison. Noise gaussian-scores, reweighted and monte-carlo has a gradient of its own.
-    #[arg(long, value_name = "ENGINE", hide_short_help = true)]
-    gradient: Option<String>,
+    /// How the gradient of the noise term is computed.
+    #[command(flatten)]
+    pub gradient: GradientOption,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
     ///
     /// After the passes of --warm-start online the default is 10.
@@ -50,12 +46,42 @@ pub struct CourseOptions {
 }
 
 impl CourseOptions {
+    /// Sets the corresponding training options.
+    ///
+    /// # Errors
+    ///
+    /// The gradient is unknown.
+    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
+        self.gradient.apply(options)?;
+        options.method.warm_up = self.warm_up.or(options.method.warm_up);
+        Ok(())
+    }
+}
+
+/// How the gradient of the noise term is computed.
+#[derive(Clone, Debug, Default, Args)]
+pub struct GradientOption {
+    /// How to compute the gradient of the noise term: exact, message, window=R, local
+    /// [default: exact]
+    ///
+    /// `exact` and `message` are exact, `window=R` and `local` approximations; all but `exact` are
+    /// for comparison. Noise gaussian-scores, reweighted and monte-carlo has a gradient of its own.
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        hide_short_help = true,
+        help_heading = "Regularization"
+    )]
+    gradient: Option<String>,
+}
+
+impl GradientOption {
     /// Returns the name of the engine, if it is given.
-    pub fn gradient(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         self.gradient.as_deref()
     }
 
-    /// Sets the corresponding training options.
+    /// Sets the corresponding training option.
     ///
     /// # Errors
     ///
@@ -64,17 +90,16 @@ impl CourseOptions {
         if let Some(name) = &self.gradient {
             options.method.noise.gradient = name.parse()?;
         }
-        options.method.warm_up = self.warm_up.or(options.method.warm_up);
         Ok(())
     }
 }
 
-/// The kind of noise and how to compute its penalty.
+/// What is minimized: the kind of noise.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Regularization")]
 pub struct NoiseOptions {
-    /// Kind of feature noise: dropout, gaussian, additive, gaussian-scores, reweighted, monte-carlo
-    /// [default: dropout]
+    /// Noise whose effect is minimized: dropout, gaussian, additive, gaussian-scores,
+    /// reweighted[=N], monte-carlo [default: dropout]
     ///
     /// dropout: by its deterministic second-order approximation. gaussian and additive:
     /// multiplicative and additive Gaussian noise, by the same approximation. gaussian-scores: with
@@ -105,7 +130,7 @@ impl NoiseOptions {
     pub fn apply(&self, options: &mut TrainOptions) {
         let noise = &mut options.method.noise;
         noise.kind = self.noise.unwrap_or(noise.kind);
-        noise.sharing = self.masks.masks.unwrap_or(noise.sharing);
+        noise.masks = self.masks.masks.unwrap_or(noise.masks);
         noise.samples = self.samples.unwrap_or(noise.samples);
         noise.sampler = Some(dropchain_online::SAMPLER);
     }
@@ -129,23 +154,22 @@ impl NoiseOptions {
     }
 }
 
-/// What has a noise mask of its own.
+/// What shares a noise mask.
 #[derive(Clone, Debug, Default, Args)]
 pub struct MasksOption {
-    /// What has noise of its own: each weight, or each input, for all labels at once
-    /// [default: weights]
+    /// One dropout mask per weight, or one per input shared by all labels [default: weights]
     ///
     /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
     /// --order 0 up to twice as strong at the same rate. Not with --noise additive, reweighted or
     /// monte-carlo, of more than two labels gaussian-scores, other gradients than exact, or online
     /// algorithms.
-    #[arg(long, value_parser = named::<NoiseSharing>(), value_name = "WHAT", hide_long_help = true)]
-    masks: Option<NoiseSharing>,
+    #[arg(long, value_parser = named::<NoiseMasks>(), value_name = "WHAT", hide_long_help = true)]
+    masks: Option<NoiseMasks>,
 }
 
 impl MasksOption {
     /// Returns the training option.
-    pub fn sharing(&self) -> NoiseSharing {
+    pub fn masks(&self) -> NoiseMasks {
         self.masks.unwrap_or_default()
     }
 

@@ -28,6 +28,8 @@ pub struct Evaluated {
 #[derive(Debug)]
 pub(crate) struct System {
     pub name: String,
+    /// What a reader must know of it.
+    pub note: Option<String>,
     pub labels: Labels,
     /// Of each predicted label, if it is known, `[sentences][tokens]`.
     probabilities: Vec<Vec<Option<f64>>>,
@@ -43,6 +45,7 @@ impl Evaluated {
     pub fn new(name: &str) -> Self {
         let system = System {
             name: name.to_owned(),
+            note: None,
             labels: Vec::new(),
             probabilities: Vec::new(),
             labeling: Labeling::default(),
@@ -56,6 +59,14 @@ impl Evaluated {
             systems: vec![system],
             are_joined: false,
         }
+    }
+
+    /// Sets what a reader must know of the system, such as that its model was trained without the
+    /// noise that was asked for.
+    #[must_use]
+    pub fn with_note(mut self, note: Option<String>) -> Self {
+        self.systems[0].note = note;
+        self
     }
 
     /// Adds the labels of the next sentence, and returns how probable the predicted ones are.

@@ -142,6 +142,8 @@ pub struct Plot {
     pub series: Vec<Series>,
     /// Whether to draw the line y = x from 0 to 1.
     pub diagonal: bool,
+    /// Ranges of x that are shaded.
+    pub shaded: Vec<(f64, f64)>,
 }
 
 impl Plot {
@@ -152,6 +154,7 @@ impl Plot {
             y,
             series,
             diagonal: false,
+            shaded: Vec::new(),
         }
     }
 
@@ -275,6 +278,14 @@ struct Canvas {
 impl Canvas {
     fn draw(&mut self, plot: &Plot, series: &[Series]) {
         let ([left, right], [bottom, top]) = (X, Y);
+        for &(from, to) in &plot.shaded {
+            let (x, width) = (self.x.place(from), self.x.place(to) - self.x.place(from));
+            let height = bottom - top;
+            self.svg += &format!(
+                "<rect class=\"shade\" x=\"{x:.1}\" y=\"{top}\" width=\"{width:.1}\" \
+                 height=\"{height}\"/>\n"
+            );
+        }
         for (value, label) in self.x.ticks(&plot.x) {
             let x = self.x.place(value);
             self.path("grid", &format!("M{x:.1} {bottom}V{top}"));

@@ -36,6 +36,18 @@ pub fn scores(all: &Evaluated, analysis: &Analysis) -> Result<Section> {
     if analysis.systems.len() == 2 && first.sentences() > 0 {
         section.text(difference(analysis)?);
     }
+    for system in &all.systems {
+        let Some(note) = &system.note else {
+            continue;
+        };
+        section.note(format!("{}: {note}.", system.name));
+        if all.systems.len() > 1 {
+            section.note(format!(
+                "What differs between {} and another system is not the effect of its noise.",
+                system.name
+            ));
+        }
+    }
     let (types, left_off) = types(analysis);
     section.heading(format!("By {}", types.head[0]));
     section.table(types);

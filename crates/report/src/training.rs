@@ -53,6 +53,19 @@ pub fn training(runs: &[NamedRun]) -> Section {
         ));
     }
     section.table(table_of(runs));
+    for run in runs {
+        let end = run.run.end.as_ref();
+        let Some(warning) = end.and_then(|end| end.record().warning_of_noise()) else {
+            continue;
+        };
+        section.note(format!("{}: {warning}.", run.name));
+        if runs.len() > 1 {
+            section.note(format!(
+                "What differs between {} and another run is not the effect of its noise.",
+                run.name
+            ));
+        }
+    }
     let (different, same) = compare_settings(runs);
     section.table(different);
     section.details(&same.caption.clone(), vec![same]);
@@ -61,6 +74,9 @@ pub fn training(runs: &[NamedRun]) -> Section {
         "Scores are marked where they are best; those of the first iterations may lie below the \
          plot, and are drawn at its edge.",
     );
+    if runs.iter().any(|run| warm_up(run, BY[0].2).is_some()) {
+        section.text("Iterations without noise, before those with it, are shaded.");
+    }
     let pairs = MEASURES
         .iter()
         .flat_map(|m| BY.iter().map(move |by| (m, by)));
@@ -82,16 +98,39 @@ fn points(run: &NamedRun, x: IterationValue, y: IterationValue) -> Vec<(f64, f64
     points.filter(|point| point.1.is_finite()).collect()
 }
 
+/// Returns the range of the warm-up along x, if the run has one and then noise.
+fn warm_up(run: &NamedRun, x: IterationValue) -> Option<(f64, f64)> {
+    let noise = run.run.end.as_ref()?.noise.as_ref()?;
+    let mut iterations = run.run.iterations.iter();
+    let (first, last) = (iterations.clone().next()?, noise.warm_up);
+    let last = iterations.find(|iteration| iteration.number == last)?;
+    Some((x(first), x(last))).filter(|_| noise.warm_up > 0)
+}
+
+/// Returns the ranges of the warm-ups of runs along x, each of them once.
+fn warm_ups<'a>(
+    runs: impl IntoIterator<Item = &'a NamedRun>,
+    x: IterationValue,
+) -> Vec<(f64, f64)> {
+    let mut ranges: Vec<(f64, f64)> = Vec::new();
+    for range in runs.into_iter().filter_map(|run| warm_up(run, x)) {
+        if !ranges.contains(&range) {
+            ranges.push(range);
+        }
+    }
+    ranges
+}
+
 /// Plots a measure of all runs.
 fn course(
     runs: &[NamedRun],
     (name, scale, y): (&str, Scale, IterationValue),
-    (by, label, x): (&str, &str, IterationValue),
+    (by, label, x_of): (&str, &str, IterationValue),
 ) -> Option<Figure> {
     let is_score = name == DEV_SCORE;
     let (mut series, mut description) = (Vec::new(), Vec::new());
     for (i, run) in runs.iter().enumerate() {
-        let points = points(run, x, y);
+        let points = points(run, x_of, y);
         if let (Some((_, first)), Some((_, last))) = (points.first(), points.last()) {
             description.push(format!("{}: from {first:.4} to {last:.4}", run.name));
         }
@@ -102,7 +141,8 @@ fn course(
     }
     let mut y = Axis::new("", scale);
     y.range = score_range(&series).filter(|_| is_score);
-    let plot = Plot::new(Axis::new(label, Scale::Linear), y, series);
+    let mut plot = Plot::new(Axis::new(label, Scale::Linear), y, series);
+    plot.shaded = warm_ups(runs, x_of);
     Figure::draw(format!("{name}, by {by}"), &description.join("; "), &plot)
 }
 
@@ -142,7 +182,8 @@ fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
         Axis::new("iteration", Scale::Linear),
         Axis::new("", Scale::Log),
     );
-    let plot = Plot::new(x, y, parts.collect());
+    let mut plot = Plot::new(x, y, parts.collect());
+    plot.shaded = warm_ups([run], BY[0].2);
     let last = run.run.iterations.last()?;
     let values = OBJECTIVE.map(|(name, value)| format!("{name} {:.4}", value(last)));
     let title = format!("Parts of the objective of {}, {}", letter(i), run.name);
@@ -151,7 +192,9 @@ fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
 
 /// Lists the runs with their results.
 fn table_of(runs: &[NamedRun]) -> Table {
-    let head = heads("run, best score, at iteration, iterations, seconds, ended by");
+    let head = heads(
+        "run, trained with, best score, at iteration, with noise, iterations, seconds, ended by",
+    );
     let mut table = Table::named("Runs", head);
     let scores = runs.iter().map(|run| {
         let scored = run.run.iterations.iter().filter_map(|i| Some((i, i.dev?)));
@@ -168,8 +211,12 @@ fn table_of(runs: &[NamedRun]) -> Table {
         let reason = end.map_or("not ended", |end| end.reason.name());
         let row = table.row([
             run.name.clone(),
+            or_empty(end, |end| end.regularization.clone()),
             shown.replace("accuracy", "acc."),
             or_empty(best_at, |i| i.to_string()),
+            or_empty(end.and_then(|end| end.noise.as_ref()), |noise| {
+                noise.iterations.to_string()
+            }),
             count(last.map_or(0, |last| last.number) as u64),
             or_empty(last, |last| format!("{:.1}", last.time.as_secs_f64())),
             reason.replace('_', " "),

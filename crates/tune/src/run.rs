@@ -13,7 +13,7 @@ use super::search_run::{SearchData, SearchRun};
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::{Error, Result};
-use dropchain::model::{Model, TrainingRecord};
+use dropchain::model::{Model, ScoredIteration, TrainingRecord};
 use dropchain::train::{Pruned, Rounded, TrainSettings};
 
 /// The result of a search.
@@ -134,7 +134,7 @@ impl Search<'_> {
                 "the checkpoint is of a search with other attributes",
             ));
         }
-        let record = best.record(recall_bias, refit_iterations);
+        let record = best.record(&settings, recall_bias, refit_iterations);
         let finished = set.finish(&settings, theta, &record)?;
         Ok(TuneResult {
             file: finished.model,
@@ -151,12 +151,32 @@ impl Search<'_> {
 
 impl TrialResult {
     /// Returns what the model of a configuration records of its training.
-    fn record(&self, recall_bias: f64, refit_iterations: Option<usize>) -> TrainingRecord {
+    fn record(
+        &self,
+        settings: &TrainSettings,
+        recall_bias: f64,
+        refit_iterations: Option<usize>,
+    ) -> TrainingRecord {
+        let kept = refit_iterations.unwrap_or(self.best_iteration);
+        let (regularization, score) = (settings.regularization(), self.score);
+        let best = score.filter(|_| refit_iterations.is_none());
+        let best = best.map(|score| ScoredIteration {
+            iteration: kept,
+            score: score.value(),
+        });
+        // Online learners count the iterations of their warm-up.
+        let warm_up = match kept.saturating_sub(self.counted_best) {
+            0 => settings.warm_up(),
+            warm_up => warm_up,
+        };
+        let noise = regularization.noise.exposure(kept, warm_up, best);
         let record = TrainingRecord {
             iterations: refit_iterations.unwrap_or(self.iterations),
-            best_iteration: refit_iterations.unwrap_or(self.best_iteration),
+            best_iteration: kept,
             stop_reason: None,
             recall_bias,
+            regularization: regularization.describe(noise.as_ref()),
+            noise,
             ..TrainingRecord::default()
         };
         match (refit_iterations, self.score) {

@@ -393,7 +393,7 @@ mod tests {
     fn warm_up_and_engine_are_searched_with_noise_only() {
         let space = SearchSpace {
             warm_up: Some(axis("0,20")),
-            gradients: vec![Engine::Adjoint, Engine::Window(2)],
+            gradients: vec![Engine::Exact, Engine::Window(2)],
             ..space("0,0.5", "0.1")
         };
         let grid = grid(&space).unwrap();
@@ -401,7 +401,7 @@ mod tests {
             .iter()
             .map(|c| (c.dropout, c.warm_up, c.gradient))
             .collect();
-        let (adjoint, window) = (Some(Engine::Adjoint), Some(Engine::Window(2)));
+        let (adjoint, window) = (Some(Engine::Exact), Some(Engine::Window(2)));
         let noisy = |warm_up, gradient| (0.5, Some(warm_up), gradient);
         assert_eq!(
             found,

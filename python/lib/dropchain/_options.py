@@ -27,10 +27,11 @@ class FixedOptions(TypedDict, total=False):
     """What development data are for: to choose the iteration and end training, or only to be scored
     [choose]."""
     noise: str
-    """The kind of feature noise: dropout, gaussian, additive, reweighted[=N], monte-carlo; at order
-    0 also gaussian-scores, the expectation over Gaussian scores (fast dropout) [dropout]."""
+    """The noise whose effect is minimized: dropout, gaussian, additive, reweighted[=N],
+    monte-carlo; at order 0 also gaussian-scores, the expectation over Gaussian scores (fast
+    dropout) [dropout]."""
     masks: Literal["weights", "inputs"]
-    """What has noise of its own: each weight, or each input, for all labels at once [weights]."""
+    """One dropout mask per weight, or one per input shared by all labels [weights]."""
     samples: int
     """Samples of monte-carlo noise for each sentence and iteration [4]."""
     discover: bool

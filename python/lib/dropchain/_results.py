@@ -72,6 +72,11 @@ class TrainResult:
     """The recall bias of the model."""
     warm_up: int
     """How many iterations were without noise."""
+    noise_iterations: int
+    """How many iterations with noise the weights of the model have seen; 0 without noise, and if
+    development data chose an iteration before it."""
+    regularization: str
+    """What regularized the weights of the model, such as "dropout 0.3, edges 0.6, L2 0.1"."""
     seconds: float
     """Time of training, without that for scoring development data."""
     options: Mapping[str, Any]

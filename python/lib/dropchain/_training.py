@@ -60,9 +60,11 @@ def train(
         two-dimensional array, a sparse matrix; see :class:`Features` for their names. Labels are
         strings, None if unknown, lists if one of several. For data sets see
         :meth:`Corpus.from_dataset`.
-    dev : same, optional
+    dev : same, or float, optional
         Development data: training stops when the score on them no longer rises, and the model has
-        the weights with the best score.
+        the weights with the best score. 0.1 holds out a tenth of `data`: whole documents if they
+        mark enough of them, else blocks of adjacent sentences, chosen by `seed`; ``result.data``
+        says how many. Without development data, training goes on until the objective is flat.
     template : str, path or Template, optional
         Which features words have: one that comes with dropchain (ner, pos, chunk, …), or a file.
     model : path, optional
@@ -169,10 +171,12 @@ def prepared(
     names = ("format", "comments", "partial_labels", "label")
     reading = {name: given[name] for name in names}
     reading["columns"] = columns = _data.column_names(given["columns"])
-    options = {**reading, "compact": compact}
+    options = {**reading, "compact": compact and not isinstance(given["dev"], float)}
     labeled = _data.labeled(given["data"], "data", weights=given["weights"], **options)
-    dev = None if given["dev"] is None else _data.labeled(given["dev"], "dev", **options)
-    labeled, dev = _alike(labeled, dev)
+    dev = given["dev"]
+    if not isinstance(dev, float):
+        dev = None if dev is None else _data.labeled(dev, "dev", **options)
+        labeled, dev = _alike(labeled, dev)
     features = isinstance(labeled, _dropchain.AttributeCorpus) or labeled.has_features
     for template in templates:
         _check_template(template, features, base, len(labeled))
@@ -203,6 +207,7 @@ def _finish(
     exception = outcome.pop("exception")
     start = outcome.pop("start")
     has_learned = outcome.pop("has_learned")
+    warning = outcome.pop("warning")
     if follower.has_stopped and outcome["end_reason"] == "interrupted":
         outcome["end_reason"] = "observer"
     outcome["options"] = _options.from_json(outcome["options"])
@@ -213,6 +218,8 @@ def _finish(
     is_done = result.end_reason != "observer"  # who may want to resume
     if is_done and checkpoint is not None and os.path.exists(checkpoint):
         os.remove(checkpoint)
+    if warning is not None:
+        warnings.warn(warning, UserWarning, stacklevel=3)
     if not result.converged:
         fate = "" if result.model is not None or model is None else f"; {model} was not written"
         warnings.warn(

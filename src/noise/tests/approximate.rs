@@ -19,7 +19,7 @@ fn a_window_keeps_covariances_within_its_radius() {
 #[test]
 fn a_window_over_the_sentence_is_exact() {
     for sentence in sentences() {
-        let exact = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint));
+        let exact = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact));
         for radius in [sentence.node.len() - 1, sentence.node.len(), usize::MAX] {
             assert_agrees(
                 &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(radius))),
@@ -46,7 +46,7 @@ fn local_is_a_window_of_radius_0() {
 #[test]
 fn the_value_of_an_approximate_engine_is_exact() {
     for sentence in sentences() {
-        let exact = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint));
+        let exact = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact));
         let local = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Local));
         assert_all_close(&[local.value], &[exact.value], 1e-13);
         assert_all_close(&local.variances(), &exact.variances(), 1e-13);
@@ -64,7 +64,7 @@ fn the_error_decreases_with_the_radius() {
     let error = |radius: usize| {
         let (mut error, mut size) = (0.0, 0.0);
         for sentence in &sentences {
-            let exact = evaluate(sentence, NoiseTerm::Quadratic(Engine::Adjoint)).gradient();
+            let exact = evaluate(sentence, NoiseTerm::Quadratic(Engine::Exact)).gradient();
             let actual =
                 evaluate(sentence, NoiseTerm::Quadratic(Engine::Window(radius))).gradient();
             let errors = actual.iter().zip(&exact).map(|(x, y)| square(x - y));

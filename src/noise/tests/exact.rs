@@ -78,7 +78,7 @@ fn adjoint_agrees_with_the_enumeration() {
     for sentence in all_sentences() {
         let expected = Paths::new(&sentence).derivatives(EXACT);
         assert_agrees(
-            &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint)),
+            &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact)),
             &expected,
             1e-13,
         );
@@ -93,7 +93,7 @@ fn all_engines_agree_with_the_enumeration_in_log_space() {
         }
         let expected = Paths::new(&sentence).derivatives(EXACT);
         for engine in [
-            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Exact),
             NoiseTerm::Quadratic(Engine::Window(7)),
         ] {
             let buffers = SentenceBuffers::new(&sentence, true);
@@ -159,7 +159,7 @@ fn derivatives_are_accumulated_and_padding_is_untouched() {
     for sentence in all_sentences() {
         let stride = padded(sentence.chain.labels);
         for engine in [
-            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Exact),
             NoiseTerm::Quadratic(Engine::Message { collapse: true }),
             NoiseTerm::Quadratic(Engine::Window(1)),
         ] {
@@ -201,7 +201,7 @@ fn the_weight_multiplies_everything() {
         let expected = Paths::new(&sentence).derivatives(EXACT);
         let factor = -0.7 / sentence.weight;
         sentence.weight = -0.7;
-        let actual = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint));
+        let actual = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact));
         let scale = |array: Vec<f64>| array.iter().map(|x| x * factor).collect::<Vec<_>>();
         assert_all_close(&[actual.value], &[expected.value * factor], 1e-13);
         assert_all_close(&actual.gradient(), &scale(expected.gradient()), 1e-13);
@@ -214,7 +214,7 @@ fn the_weight_multiplies_everything() {
 fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
     let mut numbers = Lcg(6);
     for engine in [
-        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Exact),
         NoiseTerm::Quadratic(Engine::Message { collapse: true }),
         NoiseTerm::Quadratic(Engine::Window(2)),
         NoiseTerm::Quadratic(Engine::Local),
@@ -272,7 +272,7 @@ fn a_sentence_without_tokens_has_no_regularizer() {
         let mut sentence = TestSentence::new(0, 3, &mut numbers);
         sentence.chain.order = order;
         for engine in [
-            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Exact),
             NoiseTerm::Quadratic(Engine::Message { collapse: true }),
             NoiseTerm::Quadratic(Engine::Window(2)),
         ] {

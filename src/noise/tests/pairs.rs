@@ -77,7 +77,7 @@ fn at_pairs(mut result: ValueAndGradient, positions: &[u32]) -> ValueAndGradient
 #[test]
 fn results_by_pairs_are_those_with_all_pairs() {
     for engine in [
-        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Exact),
         NoiseTerm::Reweighted(3),
     ] {
         for (sentence, positions) in sparse_sentences() {

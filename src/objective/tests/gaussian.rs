@@ -7,19 +7,19 @@ use crate::ranks::tests::run_ranks;
 
 const ALL: [Expectation; 2] = [Expectation::Best, Expectation::Unscented];
 
-fn noise(expectation: Expectation, sharing: NoiseSharing) -> Noise {
+fn noise(expectation: Expectation, masks: NoiseMasks) -> Noise {
     Noise {
         distribution: NoiseDistribution::Dropout,
         node: 0.4,
         edge: 0.2,
         term: NoiseTerm::GaussianScores(expectation),
-        sharing,
+        masks,
         unlabeled_weight: 0.5,
     }
 }
 
-fn best(sharing: NoiseSharing) -> Noise {
-    noise(Expectation::Best, sharing)
+fn best(masks: NoiseMasks) -> Noise {
+    noise(Expectation::Best, masks)
 }
 
 /// The last sentence without labels.
@@ -82,7 +82,7 @@ fn differences(
     theta: &[f64],
     [sentence, token]: [usize; 2],
 ) -> Vec<([f64; 2], f64)> {
-    let [node_rate, edge_rate] = best(NoiseSharing::Weights).rates();
+    let [node_rate, edge_rate] = best(NoiseMasks::Weights).rates();
     let (block, tokens) = (&space.nodes, data.sentence(sentence));
     let mut terms = Vec::new();
     for (column, x) in data.nodes.entries(token) {
@@ -109,9 +109,9 @@ fn differences(
 }
 
 /// The noise term of two labels: softplus integrated over the difference of the scores.
-fn term(data: &Dataset, space: &ParameterSpace, theta: &[f64], sharing: NoiseSharing) -> f64 {
+fn term(data: &Dataset, space: &ParameterSpace, theta: &[f64], masks: NoiseMasks) -> f64 {
     let softplus = |d: f64| d.max(0.0) + (-d.abs()).exp().ln_1p();
-    let factors = best(sharing).factors([
+    let factors = best(masks).factors([
         (0..data.labeled()).map(|i| data.weight(i)).sum(),
         (data.labeled()..data.len()).map(|i| data.weight(i)).sum(),
     ]);
@@ -122,12 +122,12 @@ fn term(data: &Dataset, space: &ParameterSpace, theta: &[f64], sharing: NoiseSha
         for token in data.sentence(i) {
             let terms = differences(data, space, theta, [i, token]);
             let mean: f64 = terms.iter().map(|([a, b], _)| b - a).sum();
-            let variance: f64 = match sharing {
-                NoiseSharing::Inputs => {
+            let variance: f64 = match masks {
+                NoiseMasks::Inputs => {
                     let terms = terms.iter().map(|([a, b], rate)| rate * (b - a).powi(2));
                     terms.sum()
                 }
-                NoiseSharing::Weights => {
+                NoiseMasks::Weights => {
                     let terms = terms.iter().map(|([a, b], rate)| rate * (a * a + b * b));
                     terms.sum()
                 }
@@ -145,12 +145,12 @@ fn term(data: &Dataset, space: &ParameterSpace, theta: &[f64], sharing: NoiseSha
 
 #[test]
 fn of_two_labels_the_noise_term_is_that_of_its_definition() {
-    for sharing in [NoiseSharing::Weights, NoiseSharing::Inputs] {
+    for masks in [NoiseMasks::Weights, NoiseMasks::Inputs] {
         for (i, (data, space)) in all_cases(2..3).iter().enumerate() {
             let theta = Lcg(i as u64).vector(space.dimension());
             let objective = PenalizedLikelihood::new(data, space, 0.1);
-            let (terms, _) = evaluate(objective.with_noise(best(sharing)), &theta);
-            let expected = term(data, space, &theta, sharing);
+            let (terms, _) = evaluate(objective.with_noise(best(masks)), &theta);
+            let expected = term(data, space, &theta, masks);
             assert!(expected > 0.0);
             assert_close(terms.noise, expected, 1e-11);
         }
@@ -162,7 +162,7 @@ fn the_gradient_matches_central_differences_with_gaussian_scores() {
     for (i, (data, space)) in all_cases(1..5).iter().enumerate() {
         let theta = Lcg(i as u64).vector(space.dimension());
         for expectation in ALL {
-            let noise = noise(expectation, NoiseSharing::Weights);
+            let noise = noise(expectation, NoiseMasks::Weights);
             let mut objective = PenalizedLikelihood::new(data, space, 0.1).with_noise(noise);
             let error = check_gradient(&mut objective, &theta, 1e-5);
             assert!(error < 1e-8, "case {i}, {expectation:?}: {error}");
@@ -174,7 +174,7 @@ fn the_gradient_matches_central_differences_with_gaussian_scores() {
 fn the_gradient_matches_central_differences_with_gaussian_scores_and_shared_masks() {
     for (i, (data, space)) in all_cases(1..3).iter().enumerate() {
         let theta = Lcg(i as u64).vector(space.dimension());
-        let noise = best(NoiseSharing::Inputs);
+        let noise = best(NoiseMasks::Inputs);
         let mut objective = PenalizedLikelihood::new(data, space, 0.1).with_noise(noise);
         let error = check_gradient(&mut objective, &theta, 1e-5);
         assert!(error < 1e-8, "case {i}: {error}");
@@ -183,7 +183,7 @@ fn the_gradient_matches_central_differences_with_gaussian_scores_and_shared_mask
 
 #[test]
 fn attributes_may_have_rates_of_their_own() {
-    for sharing in [NoiseSharing::Weights, NoiseSharing::Inputs] {
+    for masks in [NoiseMasks::Weights, NoiseMasks::Inputs] {
         let (data, space) = order_zero(2, States::All, 2);
         let theta = Lcg(1).vector(space.dimension());
         let rates = AttributeNoise {
@@ -195,14 +195,14 @@ fn attributes_may_have_rates_of_their_own() {
             edges: None,
         };
         let objective = PenalizedLikelihood::new(&data, &space, 0.1);
-        let mut objective = objective.with_attribute_noise(best(sharing), rates);
+        let mut objective = objective.with_attribute_noise(best(masks), rates);
         assert!(check_gradient(&mut objective, &theta, 1e-5) < 1e-8);
     }
 }
 
 #[test]
 fn with_weak_noise_it_is_the_quadratic_term() {
-    for sharing in [NoiseSharing::Weights, NoiseSharing::Inputs] {
+    for masks in [NoiseMasks::Weights, NoiseMasks::Inputs] {
         let (data, space) = order_zero(2, States::All, 0);
         let theta = Lcg(2).vector(space.dimension());
         let term = |engine| {
@@ -210,14 +210,14 @@ fn with_weak_noise_it_is_the_quadratic_term() {
                 term: engine,
                 node: 1e-6,
                 edge: 1e-6,
-                ..best(sharing)
+                ..best(masks)
             };
             let objective = PenalizedLikelihood::new(&data, &space, 0.0);
             evaluate(objective.with_noise(noise), &theta).0.noise
         };
         let [gaussian, quadratic] = [
             NoiseTerm::GaussianScores(Expectation::Best),
-            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Exact),
         ]
         .map(term);
         assert!(quadratic > 1e-7);
@@ -227,10 +227,10 @@ fn with_weak_noise_it_is_the_quadratic_term() {
 
 #[test]
 fn every_number_of_threads_and_ranks_gives_the_same_bits_with_gaussian_scores() {
-    for (labels, expectation, sharing) in [
-        (2, Expectation::Best, NoiseSharing::Weights),
-        (2, Expectation::Best, NoiseSharing::Inputs),
-        (3, Expectation::Unscented, NoiseSharing::Weights),
+    for (labels, expectation, masks) in [
+        (2, Expectation::Best, NoiseMasks::Weights),
+        (2, Expectation::Best, NoiseMasks::Inputs),
+        (3, Expectation::Unscented, NoiseMasks::Weights),
     ] {
         let shape = RandomData {
             sentences: 6000,
@@ -247,7 +247,7 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits_with_gaussian_scores() 
         let space = space(&data, &shape, options);
         assert!(BlockPartition::new(&data, space.stride()).blocks.len() > 1);
         let theta = Lcg(14).vector(space.dimension());
-        let noise = noise(expectation, sharing);
+        let noise = noise(expectation, masks);
         let bits = |objective: PenalizedLikelihood| -> Vec<u64> {
             let (terms, mut gradient) = evaluate(objective.with_noise(noise), &theta);
             gradient.push(terms.noise);
@@ -285,7 +285,7 @@ fn collapsing_is_an_isometry_with_gaussian_scores() {
         let phi = Lcg(19).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
         for expectation in ALL {
-            let noise = noise(expectation, NoiseSharing::Weights);
+            let noise = noise(expectation, NoiseMasks::Weights);
             let evaluate = |data: &Dataset, space: &ParameterSpace, theta: &[f64]| {
                 let objective = PenalizedLikelihood::new(data, space, 0.2);
                 evaluate(objective.with_noise(noise), theta)

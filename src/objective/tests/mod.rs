@@ -404,7 +404,7 @@ fn noises() -> Vec<Noise> {
     let kinds = [
         (
             NoiseDistribution::Dropout,
-            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Exact),
         ),
         (NoiseDistribution::Gaussian, collapsed),
         (
@@ -417,7 +417,7 @@ fn noises() -> Vec<Noise> {
         ),
         (
             NoiseDistribution::Additive,
-            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Exact),
         ),
         (NoiseDistribution::Additive, collapsed),
     ];
@@ -426,7 +426,7 @@ fn noises() -> Vec<Noise> {
         node: 0.4,
         edge: 0.2,
         term: engine,
-        sharing: NoiseSharing::Weights,
+        masks: NoiseMasks::Weights,
         unlabeled_weight: 0.5,
     };
     kinds.map(noise).to_vec()

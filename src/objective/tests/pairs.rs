@@ -30,7 +30,7 @@ fn noise(engine: NoiseTerm, distribution: NoiseDistribution) -> Noise {
         node: 0.4,
         edge: 0.2,
         term: engine,
-        sharing: NoiseSharing::Weights,
+        masks: NoiseMasks::Weights,
         unlabeled_weight: 0.5,
     }
 }
@@ -56,17 +56,17 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
     let noises = [
         None,
         Some(noise(
-            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Exact),
             NoiseDistribution::Dropout,
         )),
         Some(noise(
-            NoiseTerm::Quadratic(Engine::Adjoint),
+            NoiseTerm::Quadratic(Engine::Exact),
             NoiseDistribution::Additive,
         )),
         Some(Noise {
-            sharing: NoiseSharing::Inputs,
+            masks: NoiseMasks::Inputs,
             ..noise(
-                NoiseTerm::Quadratic(Engine::Adjoint),
+                NoiseTerm::Quadratic(Engine::Exact),
                 NoiseDistribution::Dropout,
             )
         }),

@@ -17,8 +17,8 @@ const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
     node: 0.5,
     edge: 0.3,
-    term: NoiseTerm::Quadratic(Engine::Adjoint),
-    sharing: NoiseSharing::Weights,
+    term: NoiseTerm::Quadratic(Engine::Exact),
+    masks: NoiseMasks::Weights,
     unlabeled_weight: 0.5,
 };
 
@@ -26,7 +26,7 @@ const NOISE: Noise = Noise {
 fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
     let engines = [
         None,
-        Some(NoiseTerm::Quadratic(Engine::Adjoint)),
+        Some(NoiseTerm::Quadratic(Engine::Exact)),
         Some(NoiseTerm::Quadratic(Engine::Message { collapse: true })),
         Some(NoiseTerm::Quadratic(Engine::Window(1))),
         Some(NoiseTerm::Reweighted(2)),
@@ -74,8 +74,8 @@ fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
     cases.push((data.clone(), space.clone(), Some(additive)));
     for i in [1, 2, 3] {
         let (data, space, _) = cases[i].clone();
-        let sharing = NoiseSharing::Inputs;
-        cases.push((data, space, Some(Noise { sharing, ..NOISE })));
+        let masks = NoiseMasks::Inputs;
+        cases.push((data, space, Some(Noise { masks, ..NOISE })));
     }
     cases
 }

@@ -18,7 +18,7 @@ fn reweighted() -> Vec<Noise> {
         node: 0.4,
         edge: 0.2,
         term: ENGINE,
-        sharing: NoiseSharing::Weights,
+        masks: NoiseMasks::Weights,
         unlabeled_weight: 0.5,
     };
     kinds.map(noise).to_vec()
@@ -61,10 +61,7 @@ fn at_the_beginning_of_a_round_the_value_is_that_of_eq_14() {
                 )
             };
             let theta = Lcg(i as u64).vector(space.dimension());
-            let (exact, _) = evaluate(
-                &mut objective(NoiseTerm::Quadratic(Engine::Adjoint)),
-                &theta,
-            );
+            let (exact, _) = evaluate(&mut objective(NoiseTerm::Quadratic(Engine::Exact)), &theta);
             let (found, _) = evaluate(&mut objective(ENGINE), &theta);
             assert!(exact.noise > 0.0 || space.labels() == 1);
             assert_close(found.noise, exact.noise, 1e-12);
@@ -163,7 +160,7 @@ fn the_penalty_of_a_class_is_that_of_its_members() {
 fn the_noise_is_diluted_by_unlabeled_sentences_as_in_eq_11() {
     // λ(ΣR + αΣR(u)) against the two sums on their own, for every kind of noise.
     let engines = [
-        NoiseTerm::Quadratic(Engine::Adjoint),
+        NoiseTerm::Quadratic(Engine::Exact),
         NoiseTerm::Quadratic(Engine::Local),
         NoiseTerm::Quadratic(Engine::Message { collapse: true }),
         ENGINE,

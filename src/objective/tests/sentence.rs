@@ -120,7 +120,7 @@ impl Case {
             let mut case = self.clone();
             *at(&mut case) += step;
             let terms = case
-                .evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Adjoint)))
+                .evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Exact)))
                 .terms;
             terms.loss + terms.noise
         });
@@ -149,7 +149,7 @@ fn loss_and_derivatives_without_noise_match_the_enumeration_of_all_paths() {
 #[test]
 fn derivatives_with_noise_match_central_differences() {
     let case = Case::new(2);
-    let found = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Adjoint)));
+    let found = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Exact)));
     assert!(found.terms.noise > 0.0);
     for t in 0..TOKENS {
         for b in 0..LABELS {
@@ -172,8 +172,8 @@ fn derivatives_with_noise_match_central_differences() {
 #[test]
 fn an_unlabeled_sentence_has_a_noise_term_and_no_loss() {
     let case = Case::new(3);
-    let unlabeled = case.evaluate(&[], Some(NoiseTerm::Quadratic(Engine::Adjoint)));
-    let labeled = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Adjoint)));
+    let unlabeled = case.evaluate(&[], Some(NoiseTerm::Quadratic(Engine::Exact)));
+    let labeled = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Exact)));
     assert_eq!(unlabeled.terms.loss, 0.0);
     assert_eq!(unlabeled.terms.noise, labeled.terms.noise);
     assert_eq!(unlabeled.node_variances, labeled.node_variances);

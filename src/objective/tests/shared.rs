@@ -10,8 +10,8 @@ const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
     node: 0.4,
     edge: 0.2,
-    term: NoiseTerm::Quadratic(Engine::Adjoint),
-    sharing: NoiseSharing::Inputs,
+    term: NoiseTerm::Quadratic(Engine::Exact),
+    masks: NoiseMasks::Inputs,
     unlabeled_weight: 0.5,
 };
 
@@ -323,12 +323,12 @@ fn with_opposite_weights_of_two_labels_it_is_twice_eq_8() {
     for weights in theta.chunks_exact_mut(2) {
         weights[1] = -weights[0];
     }
-    let noise = |sharing| {
+    let noise = |masks| {
         let objective = PenalizedLikelihood::new(&data, &space, 0.0);
         let plain = evaluate(PenalizedLikelihood::new(&data, &space, 0.0), &theta);
         let (terms, mut gradient) = evaluate(
             objective.with_noise(Noise {
-                sharing,
+                masks,
                 ..NODES_ALONE
             }),
             &theta,
@@ -336,8 +336,8 @@ fn with_opposite_weights_of_two_labels_it_is_twice_eq_8() {
         gradient.iter_mut().zip(&plain.1).for_each(|(g, p)| *g -= p);
         (terms.noise, gradient)
     };
-    let (inputs, inputs_gradient) = noise(NoiseSharing::Inputs);
-    let (weights, weights_gradient) = noise(NoiseSharing::Weights);
+    let (inputs, inputs_gradient) = noise(NoiseMasks::Inputs);
+    let (weights, weights_gradient) = noise(NoiseMasks::Weights);
     assert!(weights > 0.0);
     assert_close(inputs, 2.0 * weights, 1e-12);
     for (inputs, weights) in inputs_gradient.iter().zip(&weights_gradient) {

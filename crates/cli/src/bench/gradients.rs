@@ -242,7 +242,7 @@ impl GradientsCommand {
             ..TrainOptions::default()
         };
         options.method.l2 = Some(self.training.l2);
-        options.method.noise.sharing = self.training.masks.sharing();
+        options.method.noise.masks = self.training.masks.masks();
         self.training.noise.apply(&mut options);
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);
@@ -261,7 +261,7 @@ impl GradientsCommand {
                 true => Some(Corpus::read(&self.dev, &options)?),
                 false => None,
             },
-            unlabeled: Corpus::new(),
+            ..TrainingCorpora::default()
         })
     }
 

@@ -16,7 +16,7 @@ use dropchain_documents::{
     FeatureOptions, Instance, InstanceFormat, InstanceReadOptions, InstanceReader, NgramRange,
     TermFrequency, Tokens,
 };
-use dropchain_options::{AlgorithmOptions, LengthOptions, NoiseOptions};
+use dropchain_options::{AlgorithmOptions, GradientOption, LengthOptions, NoiseOptions};
 use serde_json::{Value, json};
 
 use crate::arguments::{
@@ -299,11 +299,8 @@ pub struct LearningArguments {
     precision: Precision,
     #[command(flatten)]
     noise: NoiseOptions,
-    /// How to compute the gradient of the noise term [default: exact]
-    ///
-    /// For those that approximate it, see `dropchain train`.
-    #[arg(long, value_name = "ENGINE", help_heading = "Regularization")]
-    gradient: Option<String>,
+    #[command(flatten)]
+    gradient: GradientOption,
     /// Divide the L2 strength of a feature and class by r + EPS, where r is the absolute log-ratio
     /// of the probabilities of the feature with and without the class
     ///
@@ -347,9 +344,7 @@ impl LearningArguments {
             ..ClassifierOptions::train_options()
         };
         self.noise.apply(&mut train);
-        if let Some(name) = &self.gradient {
-            train.method.noise.gradient = name.parse()?;
-        }
+        self.gradient.apply(&mut train)?;
         self.optimizer.apply(&mut train);
         self.algorithm.apply(&mut train);
         let memory = self.algorithm.lbfgs_memory();

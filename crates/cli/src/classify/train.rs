@@ -66,7 +66,7 @@ struct RegularizationArguments {
     /// Iterations without noise at the start
     #[arg(long, value_name = "N", default_value_t = 0)]
     warm_up: usize,
-    /// Random seed of --noise monte-carlo, --gradient sampling, online algorithms and --hidden
+    /// Random seed of --noise monte-carlo, online algorithms and --hidden
     #[arg(long, value_name = "N", default_value_t = Defaults::SEED)]
     seed: u64,
 }

@@ -223,6 +223,7 @@ impl TuneCommand {
             labeled,
             dev,
             unlabeled,
+            ..TrainingCorpora::default()
         };
         Ok((corpora, counts.classes.len()))
     }

@@ -125,16 +125,24 @@ fn training(model: &Model) -> Vec<String> {
             "{name}weights of iteration {} of {}",
             record.best_iteration, record.iterations
         );
+        if let Some(iterations) = record.noisy_iterations() {
+            line += &format!(" ({iterations} with noise)");
+        }
         if let Some((metric, score)) = record.dev_score() {
             line += &format!(", {metric} {:.2} on development data", 100.0 * score);
         }
         if !bias.is_empty() {
             line += &format!(", {bias}");
         }
-        if let Some(reason) = record.stop_reason {
+        if let Some(reason) = &record.stop_reason {
             line += &format!("; ended by {}", reason.replace('_', " "));
         }
+        if !record.regularization.is_empty() {
+            line += &format!("; regularized by {}", record.regularization);
+        }
         lines.push(line);
+        let warning = record.warning_of_noise().into_iter();
+        lines.extend(warning.map(|warning| format!("warning: {name}{warning}")));
     }
     lines
 }

@@ -74,10 +74,11 @@ pub struct TuneCommand {
     /// Write the best model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Development file to score configurations on; may be repeated
+    /// Development data to score configurations on: files, or a share such as 10% of the training
+    /// data, as in `train`; may be repeated
     #[arg(
         long,
-        value_name = "FILE",
+        value_name = "FILE|SHARE",
         required_unless_present = "folds",
         conflicts_with = "folds"
     )]
@@ -222,6 +223,7 @@ impl TuneCommand {
         let has_noise = configurations.iter().any(Configuration::has_noise);
         let gradient = self.space.gradient.first().map(ToString::to_string);
         (self.training).check(has_noise, gradient.as_deref(), None)?;
+        self.training.share_of_dev(&self.dev)?;
         self.check_files(&templates)?;
         Ok(SearchSettings {
             training,
@@ -292,9 +294,11 @@ impl TuneCommand {
         models: &BaseModels<'_>,
         progress: &Progress,
     ) -> Result<TuningData> {
+        let dev = (&self.dev[..], self.strategy.seed);
         let corpora = self
             .training
-            .read_corpora(&self.train, &self.dev, &self.input, progress)?;
+            .read_corpora(&self.train, dev, &self.input, progress)?;
+        progress.println_all(corpora.held_out.map(|held_out| held_out.to_string()));
         let validation = match self.folds {
             None => Validation::Dev,
             Some(count) => {

@@ -2,7 +2,7 @@
 
 use dropchain::noise::{Engine, NoiseTerm};
 use dropchain::objective::{
-    AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
+    AttributeNoise, Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood,
 };
 use dropchain::optim::Objective;
 
@@ -130,8 +130,8 @@ const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
     node: 0.3,
     edge: 0.5,
-    term: NoiseTerm::Quadratic(Engine::Adjoint),
-    sharing: NoiseSharing::Weights,
+    term: NoiseTerm::Quadratic(Engine::Exact),
+    masks: NoiseMasks::Weights,
     unlabeled_weight: 0.2,
 };
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use dropchain::error::Error;
+use dropchain::model::NoiseExposure;
 use dropchain::optim::StopReason;
 use dropchain::train::{DevScore, End, EndReason, Iteration, Observer, Pass, Start};
 use serde_json::json;
@@ -75,6 +76,8 @@ fn end() -> End {
         time: Duration::from_millis(250),
         best_iteration: 10,
         recall_bias: 0.5,
+        regularization: "dropout 0.3, L2 0.1".to_owned(),
+        noise: Some(NoiseExposure::new("dropout".to_owned(), 10, 4, None)),
         dev: None,
     }
 }
@@ -116,7 +119,8 @@ fn an_event_has_the_fields_of_its_line_and_is_read_back() {
     });
     let end_line = json!({
         "event": "end", "stop_reason": "max_iterations", "iterations": 30, "seconds": 0.25,
-        "best_iteration": 10, "recall_bias": 0.5,
+        "best_iteration": 10, "recall_bias": 0.5, "regularization": "dropout 0.3, L2 0.1",
+        "noise": {"kind": "dropout", "iterations": 6, "warm_up": 4, "best": null},
     });
     for (record, expected) in [
         (

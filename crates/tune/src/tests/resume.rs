@@ -52,7 +52,7 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
     };
     let course = SearchSpace {
         warm_up: Some("0,4".parse().unwrap()),
-        gradients: vec![Engine::Adjoint, Engine::Window(1)],
+        gradients: vec![Engine::Exact, Engine::Window(1)],
         ..space("0,0.3", "0.1")
     };
     vec![

@@ -234,6 +234,8 @@ class BaseTrainer(CrfTrainer):
             if not isinstance(raised, KeyboardInterrupt):
                 raise raised
             raise self._interrupted(model if outcome["iterations"] else None, path) from raised
+        if outcome["warning"] is not None:
+            warnings.warn(outcome["warning"], stacklevel=3)
         if logs_storing:
             messages.begin_storing(*model._counts())
         if path:

@@ -42,10 +42,11 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         classes have as many as one each. Default: 0.1 with noise, 0.3 without.
     l1 : float, default=0
         Strength of the L1 penalty.
-    noise : {'dropout', 'gaussian', 'additive', 'monte-carlo'}, default='dropout'
-        The kind of noise whose amount `dropout` is.
+    noise : {'dropout', 'gaussian', 'additive', 'gaussian-scores', 'reweighted', 'monte-carlo'}, \
+            default='dropout'
+        The noise whose effect is minimized, and whose amount `dropout` is.
     masks : {'weights', 'inputs'}, default='weights'
-        What has noise of its own: each weight, or each feature, for all classes at once.
+        One dropout mask per weight, or one per feature shared by all classes.
     unlabeled_weight : float, default=0.2
         Weight of the documents of `X_unlabeled` in the noise term.
     max_iter : int, optional

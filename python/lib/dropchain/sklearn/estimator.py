@@ -110,10 +110,9 @@ calibration_max_trials
     edge_dropout : float, optional
         The rate for transitions, by default twice `dropout`.
     noise : {'dropout', 'gaussian', 'additive', 'reweighted', 'monte-carlo'}, default='dropout'
-        The kind of noise whose amount `dropout` is.
+        The noise whose effect is minimized, and whose amount `dropout` is.
     masks : {'weights', 'inputs'}, default='weights'
-        What has noise of its own: each weight, or each attribute of a token, for all labels at
-        once (lbfgs).
+        One dropout mask per weight, or one per attribute of a token shared by all labels (lbfgs).
     warm_up : int, optional
         Number of iterations before those with noise.
     unlabeled_weight : float, default=0.2

@@ -16,7 +16,7 @@
 //! g = ∇J − ∇L        relative error ‖g − g*‖ / ‖g*‖        cosine g·g* / (‖g‖·‖g*‖)
 //! ```
 //!
-//! where g* is that of [`Engine::Adjoint`], which is exact: next to the gradient of the likelihood,
+//! where g* is that of [`Engine::Exact`], which is exact: next to the gradient of the likelihood,
 //! which all engines have in common, any error would look small. What an optimizer follows is
 //! ∇J, so ‖g − g*‖ / ‖∇J*‖, the error of the whole gradient, is reported as well. The difference
 //! cancels to about
@@ -177,7 +177,7 @@ impl ReferenceGradient {
             })
         };
         let likelihood = gradient(Variant::Likelihood)?;
-        let mut exact = gradient(Variant::Noise(NoiseTerm::Quadratic(Engine::Adjoint)))?;
+        let mut exact = gradient(Variant::Noise(NoiseTerm::Quadratic(Engine::Exact)))?;
         let whole_norm = norm(exact.iter().copied());
         exact.iter_mut().zip(&likelihood).for_each(|(g, l)| *g -= l);
         let exact_norm = norm(exact.iter().copied());

@@ -167,7 +167,7 @@ impl EvaluationPoint {
                 })?;
                 let start = vec![0.0; dimension];
                 let noise = Noise {
-                    term: NoiseTerm::Quadratic(Engine::Adjoint),
+                    term: NoiseTerm::Quadratic(Engine::Exact),
                     ..settings.analytic_noise()?
                 };
                 let mut objective = set.noisy_likelihood(settings.l2(), noise);

@@ -60,7 +60,7 @@ pub fn check_loss(learner: &LossLearner, options: &TrainOptions<()>) -> Result<(
             "edge dropout 0",
         ),
         (
-            noise.gradient != Engine::Adjoint,
+            noise.gradient != Engine::Exact,
             "with a gradient engine",
             "the default (--gradient exact)",
         ),

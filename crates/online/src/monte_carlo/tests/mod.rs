@@ -5,7 +5,7 @@ mod oracle;
 use dropchain::chain::Order;
 use dropchain::extract::Classes;
 use dropchain::noise::{Engine, NoiseTerm};
-use dropchain::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
+use dropchain::objective::{Noise, NoiseDistribution, NoiseMasks, PenalizedLikelihood};
 use dropchain::optim::{Objective, check_gradient};
 use dropchain::score::{Boundary, SpaceOptions, States};
 
@@ -245,8 +245,8 @@ fn quadratic(
         distribution: NoiseDistribution::Dropout,
         node: monte_carlo.node,
         edge: monte_carlo.edge,
-        term: NoiseTerm::Quadratic(Engine::Adjoint),
-        sharing: NoiseSharing::Weights,
+        term: NoiseTerm::Quadratic(Engine::Exact),
+        masks: NoiseMasks::Weights,
         unlabeled_weight: monte_carlo.unlabeled_weight,
     };
     term(
@@ -497,8 +497,8 @@ fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() 
                 distribution: NoiseDistribution::Dropout,
                 node: MONTE_CARLO.node,
                 edge: MONTE_CARLO.edge,
-                term: NoiseTerm::Quadratic(Engine::Adjoint),
-                sharing: NoiseSharing::Weights,
+                term: NoiseTerm::Quadratic(Engine::Exact),
+                masks: NoiseMasks::Weights,
                 unlabeled_weight: MONTE_CARLO.unlabeled_weight,
             };
             let quadratic = term(objective().with_attribute_noise(noise, rates), &theta);

@@ -183,7 +183,7 @@ fn training_reports_its_outcome() {
     let corpora = TrainingCorpora::new(corpus()).dev(corpus());
     let settings = settings(|o| o.max_iterations = Some(4));
     let train = |variant| train(variant, &settings, &corpora, Some(&template())).unwrap();
-    let exact = train(Variant::Noise(NoiseTerm::Quadratic(Engine::Adjoint)));
+    let exact = train(Variant::Noise(NoiseTerm::Quadratic(Engine::Exact)));
     assert_eq!(exact.stop_reason, "max_iterations");
     assert_eq!((exact.iterations, exact.dev_accuracy), (4, None));
     assert!(exact.dev_f1.unwrap() > 0.5);

@@ -1,0 +1,47 @@
+//! How much noise the weights of a model have seen.
+//!
+//! Training with noise begins without it, and development data may choose an iteration of that
+//! warm-up: the model then is one of the penalties alone, whatever noise was asked for.
+
+use serde::{Deserialize, Serialize};
+
+/// How much noise the weights of a model have seen in a training run that was to have noise. What
+/// earlier runs had, whose models it continued, does not count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoiseExposure {
+    /// The noise that was asked for, by its name, such as `dropout`.
+    pub kind: String,
+    /// Number of iterations with noise that the weights have seen; 0 if they are those of the
+    /// warm-up.
+    pub iterations: usize,
+    /// Number of iterations without noise, before those with it.
+    pub warm_up: usize,
+    /// The iteration with noise that has the best score on development data, if any was scored.
+    pub best: Option<ScoredIteration>,
+}
+
+/// An iteration and its score on development data, as a fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScoredIteration {
+    /// Its number.
+    pub iteration: usize,
+    /// Its score.
+    pub score: f64,
+}
+
+impl NoiseExposure {
+    /// Returns how much noise the weights of iteration `kept` have seen.
+    pub fn new(kind: String, kept: usize, warm_up: usize, best: Option<ScoredIteration>) -> Self {
+        Self {
+            kind,
+            iterations: kept.saturating_sub(warm_up),
+            warm_up,
+            best,
+        }
+    }
+
+    /// Returns whether the weights have seen any noise.
+    pub fn is_any(&self) -> bool {
+        self.iterations > 0
+    }
+}
