@@ -21,6 +21,7 @@
 //! noise; of online learners 16 to 32. Of two passes, the first model and its predictions for the
 //! training data come on top.
 
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -187,6 +188,8 @@ pub(super) struct CourseState {
     pub time: Duration, // until the clock was started
     pub search: RecallBiasSearch,
     pub run: Stage,
+    /// The last scores, oldest first.
+    pub recent: VecDeque<f64>,
     pub best: Option<BestWeights>,
     pub best_with_noise: Option<ScoredIteration>,
 }

@@ -2,6 +2,7 @@
 //! it ends.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -24,6 +25,9 @@ use crate::model::ScoredIteration;
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, OptimizerState, Outcome, StateObserver, StopReason};
 use crate::ranks::Ranks;
+
+/// Iterations whose scores are averaged to choose one: a single score wobbles (decision 86).
+const AVERAGED: usize = 5;
 
 /// The course of a training run or of a segment of one, through which a
 /// [`Learner`](super::Learner) starts, reports
@@ -97,6 +101,7 @@ impl<'a> Course<'a> {
                 time: Duration::ZERO,
                 search,
                 run: Stage::default(),
+                recent: VecDeque::new(),
                 best: None,
                 best_with_noise: None,
             },
@@ -132,6 +137,8 @@ impl<'a> Course<'a> {
         };
         course.state.iterations = done;
         course.state.best = segment.best;
+        let earlier = segment.scores.iter().rev().take(AVERAGED).rev();
+        course.state.recent = earlier.map(|score| score.value()).collect();
         course.state.search.resume(segment.recall_bias);
         Ok(course)
     }
@@ -374,7 +381,7 @@ impl<'a> Course<'a> {
         self.patience_is_exhausted = !self.state.run.has_fixed_length
             && self.state.best.as_ref().is_some_and(|best| {
                 let since = best.iteration.max(self.state.run.patience_start);
-                best.score.value() > 0.0 && number >= since.saturating_add(self.options.patience)
+                best.mean > 0.0 && number >= since.saturating_add(self.options.patience)
             });
         if self.patience_is_exhausted {
             ControlFlow::Break(())
@@ -393,12 +400,11 @@ impl<'a> Course<'a> {
         let scores = scorer.score(x, &candidates)?;
         let scored = self.state.search.choose(&candidates, &scores);
         let score = scored.score;
+        let mean = self.mean_with(score);
         // While the score is 0, later weights count as better: they are closer to the minimum.
-        let is_best =
-            !self.set.reports_dev()
-                && self.state.best.as_ref().is_none_or(|best| {
-                    score.value() > best.score.value() || best.score.value() == 0.0
-                });
+        let best = self.state.best.as_ref();
+        let is_best = !self.set.reports_dev()
+            && best.is_none_or(|best| mean > best.mean || best.mean == 0.0);
         if is_best {
             // Overwrites the previous best, so that there is only one copy of the weights.
             let mut theta = self.state.best.take().map_or_else(Vec::new, |b| b.theta);
@@ -407,6 +413,7 @@ impl<'a> Course<'a> {
             self.state.best = Some(BestWeights {
                 iteration: number,
                 score,
+                mean,
                 recall_bias: scored.recall_bias,
                 theta,
             });
@@ -414,6 +421,16 @@ impl<'a> Course<'a> {
         self.keep_best_with_noise(number, score);
         self.scoring_time += started.elapsed();
         Ok(Some(scored))
+    }
+
+    /// Returns the mean of the last scores, the newest included.
+    fn mean_with(&mut self, score: DevScore) -> f64 {
+        let recent = &mut self.state.recent;
+        if recent.len() == AVERAGED {
+            recent.pop_front();
+        }
+        recent.push_back(score.value());
+        recent.iter().sum::<f64>() / recent.len() as f64
     }
 
     /// Keeps the score of an iteration with noise, if it is the best of these.
@@ -449,6 +466,7 @@ impl<'a> Course<'a> {
         let best = last.best.unwrap_or(BestWeights {
             iteration: chosen,
             score: DevScore::F1(0.0),
+            mean: 0.0,
             recall_bias: last.recall_bias,
             theta: last.theta,
         });

@@ -10,8 +10,6 @@ impl Defaults {
     pub const L2_WITH_NOISE: f64 = 0.1;
     /// Dropout rate.
     pub const DROPOUT: f64 = 0.3;
-    /// Upper limit of the default dropout rate of edges.
-    pub const MAX_EDGE_DROPOUT: f64 = 0.9;
     /// Weight of an unlabeled sentence.
     pub const UNLABELED_WEIGHT: f64 = 0.2;
     /// With more labels, only observed pairs of attribute and label get a weight.

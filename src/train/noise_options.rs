@@ -109,8 +109,8 @@ pub struct NoiseOptions {
     pub kind: NoiseKind,
     /// Amount of noise: the dropout rate δ, or the variance σ² of Gaussian noise; 0 is no noise.
     pub dropout: f64,
-    /// Amount of noise on transitions, boundary weights and edge attributes. `None`: twice
-    /// `dropout`, at most [`Defaults::MAX_EDGE_DROPOUT`]; for a variance, `dropout` itself.
+    /// Amount of noise on transitions, boundary weights and edge attributes. `None`: that of
+    /// `dropout`.
     pub edge_dropout: Option<f64>,
     /// How the gradient of the quadratic regularizer is computed. Other kinds have one gradient and
     /// require the default.
@@ -169,10 +169,7 @@ impl NoiseOptions {
 
     /// Returns the rate or variance for transitions, boundary weights and edge attributes.
     pub fn edge_noise(&self) -> f64 {
-        self.edge_dropout.unwrap_or(match self.has_rates() {
-            true => (2.0 * self.dropout).min(Defaults::MAX_EDGE_DROPOUT.max(self.dropout)),
-            false => self.dropout,
-        })
+        self.edge_dropout.unwrap_or(self.dropout)
     }
 
     /// Returns whether the gradient is that of the function being minimized.
@@ -464,19 +461,8 @@ mod tests {
     }
 
     #[test]
-    fn edges_have_twice_the_rate_below_a_limit_and_the_same_variance() {
-        let edge = |kind, dropout| {
-            let options = NoiseOptions {
-                kind,
-                ..NoiseOptions::dropout(dropout)
-            };
-            options.edge_noise()
-        };
-        assert_eq!(edge(NoiseKind::Dropout, 0.0), 0.0);
-        assert_eq!(edge(NoiseKind::Dropout, 0.25), 0.5);
-        assert_eq!(edge(NoiseKind::MonteCarlo, 0.5), 0.9);
-        assert_eq!(edge(NoiseKind::Dropout, 0.95), 0.95);
-        assert_eq!(edge(NoiseKind::Gaussian, 0.25), 0.25);
+    fn edges_have_the_noise_of_nodes_unless_they_are_given_their_own() {
+        assert_eq!(NoiseOptions::dropout(0.25).edge_noise(), 0.25);
         let given = NoiseOptions {
             edge_dropout: Some(0.1),
             ..NoiseOptions::default()

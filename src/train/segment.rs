@@ -9,13 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::events::{DevScore, EndReason};
 
-/// The weights with the best score.
+/// The weights that are kept: those of the iteration with the highest mean score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestWeights {
     /// Their iteration.
     pub iteration: usize,
     /// Their score.
     pub score: DevScore,
+    /// The mean score of their iteration and up to four before it.
+    pub mean: f64,
     /// The recall bias with which the score was reached.
     pub recall_bias: f64,
     /// The weights.
@@ -35,6 +37,8 @@ pub struct Segment<'a> {
     pub is_warm_up: bool,
     /// The best score so far. Its weights, which belong to an earlier segment, are left empty.
     pub best: Option<BestWeights>,
+    /// The scores of the last earlier iterations.
+    pub scores: Vec<DevScore>,
     /// The recall bias from which the search for it resumes.
     pub recall_bias: f64,
     /// Ends the segment when set.
@@ -55,6 +59,7 @@ impl<'a> Segment<'a> {
             limit: Some(limit),
             is_warm_up: true,
             best: None,
+            scores: Vec::new(),
             recall_bias,
             interrupt,
         }

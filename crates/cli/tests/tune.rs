@@ -365,7 +365,7 @@ fn every_course_of_training_is_that_of_train() {
     let flags = match best.get("warm_up") {
         None => "--dropout 0 --l2 0.1".to_owned(),
         Some(warm_up) => format!(
-            "--dropout 0.3 --edge-dropout 0.6 --l2 0.1 --warm-up {warm_up} --gradient {}",
+            "--dropout 0.3 --edge-dropout 0.3 --l2 0.1 --warm-up {warm_up} --gradient {}",
             best["gradient"].as_str().unwrap()
         ),
     };

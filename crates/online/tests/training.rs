@@ -128,9 +128,9 @@ fn samples_have_the_rates_of_template_lines() {
     };
     let plain = model("word\nsuffix(2)\n").unwrap();
     assert_ne!(plain, model("word dropout=0.8\nsuffix(2)\n").unwrap());
-    let error = model("edge: word dropout*=2\n").unwrap_err().to_string();
+    let error = model("edge: word dropout*=4\n").unwrap_err().to_string();
     assert!(
-        error.contains("dropout*=2 of --edge-dropout 0.6 is 1.2"),
+        error.contains("dropout*=4 of --edge-dropout 0.3 is 1.2"),
         "{error}"
     );
 }

@@ -15,9 +15,7 @@ pub struct NoiseLevels {
     /// The default is 0.3; of --algorithm ap, pa and arow, which have no noise, 0.
     #[arg(long, value_name = "RATE")]
     dropout: Option<f64>,
-    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
-    ///
-    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
+    /// Noise on transitions, boundary weights and edge attributes [default: that of --dropout]
     #[arg(long, value_name = "RATE", hide_short_help = true)]
     edge_dropout: Option<f64>,
 }

@@ -63,6 +63,7 @@ impl FoldHistory {
             limit,
             is_warm_up: false,
             best: self.best.clone(),
+            scores: self.scores.iter().map(|&(score, _)| score).collect(),
             recall_bias: self.recall_bias,
             interrupt,
         })

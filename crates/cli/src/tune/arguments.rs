@@ -24,9 +24,7 @@ pub struct SpaceArguments {
     /// Amount of feature noise; 0 for none [default: several rates around the default of `train`]
     #[arg(long, value_name = "VALUES")]
     dropout: Option<Axis>,
-    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
-    ///
-    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
+    /// Noise on transitions, boundary weights and edge attributes [default: that of --dropout]
     #[arg(long, value_name = "VALUES")]
     pub edge_dropout: Option<Axis>,
     /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
