@@ -118,7 +118,6 @@ mod fingerprint;
 mod format;
 mod header;
 mod noise_exposure;
-#[cfg(any(feature = "train", test))]
 mod recall_bias;
 mod row_file;
 mod sizes;
@@ -135,8 +134,7 @@ pub use format::MAX_LABELS;
 pub use format::{AttributeKind, FORMAT_VERSION, Magic, Precision};
 pub use header::{Header, Provenance};
 pub use noise_exposure::{NoiseExposure, ScoredIteration};
-#[cfg(any(feature = "train", test))]
-pub use recall_bias::add_recall_bias;
+pub use recall_bias::{add_recall_bias, has_recall_bias};
 pub use row_file::RowFile;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]

@@ -403,8 +403,8 @@ impl<'a> Course<'a> {
         let mean = self.mean_with(score);
         // While the score is 0, later weights count as better: they are closer to the minimum.
         let best = self.state.best.as_ref();
-        let is_best = !self.set.reports_dev()
-            && best.is_none_or(|best| mean > best.mean || best.mean == 0.0);
+        let is_best =
+            !self.set.reports_dev() && best.is_none_or(|best| mean > best.mean || best.mean == 0.0);
         if is_best {
             // Overwrites the previous best, so that there is only one copy of the weights.
             let mut theta = self.state.best.take().map_or_else(Vec::new, |b| b.theta);

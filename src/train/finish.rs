@@ -264,7 +264,12 @@ impl TrainingSet {
             template,
             ..
         } = self.corpora;
-        add_recall_bias(recall_bias, &labels.set, &labels.labeling, &mut label_weights);
+        add_recall_bias(
+            recall_bias,
+            &labels.set,
+            &labels.labeling,
+            &mut label_weights,
+        );
         let header = Header {
             labels: labels.set,
             labeling: labels.labeling,

@@ -64,11 +64,12 @@ pub struct TrainOptions<M = Lbfgs> {
     /// Maximum number of iterations. `None`: until convergence, or
     /// [`Learner::max_iterations`](super::Learner::max_iterations).
     pub max_iterations: Option<usize>,
-    /// With development data: training stops after this many iterations without a better score.
+    /// With development data: training stops after this many iterations without a better
+    /// mean score of the last five.
     pub patience: usize,
-    /// Subtracted from the score of the label `O` at every token when tagging, for labels that
-    /// encode spans: above 0, recall rises and precision falls. `None`: the value with the best F1
-    /// on development data, or 0 without such data. See [`crate::train`].
+    /// Added to the score of every start of a span when tagging: above 0, recall rises and precision
+    /// falls. `None`: the value with the best F1 on development data, or 0 without such data. See
+    /// [`has_recall_bias`](crate::model::has_recall_bias).
     pub recall_bias: Option<f64>,
     /// What development data are for.
     #[serde(skip_serializing_if = "is_default")]

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use dropchain::chain::Order;
 use dropchain::ids::LabelId;
-use dropchain::model::AttributeKind;
+use dropchain::model::{AttributeKind, has_recall_bias};
 use dropchain::{Error, MemoryLimit, Result};
 
 use super::Alternative;
@@ -204,7 +204,7 @@ impl<'e> Alternative<'e> {
         let name = |label| header.labels.name(label);
         [0, 1].map(|i| {
             let previous = previous.map(|previous| name(previous[i]));
-            match header.labeling.starts_span(previous, name(labels[i])) {
+            match has_recall_bias(&header.labeling, previous, name(labels[i])) {
                 true => self.explanation.recall_bias,
                 false => 0.0,
             }
