@@ -30,6 +30,11 @@ fn a_share_is_held_out_said_and_recorded() {
     assert!(model["training"]["dev_f1"].as_f64().unwrap() > 0.0);
     assert_eq!(model["sentences"], *kept);
     assert_eq!(model["config"]["options"]["dev"][0], "10%");
+    let config = dir.run("inspect m --config").success();
+    assert!(
+        config.contains("dev = [\"10%\"]") && !config.contains("Warning"),
+        "{config}"
+    );
 }
 
 #[test]
@@ -38,7 +43,7 @@ fn the_seed_chooses_and_threads_do_not_matter() {
     let train = |options: &str| {
         let line = format!("{TRAIN} --dev 20% --quiet {options}");
         assert_eq!(dir.run(&line).success(), "");
-        dir.bytes("m")
+        dir.inspect("")["fingerprint"].clone()
     };
     let expected = train("--threads 1");
     assert!(train("--threads 3 --seed 1") == expected);
@@ -66,7 +71,7 @@ fn what_is_no_share_is_refused_and_a_file_may_have_such_a_name() {
         let error = dir.run(&format!("{TRAIN} {options}")).failure();
         assert!(error.contains(expected), "{error}");
     }
-    let one = TRAIN.replace("train.conll", "one.conll");
+    let one = TRAIN.replace("train.conll", "one.conll --quiet");
     let error = dir.run(&format!("{one} --dev 10%")).failure();
     assert!(
         error.contains("10 % of 1 sentences; expected at least 2"),
@@ -79,7 +84,9 @@ fn what_is_no_share_is_refused_and_a_file_may_have_such_a_name() {
 
 #[test]
 fn a_configuration_file_names_a_share() {
-    let dir = TestDir::new(&[("conf/train.conll", NER_CORPUS)]);
+    let dir = TestDir::new(&[]);
+    std::fs::create_dir(dir.path("conf")).unwrap();
+    dir.write("conf/train.conll", NER_CORPUS);
     let text = "input = [\"train.conll\"]\ntemplate = \"minimal\"\ndev = \"34%\"\n";
     dir.write("conf/ner.toml", text);
     let line = "train --config conf/ner.toml --model m --max-iterations 2 --log log --quiet";

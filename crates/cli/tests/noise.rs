@@ -260,7 +260,7 @@ fn a_model_that_saw_no_noise_says_so_and_what_would_be_with_it() {
     assert_eq!(model["training"]["regularization"], "L2 0.1");
     let text = dir.run("inspect m").success();
     assert!(
-        text.contains("(0 with noise)") && text.contains("warning: kept"),
+        text.contains("(0 iterations with noise)") && text.contains("warning: kept"),
         "{text}"
     );
     dir.run("report log --model m --gold dev.conll --output page")
@@ -272,9 +272,8 @@ fn a_model_that_saw_no_noise_says_so_and_what_would_be_with_it() {
     // Without noise, the kept weights are the same.
     let text = line.replace("--dropout 0.99", "--dropout 0 --max-iterations 6 --quiet");
     let without = text.replace("--warm-up 6 --max-iterations 9", "");
-    let text = dir.run("inspect m --attribute word=the").success();
     dir.run(&without).success();
-    assert_eq!(dir.run("inspect m --attribute word=the").success(), text);
+    assert_eq!(dir.inspect("")["fingerprint"], model["fingerprint"]);
 }
 
 #[test]
