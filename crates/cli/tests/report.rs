@@ -44,7 +44,8 @@ const LOG: &str = "\
 {\"event\":\"iteration\",\"iteration\":1,\"objective\":4.5,\"log_likelihood\":-3.5,\"dropout\":0.5,\
 \"l2\":0.5,\"l1\":0.0,\"gradient_norm\":1.0,\"evaluations\":2,\"nonzero\":9,\"seconds\":0.2,\
             \"dev_f1\":0.75}
-{\"event\":\"end\",\"stop_reason\":\"patience\",\"regularization\":\"L2 0.3\",\"iterations\":1,\"seconds\":0.2,\
+{\"event\":\"end\",\"stop_reason\":\"patience\",\"iterations\":1,\"seconds\":0.2,\
+\"regularization\":\"L2 0.3\",\
             \"best_iteration\":1,\
 \"recall_bias\":0.0}
 ";
