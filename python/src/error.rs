@@ -59,11 +59,11 @@ pub fn warn(py: Python<'_>, message: &str, level: i32) -> PyResult<()> {
 
 /// Rewrites the flags of the command line in a message as Python names: `--edge-dropout 0` as
 /// `edge_dropout 0`.
-fn in_python(message: &str) -> String {
+pub fn in_python(message: &str) -> String {
     let mut parts = message.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let is_flag = text.ends_with([' ', '(']) || text.is_empty();
+        let is_flag = text.ends_with([' ', '(', '`']) || text.is_empty();
         let name = part.find(|c: char| c != '-' && !c.is_ascii_alphanumeric());
         let (name, rest) = part.split_at(name.unwrap_or(part.len()));
         if is_flag && name.starts_with(|c: char| c.is_ascii_lowercase()) {

@@ -20,7 +20,7 @@ use pyo3::types::PyDict;
 
 use crate::attributes::PyAttributeCorpus;
 use crate::corpus::PyCorpus;
-use crate::error::exception;
+use crate::error::{exception, in_python};
 use crate::fields::fields;
 use crate::inputs;
 use crate::job::{self, Finished, Job};
@@ -310,6 +310,7 @@ pub fn outcome<'py>(
     result.set_item("noise_iterations", own.noisy_iterations().unwrap_or(0))?;
     result.set_item("regularization", &own.regularization)?;
     let warning = own.warning_of_noise();
+    let warning = warning.map(|warning| in_python(&warning));
     record.messages.extend(warning.clone());
     result.set_item("warning", warning)?;
     record.add_to(&result, trained.is_first_pass)?;

@@ -476,3 +476,28 @@ def test_weights_of_few_bits(sample, dev):
         found = result.tagger.tag_batch(dev.words)
         differ = [a != b for x, y in zip(exact, found, strict=True) for a, b in zip(x, y)]
         assert sum(differ) <= 0.01 * len(differ)
+
+
+def test_a_share_of_the_data_is_held_out(sample):
+    result = train(sample, dev=0.1, template="minimal", **SMALL)
+    held_out, kept = result.data["dev_sentences"], result.data["sentences"]
+    assert held_out + kept == len(sample)
+    line = result.data["reading"][-1]
+    assert line.startswith(f"development data: {held_out} of {len(sample)} sentences, 10 % of the")
+    assert result.tagger.info["training"]["held_out"] == line
+    assert result.dev_score > 0
+    assert train((X * 20, Y * 20), dev=0.25, **SMALL).data["dev_sentences"] == 10
+    with pytest.raises(ValueError, match="expected a share between 0 and 1"):
+        train(sample, dev=1.5, template="minimal", **SMALL)
+
+
+def test_a_model_without_the_noise_that_was_asked_for_is_warned_of(sample, dev):
+    options = {"template": "minimal", "l2": 0.1, "warm_up": 6, "max_iterations": 9}
+    with pytest.warns(UserWarning, match="before the noise began: dropout has no part"):
+        result = train(sample, dev, dropout=0.99, **options)
+    assert (result.noise_iterations, result.regularization) == (0, "L2 0.1")
+    assert "`dropout 0` with the same penalties" in result.messages[-1]
+    assert result.tagger.info["training"]["noise"]["iterations"] == 0
+    result = train(sample, template="minimal", warm_up=2, max_iterations=5)
+    assert result.noise_iterations == 3
+    assert result.regularization == "dropout 0.3, edges 0.6, L2 0.1"

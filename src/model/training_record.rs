@@ -157,3 +157,40 @@ impl Model {
         self.with_header(&header)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_without_the_noise_that_was_asked_for_are_warned_of() {
+        let best = Some(ScoredIteration {
+            iteration: 31,
+            score: 0.359,
+        });
+        let noise = |kept| Some(NoiseExposure::new("dropout".to_owned(), kept, 20, best));
+        let mut record = TrainingRecord {
+            best_iteration: 14,
+            regularization: "L2 0.1".to_owned(),
+            noise: noise(14),
+            dev_f1: Some(0.3725),
+            ..TrainingRecord::default()
+        };
+        let warning = "kept iteration 14 (F1 37.25 on development data), before the noise began: \
+                       dropout has no part in this model, only L2 0.1; the best with noise is \
+                       35.90 at iteration 31; up to there, `--dropout 0` with the same penalties \
+                       does the same";
+        assert_eq!(record.warning_of_noise().unwrap(), warning);
+        assert_eq!(record.noisy_iterations(), Some(0));
+        record.noise = noise(25);
+        assert_eq!(
+            (record.warning_of_noise(), record.noisy_iterations()),
+            (None, Some(5))
+        );
+        record.noise = None;
+        assert_eq!(
+            (record.warning_of_noise(), record.noisy_iterations()),
+            (None, None)
+        );
+    }
+}

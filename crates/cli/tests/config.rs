@@ -196,7 +196,7 @@ fn options_that_exclude_each_other_say_where_they_are() {
     dir.write("c.toml", format!("{CONFIG}dev = 'dev.conll'\n"));
     let error = dir.run("tune --config c.toml --folds 2").exits(2);
     assert!(
-        error.contains("'--dev <FILE>' cannot be used with '--folds <K>'"),
+        error.contains("'--dev <FILE|SHARE>' cannot be used with '--folds <K>'"),
         "{error}"
     );
     assert!(error.contains("'--dev' is set in c.toml:9"), "{error}");

@@ -118,7 +118,9 @@ fn the_end_of_a_log_has_the_stop_reason_and_the_time() {
             "iterations",
             "seconds",
             "best_iteration",
-            "recall_bias"
+            "recall_bias",
+            "regularization",
+            "noise"
         ])
     );
     assert!(["improvement", "gradient"].contains(&end["stop_reason"].as_str().unwrap()));

@@ -28,6 +28,7 @@ mod explain;
 mod fingerprint;
 mod forced_decoding;
 mod help;
+mod hold_out;
 #[cfg(unix)]
 mod input_detection;
 mod inspect;

@@ -227,3 +227,90 @@ fn monte_carlo_noise_stops_with_a_reason_and_logs_its_parameters() {
         assert_eq!(end["stop_reason"], "improvement", "{options}");
     }
 }
+
+#[test]
+fn a_model_that_saw_no_noise_says_so_and_what_would_be_with_it() {
+    let dir = TestDir::new(&[("train.conll", &sample_corpus("train"))]);
+    dir.write("dev.conll", sample_corpus("dev"));
+    let train = "train train.conll --dev dev.conll --template minimal --model m --log log";
+    // So much noise is worse than none.
+    let line = format!("{train} --dropout 0.99 --l2 0.1 --warm-up 6 --max-iterations 9");
+    let output = dir.run(&line);
+    let stderr = output.stderr.clone();
+    output.success();
+    let end = dir.json_lines("log").pop().unwrap();
+    let (kept, best) = (&end["best_iteration"], &end["noise"]["best"]);
+    let score = |score: &Value| format!("{:.2}", 100.0 * score.as_f64().unwrap());
+    let expected = format!(
+        "kept iteration {kept} (F1 {} on development data), before the noise began: dropout has \
+         no part in this model, only L2 0.1; the best with noise is {} at iteration {}; up to \
+         there, `--dropout 0` with the same penalties does the same",
+        score(&end["dev_f1"]),
+        score(&best["score"]),
+        best["iteration"],
+    );
+    assert!(
+        stderr.contains(&format!("warning: {expected}\n")),
+        "{stderr}"
+    );
+    assert_eq!(end["regularization"], "L2 0.1");
+    assert_eq!(end["noise"]["iterations"], 0);
+    let model = dir.inspect("");
+    assert_eq!(model["training"]["noise"], end["noise"]);
+    assert_eq!(model["training"]["regularization"], "L2 0.1");
+    let text = dir.run("inspect m").success();
+    assert!(
+        text.contains("(0 iterations with noise)") && text.contains("warning: kept"),
+        "{text}"
+    );
+    dir.run("report log --model m --gold dev.conll --output page")
+        .success();
+    let page = dir.text("page");
+    assert_eq!(page.matches("dropout has no part in this model").count(), 2);
+    assert!(page.contains("class=\"shade\""));
+    assert_eq!(dir.run(&format!("{line} --quiet")).stderr, "");
+    // Without noise, the kept weights are the same.
+    let text = line.replace("--dropout 0.99", "--dropout 0 --max-iterations 6 --quiet");
+    let without = text.replace("--warm-up 6 --max-iterations 9", "");
+    dir.run(&without).success();
+    assert_eq!(dir.inspect("")["fingerprint"], model["fingerprint"]);
+}
+
+#[test]
+fn a_model_that_saw_noise_says_how_much() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    for (options, iterations, regularization) in [
+        (
+            "--warm-up 2 --max-iterations 6",
+            "4",
+            "dropout 0.3, edges 0.6, L2 0.1",
+        ),
+        (
+            "--noise gaussian --max-iterations 4",
+            "2",
+            "gaussian 0.3, L2 0.1",
+        ),
+        (
+            "--l1 0.01 --warm-up 0 --max-iterations 3",
+            "3",
+            "dropout 0.3, edges 0.6, L1 0.01, L2 0.1",
+        ),
+        (
+            "--algorithm sgd --warm-up 1 --max-iterations 3",
+            "2",
+            "dropout 0.3, edges 0.6, L2 0.1",
+        ),
+        ("--dropout 0 --max-iterations 2", "null", "L2 0.3"),
+        ("--algorithm ap --max-iterations 2", "null", "no penalty"),
+    ] {
+        let line = format!("train train.conll --template minimal --model m --quiet {options}");
+        dir.run(&line).success();
+        let record = &dir.inspect("")["training"];
+        assert_eq!(record["regularization"], regularization, "{options}");
+        assert_eq!(
+            record["noise"]["iterations"].to_string(),
+            iterations,
+            "{options}"
+        );
+    }
+}

@@ -45,6 +45,7 @@ const LOG: &str = "\
 \"l2\":0.5,\"l1\":0.0,\"gradient_norm\":1.0,\"evaluations\":2,\"nonzero\":9,\"seconds\":0.2,\
             \"dev_f1\":0.75}
 {\"event\":\"end\",\"stop_reason\":\"patience\",\"iterations\":1,\"seconds\":0.2,\
+\"regularization\":\"L2 0.3\",\
             \"best_iteration\":1,\
 \"recall_bias\":0.0}
 ";

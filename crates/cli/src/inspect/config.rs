@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{INPUT, is_file, options_of};
 use crate::definition;
+use crate::training_arguments::is_share_of_dev;
 
 /// Options that add lines to a template or change it: its text in the model is not that of a file.
 const CHANGE_TEMPLATE: [&str; 6] = [
@@ -113,6 +114,9 @@ impl<'a> RunConfig<'a> {
             .as_array()
             .map_or(std::slice::from_ref(value), Vec::as_slice);
         for name in names.iter().filter_map(Value::as_str) {
+            if key == "dev" && is_share_of_dev(name) {
+                continue;
+            }
             if name == "-" {
                 self.warn(&format!("{key} was standard input"));
             } else if !Path::new(name).exists() {

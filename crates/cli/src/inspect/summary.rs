@@ -125,9 +125,6 @@ fn training(model: &Model) -> Vec<String> {
             "{name}weights of iteration {} of {}",
             record.best_iteration, record.iterations
         );
-        if let Some(iterations) = record.noisy_iterations() {
-            line += &format!(" ({iterations} with noise)");
-        }
         if let Some((metric, score)) = record.dev_score() {
             line += &format!(", {metric} {:.2} on development data", 100.0 * score);
         }
@@ -139,6 +136,9 @@ fn training(model: &Model) -> Vec<String> {
         }
         if !record.regularization.is_empty() {
             line += &format!("; regularized by {}", record.regularization);
+        }
+        if let Some(iterations) = record.noisy_iterations() {
+            line += &format!(" ({iterations} iterations with noise)");
         }
         lines.push(line);
         let warning = record.warning_of_noise().into_iter();
