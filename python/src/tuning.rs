@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::corpus::PyCorpus;
-use crate::error::exception;
+use crate::error::{exception, warn};
 use crate::fields::fields;
 use crate::inputs;
 use crate::items::Items;
@@ -24,7 +24,7 @@ use crate::job::{self, Job};
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
-use crate::training::{Bases, check_unlabeled, flow, metric, serde_text};
+use crate::training::{Bases, check_unlabeled, flow, metric, serde_text, warnings};
 
 /// The arguments of a search.
 #[derive(FromPyObject)]
@@ -54,6 +54,7 @@ pub struct Arguments<'py> {
 /// What happens in a search.
 enum Event {
     Start(Vec<Rung>, usize),
+    Warning(String),
     Message(String),
     Trial(usize, Box<TrialResult>),
     Progress(String, usize, usize),
@@ -138,9 +139,10 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         dev: arguments.dev.as_ref().map(copy),
         unlabeled: arguments.unlabeled.as_ref().map_or_else(Corpus::new, copy),
     };
-    let handle = |event| match &arguments.observer {
-        Some(observer) => observe(observer, event),
-        None => Ok(ControlFlow::Continue(())),
+    let handle = |event| match (event, &arguments.observer) {
+        (Event::Warning(text), _) => warn(py, &text, 2).map(|()| ControlFlow::Continue(())),
+        (event, Some(observer)) => observe(observer, event),
+        _ => Ok(ControlFlow::Continue(())),
     };
     let work = |job: &Job<'_, Event>| {
         let validation = match folds {
@@ -156,6 +158,11 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
             false => search.settings.clone().continuing(),
         };
         let data = TuningData::from_models(&corpora, templates, validation, &settings, &models)?;
+        for warning in warnings(data.reading()) {
+            if job.send(Event::Warning(warning)).is_break() {
+                job.interrupt.store(true, Ordering::Relaxed);
+            }
+        }
         let search = Search {
             interrupt: Some(job.interrupt),
             ..search
@@ -255,7 +262,9 @@ fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()
             let configurations: Vec<usize> = rungs.iter().map(|r| r.configurations).collect();
             observer.call1(("start", (configurations, concurrency)))?
         }
-        Event::Message(message) => observer.call1(("message", message))?,
+        Event::Message(message) | Event::Warning(message) => {
+            observer.call1(("message", message))?
+        }
         Event::Trial(rung, result) => {
             let fields = trial_fields(py, &result)?;
             fields.set_item("rung", rung + 1)?;
