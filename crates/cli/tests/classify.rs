@@ -232,7 +232,7 @@ fn sigma_points_of_many_classes_get_a_warning() {
         ("21.tsv --noise dropout", false),
     ] {
         let run = dir.run(&format!(
-            "classify train {line} --max-iterations 1 --model m --force"
+            "classify train {line} --max-iterations 1 --model m"
         ));
         assert_eq!(
             run.stderr.contains(warning),

@@ -30,7 +30,7 @@ const MAX_MEMORY: f32 = 512.0;
 
 /// How long an input may take in a long run. In a short one, such as that of `cargo test` beside
 /// other work, time says nothing.
-const MAX_TIME: Duration = Duration::from_secs(10);
+const MAX_SECONDS: u32 = 10;
 
 /// Changes an input to another one; the second argument is an input to take parts from.
 pub type Mutate<'a> = &'a dyn Fn(&mut Mutator, &mut Vec<u8>, &[u8]);
@@ -180,17 +180,18 @@ fn watch(name: String) -> Sender<()> {
     let (sender, checks) = mpsc::channel();
     if number("FUZZ_ITERATIONS").is_some() {
         thread::spawn(move || {
-            loop {
-                match checks.recv_timeout(MAX_TIME) {
-                    Ok(()) => {}
+            let mut seconds = 0;
+            while seconds < MAX_SECONDS {
+                // One by one: those in which the process is stopped do not count.
+                seconds = match checks.recv_timeout(Duration::from_secs(1)) {
+                    Ok(()) => 0,
+                    Err(RecvTimeoutError::Timeout) => seconds + 1,
                     Err(RecvTimeoutError::Disconnected) => return,
-                    Err(RecvTimeoutError::Timeout) => {
-                        let file = target_folder().join(format!("{name}.current"));
-                        println!("{name}: more than {MAX_TIME:?} for {}", file.display());
-                        std::process::exit(1);
-                    }
-                }
+                };
             }
+            let file = target_folder().join(format!("{name}.current"));
+            println!("{name}: more than {seconds} seconds for {}", file.display());
+            std::process::exit(1);
         });
     }
     sender
