@@ -2,12 +2,12 @@
 
 use dropchain::Result;
 use dropchain::corpus::{
-    CONLLU_COLUMNS, DOCUMENT_START, Format, LineReader, ReadOptions, recognize, split_cells,
+    CONLLU_COLUMNS, DOCUMENT_START, Format, JsonObject, LineReader, ReadOptions, recognize,
+    split_cells,
 };
 use dropchain::label::Notation;
 use dropchain::tag::Header;
 use dropchain_formats::{InputFormat, SpanOptions};
-use serde_json::{Map, Value};
 
 use crate::line_kinds::{are_broken, are_words};
 use crate::tag_input::file_name;
@@ -179,6 +179,10 @@ impl ModelColumns<'_> {
         lines: &mut LineReader,
         options: &ReadOptions,
     ) -> Result<Option<&str>> {
+        let may_have = [Format::Conll, Format::Conllu, Format::Jsonl].map(Into::into);
+        if !may_have.contains(&format) {
+            return Ok(None);
+        }
         let Some((_, line)) = first_content(lines, options)? else {
             return Ok(None);
         };
@@ -196,8 +200,8 @@ impl ModelColumns<'_> {
                 cell.is_some_and(|cell| cell != "_")
             }
             InputFormat::Core(Format::Jsonl) => {
-                let object: Option<Map<String, Value>> = serde_json::from_str(&line).ok();
-                object.is_some_and(|object| object.contains_key(*label))
+                let object: Option<JsonObject<'_>> = serde_json::from_str(&line).ok();
+                object.is_some_and(|object| object.get(label).is_some())
             }
             _ => false,
         };

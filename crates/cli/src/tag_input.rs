@@ -115,7 +115,11 @@ impl TagInputArguments {
                 None => model.detect_format(lines, &mut options, &say)?.into(),
             };
             let has_text_key = self.format.is_none() && self.json.text_key.is_some();
-            if format == Format::Jsonl.into() && has_text_key {
+            if has_text_key
+                && [Format::Jsonl, Format::Text]
+                    .map(Into::into)
+                    .contains(&format)
+            {
                 format = InputFormat::Spans;
             }
             if format == Format::Conll.into() && options.columns.is_none() {
