@@ -106,7 +106,7 @@ fn add(
     }
     let weighed = corpus.weight(weight).map_err(exception);
     weighed.map_err(|e| at(py, || format!("weights[{i}]"), e))?;
-    let tokens = Tokens::of(sentence).map_err(|e| at(py, place, e))?;
+    let tokens = Tokens::of(sentence, items).map_err(|e| at(py, place, e))?;
     let count = tokens.len()?;
     let labels = labels_of(count).unwrap_or_else(|| Ok(vec![TokenLabel::Unknown; count]))?;
     push(corpus, items, &tokens, &labels, [place, label_place])

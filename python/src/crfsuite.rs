@@ -108,7 +108,7 @@ impl PyCrfTrainer {
         let data = &mut *data;
         for (i, items) in x.try_iter()?.enumerate() {
             let place: Place<'_> = &|| format!("{name}[{i}]");
-            let tokens = Tokens::of(&items?).map_err(|e| at(x.py(), place, e))?;
+            let tokens = Tokens::of(&items?, &data.reader).map_err(|e| at(x.py(), place, e))?;
             let labels = vec![TokenLabel::Unknown; tokens.len()?];
             let (corpus, reader) = (&mut data.corpus, &mut data.reader);
             let before = corpus.len();
@@ -179,10 +179,8 @@ impl PyCrfTrainer {
         group: i32,
         places: [Place<'_>; 2],
     ) -> PyResult<()> {
-        let tokens = Tokens::of(items).map_err(|e| match items.try_iter() {
-            Ok(_) => at(items.py(), places[0], e),
-            Err(_) => at(items.py(), places[0], type_error(items.py(), &e)),
-        })?;
+        let tokens = Tokens::of(items, &self.reader);
+        let tokens = tokens.map_err(|e| at(items.py(), places[0], e))?;
         let labels = match labels.try_iter() {
             Ok(labels) => labels.enumerate(),
             Err(_) => return Err(no_labels(labels, places[1], "labels", "a list of strings")),

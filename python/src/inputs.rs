@@ -59,7 +59,7 @@ impl SentenceReader {
         number: u64,
         place: Place<'_>,
     ) -> PyResult<Sentence> {
-        let tokens = Tokens::of(value).map_err(|e| at(value.py(), place, e))?;
+        let tokens = Tokens::of(value, &self.items).map_err(|e| at(value.py(), place, e))?;
         match &tokens {
             Tokens::List(list) => {
                 let is_word = list.is_empty()? || list.get_item(0)?.is_instance_of::<PyString>();

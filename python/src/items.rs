@@ -57,7 +57,7 @@ impl ItemReader {
     }
 
     /// The exception for something of the wrong type.
-    fn wrong_type(&self, value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
+    pub fn wrong_type(&self, value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
         let fault = found(value, what, expected);
         match self.type_errors {
             true => type_error(value.py(), &fault),
@@ -189,7 +189,11 @@ impl ItemReader {
             sink(&self.name, number)
         } else {
             let what = format!("the value of feature '{}'", self.name);
-            Err(found(value, &what, "a number, a string, a list or a dict"))
+            let expected = "a number, a string, a list or a dict";
+            Err(match value.is_instance_of::<PyInt>() {
+                true => found(value, &what, expected), // it is too large
+                false => self.wrong_type(value, &what, expected),
+            })
         }
     }
 }

@@ -33,13 +33,13 @@ pub enum Tokens<'py> {
 }
 
 impl<'py> Tokens<'py> {
-    /// Finds the tokens of a sentence.
+    /// Finds the tokens of a sentence whose features `items` reads.
     ///
     /// # Errors
     ///
-    /// `ValueError` if `value` is a string or no sequence at all, or a matrix of something else
-    /// than numbers.
-    pub fn of(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+    /// `ValueError` if `value` is a string, or a matrix of something else than numbers; what
+    /// `items` raises if it is no sequence at all.
+    pub fn of(value: &Bound<'py, PyAny>, items: &ItemReader) -> PyResult<Self> {
         if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
             return Ok(Self::List(value.clone()));
         }
@@ -52,9 +52,12 @@ impl<'py> Tokens<'py> {
         let is_sentence = !value.is_instance_of::<PyString>()
             && !value.is_instance_of::<PyBytes>()
             && !value.is_instance_of::<PyDict>();
-        let tokens = value.try_iter().ok().filter(|_| is_sentence);
-        let tokens = tokens.ok_or_else(|| found(value, "a sentence", "a list of tokens"))?;
-        let tokens: Vec<_> = tokens.collect::<PyResult<_>>()?;
+        let (what, expected) = ("a sentence", "a list of tokens");
+        let tokens = match value.try_iter() {
+            Ok(tokens) if is_sentence => tokens.collect::<PyResult<Vec<_>>>()?,
+            Ok(_) => return Err(found(value, what, expected)),
+            Err(_) => return Err(items.wrong_type(value, what, expected)),
+        };
         Ok(Self::List(PyList::new(value.py(), tokens)?.into_any()))
     }
 
@@ -192,8 +195,9 @@ impl PyItemSequence {
     fn new(pyseq: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut items = Self::default();
         let place = || "pyseq".to_owned();
-        let tokens = Tokens::of(pyseq).map_err(|e| at(pyseq.py(), place, e))?;
-        tokens.read(&mut ItemReader::default(), &mut items, &place)?;
+        let mut reader = ItemReader::of_crfsuite();
+        let tokens = Tokens::of(pyseq, &reader).map_err(|e| at(pyseq.py(), place, e))?;
+        tokens.read(&mut reader, &mut items, &place)?;
         let is_infinite = |&(_, value): &(usize, f64)| !value.is_finite();
         if let Some(i) = items.attributes.iter().position(is_infinite) {
             let t = items.ends.partition_point(|&end| end <= i);

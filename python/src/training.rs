@@ -20,7 +20,7 @@ use pyo3::types::PyDict;
 
 use crate::attributes::PyAttributeCorpus;
 use crate::corpus::PyCorpus;
-use crate::error::{exception, in_python};
+use crate::error::{exception, in_python, warn};
 use crate::fields::fields;
 use crate::inputs;
 use crate::job::{self, Finished, Job};
@@ -115,6 +115,8 @@ pub enum Event {
     Iteration(Box<Iteration>),
     /// The iterations have ended.
     End(EndReason),
+    /// Something about the labels that is most likely a mistake.
+    Warning(String),
     /// Something else.
     Message(String),
 }
@@ -200,6 +202,12 @@ impl Observer for Recorder<'_, '_> {
     }
 
     fn start(&mut self, start: &Start) {
+        let is_first = self.record.first_pass.is_none() && self.record.course.start.is_none();
+        for warning in warnings(&start.reading).filter(|_| is_first) {
+            if self.flow.is_continue() {
+                self.flow = self.job.send(Event::Warning(warning));
+            }
+        }
         self.record.course.start = Some(start.clone());
         self.send(|| Event::Start(Box::new(start.clone())));
     }
@@ -277,12 +285,21 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     let is_followed = arguments.observer.is_some();
     let work = |job: &Job<'_, Event>| Recorder::new(job, is_followed).train(trainer, corpora);
     let threads = inputs::count("threads", arguments.threads, 1)?;
-    let handle = |event| match &arguments.observer {
-        Some(observer) => observe(observer, event),
-        None => Ok(ControlFlow::Continue(())),
+    let handle = |event| match (event, &arguments.observer) {
+        (Event::Warning(text), _) => warn(py, &text, 2).map(|()| ControlFlow::Continue(())),
+        (event, Some(observer)) => observe(observer, event),
+        _ => Ok(ControlFlow::Continue(())),
     };
     let finished = job::run(py, threads, work, handle)?;
     outcome(py, finished, &settings)
+}
+
+/// Returns the warnings in what is said of the reading of training data.
+pub fn warnings(reading: &[String]) -> impl Iterator<Item = String> + '_ {
+    let warnings = reading
+        .iter()
+        .filter_map(|line| line.strip_prefix("warning: "));
+    warnings.map(str::to_owned)
 }
 
 /// Returns the result of training as a dict; without a model, raises the exception that ended it.
@@ -473,6 +490,7 @@ pub fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlo
         }
         Event::End(reason) => observer.call1(("end", reason.name()))?,
         Event::Message(message) => observer.call1(("message", message))?,
+        Event::Warning(_) => return Ok(ControlFlow::Continue(())),
     };
     Ok(flow(&reply))
 }

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::corpus::PyCorpus;
-use crate::error::exception;
+use crate::error::{exception, warn};
 use crate::fields::fields;
 use crate::inputs;
 use crate::items::Items;
@@ -24,7 +24,9 @@ use crate::job::{self, Job};
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
-use crate::training::{Bases, Data, check_unlabeled, flow, hold_out, metric, mixed, serde_text};
+use crate::training::{
+    Bases, Data, check_unlabeled, flow, hold_out, metric, mixed, serde_text, warnings,
+};
 
 /// The arguments of a search.
 #[derive(FromPyObject)]
@@ -54,6 +56,7 @@ pub struct Arguments<'py> {
 /// What happens in a search.
 enum Event {
     Start(Vec<Rung>, usize),
+    Warning(String),
     Message(String),
     Trial(usize, Box<TrialResult>),
     Progress(String, usize, usize),
@@ -144,9 +147,10 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         Some(Data::Attributes(_)) => return Err(mixed()),
         Some(Data::Share(share)) => corpora = hold_out(corpora, *share, seed)?,
     }
-    let handle = |event| match &arguments.observer {
-        Some(observer) => observe(observer, event),
-        None => Ok(ControlFlow::Continue(())),
+    let handle = |event| match (event, &arguments.observer) {
+        (Event::Warning(text), _) => warn(py, &text, 2).map(|()| ControlFlow::Continue(())),
+        (event, Some(observer)) => observe(observer, event),
+        _ => Ok(ControlFlow::Continue(())),
     };
     let work = |job: &Job<'_, Event>| {
         let validation = match folds {
@@ -162,6 +166,11 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
             false => search.settings.clone().continuing(),
         };
         let data = TuningData::from_models(&corpora, templates, validation, &settings, &models)?;
+        for warning in warnings(data.reading()) {
+            if job.send(Event::Warning(warning)).is_break() {
+                job.interrupt.store(true, Ordering::Relaxed);
+            }
+        }
         let search = Search {
             interrupt: Some(job.interrupt),
             ..search
@@ -261,7 +270,9 @@ fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()
             let configurations: Vec<usize> = rungs.iter().map(|r| r.configurations).collect();
             observer.call1(("start", (configurations, concurrency)))?
         }
-        Event::Message(message) => observer.call1(("message", message))?,
+        Event::Message(message) | Event::Warning(message) => {
+            observer.call1(("message", message))?
+        }
         Event::Trial(rung, result) => {
             let fields = trial_fields(py, &result)?;
             fields.set_item("rung", rung + 1)?;

@@ -360,7 +360,7 @@ class TestMistakes:
             ([["a"], [["b"]]], ["X", "Y"], TypeError, r"xseq\[1\]: found \['b'\] \(list\)"),
             ([["a", None]], ["X"], TypeError, r"xseq\[0\]: found None"),
             ([[("a", 1.0)]], ["X"], TypeError, r"xseq\[0\]: found \('a', 1.0\) \(tuple\)"),
-            ([{"a": None}], ["X"], ValueError, r"xseq\[0\]: found None .* feature 'a'"),
+            ([{"a": None}], ["X"], TypeError, r"xseq\[0\]: found None .* feature 'a'"),
             ([{5: 1.0}], ["X"], TypeError, r"xseq\[0\]: found 5"),
             ([{"a": 1.0}, {"b": float("nan")}], ["X", "Y"], ValueError, r"xseq\[1\]: .*'b'.*NaN"),
             ([{"a": float("-inf")}], ["X"], ValueError, r"xseq\[0\]: .*'a'.*inf"),
@@ -379,9 +379,12 @@ class TestMistakes:
     def test_of_taggers(self, tagger):
         with pytest.raises(ValueError, match=r"xseq\[1\]: .*NaN"):
             tagger.tag([["a"], {"b": float("nan")}])
-        for bad in (5, [5], [[5]], [{"a": None}], "abc"):
-            with pytest.raises(ValueError, match="found"):
-                tagger.tag(bad)
+        for bad in (5, [5], [[5]], [{"a": None}], [{5: 1.0}], [[("a", 1.0)]]):
+            for call in (tagger.tag, tagger.set, pycrfsuite.ItemSequence):
+                with pytest.raises(TypeError, match="found"):
+                    call(bad)
+        with pytest.raises(ValueError, match="found"):
+            tagger.tag("abc")
         assert tagger.tag([]) == [] and tagger.probability([]) == 0 and tagger.marginal("O", 0) == 0
         tagger.set(X[0])
         labels = tagger.tag()

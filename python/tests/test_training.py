@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -44,6 +45,20 @@ def test_files_and_sentences_in_memory_train_the_same_model(tmp_path, sample):
     ]
     assert len(weights[0]) > 1000
     assert all(other == weights[0] for other in weights)
+
+
+def test_labels_that_look_like_mistakes_are_warnings():
+    words = [["Ann", "left"], ["Rome", "fell"]] * 60 + [["x", "y"]]
+    labels = [["B-PER", "O"], ["B-LOC", "O"]] * 60 + [['"', "O"]]
+    match = r"the label '\\\"' belongs to no scheme, unlike the others \(IOB2\)"
+    features = [[{"word": word} for word in sentence] for sentence in words]
+    for data, template in [((words, labels), "minimal"), ((features, labels), None)]:
+        with pytest.warns(UserWarning, match=match) as found:
+            train(data, template=template, **SMALL)
+        assert len(found) == 1 and found[0].filename == __file__
+    with warnings.catch_warnings(), pytest.raises(UserWarning, match=match):
+        warnings.simplefilter("error")
+        train((words, labels), template="minimal", **SMALL)
 
 
 def test_files_have_options(tmp_path):

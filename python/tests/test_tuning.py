@@ -36,6 +36,14 @@ def test_the_best_of_a_grid_is_trained(parts, tmp_path):
     assert trained.dev_score == pytest.approx(result.best.score, abs=0.1)
 
 
+def test_labels_that_look_like_mistakes_are_warnings():
+    words = [["Ann", "left"], ["Rome", "fell"]] * 60 + [["x", "y"]]
+    labels = [["B-PER", "O"], ["B-LOC", "O"]] * 60 + [['"', "O"]]
+    with pytest.warns(UserWarning, match="belongs to no scheme, unlike the others") as found:
+        tune((words, labels), folds=2, max_iterations=2, **SMALL)
+    assert len(found) == 1 and found[0].filename == __file__
+
+
 def test_the_same_search_has_the_same_result_on_any_number_of_threads(parts):
     results = [tune(*parts, threads=threads, **SMALL) for threads in (1, 2)]
     assert results[0].tagger.to_bytes() == results[1].tagger.to_bytes()

@@ -162,7 +162,10 @@ impl ColumnLayout {
             (Some(names), _) => named_columns(line, width, names, options),
             (None, Some(row)) => {
                 let names = names_of_header(row, usize::from(first.are_numbered));
-                named_columns(line, width, &names, options)
+                named_columns(line, width, &names, options).map_err(|error| match error {
+                    Error::Parameter(fault) => line.error(format!("in the header row: {fault}")),
+                    other => other,
+                })
             }
             (None, None) => default_columns(line, width, first.are_numbered, options),
         }

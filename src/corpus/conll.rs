@@ -376,6 +376,14 @@ mod tests {
             error("a O\n", &columns("word,word")),
             "two columns have the name 'word'"
         );
+        let header = ReadOptions {
+            header: true,
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            error("word ner ner\na O O\n", &header),
+            "x:2: in the header row: two columns have the name 'ner'"
+        );
     }
 
     #[test]

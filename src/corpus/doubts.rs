@@ -7,17 +7,21 @@ use super::read_report::{ReadReport, Repair};
 use crate::error::Place;
 use crate::sentence::{Schema, Sentence};
 
-const ODD_LABEL: Repair = Repair {
-    one: "label has blanks or control characters inside",
-    many: "labels have blanks or control characters inside",
-    fate: "kept (are the columns separated by tabs and blanks?)",
-};
+impl Repair {
+    /// Labels with blanks or control characters, which are kept.
+    pub const ODD_LABEL: Self = Self {
+        one: "label has blanks or control characters inside",
+        many: "labels have blanks or control characters inside",
+        fate: "kept (if they are in columns: are these separated by tabs and blanks?)",
+    };
 
-const ODD_WORD: Repair = Repair {
-    one: "word has blanks or control characters inside",
-    many: "words have blanks or control characters inside",
-    fate: "kept",
-};
+    /// Words with blanks or control characters, which are kept.
+    pub const ODD_WORD: Self = Self {
+        one: "word has blanks or control characters inside",
+        many: "words have blanks or control characters inside",
+        fate: "kept",
+    };
+}
 
 const PLACEHOLDER: Repair = Repair {
     one: "token is the placeholder -X-",
@@ -80,14 +84,8 @@ impl Doubts {
     pub fn token(&mut self, sentence: &Sentence, line: &InputLine, report: &ReadReport) {
         let t = sentence.len() - 1;
         let label = sentence.label(t).unwrap_or_default();
-        if label.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            report.warn_at(&ODD_LABEL, line.file, line.number);
-        }
-        let is_odd = |byte| byte < b' ' || byte == 0x7f || byte == b' ' && !self.blanks;
         let word = self.word.map_or("", |word| sentence.cell(t, word));
-        if word.bytes().any(is_odd) {
-            report.warn_at(&ODD_WORD, line.file, line.number);
-        }
+        check_token((word, self.blanks), label, line, report);
         if line.text.starts_with("-X-") && word == "-X-" {
             report.warn_at(&PLACEHOLDER, line.file, line.number);
         }
@@ -133,5 +131,22 @@ impl Doubts {
             };
             report.warn(Place::line(file, comments.line), what);
         }
+    }
+}
+
+/// Looks for blanks and control characters in the word of a token, where blanks may be allowed, and
+/// in its label.
+pub(super) fn check_token(
+    (word, blanks): (&str, bool),
+    label: &str,
+    line: &InputLine,
+    report: &ReadReport,
+) {
+    if label.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        report.warn_at(&Repair::ODD_LABEL, line.file, line.number);
+    }
+    let is_odd = |byte| byte < b' ' || byte == 0x7f || byte == b' ' && !blanks;
+    if word.bytes().any(is_odd) {
+        report.warn_at(&Repair::ODD_WORD, line.file, line.number);
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::by_line::LineParser;
+use super::doubts::check_token;
 use super::json_attributes::{self, ATTRIBUTES};
 use super::json_columns::{JsonColumns, column, partial_labels, strings};
 use super::json_object::{JsonObject, parse_object, type_name};
@@ -213,6 +214,13 @@ impl JsonlParser {
                     t + 1
                 )));
             }
+            let label = sentence.label(t).unwrap_or_default();
+            check_token(
+                (sentence.cell(t, 0), false),
+                label,
+                line,
+                &self.options.report,
+            );
             if let Some(label) = labels.next() {
                 sentence.set_last_label(label);
             }

@@ -123,10 +123,16 @@ impl ReadReport {
         self.entries().iter().map(Entry::notice).collect()
     }
 
-    /// The warnings: the first place of each, and what is there.
-    pub fn warnings(&self) -> Vec<(Place, String)> {
+    /// The warnings but some: the first place of each, and what is there.
+    pub fn warnings_but(&self, known: &[Repair]) -> Vec<(Place, String)> {
         let entries = self.entries();
-        let warnings = entries.iter().filter(|entry| entry.is_warning);
+        let is_known = |entry: &Entry| match entry.what {
+            What::Counted(repair, _) => known.contains(repair),
+            What::Text(_) => false,
+        };
+        let warnings = entries
+            .iter()
+            .filter(|entry| entry.is_warning && !is_known(entry));
         let warning = |entry: &Entry| Some((entry.first.clone()?, entry.text()));
         warnings.filter_map(warning).collect()
     }
@@ -219,8 +225,8 @@ mod tests {
         ];
         assert_eq!(report.notices(), notices);
         assert_eq!(
-            report.warnings()[0],
-            (Place::line("x", 1), "looks odd".to_owned())
+            report.warnings_but(&[DROPPED]),
+            [(Place::line("x", 1), "looks odd".to_owned())]
         );
     }
 }

@@ -40,8 +40,8 @@ pub struct Start {
     pub dev_sentences: usize,
     /// Number of labels.
     pub labels: usize,
-    /// How the training data were read, in words: labels and columns, then warnings. Empty for
-    /// documents.
+    /// How the training data were read, in words: labels and columns, then warnings, also of noise
+    /// that does not fit them. Of documents only these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reading: Vec<String>,
     /// Number of distinct attributes, node and edge.

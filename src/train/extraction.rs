@@ -14,7 +14,7 @@ use crate::chain::Order;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
-use crate::memory::{MemoryLimit, input_over_limit};
+use crate::memory::{MemoryLimit, available_address_space, input_over_limit};
 use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Separation};
 use crate::template::Template;
 
@@ -323,6 +323,7 @@ fn caseless_copies(
 struct ExtractionMemory {
     text: usize, // sentences that have not been freed, in bytes
     limit: u64,
+    has_address_limit: bool,
     sentences: usize, // extracted so far
 }
 
@@ -330,10 +331,14 @@ impl ExtractionMemory {
     /// Sentences from one check to the next.
     const INTERVAL: usize = 64;
 
+    /// Address space that must be left for what is not counted, such as memoized values.
+    const RESERVE: u64 = 16 << 20;
+
     fn new(text: usize, limit: MemoryLimit) -> Self {
         Self {
             text,
             limit: limit.bytes(text as u64),
+            has_address_limit: available_address_space().is_some(),
             sentences: 0,
         }
     }
@@ -353,13 +358,22 @@ impl ExtractionMemory {
         let document = sentence
             .document()
             .map_or(0, |(document, _)| document.memory());
-        if (self.text + document + builder.memory()) as u64 <= self.limit {
+        let attributes = builder.memory() as u64;
+        let mut limit = self.limit;
+        if self.has_address_limit {
+            // An array that grows takes twice its size beside itself, and none is more than half of
+            // all. Training needs more than that.
+            let left = available_address_space().unwrap_or(u64::MAX);
+            limit = limit.min(left.saturating_sub(Self::RESERVE));
+        }
+        let counted = (self.text + document) as u64 + attributes;
+        if counted <= self.limit && attributes <= limit {
             return Ok(());
         }
         Err(input_over_limit(
             sentence.sentence().place(0),
             "the attributes up to here need",
-            self.limit,
+            limit,
             "less text, a smaller template",
         ))
     }

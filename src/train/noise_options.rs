@@ -101,6 +101,10 @@ impl From<NoiseKind> for String {
     }
 }
 
+/// Number of labels above which sigma points are further from dropout than its quadratic term
+/// (`docs/dropout.md`).
+const MOST_LABELS_OF_SIGMA_POINTS: usize = 20;
+
 /// The noise term of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseOptions {
@@ -160,6 +164,18 @@ impl NoiseOptions {
     /// Returns whether there is any noise.
     pub fn is_on(&self) -> bool {
         self.dropout > 0.0 || self.edge_noise() > 0.0
+    }
+
+    /// A warning if the noise approximates dropout worse than the default does, with so many labels.
+    pub(super) fn warning(&self, labels: usize) -> Option<String> {
+        let has_sigma_points = matches!(self.kind, NoiseKind::GaussianScores(_));
+        (self.is_on() && has_sigma_points && labels > MOST_LABELS_OF_SIGMA_POINTS).then(|| {
+            format!(
+                "warning: --noise {} with {labels} classes: above about \
+                 {MOST_LABELS_OF_SIGMA_POINTS} it is further from dropout than --noise dropout is",
+                self.kind
+            )
+        })
     }
 
     /// Returns whether amounts are rates below 1, not variances.

@@ -28,7 +28,7 @@ pub(super) fn check(sentences: &Sentences, findings: &mut Findings) {
     check_normalization(sentences, findings);
 }
 
-/// Looks for empty cells, and for words with blanks.
+/// Looks for empty cells, and for words and labels with blanks.
 fn check_cells(sentence: &Sentence, findings: &mut Findings) {
     let names = sentence.schema().names();
     if sentence.attributes.is_some() {
@@ -41,9 +41,14 @@ fn check_cells(sentence: &Sentence, findings: &mut Findings) {
             findings.add(FindingKind::EmptyCell, sentence.place(t), text);
         }
         let cell = word.map_or("", |word| sentence.cell(t, word));
-        if cell.contains([' ', '\t']) {
+        if cell.contains([' ', '\t', '\n', '\r']) {
             let text = || format!("'{}'", shown(cell));
             findings.add(FindingKind::BlankInWord, sentence.place(t), text);
+        }
+        let label = sentence.label(t).unwrap_or_default();
+        if label.contains(char::is_whitespace) {
+            let text = || format!("'{}'", shown(label));
+            findings.add(FindingKind::BlankInLabel, sentence.place(t), text);
         }
     }
 }

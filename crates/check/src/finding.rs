@@ -93,6 +93,8 @@ kinds! {
     EmptyCell Warning "tokens with an empty cell",
     /// A word contains a blank.
     BlankInWord Warning "words with a blank inside",
+    /// A label contains white space.
+    BlankInLabel Warning "labels with a blank inside (columns separated by tabs and blanks?)",
     /// A sentence is very long.
     LongSentence Warning "sentences of more than 200 tokens",
     /// Reading took something for what it most likely is not, or decided what no option says.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::finding::{FindingKind, Findings};
 use super::role::Role;
 use super::scan::{LineScan, ScannedInput};
-use dropchain::corpus::{Format, ReadOptions, ReadReport, Reader, decoded, open_stream};
+use dropchain::corpus::{Format, ReadOptions, ReadReport, Reader, Repair, decoded, open_stream};
 use dropchain::error::{Error, Place, Result};
 use dropchain::label::SchemeDetector;
 use dropchain::memory::input_over_limit;
@@ -106,7 +106,9 @@ impl FileReading {
             sentences.push(sentence);
         }
         drop(reader);
-        for (place, text) in options.report.warnings() {
+        // What is looked for in all sentences, with each place.
+        let known = [Repair::ODD_LABEL, Repair::ODD_WORD];
+        for (place, text) in options.report.warnings_but(&known) {
             (self.findings).add(FindingKind::DoubtfulReading, place, || text);
         }
         let scan = Arc::into_inner(scan).map(Mutex::into_inner);

@@ -344,18 +344,32 @@ impl TextArguments {
         self.paragraphs
     }
 
-    /// Says what was changed in the inputs, and what was decided about them.
-    pub fn print_notices(&self) {
-        self.report.notices().iter().for_each(|text| notice(text));
+    /// Says what was changed in the inputs, and what was decided about them; if `quiet`, only what
+    /// was changed as an option allows.
+    pub fn print_notices(&self, quiet: bool) {
+        let texts = match quiet {
+            true => self.report.losses(),
+            false => self.report.notices(),
+        };
+        texts.iter().for_each(|text| notice(text));
     }
 
-    /// Says the same; if progress is quiet, only what was changed as an option allows.
+    /// Says the same, beside progress.
     pub fn print_notices_to(&self, progress: &Progress) {
         match progress {
-            Progress::Quiet => self.report.losses().iter().for_each(|text| notice(text)),
+            Progress::Quiet => self.print_notices(true),
             _ => progress.println_all(self.report.notices()),
         }
     }
+}
+
+/// Where JSON has its text.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct TextKeyArguments {
+    /// The key of the text in --format spans [default: text, or the only string of `data`]
+    #[arg(long, value_name = "KEY", hide_long_help = true)]
+    pub text_key: Option<String>,
 }
 
 /// How to read spans of characters.
@@ -370,9 +384,8 @@ pub struct SpanArguments {
     /// The error lists all of them. Discontinuous spans of BRAT are treated alike.
     #[arg(long, value_name = "ACTION", hide_long_help = true)]
     misaligned: Option<Misaligned>,
-    /// The key of the text in --format spans [default: text, or the only string of `data`]
-    #[arg(long, value_name = "KEY", hide_long_help = true)]
-    text_key: Option<String>,
+    #[command(flatten)]
+    pub text_key: TextKeyArguments,
     /// Spans with several labels: drop, or first (label) [default: drop]
     ///
     /// A notice counts them.
@@ -385,7 +398,7 @@ impl SpanArguments {
         SpanOptions {
             offsets: self.offsets.unwrap_or_default(),
             misaligned: self.misaligned.unwrap_or_default(),
-            text_key: self.text_key.clone(),
+            text_key: self.text_key.text_key.clone(),
             several_labels: self.several_labels.unwrap_or_default(),
         }
     }

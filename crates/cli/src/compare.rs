@@ -64,7 +64,7 @@ impl CompareCommand {
             .read([&self.gold, &self.a, &self.b])
             .check()?;
         self.threads.start_pool()?;
-        let gold = GoldCorpus::read(&self.input, &self.gold)?;
+        let gold = GoldCorpus::read(&self.input, &self.gold, self.quiet)?;
         let a = gold.read_predictions(&self.input, &self.a)?;
         let b = gold.read_predictions(&self.input, &self.b)?;
         let (own, predicted) = gold.labelings(&self.labels.detector(), [&a, &b], self.quiet);

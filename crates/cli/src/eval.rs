@@ -175,7 +175,7 @@ impl EvalCommand {
 
     /// Tags the gold file and scores the result.
     fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Scored> {
-        let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
+        let gold = GoldTagger::open(model, gold, (&self.input, self.quiet), self.document)?;
         self.evaluate_tagger(&gold)
     }
 
@@ -186,7 +186,7 @@ impl EvalCommand {
         model: &FileName,
         gold: &FileName,
     ) -> CommandResult {
-        let mut gold = GoldTagger::open(model, gold, &self.input, self.document)?;
+        let mut gold = GoldTagger::open(model, gold, (&self.input, self.quiet), self.document)?;
         let mut evaluations = Vec::new();
         let sentences = gold.corpus.sentences().to_vec();
         for &rate in &rates.0 {
@@ -222,7 +222,7 @@ impl EvalCommand {
 
     /// Scores a file of predictions.
     fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Scored> {
-        let gold = GoldCorpus::read(&self.input, gold)?;
+        let gold = GoldCorpus::read(&self.input, gold, self.quiet)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
         let (gold_labeling, [labeling]) =
             gold.labelings(&self.labels.detector(), [&predicted], self.quiet);

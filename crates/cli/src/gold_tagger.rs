@@ -31,12 +31,12 @@ impl GoldTagger {
     pub fn open(
         model: &FileName,
         gold: &FileName,
-        input: &InputArguments,
+        (input, quiet): (&InputArguments, bool),
         documents: DocumentArguments,
     ) -> Result<Self> {
         let tagger = open_tagger(model)?.with_memory_limit(input.limits.memory());
         let tagger = documents.apply_to_tagger(tagger)?;
-        let corpus = read_gold(input, tagger.model().header(), gold)?;
+        let corpus = read_gold((input, quiet), tagger.model().header(), gold)?;
         Ok(Self {
             tagger,
             file: gold.clone(),
@@ -118,7 +118,11 @@ impl GoldTagger {
 }
 
 /// Reads a gold file for a model.
-fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result<Corpus> {
+fn read_gold(
+    (input, quiet): (&InputArguments, bool),
+    header: &Header,
+    gold: &FileName,
+) -> Result<Corpus> {
     let format = match (input.format, Format::guess(gold)) {
         (Some(format), _) => format,
         (None, Format::Conll) if header.template.is_none() => Format::Crfsuite.into(),
@@ -128,7 +132,7 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
     if format == InputFormat::Brat {
         // A folder has no first lines.
         let corpus = Corpus::read([gold], &input.read_options())?;
-        input.text.print_notices();
+        input.text.print_notices(quiet);
         return Ok(corpus);
     }
     let reader = Reader::open_by_content(&[gold], |lines| {
@@ -147,7 +151,7 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
         Ok(model.read_options(format, input.spans.options(), options))
     })?;
     let corpus = Corpus::collect(reader)?;
-    input.text.print_notices();
+    input.text.print_notices(quiet);
     Ok(corpus)
 }
 

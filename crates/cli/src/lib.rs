@@ -1,5 +1,7 @@
 //! The command-line interface: parses arguments, runs commands, and does all terminal output.
 
+#[cfg(target_os = "linux")]
+mod address_space;
 mod arguments;
 mod bench;
 mod check;
@@ -212,6 +214,8 @@ fn parse() -> Result<Cli, ParseError> {
 
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    address_space::share();
     interrupt::survive_size_limit();
     let result = match parse() {
         Ok(cli) => cli.command.run(),

@@ -2,13 +2,15 @@
 
 use dropchain::Result;
 use dropchain::corpus::{
-    CONLLU_COLUMNS, DOCUMENT_START, Format, LineReader, ReadOptions, recognize, split_cells,
+    CONLLU_COLUMNS, DOCUMENT_START, Format, JsonObject, LineReader, ReadOptions, recognize,
+    split_cells,
 };
+use dropchain::label::Notation;
 use dropchain::tag::Header;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::line_kinds::{are_broken, are_words};
-use crate::progress::notice;
+use crate::tag_input::file_name;
 
 /// Maximum number of lines that are looked at.
 const MAX_LINES: usize = 20;
@@ -20,13 +22,14 @@ const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text
 pub struct ModelColumns<'a>(pub &'a Header);
 
 impl ModelColumns<'_> {
-    /// Guesses the format of a file to be tagged from its first lines, and says so unless it is
-    /// raw text. As few lines are read as possible, for one types them, or a program is waiting.
+    /// Guesses the format of a file to be tagged from its first lines, and gives `notice` of it
+    /// unless it is raw text. As few lines are read as possible, for one types them, or a program is waiting.
     /// Sets the columns if they are not those of the training data.
     pub fn detect_format(
         &self,
         lines: &mut LineReader,
         options: &mut ReadOptions,
+        notice: &dyn Fn(&str),
     ) -> Result<Format> {
         let available = lines.available()?;
         let Some((number, line)) = first_content(lines, options)? else {
@@ -35,10 +38,7 @@ impl ModelColumns<'_> {
         if self.0.template.is_none() && line.contains('\t') {
             return Ok(Format::Crfsuite);
         }
-        let file = match &**lines.file() {
-            "-" => "standard input".to_owned(),
-            file => file.to_owned(),
-        };
+        let file = file_name(lines.file()).to_owned();
         let format = if line.starts_with("{\"") && line.trim_end().ends_with('}') {
             Format::Jsonl
         } else if is_conllu(&line) {
@@ -126,17 +126,27 @@ impl ModelColumns<'_> {
         line.contains('\t') && without_labels == Some(cells.len())
     }
 
-    /// Returns whether a cell is a label of the model, in any scheme.
+    /// Returns whether a cell is a label of the model: written as in the training data, or of a
+    /// span of one of its types in another scheme.
     fn is_label(&self, cell: &str) -> bool {
-        if self.0.joined.is_some() {
-            return self.0.labels.id(cell).is_some();
+        let Header {
+            labels,
+            labeling,
+            corpus_labeling,
+            joined,
+            ..
+        } = self.0;
+        let has_types = joined.is_none() && self.0.encodes_spans();
+        if labels.id(cell).is_some() || has_types && cell == corpus_labeling.outside() {
+            return true;
         }
-        let kind = |label: &str| match label.split_once('-') {
-            Some((_, kind)) => kind.to_owned(),
-            None => label.to_owned(),
-        };
-        let labels = self.0.labels.names();
-        labels.iter().any(|label| kind(label) == kind(cell))
+        let notations = [&corpus_labeling.notation, &Notation::CANONICAL];
+        let mut chunks = notations.into_iter().filter_map(|n| n.read(cell));
+        has_types
+            && chunks.any(|chunk| {
+                let mut own = labels.names().iter().map(|label| labeling.chunk(label));
+                own.any(|own| own.tag != "O" && own.kind == chunk.kind)
+            })
     }
 
     /// Returns whether all of the first lines have as many cells as there are columns, the labels
@@ -159,6 +169,44 @@ impl ModelColumns<'_> {
             }
         }
         Ok(count >= 3 && widths != [false; 2])
+    }
+
+    /// Returns the name of the column, or of the key, of labels in the first line of a file, if it
+    /// has some.
+    pub fn label_of_file(
+        &self,
+        format: InputFormat,
+        lines: &mut LineReader,
+        options: &ReadOptions,
+    ) -> Result<Option<&str>> {
+        let may_have = [Format::Conll, Format::Conllu, Format::Jsonl].map(Into::into);
+        if !may_have.contains(&format) {
+            return Ok(None);
+        }
+        let Some((_, line)) = first_content(lines, options)? else {
+            return Ok(None);
+        };
+        let has = |label: &&str| match format {
+            InputFormat::Core(Format::Conll) => {
+                let own = Some(&self.0.columns).filter(|_| self.0.has_own_columns());
+                let columns = options.columns.as_ref().or(own);
+                columns.is_some_and(|columns| {
+                    columns.len() == cells(&line).len() && columns.iter().any(|c| c == label)
+                })
+            }
+            InputFormat::Core(Format::Conllu) => {
+                let column = CONLLU_COLUMNS.iter().position(|column| column == label);
+                let cell = column.and_then(|column| line.split('\t').nth(column));
+                cell.is_some_and(|cell| cell != "_")
+            }
+            InputFormat::Core(Format::Jsonl) => {
+                let object: Option<JsonObject<'_>> = serde_json::from_str(&line).ok();
+                object.is_some_and(|object| object.get(label).is_some())
+            }
+            _ => false,
+        };
+        let labels = [self.0.label_name(), Some("labels")];
+        Ok(labels.into_iter().flatten().find(has))
     }
 
     /// Returns the options for reading input in a format: as far as they leave it open, like the

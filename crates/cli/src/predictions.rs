@@ -26,9 +26,9 @@ pub struct Predictions {
 }
 
 impl GoldCorpus {
-    pub fn read(input: &InputArguments, file: &FileName) -> Result<Self> {
+    pub fn read(input: &InputArguments, file: &FileName, quiet: bool) -> Result<Self> {
         let sentences = Corpus::read([file], &input.read_options())?;
-        input.text.print_notices();
+        input.text.print_notices(quiet);
         Ok(Self {
             file: file.clone(),
             sentences,

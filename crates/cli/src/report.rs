@@ -192,7 +192,7 @@ impl ReportCommand {
 
     /// Tags a gold file with a model.
     fn tag(&self, model: &FileName, gold: &FileName) -> Result<(Evaluated, Option<ReadOptions>)> {
-        let tagger = GoldTagger::open(model, gold, &self.input, self.document)?;
+        let tagger = GoldTagger::open(model, gold, (&self.input, self.quiet), self.document)?;
         let options = TagOptions {
             constrain: self.constrain.is_on(),
             marginals: true,
@@ -208,13 +208,14 @@ impl ReportCommand {
         })?;
         let read = header.read_options(Format::Conll, self.input.read_options());
         let has_labelings = tagger.joined().is_none();
-        let labelings = has_labelings.then(|| tagger.labelings(&self.labels.detector(), false));
+        let labelings =
+            has_labelings.then(|| tagger.labelings(&self.labels.detector(), self.quiet));
         Ok((evaluated.with_corpus(tagger.corpus, labelings), Some(read)))
     }
 
     /// Reads predictions and gold labels from two files.
     fn read_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Evaluated> {
-        let gold = GoldCorpus::read(&self.input, gold)?;
+        let gold = GoldCorpus::read(&self.input, gold, self.quiet)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
         let mut evaluated = Evaluated::new(predictions);
         gold.visit(&predicted, |_, labels, own, predictions| {

@@ -95,7 +95,7 @@ impl TagCommand {
                 self.write(&tagger, reader, format, streams)?;
             }
         }
-        self.input.text.print_notices();
+        self.input.print_notices();
         Ok(())
     }
 

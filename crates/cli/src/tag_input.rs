@@ -12,7 +12,8 @@ use dropchain_documents::ModelKind;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::arguments::{
-    FileName, LimitArguments, LineArguments, TextArguments, input_format, named_format, other_files,
+    FileName, LimitArguments, LineArguments, TextArguments, TextKeyArguments, input_format,
+    named_format, other_files,
 };
 use crate::model_columns::ModelColumns;
 use crate::progress::notice;
@@ -34,6 +35,11 @@ pub struct TagInputArguments {
     lines: LineArguments,
     #[command(flatten)]
     pub text: TextArguments,
+    #[command(flatten)]
+    json: TextKeyArguments,
+    /// Print no notices of how the input is read
+    #[arg(long, help_heading = None::<&str>)]
+    quiet: bool,
 }
 
 impl TagInputArguments {
@@ -44,6 +50,11 @@ impl TagInputArguments {
         } else {
             self.input.clone()
         }
+    }
+
+    /// Says what was changed in the inputs, and what was decided about them.
+    pub fn print_notices(&self) {
+        self.text.print_notices(self.quiet);
     }
 
     /// Returns the files that are read beside those.
@@ -64,8 +75,13 @@ impl TagInputArguments {
             None => named_format(files)?.map(Into::into),
         };
         let model = ModelColumns(header);
+        let say = |text: &str| {
+            if !self.quiet {
+                notice(text);
+            }
+        };
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
-            notice("reading from the terminal; Ctrl-D ends the input");
+            say("reading from the terminal; Ctrl-D ends the input");
         }
         let options = self.text.apply(ReadOptions {
             columns: self.columns.clone(),
@@ -77,8 +93,12 @@ impl TagInputArguments {
             memory: limits.memory(),
             ..ReadOptions::default()
         });
+        let spans = SpanOptions {
+            text_key: self.json.text_key.clone(),
+            ..SpanOptions::default()
+        };
         let read_options = |format, options| {
-            let options = model.read_options(format, SpanOptions::default(), options);
+            let options = model.read_options(format, spans.clone(), options);
             forced.apply(options, format)
         };
         if named == Some(InputFormat::Brat) {
@@ -92,14 +112,37 @@ impl TagInputArguments {
             options.decode(lines);
             format = match named {
                 Some(format) => format,
-                None => model.detect_format(lines, &mut options)?.into(),
+                None => model.detect_format(lines, &mut options, &say)?.into(),
             };
+            let has_text_key = self.format.is_none() && self.json.text_key.is_some();
+            if has_text_key
+                && [Format::Jsonl, Format::Text]
+                    .map(Into::into)
+                    .contains(&format)
+            {
+                format = InputFormat::Spans;
+            }
             if format == Format::Conll.into() && options.columns.is_none() {
                 options.columns = model.fewer(lines, &options, false)?;
+            }
+            let label = model.label_of_file(format, lines, &options)?;
+            if let Some(label) = label.filter(|_| forced.forced.is_empty()) {
+                say(&format!(
+                    "{}: its labels ({label}) are ignored; --forced {label} keeps them",
+                    file_name(lines.file())
+                ));
             }
             read_options(format, options)
         })?;
         Ok((reader, format))
+    }
+}
+
+/// Returns the name of a file as messages have it.
+pub fn file_name(file: &str) -> &str {
+    match file {
+        "-" => "standard input",
+        file => file,
     }
 }
 

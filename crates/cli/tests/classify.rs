@@ -212,6 +212,38 @@ fn shared_noise_of_two_classes_is_twice_that_of_weights() {
     assert!((all[0] - all[2]).abs() > 1e-4, "{all:?}");
 }
 
+#[test]
+fn sigma_points_of_many_classes_get_a_warning() {
+    let texts = |classes: usize| -> String {
+        let lines = (0..2 * classes).map(|i| format!("c{}\tword{i} of many\n", i % classes));
+        lines.collect()
+    };
+    let dir = TestDir::new(&[("20.tsv", &texts(20)), ("21.tsv", &texts(21))]);
+    let warning = "warning: --noise gaussian-scores with 21 classes: above about 20 it is further \
+                   from dropout than --noise dropout is";
+    for (line, is_warned) in [
+        ("21.tsv --noise gaussian-scores", true),
+        ("20.tsv --noise gaussian-scores", false),
+        (
+            "21.tsv --noise gaussian-scores --multiclass one-vs-rest",
+            false,
+        ),
+        ("21.tsv --noise gaussian-scores --dropout 0", false),
+        ("21.tsv --noise dropout", false),
+    ] {
+        let run = dir.run(&format!(
+            "classify train {line} --max-iterations 1 --model m"
+        ));
+        assert_eq!(
+            run.stderr.contains(warning),
+            is_warned,
+            "{line}: {}",
+            run.stderr
+        );
+        run.success();
+    }
+}
+
 fn log_loss(dir: &TestDir, model: &str) -> f64 {
     let report = dir.run(&format!("classify eval {model} train.txt --json"));
     report.json()["log_loss"].as_f64().unwrap()

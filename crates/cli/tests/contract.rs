@@ -313,9 +313,12 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
         "tag m train.conll",
     ] {
         let output = dir.run(line);
-        let reading = match line.starts_with("eval") {
-            true => "train.conll: read as IOB2, 5 labels\n",
-            false => "",
+        let reading = match line.split(' ').next() {
+            Some("eval") => "train.conll: read as IOB2, 5 labels\n",
+            Some("tag") => {
+                "train.conll: its labels (label) are ignored; --forced label keeps them\n"
+            }
+            _ => "",
         };
         assert_eq!(output.stderr, reading, "{line}");
         assert_ne!(output.success(), "", "{line}");
@@ -323,6 +326,7 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
     for line in [
         "eval m train.conll --quiet",
         "compare train.conll train.conll train.conll --quiet",
+        "tag m train.conll --quiet",
     ] {
         assert_eq!(dir.run(line).stderr, "", "{line}");
     }

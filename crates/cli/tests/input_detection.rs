@@ -46,9 +46,11 @@ fn columns_as_in_training_are_read_as_columns() {
     );
     for name in ["test.txt", "test.b", "untagged.tabs"] {
         let run = dir.run(&format!("tag m {name}"));
-        let notice =
-            format!("{name}: read as columns (word pos ner); --format text reads raw text");
-        assert_eq!(run.stderr.trim_end(), notice);
+        let notices = format!(
+            "{name}: read as columns (word pos ner); --format text reads raw text\n{name}: its \
+             labels (ner) are ignored; --forced ner keeps them"
+        );
+        assert_eq!(run.stderr.trim_end(), notices);
         let tagged = run.success();
         assert!(
             outer_cells(&tagged).ends_with(&outer_cells(&expected)),

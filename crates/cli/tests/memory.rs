@@ -483,3 +483,40 @@ fn text_that_copies_of_a_sentence_share_is_not_counted_below_zero() {
         .train(twice, template, &mut ());
     assert!(trained.is_ok());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_address_space_is_an_error_and_leaves_no_files() {
+    let dir = TestDir::with_model(NER_CORPUS, MODEL);
+    dir.write("words.conll", many_words(20_000));
+    let texts = (0..2_000).fold(String::new(), |mut text, i| {
+        let _ = writeln!(
+            text,
+            "{}\tword{i} and a{} of b{}",
+            i % 2,
+            i % 97,
+            i * i % 1009
+        );
+        text
+    });
+    dir.write("texts.tsv", texts);
+    let names = dir.names();
+    for command in [
+        "train words.conll --template ner-two-passes --max-iterations 2 --model new",
+        "tune words.conll --template ner --folds 2 --l2 1 --max-iterations 2 --model new",
+        "classify train texts.tsv --loss logistic --hidden 20 --max-iterations 2 --model new",
+        "classify tune texts.tsv --folds 2 --l2 1 --max-iterations 2 --model new",
+        "tag m words.conll --columns word,pos",
+        "tag m /dev/zero",
+    ] {
+        for megabytes in [120, 160, 220, 300] {
+            let limit = format!("ulimit -v {megabytes}000");
+            let line = format!("{limit} && exec \"$D\" {command} --threads 2");
+            let output = dir.shell(&line);
+            let (code, message) = (output.status.code(), output.stderr);
+            assert!(matches!(code, Some(0 | 1)), "{limit}: {command}: {message}");
+            let _ = fs::remove_file(dir.path("new"));
+            assert_eq!(dir.names(), names, "{limit}: {command}");
+        }
+    }
+}

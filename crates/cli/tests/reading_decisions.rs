@@ -146,8 +146,8 @@ fn files_that_were_joined_have_no_marks_inside() {
 fn labels_with_blanks_are_doubted_and_line_ends_recognized() {
     let mixed = "Mira\tNNP O B-PER\nleft\tVBD O O\n";
     assert!(said("train.tsv", mixed, "").contains(
-        "warning: train.tsv:1: 2 labels have blanks or control characters inside: kept (are the \
-         columns separated by tabs and blanks?)"
+        "warning: train.tsv:1: 2 labels have blanks or control characters inside: kept (if they \
+         are in columns: are these separated by tabs and blanks?)"
     ));
     let dir = TestDir::new(&[
         ("train.tsv", mixed),
@@ -155,10 +155,8 @@ fn labels_with_blanks_are_doubted_and_line_ends_recognized() {
     ]);
     let check = dir.run("check train.tsv").success();
     let check = check.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        check.contains("are the columns separated by tabs and blanks?"),
-        "{check}"
-    );
+    let finding = "labels with a blank inside (columns separated by tabs and blanks?): 2";
+    assert!(check.contains(finding), "{check}");
     let run = dir.run("train dos.tsv --template minimal --l2 0.01 --model m");
     assert!(
         run.stderr
@@ -375,5 +373,65 @@ fn missing_columns_of_a_model_are_named() {
     assert!(
         error.contains("text.txt:1: this model needs part-of-speech tags"),
         "{error}"
+    );
+}
+
+#[test]
+fn labels_of_input_that_tag_ignores_are_named() {
+    let dir = TestDir::new(&[("train.conll", CORPUS)]);
+    dir.run(TRAIN).success();
+    let json = "{\"tokens\":[\"Mira\",\"ran\"],\"label\":[\"B-PER\",\"O\"]}\n";
+    dir.write("in.jsonl", json);
+    let ignored =
+        |file: &str| format!("{file}: its labels (label) are ignored; --forced label keeps them\n");
+    for file in ["train.conll", "in.jsonl"] {
+        let run = dir.run(&format!("tag m {file}"));
+        assert!(run.stderr.ends_with(&ignored(file)), "{}", run.stderr);
+        for options in ["--quiet", "--forced label"] {
+            let run = dir.run(&format!("tag m {file} {options}"));
+            assert!(!run.stderr.contains("ignored"), "{}", run.stderr);
+            run.success();
+        }
+    }
+    let run = dir.run("tag m train.conll --quiet");
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn tag_reads_json_whose_text_has_another_key() {
+    let dir = TestDir::new(&[("train.conll", CORPUS)]);
+    dir.run(TRAIN).success();
+    dir.write("in.json", "{\"body\":\"Mira ran .\",\"id\":7}\n");
+    dir.write("in.jsonl", "{\"body\":\"Mira ran .\",\"id\":7}\n");
+    for options in ["in.json --format spans", "in.jsonl", "in.json"] {
+        let line = format!("tag m {options} --text-key body --output conll");
+        assert_eq!(
+            dir.run(&line).success(),
+            "Mira\tB-PER\nran\tO\n.\tO\n\n",
+            "{options}"
+        );
+    }
+    let error = dir.run("tag m in.jsonl").failure();
+    assert!(
+        error.contains("expected the key \"tokens\" or \"text\", found \"body\""),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_search_says_how_labels_were_read() {
+    let dir = TestDir::new(&[("train.conll", CORPUS)]);
+    let corpus = format!("{}x \"\n\n", CORPUS.repeat(30));
+    dir.write("stray.conll", corpus);
+    let options = "--template minimal --folds 2 --l2 1 --dropout 0 --max-iterations 2 --model new";
+    let run = dir.run(&format!("tune stray.conll {options}"));
+    assert!(run.stderr.contains("\nread as IOB2, "), "{}", run.stderr);
+    let warning = "the label '\\\"' belongs to no scheme, unlike the others (IOB2)";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    run.success();
+    assert_eq!(
+        dir.run(&format!("tune stray.conll {options} --force --quiet"))
+            .stderr,
+        ""
     );
 }

@@ -27,6 +27,7 @@ pub struct TuningData {
     templates: Vec<Option<Template>>,
     matches: Vec<Vec<ModelMatch>>, // [templates]
     folds: Option<Folds>,
+    reading: Vec<String>,
     fingerprints: Vec<(String, u64)>, // of all that the sets depend on, with names
 }
 
@@ -86,6 +87,7 @@ impl TuningData {
                 Validation::Dev => None,
                 Validation::Folds(folds) => Some(folds),
             },
+            reading: Vec::new(),
             fingerprints: vec![
                 ("training data".to_owned(), fingerprint(&corpora.labeled)),
                 (
@@ -108,6 +110,7 @@ impl TuningData {
                     let extracted =
                         ExtractedCorpora::from_models(corpora, template, settings, models)?;
                     data.matches.push(extracted.matches());
+                    data.reading = extracted.reading();
                     let set = extracted.into_training_set(settings);
                     let fingerprint = set.fingerprint();
                     (Set::Dev(Box::new(set)), fingerprint)
@@ -119,6 +122,7 @@ impl TuningData {
                         extracted.check_folds(folds.held_out())?;
                     }
                     data.matches.push(extracted.matches());
+                    data.reading = extracted.reading();
                     let (fingerprint, corpora) = (extracted.fingerprint(), Box::new(extracted));
                     let whole = whole.map(Box::new);
                     (Set::Folds { corpora, whole }, fingerprint)
@@ -129,6 +133,11 @@ impl TuningData {
             data.fingerprints.push((name, fingerprint));
         }
         Ok(data)
+    }
+
+    /// Says how the training data were read: labels and columns, then warnings.
+    pub fn reading(&self) -> &[String] {
+        &self.reading
     }
 
     /// Returns what the training data of each template have in common with the models that

@@ -104,7 +104,7 @@ impl PyTagger {
             (Ok(sentence), _) => Arc::clone(&sentence.get().0),
             (Err(_), Reader::Words(reader)) => Arc::new(reader.read(sentence, number, place)?),
             (Err(_), Reader::Features(items)) => {
-                let tokens = Tokens::of(sentence).map_err(|e| at(py, place, e))?;
+                let tokens = Tokens::of(sentence, items).map_err(|e| at(py, place, e))?;
                 let mut keyed = self.inner.keyed_sentence().map_err(exception)?;
                 tokens.read(items, &mut keyed, place)?;
                 return Ok(Prepared::Keyed(Arc::new(keyed)));

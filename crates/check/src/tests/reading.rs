@@ -159,6 +159,23 @@ fn sentences_over_the_limits_are_errors() {
 }
 
 #[test]
+fn blanks_in_words_and_labels_are_one_problem_in_every_format() {
+    let json = r#"{"tokens":["a b","c"],"labels":["O","B X"]}"#;
+    for (file, text, lines) in [
+        ("train.conll", "a b\tO\nc\tB X\nd\tO\n", [1, 2]),
+        ("train.jsonl", json, [1, 1]),
+    ] {
+        let report = report(&[(file, text)]);
+        let [word, label] = lines;
+        let word = format!("{file}:{word} 'a b'");
+        assert_eq!(examples(&report, FindingKind::BlankInWord), [word]);
+        let label = format!("{file}:{label} 'B X'");
+        assert_eq!(examples(&report, FindingKind::BlankInLabel), [label]);
+        assert!(!kinds(&report).contains(&FindingKind::DoubtfulReading));
+    }
+}
+
+#[test]
 fn cells_and_words_are_looked_at() {
     let text = "a b\t1\tO\nA\u{301}\t\tO\n\nÁ\t1\tO\n";
     let report = report(&[("train.conll", text)]);

@@ -131,7 +131,7 @@ impl DocumentInput {
 
     /// Says what was changed in the inputs.
     pub fn print_notices(&self) {
-        self.encoding.print_notices();
+        self.encoding.print_notices(false);
     }
 
     /// Returns how to read documents with classes; files whose names say nothing have the default

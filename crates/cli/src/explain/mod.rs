@@ -138,6 +138,7 @@ impl ExplainCommand {
         stream_documents(reader, documents, threads, io::stdout(), explain, |error| {
             Error::io(OUTPUT, error)
         })?;
+        self.input.print_notices();
         match self.output {
             OutputName::Html => print_exact(output::PAGE_END),
             OutputName::Text | OutputName::Json => Ok(()),

@@ -145,7 +145,7 @@ impl TuneCommand {
             *template = self.knowledge.attach(&knowledge, template.take())?;
         }
         let data = self.extract(&settings, &models, &progress)?;
-        self.print_matches(&data, &progress);
+        self.print_data(&data, &progress);
         let has_models = !models.is_empty();
         drop(open);
         let search = Search {
@@ -318,8 +318,10 @@ impl TuneCommand {
         TuningData::from_models(&corpora, templates, validation, &settings.training, models)
     }
 
-    /// Prints what the models that training continues from have in common with the data.
-    fn print_matches(&self, data: &TuningData, progress: &Progress) {
+    /// Prints how the training data were read, and what the models that training continues from
+    /// have in common with them.
+    fn print_data(&self, data: &TuningData, progress: &Progress) {
+        progress.println_all(data.reading().iter().cloned());
         for (name, matches) in self.template_names().iter().zip(data.matches()) {
             for found in matches {
                 if self.template.len() > 1 {

@@ -9,6 +9,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,6 +27,10 @@ const MAX_INPUT: usize = 16 << 10;
 /// Memory that an input may take, in MB. All targets run in one process, so this is a bound for
 /// several inputs at a time.
 const MAX_MEMORY: f32 = 512.0;
+
+/// How long an input may take in a long run. In a short one, such as that of `cargo test` beside
+/// other work, time says nothing.
+const MAX_SECONDS: u32 = 10;
 
 /// Changes an input to another one; the second argument is an input to take parts from.
 pub type Mutate<'a> = &'a dyn Fn(&mut Mutator, &mut Vec<u8>, &[u8]);
@@ -95,6 +101,8 @@ struct Run<'a> {
     /// The input being checked, in case that it ends the process: its length and its bytes.
     current: File,
     slowest: Duration,
+    /// Told of every check that begins.
+    watch: Sender<()>,
 }
 
 impl<'a> Run<'a> {
@@ -105,6 +113,7 @@ impl<'a> Run<'a> {
             check,
             current: File::create(target_folder().join(format!("{name}.current"))).unwrap(),
             slowest: Duration::ZERO,
+            watch: watch(name.to_owned()),
         }
     }
 
@@ -114,7 +123,7 @@ impl<'a> Run<'a> {
         self.current.write_all_at(input, 0).unwrap();
         ALLOCATOR.reset_peak_usage();
         let started = Instant::now();
-        let result = catch_unwind(AssertUnwindSafe(|| (self.check)(input)));
+        let result = self.check(input);
         let elapsed = started.elapsed();
         if elapsed > self.slowest {
             self.slowest = elapsed;
@@ -139,9 +148,14 @@ impl<'a> Run<'a> {
         );
     }
 
+    fn check(&self, input: &[u8]) -> thread::Result<()> {
+        let _ = self.watch.send(());
+        catch_unwind(AssertUnwindSafe(|| (self.check)(input)))
+    }
+
     /// Removes parts of a failing input as long as it fails.
     fn minimize(&self, input: &[u8]) -> Vec<u8> {
-        let fails = |input: &[u8]| catch_unwind(AssertUnwindSafe(|| (self.check)(input))).is_err();
+        let fails = |input: &[u8]| self.check(input).is_err();
         let mut small = input.to_vec();
         let mut size = small.len() / 2;
         while size > 0 {
@@ -159,6 +173,28 @@ impl<'a> Run<'a> {
         }
         small
     }
+}
+
+/// Ends the process if a check of a long run takes too long, for it may take forever.
+fn watch(name: String) -> Sender<()> {
+    let (sender, checks) = mpsc::channel();
+    if number("FUZZ_ITERATIONS").is_some() {
+        thread::spawn(move || {
+            let mut seconds = 0;
+            while seconds < MAX_SECONDS {
+                // One by one: those in which the process is stopped do not count.
+                seconds = match checks.recv_timeout(Duration::from_secs(1)) {
+                    Ok(()) => 0,
+                    Err(RecvTimeoutError::Timeout) => seconds + 1,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                };
+            }
+            let file = target_folder().join(format!("{name}.current"));
+            println!("{name}: more than {seconds} seconds for {}", file.display());
+            std::process::exit(1);
+        });
+    }
+    sender
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {

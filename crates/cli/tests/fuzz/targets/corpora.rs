@@ -4,11 +4,12 @@ use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    Format, OutputFormat, ReadOptions, Reader, Tagged, WriteFormat, WriteOptions, Writer,
+    Format, OutputFormat, ReadOptions, ReadReport, Reader, Tagged, WriteFormat, WriteOptions,
+    Writer,
 };
-use dropchain::{MemoryLimit, Result, Sentence};
+use dropchain::{Error, MemoryLimit, Result, Sentence};
 use dropchain_formats::{
-    Inline, InputFormat, Misaligned, OffsetUnit, SlashTags, SpanOptions, TextFormat,
+    Inline, InputFormat, Misaligned, OffsetUnit, SeveralLabels, SlashTags, SpanOptions, TextFormat,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -24,6 +25,17 @@ const CONLL: &[&str] = &[
     "O",
     "# c",
     "#",
+    "token\tner_tag",
+    "word pos label",
+    "1 ",
+    "2\t",
+    ",",
+    "\"a\",\"b\"",
+    "a|DT|O",
+    "a/DT",
+    "_",
+    "B-X|O",
+    "# weight = 0.5",
 ];
 const CONLLU: &[&str] = &[
     "1-2",
@@ -37,6 +49,8 @@ const CONLLU: &[&str] = &[
     "|",
     "=",
     "#",
+    "name=B-X",
+    "\\p",
 ];
 const CRFSUITE: &[&str] = &["w=a", ":0.5", "\\:", "\\\\", ":", "@weight", "_\t", "B-X\t"];
 const JSONL: &[&str] = &[
@@ -71,6 +85,9 @@ const SPANS: &[&str] = &[
     "\"end\":",
     "\"answer\":\"reject\"",
     "\"labels\":[\"X\"]",
+    "\"labels\":[\"X\",\"Y\"]",
+    "\"data\":{\"body\":",
+    "\"startOffset\":",
     "-1",
     "1e99",
     "[",
@@ -103,15 +120,35 @@ impl Read for Pieces {
     }
 }
 
-fn read(input: Box<dyn BufRead + Send>, options: &ReadOptions) -> Vec<Result<Sentence>> {
-    Reader::from_read(input, "x", options).collect()
+/// What was read: the sentences, then the error if there is one; and what is said of it.
+#[derive(Debug, PartialEq)]
+struct Account {
+    sentences: Vec<Result<Sentence, String>>,
+    notices: Vec<String>,
 }
 
-/// The sentences, then the message of the error if there is one.
-fn comparable(read: &[Result<Sentence>]) -> Vec<Result<&Sentence, String>> {
-    read.iter()
-        .map(|sentence| sentence.as_ref().map_err(ToString::to_string))
-        .collect()
+fn read(input: Box<dyn BufRead + Send>, options: &ReadOptions) -> Account {
+    let options = &with_report(options);
+    let sentences = Reader::from_read(input, "x", options);
+    Account {
+        sentences: sentences.map(|read| read.map_err(|e| placed(&e))).collect(),
+        notices: options.report.notices(),
+    }
+}
+
+/// The options with a report of their own.
+fn with_report(options: &ReadOptions) -> ReadOptions {
+    ReadOptions {
+        report: ReadReport::default(),
+        ..options.clone()
+    }
+}
+
+/// The message of an error, which has a place.
+fn placed(error: &Error) -> String {
+    let message = error.to_string();
+    assert!(message.contains('x'), "no place: {message}");
+    message
 }
 
 /// The ways to read a format that are checked.
@@ -136,7 +173,30 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
         paragraphs: true,
         ..unlabeled.clone()
     });
+    if format == Format::Conll.into() {
+        variants.push(ReadOptions {
+            header: true,
+            partial_labels: true,
+            weights: true,
+            comments: true,
+            ..plain.clone()
+        });
+    }
+    if format == Format::Conllu.into() {
+        let label = |name: &str| ReadOptions {
+            label: Some(name.to_owned()),
+            ..plain.clone()
+        };
+        variants.extend(["name", "upos+feats"].map(label));
+    }
     if format == InputFormat::Spans {
+        let spans = SpanOptions {
+            text_key: Some("body".to_owned()),
+            several_labels: SeveralLabels::First,
+            misaligned: Misaligned::Drop,
+            ..SpanOptions::default()
+        };
+        variants.push(format.apply(spans, plain.clone()));
         variants.extend(OffsetUnit::ALL.map(|offsets| {
             let misaligned = Misaligned::Expand;
             let spans = SpanOptions {
@@ -164,23 +224,31 @@ fn check_reader(format: impl Into<InputFormat>, input: &[u8]) {
         for size in [1, 3, 4096] {
             let pieces = Pieces(Cursor::new(input.to_vec()), size);
             let pieces = read(Box::new(BufReader::with_capacity(size, pieces)), &options);
-            assert_eq!(
-                comparable(&pieces),
-                comparable(&whole),
-                "in pieces of {size}"
-            );
+            assert_eq!(pieces, whole, "in pieces of {size}");
         }
         if !input.starts_with(&[0x1f, 0x8b]) {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
             encoder.write_all(input).unwrap();
             let compressed = read(Box::new(Cursor::new(encoder.finish().unwrap())), &options);
-            assert_eq!(comparable(&compressed), comparable(&whole), "compressed");
+            assert_eq!(compressed, whole, "compressed");
         }
-        let sentences: Vec<&Sentence> = whole.iter().flatten().collect();
+        check_recovery(input, &options);
+        let sentences: Vec<&Sentence> = whole.sentences.iter().flatten().collect();
         sentences
             .iter()
             .for_each(|sentence| check_sentence(sentence));
         check_writers(&sentences);
+    }
+}
+
+/// Checks that reading goes on after each error, to the end.
+fn check_recovery(input: &[u8], options: &ReadOptions) {
+    let options = &with_report(options);
+    let mut reader = Reader::from_read(Box::new(Cursor::new(input.to_vec())), "x", options);
+    let mut errors = 0;
+    while let Some(read) = reader.next_or_error() {
+        errors += usize::from(read.map_err(|e| placed(&e)).is_err());
+        assert!(errors <= input.len() + 2, "more errors than bytes");
     }
 }
 
@@ -221,12 +289,10 @@ fn has_comments(sentence: &Sentence) -> bool {
 /// Checks that what is written has the same words, and the labels.
 fn check_writers(sentences: &[&Sentence]) {
     let comments = sentences.iter().any(|sentence| has_comments(sentence));
-    // A token may look like a comment, or begin the output with what a reader drops.
-    let is_ambiguous = sentences.iter().enumerate().any(|(i, sentence)| {
+    // A token may look like a comment, or begin with what a reader drops at the start of a line.
+    let is_ambiguous = sentences.iter().any(|sentence| {
         let mut tokens = (0..sentence.len()).map(|t| sentence.cell(t, 0));
-        tokens.any(|first| {
-            comments && first.starts_with('#') || i == 0 && first.starts_with('\u{feff}')
-        })
+        tokens.any(|first| comments && first.starts_with('#') || first.starts_with('\u{feff}'))
     });
     let formats = [
         (OutputFormat::Conll, Format::Conll, "-1"),
@@ -250,6 +316,7 @@ fn check_writers(sentences: &[&Sentence]) {
             ..ReadOptions::default()
         };
         let again: Vec<Sentence> = read(Box::new(Cursor::new(written)), &options)
+            .sentences
             .into_iter()
             .map(|sentence| sentence.unwrap_or_else(|e| panic!("{output:?}: {e}")))
             .collect();
@@ -261,7 +328,8 @@ fn check_writers(sentences: &[&Sentence]) {
             let labels: Vec<&str> = (0..sentence.len()).map(label).collect();
             if output == OutputFormat::Conll {
                 for (t, label) in labels.iter().enumerate() {
-                    let cells = sentence.cells(t).chain([*label]);
+                    let of_input = sentence.schema().input_names().len();
+                    let cells = sentence.cells(t).take(of_input).chain([*label]);
                     assert!(found.cells(t).eq(cells), "token {t} of {found:?}");
                 }
             } else if let Some(expected) = words(sentence, output) {
@@ -363,7 +431,7 @@ fn damaged_gzip_is_an_error_in_any_pieces() {
         let whole = read(Box::new(Cursor::new(input.to_vec())), options);
         let pieces = BufReader::with_capacity(5, Pieces(Cursor::new(input.to_vec()), 5));
         let pieces = read(Box::new(pieces), options);
-        let (pieces, whole) = (comparable(&pieces), comparable(&whole));
+        let (pieces, whole) = (pieces.sentences, whole.sentences);
         let fails = |read: &[Result<_, String>]| read.last().is_some_and(Result::is_err);
         assert_eq!(fails(&pieces), fails(&whole));
         // How far the decoder comes before it finds the damage depends on what it has read.

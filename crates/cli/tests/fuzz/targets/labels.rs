@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use dropchain::eval::Evaluation;
 use dropchain::label::{
-    LabelSet, Labeling, Scheme, SchemeConstraint, Span, convert, detect, encode, spans,
+    ChunkLabel, LabelSet, Labeling, PlainLabels, Scheme, SchemeConstraint, SchemeDetector, Span,
+    convert, detect, encode, spans,
 };
 
 use crate::harness::Target;
@@ -12,6 +13,12 @@ use crate::harness::Target;
 const LABELS: &[&str] = &[
     "B-X", "I-X", "E-X", "S-X", "O", "B-Y", "I-Y", "B", "I", "B--X", "I-", "[-X", "]-X", ".-X",
     "O-X", "NN", "B-0",
+];
+
+const NOTATIONS: &[&str] = &[
+    "\n", "B_X", "I_X", "X-B", "X-I", "X-E", "b-x", "i-x", "o", "0", "OUT", "OTHER", "_", "U-X",
+    "L-X", "M-X", "W-X", "B", "M", "E", "S", "B/X", "I/X", "B.X", "I|X", "<other>", "<a>", "I-<a>",
+    "B-X-Y", "B_X_Y", "X", "NNP", "B-", "-B", "-", "\"",
 ];
 
 /// Schemes that encode all spans; IO merges adjacent ones of one type.
@@ -72,6 +79,45 @@ fn conversion_preserves_spans_and_yields_legal_labels() {
             for other in EXACT {
                 let direct = convert(&labels, other);
                 assert_eq!(convert(&converted, other), direct, "{scheme} to {other}");
+            }
+        }
+    });
+}
+
+#[test]
+fn any_labels_are_detected_alike_and_written_back_as_they_came() {
+    Target::new("notations", NOTATIONS).run(|input| {
+        let text = String::from_utf8_lossy(input);
+        let sentences = text.lines().map(|line| line.split_whitespace().collect());
+        let sentences: Vec<Vec<&str>> = sentences.collect();
+        for choice in PlainLabels::ALL {
+            let detector = SchemeDetector::new().with_plain_labels(choice);
+            let detected = detector.after(&sentences).detected();
+            assert_eq!(detector.after(&sentences).detected(), detected);
+            let own = &detected.labeling;
+            for lines in detected.account(choice) {
+                assert!(!lines.contains(char::is_control), "{lines:?}");
+            }
+            for labels in &sentences {
+                let spans = own.spans(labels);
+                check_spans(&spans, labels.len());
+                assert_eq!(own.convert(labels, own), *labels);
+                if EXACT.contains(&own.scheme) {
+                    let encoded = encode(&spans, labels.len(), own);
+                    assert_eq!(own.spans(&encoded), spans, "{own}: {encoded:?}");
+                }
+                // The labels of a model, and back.
+                let canonical = Labeling::from(own.scheme);
+                let back = canonical.convert(&own.convert(labels, &canonical), own);
+                for (label, back) in labels.iter().zip(&back) {
+                    // Types without a name have no separator; a label outside is the usual one.
+                    let is_bare = label.trim_matches(own.notation.separator) == back;
+                    let is_outside = own.chunk(label) == ChunkLabel::OUTSIDE;
+                    assert!(
+                        label == back || is_bare || is_outside,
+                        "{own}: {label} {back}"
+                    );
+                }
             }
         }
     });

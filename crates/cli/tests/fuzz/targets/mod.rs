@@ -3,7 +3,10 @@
 mod checkpoints;
 mod corpora;
 mod crfsuite_models;
+mod instances;
 mod labels;
 mod models;
+#[cfg(feature = "serve")]
+mod requests;
 mod templates;
 mod tokenizer;

@@ -16,14 +16,15 @@ use crate::sealing;
 /// Every how many inputs the program itself opens the model as well.
 const PROGRAM_EVERY: u64 = 200;
 
-const TEMPLATES: [&str; 3] = [
+const TEMPLATES: [&str; 4] = [
     "word\nedge: word\n",
     "word\nprefix(1..3)\nshape & word[-1]\nlexicon(\"f\")\nvalue(size)\n",
+    "word\nshape\npredicted\n",
     "U00:%x[0,0]\nU01:%m[-1,0,\"^.?\"]\nB\n",
 ];
 
 /// Trains small models of all kinds of tables.
-fn models() -> Vec<Vec<u8>> {
+pub(super) fn models() -> Vec<Vec<u8>> {
     let rows = [
         ["Ann 1 B-PER", "Lee 2 I-PER", "left 3 O", "Rome 4 B-LOC"],
         ["York 5 B-LOC", "met 6 O", "Bob 7 B-PER", ". 8 O"],
