@@ -166,7 +166,7 @@ impl NoiseOptions {
         self.dropout > 0.0 || self.edge_noise() > 0.0
     }
 
-    /// A warning if the noise approximates dropout worse than the default does, with so many labels.
+    /// A warning if the noise approximates dropout worse than the default, with so many labels.
     pub(super) fn warning(&self, labels: usize) -> Option<String> {
         let has_sigma_points = matches!(self.kind, NoiseKind::GaussianScores(_));
         (self.is_on() && has_sigma_points && labels > MOST_LABELS_OF_SIGMA_POINTS).then(|| {

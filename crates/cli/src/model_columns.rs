@@ -23,8 +23,8 @@ pub struct ModelColumns<'a>(pub &'a Header);
 
 impl ModelColumns<'_> {
     /// Guesses the format of a file to be tagged from its first lines, and gives `notice` of it
-    /// unless it is raw text. As few lines are read as possible, for one types them, or a program is waiting.
-    /// Sets the columns if they are not those of the training data.
+    /// unless it is raw text. As few lines are read as possible, for one types them, or a program is
+    /// waiting. Sets the columns if they are not those of the training data.
     pub fn detect_format(
         &self,
         lines: &mut LineReader,
