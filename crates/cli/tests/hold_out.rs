@@ -41,7 +41,7 @@ fn a_share_is_held_out_said_and_recorded() {
 fn the_seed_chooses_and_threads_do_not_matter() {
     let dir = with_sample();
     let train = |options: &str| {
-        let line = format!("{TRAIN} --dev 20% --quiet {options}");
+        let line = format!("{TRAIN} --dev 20% --dev-use report --quiet {options}");
         assert_eq!(dir.run(&line).success(), "");
         dir.inspect("")["fingerprint"].clone()
     };

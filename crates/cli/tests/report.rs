@@ -101,7 +101,10 @@ fn a_page_has_the_sections_that_there_are_inputs_for_and_names_the_others() {
         text.contains("Calibration needs --gold FILE with --model MODEL"),
         "{text}"
     );
-    assert!(text.contains("F1 75.00 1 1 0.2 patience"), "{text}");
+    assert!(
+        text.contains("L2 0.3 F1 75.00 1 – 1 0.2 patience"),
+        "{text}"
+    );
     let page = report(
         &dir,
         "--gold gold.conll --predictions pred.conll --train gold.conll",
