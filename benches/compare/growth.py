@@ -7,7 +7,7 @@
 Writes OUT/growth.md and OUT/*.svg.
 
 Each point is a run of `dropchain bench gradients` at random weights: the likelihood alone and with
-the noise term (dropout 0.3, exact gradient). Seconds are the minimum of five evaluations; memory is
+the noise term (dropout 0.3, exact gradient). Seconds are the median of five evaluations; memory is
 that of an evaluation, excluding the data.
 """
 

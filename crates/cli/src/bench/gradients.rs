@@ -11,12 +11,14 @@ use dropchain::train::{
 };
 use dropchain::{Error, Result};
 use dropchain_options::{LengthOptions, MasksOption, ModelOptions, NoiseLevels};
-use dropchain_report::{Gradients, Measurement, TrainingRun, display_name};
+use dropchain_report::{Gradients, Measurement, Report, Sweep, TrainingRun, display_name};
 use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
-use crate::bench::measurement::{self, EvaluationPoint, Variant, parse_variants};
-use crate::bench::{gradient_table, training_table};
+use crate::bench::measurement::{
+    self, EvaluationPoint, Problem, Step, SweepAxis, Variant, parse_variants,
+};
+use crate::bench::tables::{error_table, gradient_table, sweep_tables, training_table};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{TemplateLimits, load_template, template_files};
@@ -26,22 +28,23 @@ use crate::{CommandResult, interrupt, print, print_json};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  # All engines on the first 500 sentences, at random weights
+  # All engines on the first 500 sentences, at weights of 30 iterations of training
   dropchain bench gradients train.conll --template ner-finkel --limit 500
 
-  # At partially trained weights, with the results also written as JSON
-  dropchain bench gradients train.conll --template ner --weights trained=50 \\
-      --json out.json
+  # Error by radius, cost by radius, labels, length and attributes, as figures
+  dropchain bench gradients train.conll --template ner \\
+      --sweep window,labels,length,attributes --figure out.svg --html out.html --json out.json
 
-  # Also train a model with each engine and score it
-  dropchain bench gradients train.conll --template ner --train --dev dev.conll \\
+  # Train with each engine for 200 evaluations at most, and score the models
+  dropchain bench gradients train.conll --template ner --train --budget 200 --dev dev.conll \\
       --engines exact,local
 
-Times are the minimum over all repeats; every repeat runs all engines. `x likelihood` is relative to
-the likelihood alone in the same run. Error and cosine compare the gradient of the noise term alone
-with the exact one (exact); `of all` is the same error relative to the whole gradient, of
-likelihood and noise term. `active/token` is q/T of Wang et al. 2013, section 4.1, before or
-after collapsing. Memory is the peak of one evaluation in a separate process, excluding the data.")]
+Times are medians over all repeats; every repeat runs all engines. `x likelihood` is relative to
+the likelihood alone in the same run; multiply-adds are counted from the shapes. Error and cosine
+compare the gradient of the noise term alone with the exact one (exact); `of all` is the same error
+relative to the whole gradient, of likelihood and noise term. `active/token` is q/T of Wang et al.
+2013, section 4.1, before or after collapsing. Memory is the peak of one evaluation in a separate
+process, excluding the data.")]
 pub struct GradientsCommand {
     /// Training files; .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
@@ -57,6 +60,12 @@ pub struct GradientsCommand {
     /// Write the results to this file as JSON; `-` prints them instead of the tables
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    /// Write the figure of --sweep to this file as SVG
+    #[arg(long, value_name = "OUT")]
+    figure: Option<PathBuf>,
+    /// Write the results to this file as a page with plots
+    #[arg(long, value_name = "OUT")]
+    html: Option<PathBuf>,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -89,23 +98,45 @@ struct MeasurementArguments {
     )]
     engines: Vec<String>,
     /// Weights to evaluate at: zero, random[=SCALE] (normal), trained[=ITERATIONS]
-    #[arg(long, default_value = "random", value_name = "WEIGHTS")]
+    ///
+    /// Trained weights start from 0, and have the noise of the options with its exact gradient and
+    /// the L2 penalty for as many iterations of L-BFGS, 30 by default.
+    #[arg(long, default_value = "trained", value_name = "WEIGHTS")]
     weights: String,
     /// Random seed of the weights
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// Number of timed repeats, after one untimed
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = 5, value_name = "N")]
     repeat: usize,
     /// Use the first N training sentences only
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Also train with each engine; see --max-iterations and --patience
+    /// Also measure by what varies: window, labels, length, attributes; all without a value
+    ///
+    /// window: error and cost by the radius r. labels, length, attributes: cost by the number K of
+    /// labels, T of tokens, q of distinct attributes of a sentence, on sentences that are cut from
+    /// the corpus and labeled at random, on one thread.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        num_args = 0..=1,
+        default_missing_value = "window,labels,length,attributes",
+        value_name = "WHAT"
+    )]
+    sweep: Option<Vec<String>>,
+    /// Also train with each engine, to convergence or the end of --budget
+    ///
+    /// Without --dev. With it, training stops early as `train` does.
     #[arg(long)]
     train: bool,
-    /// Only print the peak memory of variant number N; the program invokes itself with this option
+    /// End each run of --train after N evaluations
+    #[arg(long, value_name = "N", requires = "train")]
+    budget: Option<usize>,
+    /// Only print the peak memory of engine N, or POINT:N of a sweep; the program invokes itself
+    /// with this option
     #[arg(long, value_name = "N", hide = true)]
-    peak_of: Option<usize>,
+    peak_of: Option<String>,
 }
 
 /// The objective to evaluate.
@@ -132,6 +163,7 @@ struct BenchTrainingArguments {
 struct BenchmarkSettings {
     variants: Vec<Variant>,
     point: EvaluationPoint,
+    sweeps: Vec<SweepAxis>,
     training: TrainSettings,
     template: Option<Template>,
 }
@@ -140,7 +172,11 @@ impl GradientsCommand {
     pub fn run(&self) -> CommandResult {
         let settings = self.validate()?;
         interrupt::watch();
-        let file = self.json_file().map(ResultFile::new).transpose()?;
+        let files = self
+            .outputs()
+            .map(|(_, path)| path.map(ResultFile::new).transpose());
+        let [json_file, figure_file, html_file] = files;
+        let (json_file, figure_file, html_file) = (json_file?, figure_file?, html_file?);
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet || self.measurement.peak_of.is_some());
         progress.update(&format!("reading {}", self.files.join(", ")));
@@ -150,32 +186,47 @@ impl GradientsCommand {
             settings.template.clone(),
             &settings.training,
         )?;
-        if let Some(number) = self.measurement.peak_of {
-            let peak = match settings.variants.get(number) {
-                Some(&variant) => measurement::peak_memory(&set, &settings.training, variant)?,
-                None => None,
-            };
-            return print(&format!("{}\n", json!(peak)));
+        let problem = Problem::new(&set, &settings.training)?;
+        if let Some(of) = &self.measurement.peak_of {
+            drop(set);
+            return print(&format!(
+                "{}\n",
+                json!(peak_memory(of, &settings, problem)?)
+            ));
         }
         progress.println(&describe(&set));
         if !self.dev.is_empty() && !self.measurement.train {
             progress.println("--dev is ignored without --train");
         }
-        let rows = self.measure(&settings, &set, &progress)?;
-        let mut report = self.report(&settings, &set, rows);
-        drop(set);
-        if self.measurement.train {
-            report.training = Some(train(&settings, &corpora, &progress)?);
-        }
+        let report = self.measure(&settings, &set, &problem, &progress)?;
+        drop((set, problem));
+        let report = self.train(report, &settings, &corpora, &progress)?;
         progress.clear();
+        if let Some((file, sheet)) = figure_file.zip(report.figure()) {
+            let svg = sheet.svg().ok_or_else(|| {
+                Error::parameter("--figure: the noise term has no gradient here: nothing to draw")
+            })?;
+            file.save(svg.as_bytes())?;
+        }
+        if let Some(file) = html_file {
+            let mut page = Report::default();
+            page.add_gradients(self.files.join(", "), report.clone());
+            file.save(page.html("Gradients of the noise term")?.as_bytes())?;
+        }
         let text = format!("{:#}\n", json!(report));
-        if let Some(file) = file {
+        if let Some(file) = json_file {
             file.save(text.as_bytes())?;
         } else if self.json.is_some() {
             return print_json(&text);
         }
         let runs = report.training.unwrap_or_default();
-        print(&(gradient_table(&report.engines) + &training_table(&runs)))
+        let tables = [
+            gradient_table(&report.engines),
+            error_table(&report.errors),
+            sweep_tables(&report.sweeps),
+            training_table(&runs),
+        ];
+        print(&tables.concat())
     }
 
     /// Validates the arguments before any corpus is read.
@@ -196,18 +247,21 @@ impl GradientsCommand {
             variant.apply(&mut options.method.noise);
             TrainSettings::new(options).map_err(engines_error)?;
         }
+        let sweeps = SweepAxis::parse_all(measurement.sweep.as_deref().unwrap_or_default())
+            .map_err(|error| Error::parameter(format!("--sweep {error}")))?;
+        if self.figure.is_some() && sweeps.is_empty() {
+            return Err(Error::parameter(
+                "--figure: there is nothing to draw without --sweep; expected --sweep, or --html",
+            ));
+        }
         for (name, count) in [
             ("--repeat", Some(measurement.repeat)),
             ("--limit", measurement.limit),
+            ("--budget", measurement.budget),
         ] {
             if count == Some(0) {
                 return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
             }
-        }
-        if measurement.train && self.dev.is_empty() {
-            return Err(Error::parameter(
-                "--train: requires development data; expected --dev FILE",
-            ));
         }
         let template = load_template(
             self.template.as_ref(),
@@ -216,24 +270,32 @@ impl GradientsCommand {
             &self.input,
             &BaseModels::default(),
         )?;
-        CommandFiles::default()
+        let mut files = CommandFiles::default()
             .read(&self.files)
             .read(&self.dev)
-            .read(template_files(self.template.as_ref(), template.as_ref()))
-            .write("--json", self.json_file())
-            .check()?;
+            .read(template_files(self.template.as_ref(), template.as_ref()));
+        for (flag, path) in self.outputs() {
+            files = files.write(flag, path);
+        }
+        files.check()?;
         Ok(BenchmarkSettings {
             variants,
             point,
+            sweeps,
             training,
             template,
         })
     }
 
-    /// Returns the file for the results. The runs that measure memory have none.
-    fn json_file(&self) -> Option<&Path> {
-        let file = self.json.as_deref().filter(|path| *path != Path::new("-"));
-        file.filter(|_| self.measurement.peak_of.is_none())
+    /// Returns the files for the results. The runs that measure memory have none.
+    fn outputs(&self) -> [(&'static str, Option<&Path>); 3] {
+        let json = self.json.as_deref().filter(|path| *path != Path::new("-"));
+        let outputs = [
+            ("--json", json),
+            ("--figure", self.figure.as_deref()),
+            ("--html", self.html.as_deref()),
+        ];
+        outputs.map(|(flag, path)| (flag, path.filter(|_| self.measurement.peak_of.is_none())))
     }
 
     fn options(&self) -> TrainOptions {
@@ -257,7 +319,7 @@ impl GradientsCommand {
         options.memory = options.memory.beyond(labeled.memory());
         Ok(TrainingCorpora {
             labeled,
-            dev: match self.measurement.train {
+            dev: match self.measurement.train && !self.dev.is_empty() {
                 true => Some(Corpus::read(&self.dev, &options)?),
                 false => None,
             },
@@ -269,44 +331,62 @@ impl GradientsCommand {
         &self,
         settings: &BenchmarkSettings,
         set: &TrainingSet,
+        problem: &Problem,
         progress: &Progress,
-    ) -> Result<Vec<Measurement>> {
+    ) -> Result<Gradients> {
         progress.update(&format!("computing weights: {}", settings.point));
         let theta = settings
             .point
             .weights(set, &settings.training, self.measurement.seed)?;
         let repeat = self.measurement.repeat;
-        let mut report_step = |step: measurement::Step| {
-            let name = display_name(&step.variant.name(), step.variant.is_collapsed());
-            progress.update(&match step.round {
-                0 => format!("warming up: {name}"),
-                round => format!("repeat {round} of {repeat}: {name}"),
-            });
-        };
-        let mut rows = measurement::measure(
-            set,
-            &settings.training,
-            &theta,
-            &settings.variants,
-            repeat,
-            &mut report_step,
-        )?;
-        if rows.iter().all(|row| row.cosine.is_none()) {
+        let mut engines =
+            measurement::measure(problem, &theta, &settings.variants, repeat, &mut |step| {
+                report_step(progress, "", step, repeat)
+            })?;
+        if engines.iter().all(|row| row.cosine.is_none()) {
             progress.println(
                 "the gradient of the noise term is zero at these weights: nothing to compare",
             );
         }
         let mut inputs = self.files.iter().chain(&self.template);
-        if inputs.any(|file| &**file == "-") {
+        let is_piped = inputs.any(|file| &**file == "-");
+        if is_piped {
             progress.println("memory is not measured: standard input cannot be read twice");
-            return Ok(rows);
         }
-        for (number, row) in rows.iter_mut().enumerate() {
+        for (number, row) in engines.iter_mut().enumerate().filter(|_| !is_piped) {
             let name = display_name(&row.engine, row.collapsed);
             progress.update(&format!("measuring memory: {name}"));
-            row.peak_bytes = measure_peak_memory(number);
+            row.peak_bytes = measure_peak_memory(&number.to_string());
         }
-        Ok(rows)
+        let mut errors = Vec::new();
+        if settings.sweeps.contains(&SweepAxis::Window) {
+            progress.update("comparing sentences");
+            errors = measurement::errors(problem, &theta)?;
+        }
+        let sweep = |&axis: &SweepAxis| {
+            let name = format!("{}: ", axis.name());
+            measurement::sweep(
+                axis,
+                problem,
+                repeat,
+                &mut |step| report_step(progress, &name, step, repeat),
+                &|point, variant| {
+                    let of = format!("{}:{point}:{variant}", axis.name());
+                    let is_measured = !is_piped && axis != SweepAxis::Window;
+                    is_measured.then(|| measure_peak_memory(&of)).flatten()
+                },
+            )
+        };
+        let sweeps = settings
+            .sweeps
+            .iter()
+            .map(sweep)
+            .collect::<Result<Vec<Sweep>>>()?;
+        Ok(Gradients {
+            errors,
+            sweeps,
+            ..self.report(settings, set, engines)
+        })
     }
 
     fn report(
@@ -329,24 +409,72 @@ impl GradientsCommand {
             repeat: self.measurement.repeat,
             threads: rayon::current_num_threads(),
             engines,
+            errors: Vec::new(),
+            sweeps: Vec::new(),
+            budget: self.measurement.budget,
             training: None,
         }
     }
+
+    /// Trains a model with each variant, if that is to be done.
+    fn train(
+        &self,
+        mut report: Gradients,
+        settings: &BenchmarkSettings,
+        corpora: &TrainingCorpora,
+        progress: &Progress,
+    ) -> Result<Gradients> {
+        let run = |&variant: &Variant| {
+            let name = display_name(&variant.name(), variant.is_collapsed());
+            progress.update(&format!("training: {name}"));
+            let (training, template) = (&settings.training, settings.template.as_ref());
+            measurement::train(
+                variant,
+                training,
+                corpora,
+                template,
+                self.measurement.budget,
+            )
+        };
+        if self.measurement.train {
+            let runs = settings.variants.iter().map(run);
+            report.training = Some(runs.collect::<Result<Vec<TrainingRun>>>()?);
+        }
+        Ok(report)
+    }
 }
 
-/// Trains a model with each variant.
-fn train(
-    settings: &BenchmarkSettings,
-    corpora: &TrainingCorpora,
-    progress: &Progress,
-) -> Result<Vec<TrainingRun>> {
-    let template = settings.template.as_ref();
-    let run = |&variant: &Variant| {
-        let name = display_name(&variant.name(), variant.is_collapsed());
-        progress.update(&format!("training: {name}"));
-        measurement::train(variant, &settings.training, corpora, template)
+fn report_step(progress: &Progress, sweep: &str, step: Step, repeat: usize) {
+    let name = display_name(&step.variant.name(), step.variant.is_collapsed());
+    progress.update(&match step.round {
+        0 => format!("{sweep}warming up: {name}"),
+        round => format!("{sweep}repeat {round} of {repeat}: {name}"),
+    });
+}
+
+/// Measures the peak memory of an engine by its number, or of one of a point of a sweep:
+/// AXIS:POINT:NUMBER.
+fn peak_memory(of: &str, settings: &BenchmarkSettings, problem: Problem) -> Result<Option<u64>> {
+    let parts: Vec<&str> = of.split(':').collect();
+    let number = |text: &str| text.parse::<usize>().ok();
+    let (problem, variant) = match parts[..] {
+        [variant] => {
+            let variant = number(variant).and_then(|i| settings.variants.get(i).copied());
+            (Some(problem), variant)
+        }
+        [axis, point, variant] => {
+            let points = measurement::points(axis.parse()?, &problem)?;
+            let point = number(point).and_then(|i| points.into_iter().nth(i));
+            let variant = number(variant)
+                .zip(point.as_ref())
+                .and_then(|(i, point)| point.variants.get(i).copied());
+            (point.map(|point| point.problem), variant)
+        }
+        _ => (None, None),
     };
-    settings.variants.iter().map(run).collect()
+    Ok(problem
+        .zip(variant)
+        .and_then(|(p, v)| measurement::peak_memory(&p, v)))
 }
 
 fn describe(set: &TrainingSet) -> String {
@@ -361,11 +489,11 @@ fn describe(set: &TrainingSet) -> String {
 }
 
 /// Runs this program again, with the same arguments, to measure the peak memory of one evaluation.
-fn measure_peak_memory(number: usize) -> Option<u64> {
+fn measure_peak_memory(of: &str) -> Option<u64> {
     let mut arguments = std::env::args_os().skip(1);
     let output = Command::new(std::env::current_exe().ok()?)
         .args(arguments.by_ref().take(2)) // bench gradients
-        .args(["--peak-of", &number.to_string()])
+        .args(["--peak-of", of])
         .args(arguments)
         .envs(measurement::ALLOCATOR_ENVIRONMENT)
         .stdin(Stdio::null())

@@ -18,7 +18,7 @@ const MAX_MARKS: usize = 40;
 /// Share of the distance between bars that they fill.
 const BAR: f64 = 0.8;
 
-/// The marks, centered at 0: circle, square, triangles, diamond and a cross.
+/// The marks, centered at 0: circle, square, triangle, diamond, triangle, cross, hexagon and bar.
 const SHAPES: [&str; COLORS] = [
     "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
     "m-2.7-2.7h5.4v5.4h-5.4z",
@@ -26,6 +26,8 @@ const SHAPES: [&str; COLORS] = [
     "m0-3.9l3.5 3.9l-3.5 3.9l-3.5-3.9z",
     "m0 3.6l3.5-6.2h-7z",
     "m-1.2-3.5h2.4v2.3h2.3v2.4h-2.3v2.3h-2.4v-2.3h-2.3v-2.4h2.3z",
+    "m-1.9-3.2h3.8l1.9 3.2l-1.9 3.2h-3.8l-1.9-3.2z",
+    "m-1.4-3.8h2.8v7.6h-2.8z",
 ];
 
 /// Returns the path of the mark of a color at a place.

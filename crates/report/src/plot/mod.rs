@@ -21,7 +21,7 @@ pub const STYLE: &str = include_str!("plot.css");
 
 /// Number of styles of series in [`STYLE`]. A series beyond has the style of the first again;
 /// letters at the curves tell them apart.
-pub const COLORS: usize = 6;
+pub const COLORS: usize = 8;
 
 /// Maximum number of points of a curve.
 const MAX_POINTS: usize = 400;
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn plot(scale: Scale, mark: Mark, points: &[(f64, f64)]) -> Plot {
-        let series = Series::new(7, mark, points.to_vec());
+        let series = Series::new(9, mark, points.to_vec());
         let series = series.letter("A&B").best(points.last().copied());
         let (x, y) = (Axis::new("x", Scale::Linear), Axis::new("<y>", scale));
         Plot::new(x, y, vec![series])

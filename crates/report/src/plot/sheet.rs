@@ -61,8 +61,7 @@ impl Sheet {
     /// Returns the sheet as an SVG file for light and dark pages; `None` if there is nothing to
     /// draw.
     pub fn svg(&self) -> Option<String> {
-        let mut panels = self.panels.clone();
-        color(&mut panels);
+        let (panels, _) = self.colored();
         let columns = self.columns.unwrap_or(2).clamp(1, panels.len().max(1));
         let width = columns as f64 * (SIZE[0] + MARGIN) + MARGIN;
         let (mut body, mut y) = (String::new(), MARGIN);
@@ -119,6 +118,20 @@ impl Sheet {
         ))
     }
 
+    /// Returns the plots, where series of the same name have the same color, and the names by color.
+    pub fn colored(&self) -> (Vec<Panel>, Vec<String>) {
+        let (mut panels, mut names) = (self.panels.clone(), Vec::<String>::new());
+        let series = panels.iter_mut().flat_map(|panel| &mut panel.plot.series);
+        for series in series.filter(|series| series.mark != Mark::Reference) {
+            let known = names.iter().position(|name| *name == series.name);
+            series.color = known.unwrap_or_else(|| {
+                names.push(series.name.clone());
+                names.len() - 1
+            });
+        }
+        (panels, names)
+    }
+
     /// Describes the sheet for those who do not see it.
     fn description(&self) -> String {
         let panels = self.panels.iter().map(|Panel { title, plot }| {
@@ -130,19 +143,6 @@ impl Sheet {
         });
         let parts = panels.chain([self.note.clone()]);
         parts.collect::<Vec<_>>().join(" ").trim().to_owned()
-    }
-}
-
-/// Gives series of the same name the same color.
-fn color(panels: &mut [Panel]) {
-    let mut names: Vec<String> = Vec::new();
-    let series = panels.iter_mut().flat_map(|panel| &mut panel.plot.series);
-    for series in series.filter(|series| series.mark != Mark::Reference) {
-        let known = names.iter().position(|name| *name == series.name);
-        series.color = known.unwrap_or_else(|| {
-            names.push(series.name.clone());
-            names.len() - 1
-        });
     }
 }
 
