@@ -224,7 +224,8 @@ fn a_sweep_has_errors_costs_and_exponents() {
 fn a_sweep_is_drawn_as_a_figure_and_as_a_page() {
     let dir = TestDir::with_sample_corpus();
     let files = "--figure out.svg --html out.html --json out.json";
-    dir.run(&format!("{SWEEP} --sweep window {files}")).success();
+    dir.run(&format!("{SWEEP} --sweep window {files}"))
+        .success();
     let svg = dir.text("out.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     for part in ["prefers-color-scheme", "<title>", "Error by radius"] {
@@ -260,7 +261,10 @@ fn a_figure_without_errors_is_not_written() {
     let line = "bench gradients one.conll --columns word,ner --template minimal --repeat 1 \
                 --sweep window --order 0 --figure out.svg";
     let message = dir.run(line).failure();
-    assert!(message.contains("--sweep: at order 0 tokens are independent"), "{message}");
+    assert!(
+        message.contains("--sweep: at order 0 tokens are independent"),
+        "{message}"
+    );
     assert_eq!(dir.names(), ["one.conll"]);
 }
 

@@ -50,16 +50,17 @@ pub fn error_table(rows: &[ErrorRow]) -> String {
         "cosine",
         "of all",
     ];
-    let quartiles = |spread: Spread| {
-        let ends = [spread.low, spread.high].map(format_error);
-        ends.join("–")
+    let error = |error: f64| match error < 1e-3 {
+        true => format!("{error:.1e}"),
+        false => format!("{error:.4}"),
     };
+    let quartiles = |spread: Spread| [spread.low, spread.high].map(error).join("–");
     let lines = rows.iter().map(|row| {
         [
             row.radius.to_string(),
-            format_error(row.relative_error.median),
+            error(row.relative_error.median),
             quartiles(row.relative_error),
-            format_error(row.relative_error_whole.median),
+            error(row.relative_error_whole.median),
             quartiles(row.relative_error_whole),
             format!("{:.6}", row.cosine.median),
             format!("{:.6}", row.cosine_whole.median),

@@ -22,6 +22,9 @@ const AXES: [(&str, &str, &str); 4] = [
     ),
 ];
 
+/// The curve of windows in figures.
+const WINDOW: &str = "window (r = 2, but by radius)";
+
 /// A median and the quartiles around it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
@@ -118,7 +121,7 @@ pub struct SweepRow {
     pub part_multiply_adds: f64,
     /// Distinct attributes of a sentence per token, after collapsing if `collapsed`.
     pub active_per_token: f64,
-    /// Peak memory of an evaluation in bytes, if it was measured.
+    /// Peak memory of an evaluation of one of the sentences in bytes, if it was measured.
     pub peak_bytes: Option<u64>,
 }
 
@@ -142,10 +145,10 @@ impl SweepRow {
         display_name(&self.engine, self.collapsed)
     }
 
-    /// Returns the name in figures, where all windows are one curve.
+    /// Returns the name in figures, where the windows are one curve.
     fn curve(&self) -> String {
-        match self.value.is_some() && self.engine.starts_with("window=") {
-            true => "window".to_owned(),
+        match self.engine.starts_with("window=") {
+            true => WINDOW.to_owned(),
             false => self.name(),
         }
     }
@@ -210,8 +213,8 @@ impl Gradients {
     }
 
     fn add_errors(&self, sheet: &mut Sheet) {
-        type Get = fn(&ErrorRow) -> Spread;
-        let figures: [(&str, &str, Scale, [(&str, Get); 2]); 2] = [
+        type Curves = [(&'static str, fn(&ErrorRow) -> Spread); 2];
+        let figures: [(&str, &str, Scale, Curves); 2] = [
             (
                 "Error by radius",
                 "relative error",
@@ -323,8 +326,15 @@ impl Sweep {
                 }
             }
         }
-        let references = self.exponents.iter().filter_map(|exponent| {
-            let name = display_name(&exponent.engine, exponent.collapsed);
+        let noise = self
+            .exponents
+            .iter()
+            .filter(|exponent| exponent.engine != "likelihood");
+        let references = noise.filter_map(|exponent| {
+            let name = match exponent.engine.starts_with("window=") {
+                true => WINDOW.to_owned(),
+                false => display_name(&exponent.engine, exponent.collapsed),
+            };
             let curve = series.iter().find(|series| series.name == name)?;
             let last = curve.points.last()?;
             let from = curve.points.first()?.x;
@@ -347,10 +357,10 @@ impl Sweep {
         for row in &self.rows {
             if let (Some(x), Some(bytes)) = (row.value, row.peak_bytes) {
                 let point = Point::from((x, bytes as f64 / 1e6));
-                push(&mut series, row.name(), Mark::LineAndPoints, point);
+                push(&mut series, row.curve(), Mark::LineAndPoints, point);
             }
         }
-        let y = Axis::new("megabytes of an evaluation", Scale::Log);
+        let y = Axis::new("megabytes, of one sentence", Scale::Log);
         Plot::new(Axis::new(AXES[2].2, Scale::Log), y, series)
     }
 

@@ -170,7 +170,7 @@ impl Interval {
 /// Formats 1, 2 or 5 times a power of 10.
 fn format_power(value: f64) -> String {
     let power = value.log10().floor();
-    if (-3.0..5.0).contains(&power) {
+    if (-3.0..4.0).contains(&power) {
         return format_tick(value, value);
     }
     let digit = (value / 10f64.powf(power)).round();

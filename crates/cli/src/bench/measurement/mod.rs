@@ -26,6 +26,7 @@
 //! Memory: each variant has its own transposed design matrix and arrays, and there are three
 //! vectors of the size of θ besides θ itself.
 
+mod errors;
 mod problem;
 mod sweep;
 #[cfg(test)]
@@ -33,8 +34,9 @@ mod tests;
 mod variant;
 mod work;
 
+pub use errors::errors;
 pub use problem::{Problem, Shape};
-pub use sweep::{SweepAxis, errors, points, sweep};
+pub use sweep::{SweepAxis, points, sweep};
 pub use variant::{EvaluationPoint, Variant, parse_variants, random_weights};
 
 use std::fs;

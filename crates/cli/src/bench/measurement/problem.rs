@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dropchain::error::Result;
-use dropchain::extract::{Classes, Dataset};
+use dropchain::extract::{Classes, Dataset, SparseRows};
 use dropchain::ids::LabelId;
 use dropchain::objective::{AttributeNoise, Noise, PenalizedLikelihood, active_counts};
 use dropchain::random::uniform;
@@ -86,7 +86,7 @@ impl Problem {
         let kept = |column: u32| uniform(ATTRIBUTES, u64::from(column)) < shape.share;
         let mut numbers = vec![None; self.space.nodes.columns()];
         let (mut data, mut count) = (Dataset::default(), 0);
-        let (mut nodes, mut edges) = Default::default();
+        let (mut nodes, mut edges) = (SparseRows::default(), SparseRows::default());
         for sentence in 0..sentences {
             for token in sentence * shape.length..(sentence + 1) * shape.length {
                 let entries = self.data.nodes.entries(token % tokens);
@@ -100,8 +100,8 @@ impl Problem {
                         (*number, value)
                     })
                     .collect();
-                push_row(&mut nodes, &mut row);
-                push_row(&mut edges, &mut Vec::new());
+                nodes.push_row(&mut row);
+                edges.push_row(&mut Vec::new());
                 let label = uniform(LABELS, token as u64) * shape.labels as f64;
                 data.push_labels(&[LabelId(label as u16)]);
             }
@@ -124,8 +124,4 @@ impl Problem {
             amounts: AttributeNoise::default(),
         }
     }
-}
-
-fn push_row(rows: &mut dropchain::extract::SparseRows, entries: &mut Vec<(u32, f64)>) {
-    rows.push_row(entries);
 }

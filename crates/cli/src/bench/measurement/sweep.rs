@@ -5,13 +5,13 @@ use std::str::FromStr;
 use dropchain::chain::Order;
 use dropchain::error::{Error, Result};
 use dropchain::noise::{Engine, NoiseTerm};
-use dropchain_report::{ErrorRow, Exponent, Spread, Sweep, SweepRow};
+use dropchain_report::{Exponent, Spread, Sweep, SweepRow};
 
 use super::work::multiply_adds;
-use super::{Clock, Evaluations, Problem, ReferenceGradient, Shape, Step, Variant, random_weights};
+use super::{Clock, Evaluations, Problem, Shape, Step, Variant, random_weights};
 
 /// The radii of windows.
-const RADII: [usize; 7] = [0, 1, 2, 3, 4, 6, 8];
+pub const RADII: [usize; 7] = [0, 1, 2, 3, 4, 6, 8];
 
 /// The radius of the window among the engines of the other axes.
 const RADIUS: usize = 2;
@@ -29,11 +29,6 @@ const MAX_LABELS: usize = 32;
 /// Maximum number of multiply-adds of an evaluation, unless it is of one sentence, and of sentences.
 const WORK: f64 = 1.5e8;
 const SENTENCES: usize = 200;
-
-/// Maximum number of sentences whose errors are measured, and the lowest number of tokens of them,
-/// if there are any.
-const ERROR_SENTENCES: usize = 100;
-const ERROR_LENGTH: usize = 10;
 
 /// Standard deviation of the weights at which costs are measured.
 const SCALE: f64 = 0.2;
@@ -156,7 +151,11 @@ impl FromStr for SweepAxis {
 /// A point of a sweep: sentences, and the engines that are evaluated on them.
 pub struct SweepPoint {
     pub problem: Problem,
+    /// The first sentence alone, on which memory is measured.
+    pub single: Problem,
     pub variants: Vec<Variant>,
+    /// What varies; `None` if the engines say.
+    value: Option<f64>,
 }
 
 /// Returns the points of a sweep over sentences like those of a problem.
@@ -173,14 +172,25 @@ pub fn points(axis: SweepAxis, problem: &Problem) -> Result<Vec<SweepPoint>> {
     }
     let mut points = Vec::new();
     for shape in axis.shapes(problem.space.labels()) {
+        let value = match axis {
+            SweepAxis::Window => None,
+            SweepAxis::Labels => Some(shape.labels as f64),
+            SweepAxis::Length => Some(shape.length as f64),
+            SweepAxis::Attributes => {
+                let [active, _] = problem.synthetic(shape, SENTENCES).active_per_token();
+                Some((active * shape.length as f64).round())
+            }
+        };
         for variants in axis.groups() {
-            let of_one = problem.synthetic(shape, 1);
-            let work = variants.iter().map(|&v| multiply_adds(&of_one, v));
+            let single = problem.synthetic(shape, 1);
+            let work = variants.iter().map(|&v| multiply_adds(&single, v));
             let sentences = WORK / work.fold(1.0, f64::max);
             let sentences = (sentences as usize).clamp(1, SENTENCES);
             points.push(SweepPoint {
                 problem: problem.synthetic(shape, sentences),
+                single,
                 variants,
+                value,
             });
         }
     }
@@ -203,7 +213,7 @@ pub fn sweep(
     let points = points(axis, problem)?;
     let mut rows = Vec::new();
     for (number, point) in points.iter().enumerate() {
-        rows.extend(measure_point(axis, point, repeat, observer)?);
+        rows.extend(measure_point(point, repeat, observer)?);
         let first = rows.len() - point.variants.len();
         for (variant, row) in rows[first..].iter_mut().enumerate() {
             row.1.peak_bytes = memory(number, variant);
@@ -227,12 +237,13 @@ pub fn sweep(
 }
 
 fn measure_point(
-    axis: SweepAxis,
     point: &SweepPoint,
     repeat: usize,
     observer: &mut (dyn FnMut(Step) + Send),
 ) -> Result<Vec<(Variant, SweepRow)>> {
-    let SweepPoint { problem, variants } = point;
+    let SweepPoint {
+        problem, variants, ..
+    } = point;
     let theta = random_weights(problem.space.dimension(), 1, SCALE);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.map_err(Error::threads)?;
@@ -245,10 +256,6 @@ fn measure_point(
     });
     let sentences = problem.data.len();
     let active = problem.active_per_token();
-    let (length, labels) = (
-        problem.data.sentence(0).len() as f64,
-        problem.space.labels(),
-    );
     let likelihood_work = multiply_adds(problem, Variant::Likelihood);
     let per_sentence = 1.0 / sentences as f64;
     let rows = variants.iter().zip(&seconds).map(|(&variant, times)| {
@@ -266,16 +273,10 @@ fn measure_point(
             spread.ok_or_else(|| Error::parameter("0 repeats; expected 1 or more"))
         };
         let row = SweepRow {
-            value: match (axis, variant) {
-                (SweepAxis::Window, Variant::Noise(NoiseTerm::Quadratic(engine))) => match engine {
-                    Engine::Window(radius) => Some(radius as f64),
-                    _ => None,
-                },
-                (SweepAxis::Window, _) => None,
-                (SweepAxis::Labels, _) => Some(labels as f64),
-                (SweepAxis::Length, _) => Some(length),
-                (SweepAxis::Attributes, _) => Some((active[0] * length).round()),
-            },
+            value: point.value.or(match variant {
+                Variant::Noise(NoiseTerm::Quadratic(Engine::Window(radius))) => Some(radius as f64),
+                _ => None,
+            }),
             engine: variant.name(),
             collapsed: variant.is_collapsed(),
             sentences,
@@ -346,54 +347,4 @@ fn slope(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let square: f64 = points.iter().map(|p| (p.0 - x).powi(2)).sum();
     let product: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
     (square > 0.0).then(|| product / square)
-}
-
-/// Measures the error of windows on single sentences, evenly spaced among those with at least
-/// [`ERROR_LENGTH`] tokens. All results are the same in every run, for any number of threads.
-///
-/// # Errors
-///
-/// An objective that is not finite at θ.
-pub fn errors(problem: &Problem, theta: &[f64]) -> Result<Vec<ErrorRow>> {
-    let all = 0..problem.data.len();
-    let at_least = |tokens| {
-        let sentences = all
-            .clone()
-            .filter(|&i| problem.data.sentence(i).len() >= tokens);
-        sentences.collect::<Vec<usize>>()
-    };
-    let mut sentences = at_least(ERROR_LENGTH);
-    if sentences.is_empty() {
-        sentences = at_least(2);
-    }
-    let step = sentences.len().div_ceil(ERROR_SENTENCES).max(1);
-    let mut found: Vec<[Vec<f64>; 4]> = vec![Default::default(); RADII.len()];
-    for &i in sentences.iter().step_by(step) {
-        let sentence = problem.sentence(i);
-        let reference = ReferenceGradient::new(&sentence, theta)?;
-        let variants =
-            RADII.map(|radius| Variant::Noise(NoiseTerm::Quadratic(Engine::Window(radius))));
-        let mut evaluations = Evaluations::new(&sentence, &variants, Clock::Wall);
-        evaluations.evaluate(0, theta, &mut |_| {}, &mut |number, gradient| {
-            let deviation = reference.deviation(variants[number], gradient);
-            if let Some(deviation) = deviation {
-                for (values, value) in found[number].iter_mut().zip(deviation.in_order()) {
-                    values.push(value);
-                }
-            }
-        });
-    }
-    let rows = RADII.into_iter().zip(found).filter_map(|(radius, values)| {
-        let sentences = values[0].len();
-        let [error, whole, cosine, cosine_whole] = values.map(Spread::of);
-        Some(ErrorRow {
-            radius,
-            sentences,
-            relative_error: error?,
-            relative_error_whole: whole?,
-            cosine: cosine?,
-            cosine_whole: cosine_whole?,
-        })
-    });
-    Ok(rows.collect())
 }

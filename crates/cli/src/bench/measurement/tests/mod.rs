@@ -199,6 +199,61 @@ fn training_reports_its_outcome() {
 }
 
 #[test]
+fn synthetic_sentences_have_the_sizes_that_are_asked_for() {
+    let (problem, _) = problem(RANDOM);
+    let shape = Shape {
+        length: 30,
+        labels: 11,
+        share: 1.0,
+    };
+    let made = problem.synthetic(shape, 3);
+    assert_eq!((made.data.len(), made.data.tokens()), (3, 90));
+    assert_eq!(made.space.labels(), 11);
+    let half = Shape {
+        share: 0.5,
+        ..shape
+    };
+    let [all, half] = [made, problem.synthetic(half, 3)].map(|p| p.active_per_token()[0]);
+    assert!(half < all && half > 0.0, "{half} of {all}");
+}
+
+#[test]
+fn work_is_counted_from_the_shapes() {
+    let (problem, _) = problem(RANDOM);
+    let shape = Shape {
+        length: 10,
+        labels: 4,
+        share: 1.0,
+    };
+    let made = problem.synthetic(shape, 1);
+    let (products, pairs) = (2.0 * made.data.nodes.nonzeros() as f64 * 4.0, 160.0);
+    let work = |engine| multiply_adds(&made, Variant::Noise(NoiseTerm::Quadratic(engine)));
+    let likelihood = products + 3.0 * pairs;
+    assert_eq!(multiply_adds(&made, Variant::Likelihood), likelihood);
+    assert_eq!(work(Engine::Adjoint), likelihood + products + 13.0 * pairs);
+    assert_eq!(
+        work(Engine::Window(2)),
+        likelihood + products + 33.0 * pairs
+    );
+    let active = made.active_per_token()[0] * 10.0;
+    let message = 2.0 * pairs * (4.0 * active + 16.0) + 9.0 * pairs;
+    let found = work(Engine::Message { collapse: false });
+    assert!((found - likelihood - products - message).abs() < 1e-6);
+}
+
+#[test]
+fn a_window_as_long_as_the_sentence_has_no_error() {
+    let (problem, theta) = problem(RANDOM);
+    let rows = errors(&problem, &theta).unwrap();
+    assert_eq!(rows[0].sentences, 4);
+    let errors: Vec<f64> = rows.iter().map(|row| row.relative_error.median).collect();
+    assert!(
+        errors[0] > 0.01 && errors.last().unwrap() < &1e-9,
+        "{errors:?}"
+    );
+}
+
+#[test]
 fn sizes_are_parsed_in_bytes() {
     let status = "Name:\tx\nVmHWM:\t    2020 kB\nVmRSS:\tmuch\n";
     assert_eq!(parse_bytes(status, "VmHWM:"), Some(2020 * 1024));

@@ -1,20 +1,20 @@
 //! `dropchain bench gradients`
 
+mod arguments;
+mod memory;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use clap::Args;
 use dropchain::corpus::Corpus;
 use dropchain::template::Template;
-use dropchain::train::{
-    BaseModels, Defaults, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet,
-};
+use dropchain::train::{BaseModels, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
 use dropchain::{Error, Result};
-use dropchain_options::{LengthOptions, MasksOption, ModelOptions, NoiseLevels};
+use dropchain_options::{LengthOptions, ModelOptions};
 use dropchain_report::{Gradients, Measurement, Report, Sweep, TrainingRun, display_name};
 use serde_json::json;
 
-use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
+use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::bench::measurement::{
     self, EvaluationPoint, Problem, Step, SweepAxis, Variant, parse_variants,
 };
@@ -23,6 +23,7 @@ use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{TemplateLimits, load_template, template_files};
 use crate::{CommandResult, interrupt, print, print_json};
+use arguments::{BenchTrainingArguments, MeasurementArguments};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
 #[derive(Debug, Args)]
@@ -83,82 +84,6 @@ pub struct GradientsCommand {
     optimizer: LengthOptions,
 }
 
-/// What to measure.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Measurement")]
-struct MeasurementArguments {
-    /// Engines: exact, reweighted, message, message=collapsed, message=plain, window=R, local
-    ///
-    /// `message` stands for both message=collapsed and message=plain.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_value = "exact,message,local,window=1,window=2,window=4",
-        value_name = "ENGINES"
-    )]
-    engines: Vec<String>,
-    /// Weights to evaluate at: zero, random[=SCALE] (normal), trained[=ITERATIONS]
-    ///
-    /// Trained weights start from 0, and have the noise of the options with its exact gradient and
-    /// the L2 penalty for as many iterations of L-BFGS, 30 by default.
-    #[arg(long, default_value = "trained", value_name = "WEIGHTS")]
-    weights: String,
-    /// Random seed of the weights
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    seed: u64,
-    /// Number of timed repeats, after one untimed
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    repeat: usize,
-    /// Use the first N training sentences only
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
-    /// Also measure by what varies: window, labels, length, attributes; all without a value
-    ///
-    /// window: error and cost by the radius r. labels, length, attributes: cost by the number K of
-    /// labels, T of tokens, q of distinct attributes of a sentence, on sentences that are cut from
-    /// the corpus and labeled at random, on one thread.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        num_args = 0..=1,
-        default_missing_value = "window,labels,length,attributes",
-        value_name = "WHAT"
-    )]
-    sweep: Option<Vec<String>>,
-    /// Also train with each engine, to convergence or the end of --budget
-    ///
-    /// Without --dev. With it, training stops early as `train` does.
-    #[arg(long)]
-    train: bool,
-    /// End each run of --train after N evaluations
-    #[arg(long, value_name = "N", requires = "train")]
-    budget: Option<usize>,
-    /// Only print the peak memory of engine N, or POINT:N of a sweep; the program invokes itself
-    /// with this option
-    #[arg(long, value_name = "N", hide = true)]
-    peak_of: Option<String>,
-}
-
-/// The objective to evaluate.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Training")]
-struct BenchTrainingArguments {
-    #[command(flatten)]
-    noise: NoiseLevels,
-    #[command(flatten)]
-    masks: MasksOption,
-    /// Strength c2 of the L2 penalty when training (--train, --weights trained)
-    #[arg(
-        long,
-        default_value_t = Defaults::L2_WITH_NOISE,
-        value_name = "C2"
-    )]
-    l2: f64,
-    /// Treat attributes that always occur together as one, like `train`; `off` follows the paper
-    #[arg(long, value_enum, default_value = "off")]
-    collapse: Switch,
-}
-
 /// The validated arguments.
 struct BenchmarkSettings {
     variants: Vec<Variant>,
@@ -191,7 +116,7 @@ impl GradientsCommand {
             drop(set);
             return print(&format!(
                 "{}\n",
-                json!(peak_memory(of, &settings, problem)?)
+                json!(memory::of_engine(of, &settings.variants, problem)?)
             ));
         }
         progress.println(&describe(&set));
@@ -341,7 +266,7 @@ impl GradientsCommand {
         let repeat = self.measurement.repeat;
         let mut engines =
             measurement::measure(problem, &theta, &settings.variants, repeat, &mut |step| {
-                report_step(progress, "", step, repeat)
+                report_step(progress, "", step, repeat);
             })?;
         if engines.iter().all(|row| row.cosine.is_none()) {
             progress.println(
@@ -356,7 +281,7 @@ impl GradientsCommand {
         for (number, row) in engines.iter_mut().enumerate().filter(|_| !is_piped) {
             let name = display_name(&row.engine, row.collapsed);
             progress.update(&format!("measuring memory: {name}"));
-            row.peak_bytes = measure_peak_memory(&number.to_string());
+            row.peak_bytes = memory::measure(&number.to_string());
         }
         let mut errors = Vec::new();
         if settings.sweeps.contains(&SweepAxis::Window) {
@@ -373,7 +298,7 @@ impl GradientsCommand {
                 &|point, variant| {
                     let of = format!("{}:{point}:{variant}", axis.name());
                     let is_measured = !is_piped && axis != SweepAxis::Window;
-                    is_measured.then(|| measure_peak_memory(&of)).flatten()
+                    is_measured.then(|| memory::measure(&of)).flatten()
                 },
             )
         };
@@ -452,31 +377,6 @@ fn report_step(progress: &Progress, sweep: &str, step: Step, repeat: usize) {
     });
 }
 
-/// Measures the peak memory of an engine by its number, or of one of a point of a sweep:
-/// AXIS:POINT:NUMBER.
-fn peak_memory(of: &str, settings: &BenchmarkSettings, problem: Problem) -> Result<Option<u64>> {
-    let parts: Vec<&str> = of.split(':').collect();
-    let number = |text: &str| text.parse::<usize>().ok();
-    let (problem, variant) = match parts[..] {
-        [variant] => {
-            let variant = number(variant).and_then(|i| settings.variants.get(i).copied());
-            (Some(problem), variant)
-        }
-        [axis, point, variant] => {
-            let points = measurement::points(axis.parse()?, &problem)?;
-            let point = number(point).and_then(|i| points.into_iter().nth(i));
-            let variant = number(variant)
-                .zip(point.as_ref())
-                .and_then(|(i, point)| point.variants.get(i).copied());
-            (point.map(|point| point.problem), variant)
-        }
-        _ => (None, None),
-    };
-    Ok(problem
-        .zip(variant)
-        .and_then(|(p, v)| measurement::peak_memory(&p, v)))
-}
-
 fn describe(set: &TrainingSet) -> String {
     let (data, space) = (set.data(), set.space());
     format!(
@@ -486,19 +386,4 @@ fn describe(set: &TrainingSet) -> String {
         space.labels(),
         space.dimension()
     )
-}
-
-/// Runs this program again, with the same arguments, to measure the peak memory of one evaluation.
-fn measure_peak_memory(of: &str) -> Option<u64> {
-    let mut arguments = std::env::args_os().skip(1);
-    let output = Command::new(std::env::current_exe().ok()?)
-        .args(arguments.by_ref().take(2)) // bench gradients
-        .args(["--peak-of", of])
-        .args(arguments)
-        .envs(measurement::ALLOCATOR_ENVIRONMENT)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    serde_json::from_slice(&output.stdout).ok()?
 }
