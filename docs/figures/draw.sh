@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 program=${1:-target/release/dropchain}
 
 "$program" bench gradients corpora/sample/train.conll --columns word,upos,ner --template ner \
-    --sweep window,labels,length,attributes \
+    --engines exact,local,window=1,window=2 --sweep window,labels,length,attributes \
     --figure docs/figures/gradients.svg --json docs/figures/gradients.json > /dev/null
 
 "$program" bench gradients corpora/sample/train.conll --columns word,upos,ner --template ner \
