@@ -11,7 +11,8 @@ use crate::plot::{Axis, Mark, Plot, Scale, Series};
 use crate::training::score;
 use crate::views::{Figure, IN_TABLE, Section, Table, count_of, heads, letter, or_empty};
 
-use sweep::ROUNDING;
+/// Errors below are rounding errors, and drawn as this one.
+const ROUNDING: f64 = 1e-16;
 
 /// The results of `bench gradients`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,7 +163,8 @@ impl Gradients {
         }
         section.table(table);
         let head = heads(
-            "gradient, objective, noise term, dev score, evaluations, iterations, best at, seconds, stopped by",
+            "gradient, objective, noise term, dev score, evaluations, iterations, best at, \
+             seconds, stopped by",
         );
         let mut table = Table::new("Training with each", head);
         for run in self.training.iter().flatten() {

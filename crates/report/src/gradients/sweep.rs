@@ -3,12 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gradients, display_name};
+use super::{Gradients, ROUNDING, display_name};
 use crate::plot::{Axis, Mark, Panel, Plot, Point, Scale, Series, Sheet};
 use crate::views::{Section, Table, heads, letter, or_empty};
-
-/// Errors below are rounding errors, and drawn as this one.
-pub(super) const ROUNDING: f64 = 1e-16;
 
 /// What sweeps vary, with the axis of their figures.
 const AXES: [(&str, &str, &str); 4] = [

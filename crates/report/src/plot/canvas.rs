@@ -1,9 +1,9 @@
-//! Drawing of a plot.
+//! A plot, and its drawing.
 
 use dropchain_formats::Escaped;
 
-use super::axis::Interval;
-use super::{COLORS, Mark, Plot, Point, Scale, Series};
+use super::axis::{Axis, Interval, Scale};
+use super::series::{COLORS, Mark, Point, Series};
 
 /// Width and height of a plot.
 pub(super) const SIZE: [f64; 2] = [420.0, 250.0];
@@ -45,14 +45,52 @@ pub(super) fn line_class(mark: Mark, is_marked: bool) -> &'static str {
     }
 }
 
-pub(super) struct Canvas {
+/// A plot of one or more series.
+#[derive(Clone, Debug, Default)]
+pub struct Plot {
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is plotted.
+    pub series: Vec<Series>,
+    /// Whether to draw the line y = x from 0 to 1.
+    pub diagonal: bool,
+}
+
+impl Plot {
+    /// Creates a plot.
+    pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Self {
+            x,
+            y,
+            series,
+            diagonal: false,
+        }
+    }
+
+    /// Draws the plot as an element of a page that has [`STYLE`](super::STYLE); `None` if no point
+    /// has finite coordinates.
+    pub fn svg(&self) -> Option<String> {
+        self.svg_at("")
+    }
+
+    /// Draws the plot as [`svg`](Self::svg) does, with more attributes of the element.
+    pub(super) fn svg_at(&self, attributes: &str) -> Option<String> {
+        let series: Vec<Series> = self.series.iter().map(Series::thin).collect();
+        series.iter().find(|series| !series.points.is_empty())?;
+        Some(Canvas::new(self, &series).draw(self, &series, attributes))
+    }
+}
+
+struct Canvas {
     x: Interval,
     y: Interval,
     svg: String,
 }
 
 impl Canvas {
-    pub fn new(plot: &Plot, series: &[Series]) -> Self {
+    fn new(plot: &Plot, series: &[Series]) -> Self {
         let points = || series.iter().flat_map(|series| &series.points);
         let x: Vec<f64> = points().map(|point| point.x).collect();
         let ranges = points().flat_map(|point| [Some(point.y), lows(point), highs(point)]);
@@ -70,7 +108,7 @@ impl Canvas {
     }
 
     /// Returns the plot as an element.
-    pub fn draw(mut self, plot: &Plot, series: &[Series], attributes: &str) -> String {
+    fn draw(mut self, plot: &Plot, series: &[Series], attributes: &str) -> String {
         let [width, height] = SIZE;
         self.svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" \

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A point has x and y, and may have the lowest and the highest value of y; `null` is no point. An
-//! axis may have a `range`, or `names` of the values 0, 1, 2, …. A figure with one plot may have its
-//! `x`, `y` and `series` without `panels`.
+//! axis may have a `range`, or `names` of the values 0, 1, 2, …. A figure of one plot may have
+//! its `x`, `y` and `series` without `panels`.
 
 use dropchain::error::{Error, Result};
 use serde::Deserialize;
@@ -71,7 +71,7 @@ impl Sheet {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if the text is none, or has a point with other than two or four numbers.
+    /// [`Error::Parameter`] if the text is none, or a point has not two or four numbers.
     pub fn parse(text: &str) -> Result<Self> {
         let invalid = |e| Error::parameter(format!("not the description of a figure: {e}"));
         let sheet: SheetDescription = serde_json::from_str(text).map_err(invalid)?;

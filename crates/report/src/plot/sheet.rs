@@ -2,8 +2,9 @@
 
 use dropchain_formats::Escaped;
 
-use super::canvas::{SIZE, line_class, shape, text};
-use super::{COLORS, Mark, Plot, STYLE, Series};
+use super::STYLE;
+use super::canvas::{Plot, SIZE, line_class, shape, text};
+use super::series::{COLORS, Mark, Series};
 
 /// Colors and fonts that a page otherwise has.
 const SHEET_STYLE: &str = include_str!("sheet.css");
@@ -118,7 +119,7 @@ impl Sheet {
         ))
     }
 
-    /// Returns the plots, where series of the same name have the same color, and the names by color.
+    /// Returns the plots, where series of the same name have the same color, and these names.
     pub fn colored(&self) -> (Vec<Panel>, Vec<String>) {
         let (mut panels, mut names) = (self.panels.clone(), Vec::<String>::new());
         let series = panels.iter_mut().flat_map(|panel| &mut panel.plot.series);

@@ -78,8 +78,8 @@ impl Problem {
         [counts.attributes, counts.collapsed].map(|n| n as f64 / counts.tokens.max(1) as f64)
     }
 
-    /// Returns synthetic sentences: the tokens of the corpus one after another, from the start again
-    /// if they are too few, cut after every T; random labels; a random part of the node attributes,
+    /// Returns synthetic sentences: the tokens of the corpus one after another, from the start
+    /// again if they are too few, cut after every T; random labels; a random part of the node attributes,
     /// and no edge attributes. Only attributes that occur have weights, and all pairs with labels.
     pub fn synthetic(&self, shape: Shape, sentences: usize) -> Self {
         let tokens = self.data.tokens().max(1);

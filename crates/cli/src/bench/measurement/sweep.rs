@@ -26,7 +26,7 @@ const SHARES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 const LENGTH: usize = 20;
 const MAX_LABELS: usize = 32;
 
-/// Maximum number of multiply-adds of an evaluation, unless it is of one sentence, and of sentences.
+/// Maximum number of multiply-adds of an evaluation of several sentences, and of sentences.
 const WORK: f64 = 1.5e8;
 const SENTENCES: usize = 200;
 
@@ -197,8 +197,8 @@ pub fn points(axis: SweepAxis, problem: &Problem) -> Result<Vec<SweepPoint>> {
     Ok(points)
 }
 
-/// Evaluates the points of a sweep `repeat` times on one thread. `memory` returns the peak memory of
-/// an engine, by the numbers of point and engine.
+/// Evaluates the points of a sweep `repeat` times on one thread. `memory` returns the peak memory
+/// of an engine, by the numbers of point and engine.
 ///
 /// # Errors
 ///

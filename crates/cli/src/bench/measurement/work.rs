@@ -10,8 +10,8 @@
 //! | every noise term | 2EK | variances and their transpose |
 //! | `exact` | 13TK² | `adjoint_kernel/mod.rs`: 4 forward, 4 backward, 5 in sums |
 //! | `local` | 13TK² | marginals and M 4, value 5, covariances 4 |
-//! | `window=R` | (21 + 6r)TK² | also marginals and M twice, 3 for each of r sources, to both sides |
-//! | `message` | 2TK²·(Kq + K²) + 9TK² | a vector over (feature, label) and label pairs, to both sides, for each pair |
+//! | `window=R` | (21 + 6r)TK² | also marginals and M twice, 3 per source to both sides |
+//! | `message` | 2TK²·(Kq + K²) + 9TK² | vectors over (feature, label) and label pairs |
 //! | `reweighted` | – | a weighted L2 penalty within a round |
 //!
 //! Edge attributes, of which each stands for K features of `message` and K² products with every
