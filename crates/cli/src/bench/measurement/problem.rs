@@ -79,8 +79,9 @@ impl Problem {
     }
 
     /// Returns synthetic sentences: the tokens of the corpus one after another, from the start
-    /// again if they are too few, cut after every T; random labels; a random part of the node attributes,
-    /// and no edge attributes. Only attributes that occur have weights, and all pairs with labels.
+    /// again if they are too few, cut after every T; random labels; a random part of the node
+    /// attributes, and no edge attributes. Only attributes that occur have weights, and all pairs
+    /// with labels.
     pub fn synthetic(&self, shape: Shape, sentences: usize) -> Self {
         let tokens = self.data.tokens().max(1);
         let kept = |column: u32| uniform(ATTRIBUTES, u64::from(column)) < shape.share;
