@@ -7,7 +7,7 @@
 Writes OUT/growth.md and OUT/*.svg.
 
 Each point is a run of `dropchain bench gradients` at random weights: the likelihood alone and with
-the noise term (dropout 0.3, exact gradient). Seconds are the minimum of five evaluations; memory is
+the noise term (dropout 0.3, exact gradient). Seconds are the median of five evaluations; memory is
 that of an evaluation, excluding the data.
 """
 
@@ -15,7 +15,7 @@ import json, os, subprocess, sys, tempfile, zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
-from svg import svg
+from figure import draw
 
 from attributes import PROGRAM
 
@@ -109,7 +109,7 @@ def main():
             )
             for title, points in series.items()
         ]
-        svg(os.path.join(out, f"{name}.svg"), panels, "")
+        draw(os.path.join(out, f"{name}.svg"), panels, {}, {"label": name})
 
 
 main()

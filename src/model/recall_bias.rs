@@ -8,7 +8,7 @@ use crate::label::{LabelSet, Labeling, Scheme};
 ///
 /// It is added where a span starts, so that it changes how many spans are predicted, not how long
 /// they are; in IO, whose labels do not say where spans start, at every token of a span
-/// (decision 86).
+/// (decision 83).
 pub fn has_recall_bias(labeling: &Labeling, previous: Option<&str>, label: &str) -> bool {
     match labeling.scheme {
         Scheme::Io => labeling.chunk(label).is_inside(),

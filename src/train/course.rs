@@ -26,7 +26,7 @@ use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, OptimizerState, Outcome, StateObserver, StopReason};
 use crate::ranks::Ranks;
 
-/// Iterations whose scores are averaged to choose one: a single score wobbles (decision 86).
+/// Iterations whose scores are averaged to choose one: a single score wobbles (decision 83).
 const AVERAGED: usize = 5;
 
 /// The course of a training run or of a segment of one, through which a

@@ -35,16 +35,24 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
         "engine",
         "collapsed",
         "seconds",
+        "seconds_quartiles",
+        "multiply_adds",
         "ratio_to_likelihood",
         "relative_error",
         "relative_error_whole",
         "cosine",
+        "cosine_whole",
         "active_per_token",
         "peak_bytes",
     ]);
     for row in rows {
         assert_eq!(keys(row), fields);
-        for field in ["seconds", "ratio_to_likelihood", "active_per_token"] {
+        for field in [
+            "seconds",
+            "multiply_adds",
+            "ratio_to_likelihood",
+            "active_per_token",
+        ] {
             assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
         }
         let bytes = &row["peak_bytes"];
@@ -91,6 +99,9 @@ fn training_runs_are_reported_by_engine() {
         "engine",
         "collapsed",
         "dev_f1",
+        "objective",
+        "noise",
+        "evaluations",
         "iterations",
         "best_iteration",
         "stop_reason",
@@ -143,9 +154,19 @@ fn invalid_options_are_rejected_before_any_work() {
             "--weights: weights 'one'; expected zero, random",
         ),
         (
-            "--train",
-            "--train: requires development data; expected --dev FILE",
+            "--sweep depth",
+            "--sweep 'depth'; expected window, labels, length or attributes, or several",
         ),
+        (
+            "--sweep window,,length",
+            "--sweep ''; expected window, labels, length or attributes",
+        ),
+        (
+            "--figure out.svg",
+            "--figure: there is nothing to draw without --sweep; expected --sweep, or --html",
+        ),
+        ("--train --budget 0", "--budget 0; expected 1 or more"),
+        ("--html nowhere/out.html", "nowhere/out.html: "),
         (
             "--dropout 0",
             "--dropout 0: there is no noise to measure; expected a rate above 0",
@@ -163,4 +184,98 @@ fn invalid_options_are_rejected_before_any_work() {
         let message = dir.run(&format!("{SAMPLE} {options}")).failure();
         assert!(message.starts_with(expected), "{message}");
     }
+}
+
+/// What is drawn from a sweep of few sentences.
+const SWEEP: &str = "bench gradients train.conll --columns word,upos,ner --template minimal \
+                     --limit 30 --repeat 1 --weights trained=3 --engines exact --quiet";
+
+#[test]
+fn a_sweep_has_errors_costs_and_exponents() {
+    let dir = TestDir::with_sample_corpus();
+    let line = format!("{SWEEP} --sweep window,labels --json -");
+    let report = dir.run(&line).json();
+    let errors = report["errors"].as_array().unwrap();
+    let error = |row: &Value| row["relative_error"]["median"].as_f64().unwrap();
+    assert_eq!(errors[0]["radius"], 0);
+    assert!(error(&errors[0]) > error(errors.last().unwrap()));
+    let sweeps = report["sweeps"].as_array().unwrap();
+    let axes: Vec<&Value> = sweeps.iter().map(|sweep| &sweep["axis"]).collect();
+    assert_eq!(axes, ["window", "labels"]);
+    let rows = sweeps[1]["rows"].as_array().unwrap();
+    let values: BTreeSet<u64> = rows
+        .iter()
+        .map(|row| row["value"].as_f64().unwrap() as u64)
+        .collect();
+    assert_eq!(values, BTreeSet::from([4, 8, 16, 32]));
+    for row in rows {
+        assert!(row["multiply_adds"].as_f64().unwrap() > 0.0, "{row}");
+        let seconds = &row["seconds"];
+        assert!(seconds["low"].as_f64() <= seconds["high"].as_f64(), "{row}");
+    }
+    let exponents = sweeps[1]["exponents"].as_array().unwrap();
+    let message = exponents.iter().find(|e| e["engine"] == "message").unwrap();
+    assert_eq!(message["theory"], 3.0);
+    let counted = message["multiply_adds"].as_f64().unwrap();
+    assert!((2.5..3.5).contains(&counted), "{message}");
+}
+
+#[test]
+fn a_sweep_is_drawn_as_a_figure_and_as_a_page() {
+    let dir = TestDir::with_sample_corpus();
+    let files = "--figure out.svg --html out.html --json out.json";
+    dir.run(&format!("{SWEEP} --sweep window {files}"))
+        .success();
+    let svg = dir.text("out.svg");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    for part in ["prefers-color-scheme", "<title>", "Error by radius"] {
+        assert!(svg.contains(part), "{part}");
+    }
+    let page = dir.text("out.html");
+    for part in ["Cost by radius", "Direction by radius", "<svg"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let report = dir.run("report out.json --output r.html");
+    report.success();
+    assert!(dir.text("r.html").contains("Error by radius"));
+}
+
+#[test]
+fn corpora_with_too_little_are_measured_or_refused() {
+    let sweep = "--columns word,ner --template minimal --repeat 1 --weights trained=2 --quiet \
+                 --sweep window --engines exact";
+    let run = |text: &str| {
+        let dir = TestDir::new(&[("few.conll", text)]);
+        dir.run(&format!("bench gradients few.conll {sweep} --json -"))
+    };
+    let one = run("Ada B-PER\nleft O\n").json();
+    assert_eq!(one["errors"][0]["sentences"], 1);
+    let single = run("a O\nb O\n\nc O\n").json();
+    assert_eq!(single.get("errors"), None, "one label has no noise");
+    run("").failure();
+}
+
+#[test]
+fn a_figure_without_errors_is_not_written() {
+    let dir = TestDir::new(&[("one.conll", "a O\nb O\n")]);
+    let line = "bench gradients one.conll --columns word,ner --template minimal --repeat 1 \
+                --sweep window --order 0 --figure out.svg";
+    let message = dir.run(line).failure();
+    assert!(
+        message.contains("--sweep: at order 0 tokens are independent"),
+        "{message}"
+    );
+    assert_eq!(dir.names(), ["one.conll"]);
+}
+
+#[test]
+fn a_run_without_development_data_goes_on_until_the_budget_is_spent() {
+    let report = report("--engines exact,local --train --budget 9");
+    for run in report["training"].as_array().unwrap() {
+        assert!(run["evaluations"].as_u64().unwrap() >= 9, "{run}");
+        assert_eq!(run["stop_reason"], "budget", "{run}");
+        let is_noise = run["engine"] != "likelihood";
+        assert_eq!(run["objective"].is_number(), is_noise, "{run}");
+    }
+    assert_eq!(report["budget"], 9);
 }

@@ -25,6 +25,7 @@ mod documented_commands;
 mod documents;
 mod error_list;
 mod explain;
+mod figures;
 mod fingerprint;
 mod forced_decoding;
 mod help;

@@ -8,7 +8,7 @@ mod evaluated;
 mod frequency;
 mod gradients;
 pub mod log;
-mod plot;
+pub mod plot;
 mod scores;
 mod search;
 mod sentences;
@@ -30,7 +30,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use evaluated::Evaluated;
-pub use gradients::{Gradients, Measurement, TrainingRun, display_name};
+pub use gradients::{
+    ErrorRow, Exponent, Gradients, Measurement, Spread, Sweep, SweepRow, TrainingRun, display_name,
+};
 pub use sentences::words_of;
 
 use evaluated::Analysis;
@@ -135,6 +137,11 @@ impl Report {
             },
         }
         Ok(())
+    }
+
+    /// Adds measurements of gradients, with what they are of.
+    pub fn add_gradients(&mut self, name: impl Into<String>, gradients: Gradients) {
+        self.gradients.push((name.into(), gradients));
     }
 
     /// Adds scores and errors of systems: with words of the training data, by their frequency; of

@@ -26,22 +26,35 @@
 //! Memory: each variant has its own transposed design matrix and arrays, and there are three
 //! vectors of the size of θ besides θ itself.
 
+mod errors;
+mod problem;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod variant;
+mod work;
 
-pub use variant::{EvaluationPoint, Variant, parse_variants};
+pub use errors::errors;
+pub use problem::{Problem, Shape};
+pub use sweep::{SweepAxis, points, sweep};
+pub use variant::{EvaluationPoint, Variant, parse_variants, random_weights};
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
+use cpu_time::ThreadTime;
 use dropchain::error::{Error, Result};
 use dropchain::noise::{Engine, NoiseTerm};
-use dropchain::objective::{PenalizedLikelihood, active_counts};
+use dropchain::objective::PenalizedLikelihood;
 use dropchain::optim::Objective;
 use dropchain::template::Template;
-use dropchain::train::{DevScore, TrainSettings, Trainer, TrainingCorpora, TrainingSet};
-use dropchain_report::{Measurement, TrainingRun};
+use dropchain::train::{
+    DevScore, Iteration, Observer, ObserverError, TrainSettings, Trainer, TrainingCorpora,
+};
+use dropchain_report::{Measurement, Spread, TrainingRun};
+
+use work::multiply_adds;
 
 /// ‖g*‖ / ‖∇L‖ below which g* is lost in rounding errors.
 const ROUNDING: f64 = 1e-12;
@@ -55,6 +68,75 @@ pub struct Step {
     pub round: usize,
 }
 
+/// What seconds are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Of the clock on the wall.
+    Wall,
+    /// Of the processor, by the current thread, which must be the only one: other load on the
+    /// machine does not count.
+    Thread,
+}
+
+impl Clock {
+    /// Calls `work`, and returns how many seconds it took.
+    fn time(self, work: impl FnOnce()) -> f64 {
+        let (wall, thread) = (Instant::now(), ThreadTime::now());
+        work();
+        let time = match self {
+            Self::Wall => wall.elapsed(),
+            Self::Thread => thread.elapsed(),
+        };
+        time.as_secs_f64()
+    }
+}
+
+/// The objectives of variants, and how long their evaluations took.
+pub struct Evaluations<'a> {
+    variants: &'a [Variant],
+    objectives: Vec<PenalizedLikelihood>,
+    gradient: Vec<f64>,
+    clock: Clock,
+    /// The seconds of each variant, but for those of round 0.
+    pub seconds: Vec<Vec<f64>>,
+}
+
+impl<'a> Evaluations<'a> {
+    /// Creates the objectives.
+    pub fn new(problem: &Problem, variants: &'a [Variant], clock: Clock) -> Self {
+        Self {
+            variants,
+            objectives: variants.iter().map(|&v| problem.objective(v)).collect(),
+            gradient: vec![0.0; problem.space.dimension()],
+            clock,
+            seconds: vec![Vec::new(); variants.len()],
+        }
+    }
+
+    /// Evaluates all variants at θ. `observer` is called before every evaluation, `visit` with
+    /// every gradient and the number of its variant. Round 0 warms up.
+    pub fn evaluate(
+        &mut self,
+        round: usize,
+        theta: &[f64],
+        observer: &mut dyn FnMut(Step),
+        visit: &mut dyn FnMut(usize, &[f64]),
+    ) {
+        for (number, objective) in self.objectives.iter_mut().enumerate() {
+            let variant = self.variants[number];
+            observer(Step { variant, round });
+            let gradient = &mut self.gradient;
+            let time = self.clock.time(|| {
+                objective.evaluate(theta, gradient);
+            });
+            if round > 0 {
+                self.seconds[number].push(time);
+            }
+            visit(number, &self.gradient);
+        }
+    }
+}
+
 /// Evaluates the variants at the weights θ, once to warm up and then `repeat` times. Every round
 /// evaluates all variants, so that load on the machine affects all alike. `observer` is called
 /// before every evaluation.
@@ -63,15 +145,13 @@ pub struct Step {
 ///
 /// # Errors
 ///
-/// No repeats; no [`Variant::Likelihood`] among the variants; no noise with a quadratic
-/// regularizer; an objective that is not finite at θ.
+/// No repeats; no [`Variant::Likelihood`] among the variants; an objective that is not finite at θ.
 ///
 /// # Panics
 ///
-/// If the dimension of θ is not that of the training set.
+/// If the dimension of θ is not that of the problem.
 pub fn measure(
-    set: &TrainingSet,
-    settings: &TrainSettings,
+    problem: &Problem,
     theta: &[f64],
     variants: &[Variant],
     repeat: usize,
@@ -80,42 +160,38 @@ pub fn measure(
     if repeat == 0 {
         return Err(Error::parameter("0 repeats; expected 1 or more"));
     }
-    let mut objectives: Vec<PenalizedLikelihood> = variants
-        .iter()
-        .map(|variant| variant.objective(set, settings))
-        .collect::<Result<_>>()?;
-    let reference = ReferenceGradient::new(set, settings, theta)?;
-    let mut gradient = vec![0.0; theta.len()];
-    let mut seconds = vec![f64::INFINITY; variants.len()];
+    let reference = ReferenceGradient::new(problem, theta)?;
+    let mut evaluations = Evaluations::new(problem, variants, Clock::Wall);
     let mut deviations = Vec::with_capacity(variants.len());
-    for round in 0..=repeat {
-        for (i, &variant) in variants.iter().enumerate() {
-            observer(Step { variant, round });
-            let clock = Instant::now();
-            objectives[i].evaluate(theta, &mut gradient);
-            let time = clock.elapsed().as_secs_f64();
-            if round == 0 {
-                deviations.push(reference.deviation(variant, &gradient));
-            } else {
-                seconds[i] = seconds[i].min(time);
-            }
-        }
+    evaluations.evaluate(0, theta, observer, &mut |number, gradient| {
+        deviations.push(reference.deviation(variants[number], gradient));
+    });
+    for round in 1..=repeat {
+        evaluations.evaluate(round, theta, observer, &mut |_, _| {});
     }
+    let seconds: Vec<Spread> = evaluations
+        .seconds
+        .into_iter()
+        .filter_map(Spread::of)
+        .collect();
     let likelihood = variants.iter().position(|&v| v == Variant::Likelihood);
-    let Some(likelihood) = likelihood.map(|i| seconds[i]) else {
+    let Some(likelihood) = likelihood.map(|i| seconds[i].median) else {
         return Err(Error::parameter("the likelihood is not among the variants"));
     };
-    let per_token = active_per_token(set);
+    let per_token = problem.active_per_token();
     let rows = variants.iter().zip(seconds).zip(deviations);
     Ok(rows
-        .map(|((variant, seconds), deviation)| Measurement {
+        .map(|((&variant, seconds), deviation)| Measurement {
             engine: variant.name(),
             collapsed: variant.is_collapsed(),
-            seconds,
-            ratio_to_likelihood: seconds / likelihood,
-            relative_error: deviation.map(|[error, ..]| error),
-            relative_error_whole: deviation.map(|[_, whole, _]| whole),
-            cosine: deviation.map(|[.., cosine]| cosine),
+            seconds: seconds.median,
+            seconds_quartiles: Some((seconds.low, seconds.high)),
+            multiply_adds: multiply_adds(problem, variant),
+            ratio_to_likelihood: seconds.median / likelihood,
+            relative_error: deviation.map(|d| d.error),
+            relative_error_whole: deviation.map(|d| d.error_whole),
+            cosine: deviation.map(|d| d.cosine),
+            cosine_whole: deviation.map(|d| d.cosine_whole),
             active_per_token: per_token[usize::from(variant.is_collapsed())],
             peak_bytes: None,
         })
@@ -126,48 +202,51 @@ pub fn measure(
 /// matrix, parameters, gradient, and the arrays of chunks and engine; `None` if the system does not
 /// report it. Call it in a process that has only prepared the training set; see
 /// [`ALLOCATOR_ENVIRONMENT`]. The weights are 0, since sizes do not depend on them.
-///
-/// # Errors
-///
-/// The settings have no noise with a quadratic regularizer.
-pub fn peak_memory(
-    set: &TrainingSet,
-    settings: &TrainSettings,
-    variant: Variant,
-) -> Result<Option<u64>> {
+pub fn peak_memory(problem: &Problem, variant: Variant) -> Option<u64> {
     let work = || {
-        let mut objective = variant.objective(set, settings)?;
+        let mut objective = problem.objective(variant);
         let theta = vec![0.0; objective.dimension()];
         // Not 0: pages of zeros become resident only when they are written to.
         let mut gradient = vec![f64::NAN; theta.len()];
         objective.evaluate(&theta, &mut gradient);
-        Ok(())
     };
-    let (result, growth) = peak_growth(work);
-    result.map(|()| growth)
+    peak_growth(work).1
 }
 
-/// Returns q/T before and after collapsing.
-fn active_per_token(set: &TrainingSet) -> [f64; 2] {
-    let counts = active_counts(set.data(), set.space());
-    [counts.attributes, counts.collapsed].map(|n| n as f64 / counts.tokens.max(1) as f64)
+/// How far a gradient is from the exact one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Deviation {
+    /// Error of the noise term's part, relative to that.
+    pub error: f64,
+    /// The same error relative to the whole gradient.
+    pub error_whole: f64,
+    /// Cosine of the noise term's part.
+    pub cosine: f64,
+    /// Cosine of the whole gradient.
+    pub cosine_whole: f64,
+}
+
+impl Deviation {
+    fn in_order(self) -> [f64; 4] {
+        [self.error, self.error_whole, self.cosine, self.cosine_whole]
+    }
 }
 
 /// The exact gradient of the noise term, to compare others with.
 struct ReferenceGradient {
     likelihood: Vec<f64>, // ∇L
     exact: Vec<f64>,      // g*
+    whole: Vec<f64>,      // ∇J*
     exact_norm: f64,
     whole_norm: f64, // ‖∇J*‖
     is_lost: bool,   // in rounding errors
 }
 
 impl ReferenceGradient {
-    fn new(set: &TrainingSet, settings: &TrainSettings, theta: &[f64]) -> Result<Self> {
+    fn new(problem: &Problem, theta: &[f64]) -> Result<Self> {
         let gradient = |variant: Variant| {
             let mut gradient = vec![0.0; theta.len()];
-            let mut objective = variant.objective(set, settings)?;
-            let (value, _) = objective.evaluate(theta, &mut gradient);
+            let (value, _) = problem.objective(variant).evaluate(theta, &mut gradient);
             let is_finite = value.is_finite() && gradient.iter().all(|g| g.is_finite());
             is_finite.then_some(gradient).ok_or_else(|| {
                 Error::parameter(
@@ -177,32 +256,40 @@ impl ReferenceGradient {
             })
         };
         let likelihood = gradient(Variant::Likelihood)?;
-        let mut exact = gradient(Variant::Noise(NoiseTerm::Quadratic(Engine::Exact)))?;
-        let whole_norm = norm(exact.iter().copied());
-        exact.iter_mut().zip(&likelihood).for_each(|(g, l)| *g -= l);
-        let exact_norm = norm(exact.iter().copied());
+        let whole = gradient(Variant::Noise(NoiseTerm::Quadratic(Engine::Exact)))?;
+        let exact = || whole.iter().zip(&likelihood).map(|(g, l)| g - l);
+        let exact_norm = norm(exact());
         Ok(Self {
+            exact: exact().collect(),
+            exact_norm,
+            whole_norm: norm(whole.iter().copied()),
             is_lost: exact_norm <= ROUNDING * norm(likelihood.iter().copied()),
             likelihood,
-            exact,
-            exact_norm,
-            whole_norm,
+            whole,
         })
     }
 
-    /// Compares the noise term's part of the gradient ∇J with the exact one: its error relative to
-    /// that and to the whole gradient, and the cosine.
-    fn deviation(&self, variant: Variant, gradient: &[f64]) -> Option<[f64; 3]> {
+    /// Compares the gradient ∇J, and the noise term's part of it, with the exact one.
+    fn deviation(&self, variant: Variant, gradient: &[f64]) -> Option<Deviation> {
         if variant == Variant::Likelihood || self.is_lost {
             return None;
         }
         let noise = || gradient.iter().zip(&self.likelihood).map(|(g, l)| g - l);
         let error = norm(noise().zip(&self.exact).map(|(g, e)| g - e));
         let product: f64 = noise().zip(&self.exact).map(|(g, e)| g * e).sum();
-        let cosine = product / (norm(noise()) * self.exact_norm);
+        let whole = gradient.iter().zip(&self.whole);
+        let product_whole: f64 = whole.map(|(g, e)| g * e).sum();
         // Rounding may exceed 1.
-        let cosine = cosine.clamp(-1.0, 1.0);
-        Some([error / self.exact_norm, error / self.whole_norm, cosine])
+        let cosine = |product: f64, norms: f64| (product / norms).clamp(-1.0, 1.0);
+        Some(Deviation {
+            error: error / self.exact_norm,
+            error_whole: error / self.whole_norm,
+            cosine: cosine(product, norm(noise()) * self.exact_norm),
+            cosine_whole: cosine(
+                product_whole,
+                norm(gradient.iter().copied()) * self.whole_norm,
+            ),
+        })
     }
 }
 
@@ -240,7 +327,7 @@ fn parse_bytes(status: &str, field: &str) -> Option<u64> {
 }
 
 /// Trains a model with a variant of the objective, without noise for [`Variant::Likelihood`]; all
-/// other settings are the same.
+/// other settings are the same. After `budget` evaluations the run ends.
 ///
 /// # Errors
 ///
@@ -250,11 +337,18 @@ pub fn train(
     settings: &TrainSettings,
     corpora: &TrainingCorpora,
     template: Option<&Template>,
+    budget: Option<usize>,
 ) -> Result<TrainingRun> {
     let mut regularization = settings.regularization().clone();
     variant.apply(&mut regularization.noise);
-    let end = Trainer::with_settings(settings.with_regularization(regularization)?)
-        .train(corpora.clone(), template.cloned(), &mut ())?
+    let mut course = Course {
+        budget: budget.unwrap_or(usize::MAX),
+        is_spent: false,
+        last: None,
+    };
+    let trainer = Trainer::with_settings(settings.with_regularization(regularization)?);
+    let end = trainer
+        .train(corpora.clone(), template.cloned(), &mut course)?
         .end;
     let (mut dev_f1, mut dev_accuracy) = (None, None);
     match end.dev {
@@ -262,14 +356,45 @@ pub fn train(
         Some(DevScore::Accuracy(score)) => dev_accuracy = Some(score),
         None => {}
     }
+    let last = course.last;
+    // Each engine computes the value of eq. 14 exactly.
+    let own = last
+        .as_ref()
+        .filter(|_| matches!(variant, Variant::Noise(NoiseTerm::Quadratic(_))));
     Ok(TrainingRun {
         engine: variant.name(),
         collapsed: variant.is_collapsed(),
         dev_f1,
         dev_accuracy,
+        objective: own.map(|last| last.objective),
+        noise: own.map(|last| last.noise),
+        evaluations: last.as_ref().map_or(0, |last| last.evaluations),
         iterations: end.iterations,
         best_iteration: end.best_iteration,
-        stop_reason: end.reason.name().to_owned(),
+        stop_reason: if course.is_spent {
+            "budget"
+        } else {
+            end.reason.name()
+        }
+        .to_owned(),
         seconds: end.time.as_secs_f64(),
     })
+}
+
+/// Keeps the last iteration, and ends training when the budget is spent.
+struct Course {
+    budget: usize,
+    is_spent: bool,
+    last: Option<Iteration>,
+}
+
+impl Observer for Course {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        self.is_spent = iteration.evaluations >= self.budget;
+        self.last = Some(iteration.clone());
+        Ok(match self.is_spent {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use dropchain::error::{Error, Result};
 use dropchain::noise::{Engine, NoiseTerm, ROUND};
-use dropchain::objective::{Noise, PenalizedLikelihood};
+use dropchain::objective::Noise;
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, minimize};
 use dropchain::random::uniform;
 use dropchain::train::{NoiseKind, NoiseOptions, TrainSettings, TrainingSet};
@@ -34,25 +34,6 @@ impl Variant {
                 noise.kind = NoiseKind::GaussianScores(expectation);
             }
         }
-    }
-
-    /// Returns the objective on a training set, without L2 penalty, with the noise of the settings.
-    ///
-    /// # Errors
-    ///
-    /// The settings have no noise, or noise without a quadratic regularizer.
-    pub fn objective(
-        self,
-        set: &TrainingSet,
-        settings: &TrainSettings,
-    ) -> Result<PenalizedLikelihood> {
-        Ok(match self {
-            Self::Likelihood => set.likelihood(0.0),
-            Self::Noise(term) => {
-                let noise = settings.analytic_noise()?;
-                set.noisy_likelihood(0.0, Noise { term, ..noise })
-            }
-        })
     }
 
     /// Returns the name, excluding [`is_collapsed`](Self::is_collapsed): `likelihood`, `exact`,
@@ -157,9 +138,7 @@ impl EvaluationPoint {
         let dimension = set.space().dimension();
         match self {
             Self::Zero => Ok(vec![0.0; dimension]),
-            Self::Random { scale } => Ok((0..dimension as u64)
-                .map(|index| scale * normal(seed, index))
-                .collect()),
+            Self::Random { scale } => Ok(random_weights(dimension, seed, scale)),
             Self::Trained { iterations } => {
                 let lbfgs = LbfgsSettings::new(LbfgsOptions {
                     max_iterations: Some(iterations),
@@ -219,6 +198,13 @@ impl FromStr for EvaluationPoint {
             ))
         })
     }
+}
+
+/// Returns independent normal variates with mean 0, which depend on `seed` and their index only.
+pub fn random_weights(dimension: usize, seed: u64, scale: f64) -> Vec<f64> {
+    (0..dimension as u64)
+        .map(|index| scale * normal(seed, index))
+        .collect()
 }
 
 /// Returns a standard normal variate for a seed and an index (Box and Muller 1958).

@@ -44,17 +44,18 @@ fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
     TrainSettings::new(options).unwrap()
 }
 
-fn problem() -> (TrainingSet, TrainSettings) {
+/// Returns the problem, and the weights at a point.
+fn problem(point: EvaluationPoint) -> (Problem, Vec<f64>) {
     let settings = settings(|_| {});
     let set = TrainingSet::new(corpus(), template(), &settings).unwrap();
-    (set, settings)
+    let theta = point.weights(&set, &settings, 1).unwrap();
+    (Problem::new(&set, &settings).unwrap(), theta)
 }
 
 fn measured(point: EvaluationPoint, names: &[&str]) -> Vec<Measurement> {
-    let (set, settings) = problem();
-    let theta = point.weights(&set, &settings, 1).unwrap();
+    let (problem, theta) = problem(point);
     let variants = parse_variants(names).unwrap();
-    measure(&set, &settings, &theta, &variants, 1, &mut |_| {}).unwrap()
+    measure(&problem, &theta, &variants, 1, &mut |_| {}).unwrap()
 }
 
 const RANDOM: EvaluationPoint = EvaluationPoint::Random { scale: 1.0 };
@@ -127,6 +128,7 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
             );
             for row in &mut rows {
                 (row.seconds, row.ratio_to_likelihood) = (0.0, 0.0);
+                row.seconds_quartiles = None;
             }
             rows
         })
@@ -136,14 +138,13 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
 
 #[test]
 fn every_round_evaluates_every_variant() {
-    let (set, settings) = problem();
-    let theta = EvaluationPoint::Zero.weights(&set, &settings, 1).unwrap();
+    let (problem, theta) = problem(EvaluationPoint::Zero);
     let variants = [
         Variant::Likelihood,
         Variant::Noise(NoiseTerm::Quadratic(Engine::Local)),
     ];
     let mut steps = Vec::new();
-    measure(&set, &settings, &theta, &variants, 2, &mut |step| {
+    measure(&problem, &theta, &variants, 2, &mut |step| {
         steps.push(step);
     })
     .unwrap();
@@ -153,10 +154,9 @@ fn every_round_evaluates_every_variant() {
 
 #[test]
 fn invalid_input_is_rejected() {
-    let (set, settings) = problem();
-    let theta = EvaluationPoint::Zero.weights(&set, &settings, 1).unwrap();
+    let (problem, theta) = problem(EvaluationPoint::Zero);
     let run = |variants: &[Variant], theta: &[f64], repeat| {
-        let result = measure(&set, &settings, theta, variants, repeat, &mut |_| {});
+        let result = measure(&problem, theta, variants, repeat, &mut |_| {});
         result.unwrap_err().to_string()
     };
     let local = Variant::Noise(NoiseTerm::Quadratic(Engine::Local));
@@ -170,10 +170,10 @@ fn invalid_input_is_rejected() {
         message.starts_with("the objective is not finite"),
         "{message}"
     );
-    let without_noise = self::settings(|o| o.method.noise.dropout = 0.0);
-    let result = measure(&set, &without_noise, &theta, &[local], 1, &mut |_| {});
+    let without_noise = settings(|o| o.method.noise.dropout = 0.0);
+    let set = TrainingSet::new(corpus(), template(), &without_noise).unwrap();
     assert_eq!(
-        result.unwrap_err().to_string(),
+        Problem::new(&set, &without_noise).unwrap_err().to_string(),
         "there is no noise; expected a rate above 0"
     );
 }
@@ -182,7 +182,7 @@ fn invalid_input_is_rejected() {
 fn training_reports_its_outcome() {
     let corpora = TrainingCorpora::new(corpus()).dev(corpus());
     let settings = settings(|o| o.max_iterations = Some(4));
-    let train = |variant| train(variant, &settings, &corpora, Some(&template())).unwrap();
+    let train = |variant| train(variant, &settings, &corpora, Some(&template()), None).unwrap();
     let exact = train(Variant::Noise(NoiseTerm::Quadratic(Engine::Exact)));
     assert_eq!(exact.stop_reason, "max_iterations");
     assert_eq!((exact.iterations, exact.dev_accuracy), (4, None));
@@ -195,6 +195,61 @@ fn training_reports_its_outcome() {
     assert_eq!(
         (without.engine.as_str(), without.iterations),
         ("likelihood", 4)
+    );
+}
+
+#[test]
+fn synthetic_sentences_have_the_sizes_that_are_asked_for() {
+    let (problem, _) = problem(RANDOM);
+    let shape = Shape {
+        length: 30,
+        labels: 11,
+        share: 1.0,
+    };
+    let made = problem.synthetic(shape, 3);
+    assert_eq!((made.data.len(), made.data.tokens()), (3, 90));
+    assert_eq!(made.space.labels(), 11);
+    let half = Shape {
+        share: 0.5,
+        ..shape
+    };
+    let [all, half] = [made, problem.synthetic(half, 3)].map(|p| p.active_per_token()[0]);
+    assert!(half < all && half > 0.0, "{half} of {all}");
+}
+
+#[test]
+fn work_is_counted_from_the_shapes() {
+    let (problem, _) = problem(RANDOM);
+    let shape = Shape {
+        length: 10,
+        labels: 4,
+        share: 1.0,
+    };
+    let made = problem.synthetic(shape, 1);
+    let (products, pairs) = (2.0 * made.data.nodes.nonzeros() as f64 * 4.0, 160.0);
+    let work = |engine| multiply_adds(&made, Variant::Noise(NoiseTerm::Quadratic(engine)));
+    let likelihood = products + 3.0 * pairs;
+    assert_eq!(multiply_adds(&made, Variant::Likelihood), likelihood);
+    assert_eq!(work(Engine::Exact), likelihood + products + 13.0 * pairs);
+    assert_eq!(
+        work(Engine::Window(2)),
+        likelihood + products + 33.0 * pairs
+    );
+    let active = made.active_per_token()[0] * 10.0;
+    let message = 2.0 * pairs * (4.0 * active + 16.0) + 9.0 * pairs;
+    let found = work(Engine::Message { collapse: false });
+    assert!((found - likelihood - products - message).abs() < 1e-6);
+}
+
+#[test]
+fn a_window_as_long_as_the_sentence_has_no_error() {
+    let (problem, theta) = problem(RANDOM);
+    let rows = errors(&problem, &theta).unwrap();
+    assert_eq!(rows[0].sentences, 4);
+    let errors: Vec<f64> = rows.iter().map(|row| row.relative_error.median).collect();
+    assert!(
+        errors[0] > 0.01 && errors.last().unwrap() < &1e-9,
+        "{errors:?}"
     );
 }
 

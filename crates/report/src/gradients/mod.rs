@@ -1,5 +1,9 @@
 //! Measurements of the gradient engines, and the section on them.
 
+mod sweep;
+
+pub use sweep::{ErrorRow, Exponent, Spread, Sweep, SweepRow};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -39,6 +43,15 @@ pub struct Gradients {
     pub threads: usize,
     /// The engines.
     pub engines: Vec<Measurement>,
+    /// The errors of the gradient within a window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ErrorRow>,
+    /// Costs by what was varied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweeps: Vec<Sweep>,
+    /// Maximum number of evaluations of each training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<usize>,
     /// Trainings with the engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Vec<TrainingRun>>,
@@ -51,8 +64,14 @@ pub struct Measurement {
     pub engine: String,
     /// Whether the engine collapses attributes.
     pub collapsed: bool,
-    /// Seconds per evaluation of value and gradient: the minimum over all repeats.
+    /// Seconds per evaluation of value and gradient: the median over all repeats.
     pub seconds: f64,
+    /// The quartiles of the seconds.
+    #[serde(default)]
+    pub seconds_quartiles: Option<(f64, f64)>,
+    /// Multiply-adds of an evaluation, by the formulas of the documentation.
+    #[serde(default)]
+    pub multiply_adds: f64,
     /// `seconds` divided by that of the likelihood.
     pub ratio_to_likelihood: f64,
     /// ‖g − g*‖ / ‖g*‖ of the gradient g of the noise term alone, where g* is the exact one. `None`
@@ -62,6 +81,9 @@ pub struct Measurement {
     pub relative_error_whole: Option<f64>,
     /// Cosine of the angle between g and g*, likewise.
     pub cosine: Option<f64>,
+    /// Cosine of the angle between the whole gradients, likewise.
+    #[serde(default)]
+    pub cosine_whole: Option<f64>,
     /// q/T of Wang et al. 2013: distinct attributes of a sentence per token, averaged over tokens;
     /// after collapsing if `collapsed`, otherwise before.
     pub active_per_token: f64,
@@ -82,11 +104,21 @@ pub struct TrainingRun {
     /// Best accuracy on development data, if labels encode no spans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dev_accuracy: Option<f64>,
+    /// The value of the objective at the end, with the noise term of eq. 14, which every engine
+    /// computes exactly; `None` if the run minimized another objective.
+    #[serde(default)]
+    pub objective: Option<f64>,
+    /// Its noise term.
+    #[serde(default)]
+    pub noise: Option<f64>,
+    /// Number of evaluations.
+    #[serde(default)]
+    pub evaluations: usize,
     /// Number of iterations.
     pub iterations: usize,
     /// Iteration with the best score.
     pub best_iteration: usize,
-    /// Why training stopped, as in logs: `patience`, `line_search`, …
+    /// Why training stopped, as in logs: `patience`, `line_search`, …, or `budget`.
     pub stop_reason: String,
     /// Training time in seconds, excluding the scoring of development data.
     pub seconds: f64,
@@ -111,8 +143,9 @@ impl Gradients {
         let sizes = [count_of(sentences, "sentence"), count_of(tokens, "token")];
         section.text(format!("{}; {}", self.files.join(", "), sizes.join("; ")));
         section.legend(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        section.figures([self.figure()]);
-        let head = heads("gradient, seconds, × likelihood, error, of all, cosine, memory");
+        section.figures([self.error_by_cost()]);
+        let head =
+            heads("gradient, seconds, × likelihood, multiply-adds, error, of all, cosine, memory");
         let mut table = Table::named("Cost and accuracy", head);
         let error = |error| or_empty(error, |error: f64| format!("{error:.1e}"));
         let megabytes = |bytes| format!("{:.1} MB", bytes as f64 / 1e6);
@@ -121,6 +154,7 @@ impl Gradients {
                 name,
                 format!("{:.4}", row.seconds),
                 format!("{:.2}", row.ratio_to_likelihood),
+                format!("{:.2e}", row.multiply_adds),
                 error(row.relative_error),
                 error(row.relative_error_whole),
                 or_empty(row.cosine, |cosine| format!("{cosine:.6}")),
@@ -128,22 +162,30 @@ impl Gradients {
             ]);
         }
         section.table(table);
-        let head = heads("gradient, dev score, iterations, best at, seconds");
+        let head = heads(
+            "gradient, objective, noise term, dev score, evaluations, iterations, best at, \
+             seconds, stopped by",
+        );
         let mut table = Table::new("Training with each", head);
         for run in self.training.iter().flatten() {
             table.row([
                 display_name(&run.engine, run.collapsed),
+                or_empty(run.objective, |value| format!("{value:.2}")),
+                or_empty(run.noise, |value| format!("{value:.2}")),
                 score(run.dev_f1.or(run.dev_accuracy)),
+                run.evaluations.to_string(),
                 run.iterations.to_string(),
                 run.best_iteration.to_string(),
                 format!("{:.1}", run.seconds),
+                run.stop_reason.clone(),
             ]);
         }
         section.table(table);
+        self.show_sweeps(section);
     }
 
     /// Plots the error of each engine by its cost.
-    fn figure(&self) -> Option<Figure> {
+    fn error_by_cost(&self) -> Option<Figure> {
         let series = self.engines.iter().enumerate().filter_map(|(i, row)| {
             let point = (row.ratio_to_likelihood, row.relative_error?.max(ROUNDING));
             Some(Series::new(i, Mark::Points, vec![point]).letter(letter(i)))

@@ -1,0 +1,63 @@
+//! The figures of the documentation, which are drawn from the sample corpus.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::TestDir;
+
+/// The largest relative difference between errors: what other instructions of the processor may
+/// change in 30 iterations of training.
+const TOLERANCE: f64 = 0.01;
+
+/// Errors below are rounding errors.
+const ROUNDING: f64 = 1e-6;
+
+fn committed(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join("docs/figures").join(name)
+}
+
+fn errors(report: &Value) -> Vec<(String, f64)> {
+    let mut errors = Vec::new();
+    for row in report["errors"].as_array().unwrap() {
+        for name in ["relative_error", "relative_error_whole"] {
+            for quantile in ["low", "median", "high"] {
+                let value = row[name][quantile].as_f64().unwrap();
+                errors.push((format!("{name}, {quantile}, {}", row["radius"]), value));
+            }
+        }
+    }
+    errors
+}
+
+#[test]
+fn the_errors_of_the_committed_figure_are_those_of_the_program() {
+    let old: Value =
+        serde_json::from_str(&fs::read_to_string(committed("gradients.json")).unwrap()).unwrap();
+    let new = TestDir::with_sample_corpus().run(
+        "bench gradients train.conll --columns word,upos,ner --template ner --sweep window \
+         --engines exact --repeat 1 --quiet --json -",
+    );
+    let new = new.json();
+    assert_eq!(old["weights"], new["weights"]);
+    let (old, new) = (errors(&old), errors(&new));
+    assert_eq!(old.len(), new.len());
+    for ((name, old), (_, new)) in old.into_iter().zip(new) {
+        let difference = (old - new).abs();
+        assert!(
+            difference <= TOLERANCE * old.max(ROUNDING),
+            "{name}: {old} is committed, {new} measured; draw anew with docs/figures/draw.sh"
+        );
+    }
+}
+
+#[test]
+fn the_committed_figure_is_drawn_from_the_committed_numbers() {
+    let report = fs::read_to_string(committed("gradients.json")).unwrap();
+    let report: dropchain_report::Gradients = serde_json::from_str(&report).unwrap();
+    let svg = report.figure().unwrap().svg().unwrap();
+    let committed = fs::read_to_string(committed("gradients.svg")).unwrap();
+    assert!(svg == committed, "draw anew with docs/figures/draw.sh");
+}

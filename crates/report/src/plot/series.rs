@@ -1,0 +1,128 @@
+//! Points in one style.
+
+use super::axis::LARGEST;
+
+/// Number of styles of series in [`STYLE`]. A series beyond has the style of the first again;
+/// letters at the curves tell them apart.
+pub const COLORS: usize = 8;
+
+/// Maximum number of points of a curve.
+pub(super) const MAX_POINTS: usize = 400;
+
+/// How the points of a series are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// Connected; a single point as a mark.
+    #[default]
+    Line,
+    /// Connected marks; just connected, if there are many.
+    LineAndPoints,
+    /// Marks.
+    Points,
+    /// Bars from 0, or from the lowest value of a logarithmic axis.
+    Bars,
+    /// A dashed line without a color, to compare with.
+    Reference,
+}
+
+/// A point, and the range around it in which its value may lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The horizontal coordinate.
+    pub x: f64,
+    /// The vertical coordinate.
+    pub y: f64,
+    /// The lowest and the highest value.
+    pub range: Option<(f64, f64)>,
+}
+
+impl From<(f64, f64)> for Point {
+    fn from((x, y): (f64, f64)) -> Self {
+        Self { x, y, range: None }
+    }
+}
+
+impl Point {
+    /// Returns the point within the values that can be drawn; `None` if it is not finite.
+    fn bounded(self) -> Option<Self> {
+        let bounded = |value: f64| value.is_finite().then(|| value.clamp(-LARGEST, LARGEST));
+        let range = self
+            .range
+            .and_then(|(low, high)| Some((bounded(low)?, bounded(high)?)));
+        Some(Self {
+            x: bounded(self.x)?,
+            y: bounded(self.y)?,
+            range,
+        })
+    }
+}
+
+/// Points in one style.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// What it is called in the legend of a sheet.
+    pub name: String,
+    /// Number of its style.
+    pub color: usize,
+    /// What is written at the curve.
+    pub letter: String,
+    /// How the points are drawn.
+    pub mark: Mark,
+    /// The points. Ranges are a band around a line, and error bars of points and bars.
+    pub points: Vec<Point>,
+    /// A point to emphasize.
+    pub best: Option<(f64, f64)>,
+}
+
+impl Series {
+    /// Creates a series in the style of a number.
+    pub fn new<P: Into<Point>>(
+        color: usize,
+        mark: Mark,
+        points: impl IntoIterator<Item = P>,
+    ) -> Self {
+        let points = points.into_iter().map(Into::into).collect();
+        Self {
+            color,
+            mark,
+            points,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets what is written at the curve.
+    #[must_use]
+    pub fn letter(mut self, letter: impl Into<String>) -> Self {
+        self.letter = letter.into();
+        self
+    }
+
+    /// Emphasizes a point.
+    #[must_use]
+    pub fn best(mut self, best: Option<(f64, f64)>) -> Self {
+        self.best = best;
+        self
+    }
+
+    /// Keeps the finite points, and of many only some: every k-th and the last.
+    pub(super) fn thin(&self) -> Self {
+        let points = self.points.iter().filter_map(|point| point.bounded());
+        let points: Vec<Point> = points.collect();
+        let (step, len) = (points.len().div_ceil(MAX_POINTS).max(1), points.len());
+        let kept = points.into_iter().enumerate();
+        let kept = kept.filter(|(i, _)| i % step == 0 || i + 1 == len);
+        let best = self.best.and_then(|best| Point::from(best).bounded());
+        Self {
+            points: kept.map(|(_, point)| point).collect(),
+            best: best.map(|point| (point.x, point.y)),
+            ..self.clone()
+        }
+    }
+}

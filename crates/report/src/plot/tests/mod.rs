@@ -1,0 +1,89 @@
+//! Plots of all styles.
+
+use super::series::MAX_POINTS;
+use super::*;
+
+fn plot(scale: Scale, mark: Mark, points: &[(f64, f64)]) -> Plot {
+    let series = Series::new(9, mark, points.to_vec());
+    let series = series.letter("A&B").best(points.last().copied());
+    let (x, y) = (Axis::new("x", Scale::Linear), Axis::new("<y>", scale));
+    Plot::new(x, y, vec![series])
+}
+
+const LINE: Mark = Mark::LineAndPoints;
+
+#[test]
+fn text_is_escaped_and_the_size_scales() {
+    let svg = plot(Scale::Log, LINE, &[(0.0, 1.0), (1.0, 100.0)]);
+    let svg = svg.svg().unwrap();
+    assert!(
+        svg.contains("&lt;y&gt;") && svg.contains("A&amp;B"),
+        "{svg}"
+    );
+    assert!(svg.contains("viewBox=\"0 0 420 250\""), "{svg}");
+    assert!(
+        svg.contains("<g class=\"s1\">") && svg.ends_with("</svg>\n"),
+        "{svg}"
+    );
+}
+
+#[test]
+fn a_plot_without_finite_points_is_none() {
+    let points = [(f64::NAN, 1.0), (1.0, f64::INFINITY)];
+    assert_eq!(plot(Scale::Linear, LINE, &points).svg(), None);
+}
+
+#[test]
+fn extreme_values_are_drawn() {
+    let tiny = f64::MIN_POSITIVE;
+    for points in [
+        [(0.0, f64::MAX), (1.0, f64::MIN)],
+        [(0.0, 1.0), (1.0, 1.0 + f64::EPSILON)],
+        [(1e300, 5.0), (1e300, 5.0)],
+        [(0.0, tiny), (tiny, 1e30)],
+        [(0.0, 0.0), (0.0, 0.0)],
+        [(0.0, 1e-29), (1.0, 1e308)],
+    ] {
+        for (scale, mark) in [
+            (Scale::Linear, LINE),
+            (Scale::Log, LINE),
+            (Scale::Log, Mark::Bars),
+            (Scale::Linear, Mark::Reference),
+        ] {
+            let mut plot = plot(scale, mark, &points);
+            plot.series[0].points[0].range = Some((tiny, f64::MAX));
+            for _ in 0..2 {
+                let svg = plot.svg().unwrap();
+                assert!(
+                    !svg.contains("NaN") && !svg.contains("inf"),
+                    "{points:?}: {svg}"
+                );
+                assert!(svg.contains("class=\"grid\""), "{points:?}: {svg}");
+                plot.x.scale = scale;
+            }
+        }
+    }
+}
+
+#[test]
+fn of_many_points_some_are_drawn_and_the_last() {
+    let points: Vec<_> = (0..10_001).map(|i| (f64::from(i), 1.0)).collect();
+    let thin = plot(Scale::Linear, LINE, &points).series[0].thin();
+    assert!(thin.points.len() <= MAX_POINTS + 1);
+    assert_eq!(thin.points.last().map(|p| p.x), Some(10_000.0));
+}
+
+#[test]
+fn ranges_are_a_band_around_a_line_and_error_bars_of_points() {
+    let count = |mark, class: &str| {
+        let mut plot = plot(Scale::Linear, mark, &[(0.0, 1.0), (1.0, 2.0)]);
+        for point in &mut plot.series[0].points {
+            point.range = Some((point.y - 0.5, point.y + 0.5));
+        }
+        plot.svg().unwrap().matches(class).count()
+    };
+    assert_eq!(count(LINE, "class=\"band\""), 1);
+    assert_eq!(count(Mark::Points, "class=\"error\""), 2);
+    assert_eq!(count(Mark::Bars, "class=\"box\""), 2);
+    assert_eq!(count(Mark::Reference, "class=\"reference\""), 1);
+}
