@@ -428,11 +428,12 @@ class Documents(unittest.TestCase):
 
     def test_settings_are_chosen_on_tenths_and_the_test_trains_on_all(self):
         class Trainer:
-            inner, suffix = 2, ".txt"
+            inner, jobs, suffix = 2, 1, ".txt"
             file = documents.Program.file
-            held_out, trained = [], []
+            held_out, trained, unlabeled = [], [], []
 
             def accuracy(self, rest, held_out, settings, unlabeled):
+                self.unlabeled.append([path.read_text() for path in unlabeled])
                 sizes = [len(path.read_text().splitlines()) for path in (rest, held_out)]
                 self.held_out.append(sizes)
                 return 80 + float(settings["l2"]) - float(settings["dropout"])
@@ -445,9 +446,12 @@ class Documents(unittest.TestCase):
             trainer.file(folder, "train").write_text("a\tb\n" * 30)
             options = ["--noise", "gaussian-scores", "--dropout", "0.5,0.1", "--l2", "1,2"]
             chosen = documents.converged(trainer, folder, folder / "model", options, [])
+            documents.converged(trainer, folder, folder / "model", options, [], True)
+        self.assertEqual(chosen.pop("held_out"), 81.9)
         self.assertEqual(chosen, {"noise": "gaussian-scores", "dropout": "0.1", "l2": "2"})
-        self.assertEqual(trainer.held_out, [[27, 3]] * 8)
-        self.assertEqual(trainer.trained, [("train.txt", chosen)])
+        self.assertEqual(trainer.held_out, [[27, 3]] * 16)
+        self.assertEqual(trainer.trained, [("train.txt", chosen)] * 2)
+        self.assertEqual(trainer.unlabeled, [[]] * 8 + [["b\n" * 3]] * 8)
 
 
 if __name__ == "__main__":
