@@ -226,23 +226,23 @@ def parse(body):
     return {int(number): float(value) for number, value in cells}
 
 
-def with_features(corpus):
-    """A corpus whose texts are words and pairs of words between blanks as features."""
+def with_features(corpus, pairs=True):
+    """A corpus whose texts are words between blanks, and pairs of them, as features."""
     if corpus.suffix == ".svm":
         return corpus
     numbers = {}
 
     def convert(lines):
-        return [(label, indicators(text, numbers)) for label, text in lines]
+        return [(label, indicators(text, numbers, pairs)) for label, text in lines]
 
     test = convert(corpus.test) if corpus.test is not None else None
     return replace(corpus, train=convert(corpus.train), test=test, suffix=".svm")
 
 
-def indicators(text, numbers):
-    """The words and pairs of words of a text, numbered as they come."""
+def indicators(text, numbers, pairs=True):
+    """The words of a text, and pairs of them, numbered as they come."""
     words = text.lower().split()
-    names = {*words, *zip(words, words[1:])}
+    names = {*words, *(zip(words, words[1:]) if pairs else ())}
     found = sorted(numbers.setdefault(name, len(numbers) + 1) for name in sorted(names, key=str))
     return " ".join(f"{number}:1" for number in found)
 
