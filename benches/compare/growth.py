@@ -15,7 +15,7 @@ import json, os, subprocess, sys, tempfile, zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
-from svg import svg
+from figure import draw
 
 from attributes import PROGRAM
 
@@ -109,7 +109,7 @@ def main():
             )
             for title, points in series.items()
         ]
-        svg(os.path.join(out, f"{name}.svg"), panels, "")
+        draw(os.path.join(out, f"{name}.svg"), panels, {}, {"label": name})
 
 
 main()

@@ -26,12 +26,12 @@ two runs "from columns" is the first with the score --target on held-out sentenc
 are then run on the whole training file, and scored on the test file, once.
 """
 
-import argparse, datetime, json, math, os, platform, statistics, subprocess, sys, tempfile, time
+import argparse, datetime, json, os, platform, statistics, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import attributes
 import training
-from svg import svg
+from figure import draw
 
 PROGRAM, CRFS = attributes.PROGRAM, training.CRFS
 BATCH = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 60, 100]
@@ -257,14 +257,15 @@ def measure_test(files, courses, options):
 def plot(courses, target):
     best = max(f1 for points in courses.values() for *_, f1 in points)
     near = lambda name: [point for point in courses.get(name, []) if point[2] > best - RANGE]
-    shown = lambda name: [(math.log10(seconds), f1) for _, seconds, f1 in near(name)]
+    shown = lambda name: [(seconds, f1) for _, seconds, f1 in near(name)]
     panels = []
     for title, names in PANELS.items():
         lines = [(name, shown(name)) for name in names]
         lines = [(name, line) for name, line in lines if len(line) > 1]
         if lines:
             panels.append((title, lines))
-    svg(target, panels, "log10(processor seconds); vertical: F1 on held-out sentences")
+    seconds = {"label": "processor seconds", "scale": "log"}
+    draw(target, panels, seconds, {"label": "F1 on held-out sentences"})
 
 
 def write_readme(target, courses, test, options):

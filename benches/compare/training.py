@@ -15,11 +15,11 @@ program tags the training file; its speed is tokens per CPU second of the whole 
 killed after LIMIT seconds; the table then shows its last loss, and there is no model.
 """
 
-import json, math, os, platform, resource, subprocess, sys, tempfile, threading, time
+import json, os, platform, resource, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import attributes
-from svg import svg
+from figure import draw
 
 PROGRAM = attributes.PROGRAM
 CRFS = os.path.join(attributes.ROOT, "target", "peers", "release", "crfs-runner")
@@ -252,10 +252,10 @@ def plot(results, target):
     for case, result in results.items():
         curves = {short: result["runs"][name]["curve"] for name, short in names.items()}
         lowest = min(loss for curve in curves.values() for _, loss in curve)
-        gap = lambda loss: max(math.log10(loss / lowest - 1), -5) if loss > lowest else -5
+        gap = lambda loss: max(loss / lowest - 1, 1e-5)
         lines = [(short, [(x, gap(loss)) for x, loss in curve]) for short, curve in curves.items()]
         panels.append((case, lines))
-    svg(target, panels, "seconds; vertical: log10(loss / lowest loss − 1)")
+    draw(target, panels, {"label": "seconds"}, {"label": "loss / lowest loss − 1", "scale": "log"})
 
 
 def main():

@@ -21,7 +21,6 @@ random half. Writes OUT/MODE.md and .json, and for figure 2 .svg.
 import argparse
 import itertools
 import json
-import math
 import random
 import statistics
 import subprocess
@@ -34,7 +33,7 @@ import labeled
 from significance import paired_t
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from svg import svg  # noqa: E402
+from figure import draw  # noqa: E402
 
 FOLDS = 10
 L2 = "0.003,0.01,0.03,0.1,0.3,1,3,10"
@@ -336,9 +335,9 @@ def plot(_, results, stem):
         for i, strength in enumerate(rows):
             cells = [f"{means[line][i]:.2f}" for line in LINES]
             lines.append(f"| {name} | {strength} | {' | '.join(cells)} |")
-        exponents = [math.log10(float(strength)) for strength in rows]
-        panels.append((name, [(line, list(zip(exponents, means[line]))) for line in LINES]))
-    svg(stem.with_suffix(".svg"), panels, "log10 λ")
+        values = [float(strength) for strength in rows]
+        panels.append((name, [(line, list(zip(values, means[line]))) for line in LINES]))
+    draw(stem.with_suffix(".svg"), panels, {"label": "λ", "scale": "log"}, {"label": "accuracy"})
     return "\n".join(lines) + "\n"
 
 

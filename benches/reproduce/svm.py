@@ -31,7 +31,7 @@ from cached import Program
 from significance import paired_t, sign_test
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from svg import svg  # noqa: E402
+from figure import draw  # noqa: E402
 
 RATES = ("0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9")
 SOFTMAX = "MCF-Logistic*"
@@ -110,7 +110,8 @@ def main():
         # After each corpus, so that an interruption leaves what is complete.
         stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
         stem.with_suffix(".md").write_text("\n".join([*text, paper(arguments.figure)]))
-        svg(stem.with_suffix(".svg"), panels, found["x"])
+        draw(stem.with_suffix(".svg"), panels, {"label": found["x"]},
+             {"label": "R²" if arguments.figure == "regression" else "error in percent"})
     print(stem.with_suffix(".md").read_text(), end="")
 
 

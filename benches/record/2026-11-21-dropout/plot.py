@@ -7,7 +7,7 @@ python3 plot.py LOGS > table.md        (also writes rate.svg and course.svg)
 import glob, json, os, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
-from svg import svg
+from figure import draw
 
 PLOTTED = {"ewt": "EWT, UPOS", "esp": "Spanish names", "wnut17": "W-NUT 2017, names"}
 TABLE_ONLY = {
@@ -87,8 +87,8 @@ def main():
         if corpus in PLOTTED:
             rates.append(rate_panel(title, own, best_l2))
             courses.append(iteration_panel(title, best_l2, best_dropout))
-    svg("rate.svg", rates, "dropout rate")
-    svg("course.svg", courses, "iteration")
+    draw("rate.svg", rates, {"label": "dropout rate"}, {"label": "score"})
+    draw("course.svg", courses, {"label": "iteration"}, {"label": "score"})
 
 
 main()

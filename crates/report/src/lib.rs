@@ -8,7 +8,7 @@ mod evaluated;
 mod frequency;
 mod gradients;
 pub mod log;
-mod plot;
+pub mod plot;
 mod scores;
 mod search;
 mod sentences;

@@ -115,7 +115,7 @@ fn best<X>(points: impl Iterator<Item = (X, f64)>) -> Option<(X, f64)> {
 /// the same.
 fn score_range(series: &[Series]) -> Option<(f64, f64)> {
     let low = series.iter().filter_map(|series| {
-        let mut scores: Vec<f64> = series.points.iter().map(|point| point.1).collect();
+        let mut scores: Vec<f64> = series.points.iter().map(|point| point.y).collect();
         scores.sort_by(f64::total_cmp);
         let low = (LOW_SCORES * scores.len() as f64) as usize;
         scores.get(low).copied()
@@ -124,7 +124,7 @@ fn score_range(series: &[Series]) -> Option<(f64, f64)> {
     let (_, high) = best(
         series
             .iter()
-            .flat_map(|series| series.points.iter().copied()),
+            .flat_map(|series| series.points.iter().map(|point| (point.x, point.y))),
     )?;
     let pad = (0.15 * (high - low)).max(0.5);
     let is_score = (0.0..=100.0).contains(&low) && (0.0..=100.0).contains(&high);

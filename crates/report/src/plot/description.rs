@@ -1,0 +1,170 @@
+//! Figures described in JSON.
+//!
+//! ```json
+//! {"title": "…", "note": "…", "columns": 2, "panels": [{
+//!     "title": "…", "x": {"label": "λ", "scale": "log"}, "y": {"label": "accuracy"},
+//!     "series": [{"name": "L2", "style": "line", "points": [[0.1, 90.2], [1, 91.0, 90.5, 91.4]]}]
+//! }]}
+//! ```
+//!
+//! A point has x and y, and may have the lowest and the highest value of y; `null` is no point. An
+//! axis may have a `range`, or `names` of the values 0, 1, 2, …. A figure with one plot may have its
+//! `x`, `y` and `series` without `panels`.
+
+use dropchain::error::{Error, Result};
+use serde::Deserialize;
+
+use super::{Axis, Mark, Panel, Plot, Point, Series, Sheet};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SheetDescription {
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    panels: Vec<PanelDescription>,
+    columns: Option<usize>,
+    #[serde(default)]
+    note: String,
+    #[serde(default)]
+    x: Axis,
+    #[serde(default)]
+    y: Axis,
+    #[serde(default)]
+    series: Vec<SeriesDescription>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PanelDescription {
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    x: Axis,
+    #[serde(default)]
+    y: Axis,
+    series: Vec<SeriesDescription>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SeriesDescription {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    style: Style,
+    points: Vec<Vec<Option<f64>>>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Style {
+    #[default]
+    Line,
+    Points,
+    Dashed,
+    Bars,
+}
+
+impl Sheet {
+    /// Parses a description in JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the text is none, or has a point with other than two or four numbers.
+    pub fn parse(text: &str) -> Result<Self> {
+        let invalid = |e| Error::parameter(format!("not the description of a figure: {e}"));
+        let sheet: SheetDescription = serde_json::from_str(text).map_err(invalid)?;
+        let mut panels = sheet.panels;
+        if !sheet.series.is_empty() {
+            panels.insert(
+                0,
+                PanelDescription {
+                    title: String::new(),
+                    x: sheet.x,
+                    y: sheet.y,
+                    series: sheet.series,
+                },
+            );
+        }
+        Ok(Self {
+            title: sheet.title,
+            panels: panels.into_iter().map(panel).collect::<Result<_>>()?,
+            columns: sheet.columns,
+            note: sheet.note,
+        })
+    }
+}
+
+fn panel(panel: PanelDescription) -> Result<Panel> {
+    let series = panel.series.into_iter().map(series);
+    let mut plot = Plot::new(panel.x, panel.y, series.collect::<Result<_>>()?);
+    if !plot.x.names.is_empty() {
+        plot.x.range = Some((-0.5, plot.x.names.len() as f64 - 0.5));
+    }
+    Ok(Panel {
+        title: panel.title,
+        plot,
+    })
+}
+
+fn series(description: SeriesDescription) -> Result<Series> {
+    let mark = match description.style {
+        Style::Line => Mark::LineAndPoints,
+        Style::Points => Mark::Points,
+        Style::Dashed => Mark::Reference,
+        Style::Bars => Mark::Bars,
+    };
+    let mut points = Vec::new();
+    for numbers in description.points {
+        let Some(numbers) = numbers.into_iter().collect::<Option<Vec<f64>>>() else {
+            continue;
+        };
+        points.push(match numbers[..] {
+            [x, y] => Point::from((x, y)),
+            [x, y, low, high] => Point {
+                x,
+                y,
+                range: Some((low, high)),
+            },
+            _ => {
+                return Err(Error::parameter(format!(
+                    "a point of series {:?} has {} numbers; expected x and y, or x, y, low and \
+                     high",
+                    description.name,
+                    numbers.len()
+                )));
+            }
+        });
+    }
+    Ok(Series::new(0, mark, points).name(description.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_is_drawn() {
+        let text = r#"{"title": "T", "x": {"label": "r", "scale": "log"}, "y": {"label": "e"},
+            "series": [{"name": "a", "points": [[1, 2], [2, 3, 2.5, 3.5], [null, 4]]},
+                {"name": "b", "style": "bars", "points": [[1, 1]]}]}"#;
+        let sheet = Sheet::parse(text).unwrap();
+        let series = &sheet.panels[0].plot.series;
+        assert_eq!(series[0].points.len(), 2);
+        assert_eq!(series[0].points[1].range, Some((2.5, 3.5)));
+        assert!(sheet.svg().unwrap().contains("class=\"box\""));
+    }
+
+    #[test]
+    fn what_is_no_description_is_an_error() {
+        let error = |text| Sheet::parse(text).unwrap_err().to_string();
+        let message = error(r#"{"series": [{"name": "a", "points": [[1, 2, 3]]}]}"#);
+        assert!(
+            message.contains("series \"a\" has 3 numbers; expected x and y"),
+            "{message}"
+        );
+        let message = error(r#"{"serie": []}"#);
+        assert!(message.contains("unknown field `serie`"), "{message}");
+    }
+}

@@ -1,0 +1,270 @@
+//! Plots side by side, as a file of their own.
+
+use dropchain_formats::Escaped;
+
+use super::canvas::{SIZE, line_class, shape, text};
+use super::{COLORS, Mark, Plot, STYLE, Series};
+
+/// Colors and fonts that a page otherwise has.
+const SHEET_STYLE: &str = include_str!("sheet.css");
+
+/// Space around the plots, and between them.
+const MARGIN: f64 = 16.0;
+
+/// Heights of a line of the title, of the legend and of the note, and of the title of a panel.
+const TITLE: f64 = 26.0;
+const LINE: f64 = 19.0;
+const HEADING: f64 = 24.0;
+
+/// Width of a sample in the legend with the space around it, and about that of a character.
+const SAMPLE: f64 = 52.0;
+const CHARACTER: f64 = 6.4;
+
+/// A plot with its title.
+#[derive(Clone, Debug, Default)]
+pub struct Panel {
+    /// The title.
+    pub title: String,
+    /// What is plotted.
+    pub plot: Plot,
+}
+
+/// Plots with a legend that they share.
+///
+/// Series of the same name have the same color in all plots.
+#[derive(Clone, Debug, Default)]
+pub struct Sheet {
+    /// The title.
+    pub title: String,
+    /// The plots, row by row.
+    pub panels: Vec<Panel>,
+    /// The number of plots in a row; by default two, if there are several.
+    pub columns: Option<usize>,
+    /// What is written below.
+    pub note: String,
+}
+
+/// An entry of the legend.
+struct Entry<'a> {
+    name: &'a str,
+    color: usize,
+    mark: Mark,
+}
+
+impl Sheet {
+    /// Adds a plot.
+    pub fn add(&mut self, title: impl Into<String>, plot: Plot) {
+        let title = title.into();
+        self.panels.push(Panel { title, plot });
+    }
+
+    /// Returns the sheet as an SVG file for light and dark pages; `None` if there is nothing to
+    /// draw.
+    pub fn svg(&self) -> Option<String> {
+        let mut panels = self.panels.clone();
+        color(&mut panels);
+        let columns = self.columns.unwrap_or(2).clamp(1, panels.len().max(1));
+        let width = columns as f64 * (SIZE[0] + MARGIN) + MARGIN;
+        let (mut body, mut y) = (String::new(), MARGIN);
+        if !self.title.is_empty() {
+            body += &text("title", (MARGIN, y + 14.0), &self.title);
+            y += TITLE;
+        }
+        y = draw_legend(&legend(&panels), width, y, &mut body);
+        for row in panels.chunks(columns) {
+            let heading = if row.iter().any(|p| !p.title.is_empty()) {
+                HEADING
+            } else {
+                0.0
+            };
+            let mut is_empty = true;
+            for (panel, x) in row
+                .iter()
+                .zip((0..).map(|i| MARGIN + f64::from(i) * (SIZE[0] + MARGIN)))
+            {
+                let place = format!(
+                    " x=\"{x}\" y=\"{}\" width=\"{}\" height=\"{}\"",
+                    y + heading,
+                    SIZE[0],
+                    SIZE[1]
+                );
+                let Some(plot) = panel.plot.svg_at(&place) else {
+                    continue;
+                };
+                is_empty = false;
+                body += &text("heading", (x + 4.0, y + 15.0), &panel.title);
+                body += &plot;
+            }
+            y += if is_empty {
+                0.0
+            } else {
+                heading + SIZE[1] + MARGIN / 2.0
+            };
+        }
+        if !body.contains("<svg") {
+            return None;
+        }
+        for line in wrap(&self.note, width - 2.0 * MARGIN) {
+            body += &text("note", (MARGIN, y + 12.0), &line);
+            y += LINE;
+        }
+        let height = y + MARGIN / 2.0;
+        let (title, note) = (Escaped(&self.title), self.description());
+        Some(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot sheet\" role=\"img\" \
+             width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
+             <title>{title}</title>\n<desc>{}</desc>\n<style>\n{STYLE}{SHEET_STYLE}</style>\n\
+             <rect class=\"page\" width=\"100%\" height=\"100%\"/>\n{body}</svg>\n",
+            Escaped(&note)
+        ))
+    }
+
+    /// Describes the sheet for those who do not see it.
+    fn description(&self) -> String {
+        let panels = self.panels.iter().map(|Panel { title, plot }| {
+            let series = plot.series.iter().filter(|series| !series.name.is_empty());
+            let series: Vec<&str> = series.map(|series| series.name.as_str()).collect();
+            let title = if title.is_empty() { "Plot" } else { title };
+            let (x, y) = (&plot.x.label, &plot.y.label);
+            format!("{title}: {y} by {x}; {}.", series.join(", "))
+        });
+        let parts = panels.chain([self.note.clone()]);
+        parts.collect::<Vec<_>>().join(" ").trim().to_owned()
+    }
+}
+
+/// Gives series of the same name the same color.
+fn color(panels: &mut [Panel]) {
+    let mut names: Vec<String> = Vec::new();
+    let series = panels.iter_mut().flat_map(|panel| &mut panel.plot.series);
+    for series in series.filter(|series| series.mark != Mark::Reference) {
+        let known = names.iter().position(|name| *name == series.name);
+        series.color = known.unwrap_or_else(|| {
+            names.push(series.name.clone());
+            names.len() - 1
+        });
+    }
+}
+
+/// Returns the names of all series, each once; those of references come last.
+fn legend(panels: &[Panel]) -> Vec<Entry<'_>> {
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let series = panels.iter().flat_map(|panel| &panel.plot.series);
+    let (references, others): (Vec<&Series>, _) =
+        series.partition(|series| series.mark == Mark::Reference);
+    for series in others.into_iter().chain(references) {
+        let is_known = entries.iter().any(|entry| entry.name == series.name);
+        if !series.name.is_empty() && !series.points.is_empty() && !is_known {
+            entries.push(Entry {
+                name: &series.name,
+                color: series.color,
+                mark: series.mark,
+            });
+        }
+    }
+    entries
+}
+
+/// Draws the legend in as many lines as it takes; returns where it ends.
+fn draw_legend(entries: &[Entry<'_>], width: f64, mut y: f64, body: &mut String) -> f64 {
+    let mut x = MARGIN;
+    for entry in entries {
+        let entry_width = SAMPLE + CHARACTER * entry.name.chars().count() as f64;
+        if x > MARGIN && x + entry_width > width {
+            (x, y) = (MARGIN, y + LINE);
+        }
+        let middle = y + 7.0;
+        *body += &format!("<g class=\"s{}\">\n", entry.color % COLORS);
+        if matches!(entry.mark, Mark::Bars) {
+            *body += &format!(
+                "<path class=\"box\" d=\"M{x:.1} {}h24v9h-24z\"/>\n",
+                middle - 4.5
+            );
+        } else {
+            if entry.mark != Mark::Points {
+                let class = line_class(entry.mark, entry.mark == Mark::LineAndPoints);
+                *body += &format!("<path class=\"{class}\" d=\"M{x:.1} {middle}h24\"/>\n");
+            }
+            if matches!(entry.mark, Mark::LineAndPoints | Mark::Points) {
+                *body += &shape(entry.color, (x + 12.0, middle));
+            }
+        }
+        *body += "</g>\n";
+        *body += &text("name", (x + 30.0, middle + 4.0), entry.name);
+        x += entry_width;
+    }
+    if entries.is_empty() {
+        y
+    } else {
+        y + LINE + 4.0
+    }
+}
+
+/// Breaks a text into lines of about this width.
+fn wrap(note: &str, width: f64) -> Vec<String> {
+    let limit = (width / CHARACTER) as usize;
+    let mut lines: Vec<String> = Vec::new();
+    for word in note.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= limit => {
+                *line += " ";
+                *line += word;
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Axis;
+    use super::*;
+
+    fn sheet(names: &[&str]) -> Sheet {
+        let mut sheet = Sheet::default();
+        for name in names {
+            let series = Series::new(0, Mark::LineAndPoints, [(1.0, 1.0), (2.0, 3.0)]);
+            let plot = Plot::new(Axis::default(), Axis::default(), vec![series.name(*name)]);
+            sheet.add("<panel>", plot);
+        }
+        sheet.title = "A & B".to_owned();
+        sheet
+    }
+
+    #[test]
+    fn a_file_has_a_title_a_description_and_both_themes() {
+        let svg = sheet(&["a"]).svg().unwrap();
+        for part in [
+            "<title>A &amp; B</title>",
+            "<desc>&lt;panel&gt;:",
+            "role=\"img\"",
+            "prefers-color-scheme: dark",
+        ] {
+            assert!(svg.contains(part), "{part}: {svg}");
+        }
+    }
+
+    #[test]
+    fn series_of_the_same_name_share_a_color_and_a_line_of_the_legend() {
+        let svg = sheet(&["a", "b", "a"]).svg().unwrap();
+        assert_eq!(svg.matches(">a</text>").count(), 1);
+        assert_eq!(svg.matches("<g class=\"s0\">").count(), 3);
+        assert_eq!(svg.matches("<g class=\"s1\">").count(), 2);
+    }
+
+    #[test]
+    fn a_sheet_without_points_is_none() {
+        assert_eq!(Sheet::default().svg(), None);
+    }
+
+    #[test]
+    fn notes_are_wrapped() {
+        let note = "word ".repeat(100);
+        let lines = wrap(&note, 400.0);
+        assert!(
+            lines.len() > 5 && lines.iter().all(|line| line.len() <= 62),
+            "{lines:?}"
+        );
+    }
+}
