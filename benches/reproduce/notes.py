@@ -23,7 +23,7 @@ from pathlib import Path
 
 import labeled
 from cached import Program
-from figure import figure, plot
+from picture import describe, draw
 
 # City data as printed: police funding, no high school, college, four years of college, crime rate.
 CITY_COLUMNS = ("funding", "no high school", "college", "four years of college")
@@ -32,6 +32,7 @@ CITIES = ((40, 74, 11, 20, 478), (32, 72, 11, 18, 494), (57, 70, 18, 16, 643),
 DIABETES = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
 ROWS, COLUMNS, SIGMA, DRAWS = 40, 8, 1.0, 200
 STRENGTHS = [float(f"{10 ** (i / 4 - 2):.3g}") for i in range(17)]  # 0.01 to 100
+SHOWN = 100  # above, all criteria rise steeply
 RIDGE = [float(f"{10 ** (i / 10 - 2):.3g}") for i in range(71)]  # 0.01 to 100,000
 
 
@@ -43,7 +44,7 @@ def main():
              "kernel": kernel}
     parser.add_argument("figure", choices=modes)
     labeled.add_arguments(parser)
-    parser.add_argument("--no-plot", action="store_true", help="only the descriptions of figures")
+    parser.add_argument("--no-draw", action="store_true", help="only the descriptions of pictures")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     stem = arguments.out / f"notes-{arguments.figure}"
@@ -52,8 +53,8 @@ def main():
         text, found = modes[arguments.figure](program, stem)
     stem.with_suffix(".md").write_text(text)
     print(text, end="")
-    for path in [] if arguments.no_plot else found:
-        plot(path)
+    for path in [] if arguments.no_draw else found:
+        draw(path)
 
 
 class Regress:
@@ -117,7 +118,7 @@ def paths(program, stem):
             lines = [(column, [(p[key], p["row"][j]) for p in points])
                      for j, column in enumerate(names)]
             title = f"{'Ridge trace' if kind == 'ridge' else 'Lasso path'}, {name}"
-            found.append(figure(f"{stem}-{kind}-{name}", title, ("λ", "log"), "weight", lines))
+            found.append(describe(f"{stem}-{kind}-{name}", title, ("λ", "log"), "weight", lines))
             if kind == "lasso":
                 first = {column: max((x for x, w in points if w), default=0)
                          for column, points in lines}
@@ -142,9 +143,10 @@ def shrinkage(program, stem):
     lines = [("soft: dropchain regress --l1", list(zip(values, weights)), "points"),
              ("soft: formula", [(v, max(abs(v) - strength, 0) * math.copysign(1, v))
                                 for v in values]),
-             ("hard", [(v, v if abs(v) >= strength else 0.0) for v in values], "dashed")]
+             ("hard", [(-3, -3), (-strength, -strength), (-strength, 0), (strength, 0),
+                       (strength, strength), (3, 3)], "dashed")]
     text = f"The largest difference of a weight to the shrinkage operator is {largest:.1e}.\n"
-    return text, [figure(stem, "Shrinkage and hard threshold, λ = 1", "y", "θ", lines)]
+    return text, [describe(stem, "Shrinkage and hard threshold, λ = 1", "y", "θ", lines)]
 
 
 def matrix(rows):
@@ -235,7 +237,7 @@ def error(program, stem):
               ("measured", lines["measured"], "points"),
               ("least squares", [(STRENGTHS[0], plain), (STRENGTHS[-1], plain)], "dashed"),
               ("Theobald's bound", [(bound, 0.0), (bound, top)], "dashed")]
-    path = figure(stem, "Bias and variance of ridge regression", ("λ", "log"), "squared error of θ",
+    path = describe(stem, "Bias and variance of ridge regression", ("λ", "log"), "squared error of θ",
                   series, f"{DRAWS} draws; intervals are two standard errors")
     return "\n".join(table) + "\n", [path]
 
@@ -270,7 +272,8 @@ def choice(program, stem):
               for name, line in criteria.items() if name != "AIC"]
     # AIC as an error: exp(AIC/n), which has its minimum at the same λ.
     series.append(("exp(AIC/n)", [(x, math.exp(value / size)) for x, value, _ in criteria["AIC"]]))
-    path = figure(stem, "Choice of λ, diabetes", ("λ", "log"), "squared error", series)
+    shown = [(name, [(x, value) for x, value in line if x <= SHOWN]) for name, line in series]
+    path = describe(stem, "Choice of λ, diabetes", ("λ", "log"), "squared error", shown)
     return "\n".join(table) + "\n", [path]
 
 
@@ -294,7 +297,7 @@ def kernel(program, stem):
         table.append(f"| {sigma} | {max(abs(a - b) for a, b in zip(fitted, other)):.1e} |")
         lines.append((f"σ = {sigma}", [(t, f + mean) for t, f in zip(times, fitted)]))
     table = ["| σ | largest difference of primal and dual form |", "|---:|---:|", *table]
-    path = figure(stem, "Ridge regression with a Gaussian kernel, λ = 0.1", "t", "y", lines)
+    path = describe(stem, "Ridge regression with a Gaussian kernel, λ = 0.1", "t", "y", lines)
     return "\n".join(table) + "\n", [path]
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import labeled
 import logistic
 from cached import Program
-from figure import figure, plot
+from picture import describe, draw
 
 ITERATIONS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100, 150)
 MEANS = (0.5, 0.73, 0.82, 0.88, 0.95)
@@ -34,7 +34,7 @@ FAST = [*SHARED, "--noise", "gaussian-scores"]
 RATE = 0.9  # of figure 1b, which does not name one
 STRENGTH = "0.01"
 ALPHA = "0.4"
-TEST, DIVISIONS = 2662, 3
+TEST, DIVISIONS = 2662, 2
 UNLABELED_SIZES = (0, 1000, 2000, 4000, 6000)
 LABELED_SIZES = (500, 1000, 2000, 4000)
 LABELED, UNLABELED = 2000, 4000
@@ -53,12 +53,12 @@ def main():
              "certainty": certainty}
     parser.add_argument("figure", choices=modes)
     labeled.add_arguments(parser)
-    parser.add_argument("--no-plot", action="store_true", help="only the descriptions of figures")
+    parser.add_argument("--no-draw", action="store_true", help="only the descriptions of pictures")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     paths = modes[arguments.figure](arguments, arguments.out / f"wager-{arguments.figure}")
-    for path in [] if arguments.no_plot else paths:
-        plot(path)
+    for path in [] if arguments.no_draw else paths:
+        draw(path)
 
 
 def penalties(_, stem):
@@ -78,7 +78,7 @@ def penalties(_, stem):
                  for name in (f"p = {p}", f"p = {p}, quadratic")]
         rows.append(f"| {p} | {' | '.join(cells)} |")
     write(stem, rows)
-    return [figure(stem, "Penalty of Gaussian noise", "deviation σ of the score", "R", lines)]
+    return [describe(stem, "Penalty of Gaussian noise", "deviation σ of the score", "R", lines)]
 
 
 def training(arguments, stem):
@@ -110,7 +110,7 @@ def training(arguments, stem):
     write(stem, table)
     series = [(name, [(row["iterations"], row[key]) for row in rows],
                "dashed" if key == "quadratic" else "line") for key, name in names.items()]
-    return [figure(stem, "Penalties along training, RT-2k", "iteration", ("penalty, loss", "log"),
+    return [describe(stem, "Penalties along training, RT-2k", "iteration", ("penalty, loss", "log"),
                    series)]
 
 
@@ -154,7 +154,7 @@ def unlabeled(arguments, stem):
             table.append(f"| {size} | {' | '.join(cells)} |")
         table.append("")
         series = [(method, points) for method, points in mean.items()]
-        paths.append(figure(f"{stem}-by-{name}", f"RTs, {fixed}", f"{name} documents",
+        paths.append(describe(f"{stem}-by-{name}", f"RTs, {fixed}", f"{name} documents",
                             "accuracy in percent", series))
     write(stem, table)
     return paths
@@ -207,7 +207,7 @@ def certainty(arguments, stem):
                     series.append((f"{corpus.name}, {noise}, α = {alpha}", points,
                                    "dashed" if noise == "fast" else "line"))
     write(stem, table)
-    return [figure(stem, "R of a document without a class", ("iteration", "log"), ("R", "log"),
+    return [describe(stem, "R of a document without a class", ("iteration", "log"), ("R", "log"),
                    series)]
 
 
