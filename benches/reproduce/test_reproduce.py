@@ -183,12 +183,21 @@ class Searches(unittest.TestCase):
         (run,) = FakeRunner(lambda s: 1.0).train(TASK, [settings])
         without = tuning.Chosen(run, 1, [])
         chosen = tuning.unlabeled(FakeRunner(lambda s: 0.0), TASK, "text", without)
-        expected = {**settings, "unlabeled-weight": 0.2}
+        expected = {**settings, "unlabeled-weight": 0.02}
         self.assertEqual(chosen.run.settings, expected)
         self.assertEqual(chosen.run.task.unlabeled, "text")
         in_warm_up = FakeRunner(lambda s: 0.0, lambda s: 0.0 if s["warm-up"] else 1.0)
         chosen = tuning.unlabeled(in_warm_up, TASK, "text", without)
         self.assertEqual(chosen.run.settings, {**expected, "warm-up": 0})
+
+    def test_both_ends_of_a_valley_of_weights_are_searched(self):
+        settings = {"dropout": 0.3, "l2": 0.1}
+        (run,) = FakeRunner(lambda s: 1.0).train(TASK, [settings])
+        for best in (0.05, 5.0):
+            score = lambda s: max(0.5 - s["unlabeled-weight"], s["unlabeled-weight"] / 50,
+                                  s["unlabeled-weight"] == best)
+            chosen = tuning.unlabeled(FakeRunner(score), TASK, "text", tuning.Chosen(run, 1, []))
+            self.assertEqual(chosen.run.settings["unlabeled-weight"], best)
 
 
 class Commands(unittest.TestCase):
