@@ -194,8 +194,9 @@ class Searches(unittest.TestCase):
         settings = {"dropout": 0.3, "l2": 0.1}
         (run,) = FakeRunner(lambda s: 1.0).train(TASK, [settings])
         for best in (0.05, 5.0):
-            score = lambda s: max(0.5 - s["unlabeled-weight"], s["unlabeled-weight"] / 50,
-                                  s["unlabeled-weight"] == best)
+            valley = dict(zip(tuning.WEIGHT, (0.6, 0.7, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)))
+            valley[best] = 0.9
+            score = lambda s: valley[s["unlabeled-weight"]] if s["dropout"] == 0.3 else 0.0
             chosen = tuning.unlabeled(FakeRunner(score), TASK, "text", tuning.Chosen(run, 1, []))
             self.assertEqual(chosen.run.settings["unlabeled-weight"], best)
 
