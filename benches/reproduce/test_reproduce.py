@@ -3,7 +3,7 @@
 python3 -m unittest discover -s benches/reproduce
 """
 
-import json, os, pathlib, sys, tempfile, unittest
+import json, os, pathlib, re, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cached, corpora, documents, fast, hidden, labeled, logistic, notes, paper, picture, report
@@ -541,6 +541,24 @@ class Gradients(unittest.TestCase):
             up, down = ({**weights, j: weights[j] + s} for s in (step, -step))
             slope = (loss(up) - loss(down)) / (2 * step)
             self.assertAlmostEqual(gradient[j], -slope, places=4)
+
+
+class PaperPage(unittest.TestCase):
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "papers.md"
+
+    def test_no_cell_is_empty(self):
+        for number, line in enumerate(self.page.read_text().splitlines(), 1):
+            if line.startswith("|"):
+                cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+                self.assertTrue(all(cells), f"{number}: {line}")
+
+    def test_its_pictures_records_and_commands_exist(self):
+        text = self.page.read_text()
+        for path in re.findall(r"(?:\]\(|\]: )(\.\./[^)#\s]+)", text):
+            self.assertTrue((self.page.parent / path).exists(), path)
+        for script, mode in re.findall(r"`(\w+\.py) (\w+) C O", text):
+            usage = (pathlib.Path(__file__).parent / script).read_text()
+            self.assertIn(f'"{mode}"', usage, f"{script} {mode}")
 
 
 class MissingCorpora(unittest.TestCase):
