@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Figures of Wang and Manning, "Fast 'dropout' training for logistic regression" (2013).
 
-    python3 benches/reproduce/fast.py course CORPORA OUT [--rate 0.7]  figures 1 and 3: error by time
-    python3 benches/reproduce/fast.py gradient CORPORA OUT             figure 2: gradients
-    python3 benches/reproduce/fast.py samples CORPORA OUT              figure 4: time by samples
-    python3 benches/reproduce/fast.py time CORPORA OUT                 table 1: training times
+    python3 benches/reproduce/fast.py course CORPORA OUT    figure 1, and 3 with --rate 0.7: errors
+    python3 benches/reproduce/fast.py gradient CORPORA OUT  figure 2: gradients
+    python3 benches/reproduce/fast.py samples CORPORA OUT   figure 4: time by samples
+    python3 benches/reproduce/fast.py time CORPORA OUT      table 1: training times
 
 Documents are halves of RT-2k with their words as features, in place of two newsgroups; those of
 `gradient` and `time` are snippets of RTs. Times of `samples` and `time` are processor seconds.
@@ -73,8 +73,8 @@ def course(arguments, stem):
     methods = {"L2": ["--dropout", "0", "--l2", "0.1"], "Gaussian": [*FAST, *noise],
                f"{arguments.samples} samples": [*sampled(arguments.samples), *noise]}
     by_time, by_iteration = [], []
-    table = ["| method | seconds an iteration | iterations | least error | at second | at the end |",
-             "|---|---:" + "|---:" * 4 + "|"]
+    table = ["| method | seconds an iteration | iterations | least error | at second | at the end "
+             "|", "|---|---:" + "|---:" * 4 + "|"]
     for name, options in methods.items():
         with tempfile.TemporaryDirectory(dir=program.folder) as folder:
             log = Path(folder) / "log"

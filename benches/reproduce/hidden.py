@@ -51,8 +51,8 @@ def run(arguments, stem, digit, count, each):
     units = units_of(program, lines, digit, count)
     found = [(weight, [activation(unit, row) for row in rows]) for weight, unit in units]
     groups = by_kind([weight for weight, _ in found], each)
-    table = ["| unit | weight | " + " | ".join(map(str, range(10))) + " |", "|---|---:" + "|---:" * 10
-             + "|"]
+    table = ["| unit | weight | " + " | ".join(map(str, range(10))) + " |",
+             "|---|---:" + "|---:" * 10 + "|"]
     strips, lines_of_units = [], []
     for kind, numbers in groups.items():
         for k in numbers:
@@ -113,8 +113,8 @@ def svg(strips):
     """Strips of images, a unit a line, with what the unit is."""
     step, left = SIDE * CELL + 6, 150
     width, height = left + IMAGES * step, len(strips) * step + 6
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-           f'height="{height}" font-family="sans-serif" font-size="12">'
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+           f'width="{width}" height="{height}" font-family="sans-serif" font-size="12">'
            '<rect width="100%" height="100%" fill="white"/>']
     for line, (name, images) in enumerate(strips):
         top = 6 + line * step

@@ -91,8 +91,8 @@ def public(corpora, name, *files):
     folder = corpora / name
     for file in files:
         if not (folder / file).exists():
-            sys.exit(f"{folder / file} not found; download it with `corpora/fetch.sh {name}`, which "
-                     "writes to corpora/public")
+            sys.exit(f"{folder / file} not found; download it with `corpora/fetch.sh {name}`, "
+                     "which writes to corpora/public")
     return folder
 
 

@@ -228,17 +228,18 @@ def error(program, stem):
             lines[name].append((strength, value))
         lines["measured"].append((strength, mean, mean - 2 * deviation, mean + 2 * deviation))
     best = min(lines["error"], key=lambda point: point[1])
-    table += ["", f"Least squares: {plain:.4f}. Theobald: below λ = {bound:.3f} ridge regression is "
-                  f"better; at the bound it has {sum(theory(square, theta, bound)):.4f}, at best "
-                  f"{best[1]:.4f} (λ = {best[0]:.3g})."]
+    table += ["", f"Least squares: {plain:.4f}. Theobald: below λ = {bound:.3f} ridge regression "
+                  f"is better; at the bound it has {sum(theory(square, theta, bound)):.4f}, at "
+                  f"best {best[1]:.4f} (λ = {best[0]:.3g})."]
     top = max(plain, max(y for _, y in lines["error"]))
     series = [("squared error", lines["error"]), ("variance", lines["variance"], "dashed"),
               ("squared bias", lines["bias"], "dashed"),
               ("measured", lines["measured"], "points"),
               ("least squares", [(STRENGTHS[0], plain), (STRENGTHS[-1], plain)], "dashed"),
               ("Theobald's bound", [(bound, 0.0), (bound, top)], "dashed")]
-    path = describe(stem, "Bias and variance of ridge regression", ("λ", "log"), "squared error of θ",
-                  series, f"{DRAWS} draws; intervals are two standard errors")
+    path = describe(stem, "Bias and variance of ridge regression", ("λ", "log"),
+                    "squared error of θ", series,
+                    f"{DRAWS} draws; intervals are two standard errors")
     return "\n".join(table) + "\n", [path]
 
 

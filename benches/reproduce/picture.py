@@ -11,8 +11,8 @@ DRAW = ["cargo", "run", "--quiet", "--package", "dropchain-report", "--example",
 def describe(stem, title, x, y, series, note=""):
     """Writes STEM.json and returns its path. An axis is a label, or a label and "log"; a series is
     (name, points) or (name, points, style), with points (x, y) or (x, y, low, high)."""
-    lines = [{"name": name, "points": [list(point) for point in points], "style": (*style, "line")[0]}
-             for name, points, *style in series]
+    lines = [{"name": name, "points": [list(point) for point in points],
+              "style": (*style, "line")[0]} for name, points, *style in series]
     sheet = {"title": title, "x": axis(x), "y": axis(y), "series": lines, "note": note}
     path = Path(f"{stem}.json")
     path.write_text(json.dumps(sheet) + "\n")

@@ -7,7 +7,8 @@
 standard normal noise. All have a mean square of 1. A document with an active group has y ~
 σ(0.057·Σ x) of its features, others a fair coin. Each run trains on 75 documents, 3 of each of 25
 groups of which 5 exist, and tests on 1000. Strengths are those that are best on 20 other runs;
-with `--fixed`, a few are shown instead, and none is chosen. Writes OUT/simulation.md and .json, or simulation-fixed.
+with `--fixed`, a few are shown instead, and none is chosen. Writes OUT/simulation.md and .json, or
+OUT/simulation-fixed.md and .json.
 """
 
 import argparse
