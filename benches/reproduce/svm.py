@@ -81,6 +81,7 @@ TABLE4 = {
     "Dropout-LatentLR, K = 30": (28.5, 26.4, 26.4),
     "Dropout-LatentLR, K = 40": (28.4, 26.2, 26.1),
 }
+MEASURES = {"regression": "R²", "time": "seconds of training"}
 PAPER = {"rates": TABLE3, "latent": TABLE4}
 PAPER_RATES = ("0", "0.2", "0.3")
 NOTE = ("\\* The counterpart of MCF-Logistic: the penalty of second order of the logistic loss, "
@@ -111,7 +112,7 @@ def main():
         stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
         stem.with_suffix(".md").write_text("\n".join([*text, paper(arguments.figure)]))
         draw(stem.with_suffix(".svg"), panels, {"label": found["x"]},
-             {"label": "R²" if arguments.figure == "regression" else "error in percent"})
+             {"label": MEASURES.get(arguments.figure, "error in percent")})
     print(stem.with_suffix(".md").read_text(), end="")
 
 
