@@ -247,7 +247,8 @@ def evaluate(program, train, test, unlabeled, name):
             if files:
                 base = column.split(", ")[0] if ", " in column else "Dropout"
                 options = [*options, "--l2", found[base]["chosen"]["l2"]]
-            chosen = program.tune(program, folder, model, options, files, unlabeled == test)
+            transductive = bool(files) and unlabeled == test
+            chosen = program.tune(program, folder, model, options, files, transductive)
             files = [model, program.file(folder, "test")]
             against = ["--against", folder / "L2.model"] if "L2" in found else []
             report = json.loads(program.run("eval", *files, *against, "--json"))
