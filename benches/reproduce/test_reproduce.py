@@ -557,6 +557,7 @@ class PaperPage(unittest.TestCase):
         for path in re.findall(r"(?:\]\(|\]: )(\.\./[^)#\s]+)", text):
             self.assertTrue((self.page.parent / path).exists(), path)
         for script, mode in re.findall(r"`(\w+\.py) (\w+) C O", text):
+            script = "tables.py" if script == "reproduce.py" else script
             usage = (pathlib.Path(__file__).parent / script).read_text()
             self.assertIn(f'"{mode}"', usage, f"{script} {mode}")
 

@@ -34,7 +34,7 @@ FAST = [*SHARED, "--noise", "gaussian-scores"]
 RATE = 0.9  # of figure 1b, which does not name one
 STRENGTH = "0.01"
 ALPHA = "0.4"
-TEST, DIVISIONS = 2662, 2
+TEST = 2662
 UNLABELED_SIZES = (0, 1000, 3000, 6000)
 LABELED_SIZES = (500, 1500, 4000)
 TENTHS = 3  # of the labeled documents, which choose
@@ -54,6 +54,7 @@ def main():
              "certainty": certainty}
     parser.add_argument("figure", choices=modes)
     labeled.add_arguments(parser)
+    parser.add_argument("--divisions", type=int, default=2, help="unlabeled: random divisions")
     parser.add_argument("--no-draw", action="store_true", help="only the descriptions of pictures")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -129,7 +130,7 @@ def unlabeled(arguments, stem):
     program = Program(arguments.program, stem.with_suffix(".runs"))
     by_unlabeled = {size: [] for size in UNLABELED_SIZES}
     by_labeled = {size: [] for size in LABELED_SIZES}
-    for seed in range(DIVISIONS):
+    for seed in range(arguments.divisions):
         lines = list(corpus.train)
         random.Random(seed).shuffle(lines)
         test, lines = program.store(lines[:TEST], ".svm"), lines[TEST:]
