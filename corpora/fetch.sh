@@ -4,12 +4,13 @@
 # A corpus is complete or absent: its files are downloaded into a temporary folder, unpacked,
 # verified against the SHA-256 checksums below, and only then moved into place.
 set -eu
+export LC_ALL=C
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 dest=$here/public
 mirror=${DROPCHAIN_CORPORA_MIRROR:-}
 
-all_corpora='ewt wnut17 conll2000 conll2002-esp conll2002-ned'
+all_corpora='ewt wnut17 conll2000 conll2002-esp conll2002-ned rt-polarity movie-reviews'
 
 usage() {
     cat <<'EOF'
@@ -24,6 +25,8 @@ Corpora:
   conll2000      conll2000/{train,test}.txt              chunking, English news
   conll2002-esp  conll2002-esp/esp.{train,testa,testb}   NER, Spanish news
   conll2002-ned  conll2002-ned/ned.{train,testa,testb}   NER, Dutch news
+  rt-polarity    rt-polarity/rt-polarity.{neg,pos}       sentiment of 10,662 snippets (RTs)
+  movie-reviews  movie-reviews/{neg,pos}/*.txt           sentiment of 2,000 reviews (RT-2k)
 
 Options:
   --list   list the corpora with their licenses and whether they are present and intact
@@ -31,9 +34,10 @@ Options:
 
 Environment:
   DROPCHAIN_CORPORA_MIRROR   base URL of a mirror (https:// or, with curl, file://) that has the
-                             files above under the same names. They are verified as well.
+                             files above under the same names, or rt-polarity.zip and
+                             movie-reviews.zip. They are verified as well.
 
-Needs curl or wget, sha256sum or shasum, and gzip.
+Needs curl or wget, sha256sum or shasum, and gzip; the last two corpora, unzip.
 Exit status: 0 all requested corpora are present and intact, 1 failure, 2 bad usage.
 EOF
 }
@@ -43,7 +47,8 @@ license() {
     case $1 in
         ewt) echo 'CC BY-SA 4.0' ;;
         wnut17) echo 'CC BY 4.0' ;;
-        conll2000 | conll2002-*) echo 'research use only' ;;
+        rt-polarity) echo 'CC BY 4.0' ;;
+        conll2000 | conll2002-* | movie-reviews) echo 'research use only' ;;
     esac
 }
 
@@ -101,6 +106,27 @@ EOF
     esac
 }
 
+# archive_of CORPUS: of a corpus that is a zip archive of a folder, the SHA-256 checksum of its
+# files, one after the other, and the URL; nothing of others
+archive_of() {
+    packages=https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora
+    case $1 in
+        rt-polarity) echo "095638c0bc2cb58887f02511aee01f581bae2cd0f4758f7b7f0c6cef2001d48c \
+            $packages/sentence_polarity.zip" ;;
+        movie-reviews) echo "8e9743dac585c460c6a7f1f155339f7d2a9fa4c9433af5f8fed70602b15cf124 \
+            $packages/movie_reviews.zip" ;;
+    esac
+}
+
+# documents_of FOLDER: the files of an archived corpus, in the order of their checksum
+documents_of() {
+    for name in "$1"/rt-polarity.neg "$1"/rt-polarity.pos "$1"/neg/*.txt "$1"/pos/*.txt; do
+        if [ -f "$name" ]; then
+            cat -- "$name"
+        fi
+    done
+}
+
 complain() {
     echo "fetch.sh: $*" >&2
 }
@@ -121,20 +147,25 @@ download() {
 # is_intact FILE CHECKSUM: whether the file exists and has this SHA-256 checksum
 is_intact() {
     [ -f "$1" ] || return 1
-    [ "$(checksum "$1")" = "$2" ]
+    [ "$(checksum <"$1")" = "$2" ]
 }
 
-# checksum FILE
+# checksum: the SHA-256 checksum of standard input
 checksum() {
     if command -v sha256sum >/dev/null 2>&1; then
-        sha256sum <"$1" | cut -d ' ' -f 1
+        sha256sum | cut -d ' ' -f 1
     else
-        shasum -a 256 <"$1" | cut -d ' ' -f 1
+        shasum -a 256 | cut -d ' ' -f 1
     fi
 }
 
 # is_present CORPUS: whether all its files exist and are intact
 is_present() {
+    archive=$(archive_of "$1")
+    if [ -n "$archive" ]; then
+        [ "$(documents_of "$dest/$1" | checksum)" = "${archive%% *}" ]
+        return
+    fi
     files_of "$1" | while read -r name sum _; do
         is_intact "$dest/$1/$name" "$sum" || exit 1
     done
@@ -158,7 +189,7 @@ download_verified() {
             mv -- "$raw" "$file"
         fi
         is_intact "$file" "$sum" && return 0
-        complain "$url: SHA-256 is $(checksum "$file") after unpacking; expected $sum"
+        complain "$url: SHA-256 is $(checksum <"$file") after unpacking; expected $sum"
         rm -f -- "$file"
     done
     return 1
@@ -182,6 +213,33 @@ stage() {
     done
 }
 
+# fetch_archive CORPUS SUM URL: downloads and unpacks an archive, and moves its folder into place
+fetch_archive() {
+    if ! command -v unzip >/dev/null 2>&1; then
+        complain 'needs unzip'
+        return 1
+    fi
+    url=$3
+    if [ -n "$mirror" ]; then
+        url=${mirror%/}/$1.zip
+    fi
+    if ! download "$url" "$temporary/$1.zip"; then
+        complain "cannot download $url"
+        return 1
+    fi
+    unzip -q "$temporary/$1.zip" -d "$temporary/$1" || return 1
+    for folder in "$temporary/$1"/*; do
+        sum=$(documents_of "$folder" | checksum)
+        if [ "$sum" = "$2" ]; then
+            rm -rf -- "${dest:?}/$1"
+            mv -- "$folder" "$dest/$1"
+            return
+        fi
+    done
+    complain "$url: SHA-256 of its documents is $sum; expected $2"
+    return 1
+}
+
 # fetch CORPUS
 fetch() {
     if is_present "$1"; then
@@ -189,6 +247,13 @@ fetch() {
         return 0
     fi
     echo "$1: downloading (license: $(license "$1"))"
+    archive=$(archive_of "$1")
+    if [ -n "$archive" ]; then
+        # shellcheck disable=SC2086 # a checksum and a URL, split on purpose
+        fetch_archive "$1" $archive || return 1
+        echo "$1: done"
+        return
+    fi
     mkdir -p -- "$temporary/$1"
     stage "$1" "$temporary/$1" || return 1
     mkdir -p -- "$dest/$1" || return 1

@@ -60,13 +60,14 @@ class Program:
         Kinds of scores: of `classes` the error in percent and which documents are right, of
         `numbers` R², of `deletions` errors by the rate of features that are left out. All have the
         processor seconds of training and of prediction. A round other than 0 is a repetition.
+        Options may be files.
         """
-        options = [str(option) for option in options]
+        names = [option.digest if isinstance(option, File) else str(option) for option in options]
+        paths = [option.path if isinstance(option, File) else str(option) for option in options]
         key = digest(json.dumps(
-            [self.digest, train.digest, test.digest, options, kind, round]).encode())
+            [self.digest, train.digest, test.digest, names, kind, round]).encode())
         if key not in self.found:
-            result = {"run": key, "options": " ".join(options)} | self.run(train, options, test,
-                                                                           kind)
+            result = {"run": key, "options": " ".join(names)} | self.run(train, paths, test, kind)
             with self.lock:
                 self.found[key] = result
                 with self.results.open("a") as file:

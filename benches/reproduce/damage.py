@@ -56,8 +56,9 @@ def main():
 
 def names(program, corpora, folder):
     """F1 on W-NUT 2017 with the template `ner`."""
-    train, dev, test = (str(corpora / "wnut17" / f"{part}.conll")
-                        for part in ("train", "dev", "test"))
+    parts = [f"{part}.conll" for part in ("train", "dev", "test")]
+    public = labeled.public(corpora, "wnut17", *parts)
+    train, dev, test = (str(public / part) for part in parts)
     models = train_all(folder, METHODS, [program, "train", train, "--template", "ner"])
     return {name: best(models, [program, "eval"], dev, test, damage, "f1")
             for name, damage in DAMAGE.items()}
@@ -65,11 +66,12 @@ def names(program, corpora, folder):
 
 def chunks(program, corpora, folder):
     """F1 on CoNLL-2000 with the template `chunk`."""
-    sentences = list(read_sentences(corpora / "conll2000" / "train.txt"))
+    public = labeled.public(corpora, "conll2000", "train.txt", "test.txt")
+    sentences = list(read_sentences(public / "train.txt"))
     train, dev = str(folder / "train.conll"), str(folder / "dev.conll")
     write_sentences(train, sentences[:2000])
     write_sentences(dev, sentences[-936:])
-    test = str(corpora / "conll2000" / "test.txt")
+    test = str(public / "test.txt")
     options = ["--template", "chunk", "--columns", "word,pos,chunk"]
     models = train_all(folder, METHODS, [program, "train", train, *options])
     missing = ["--missing", "pos=0..1"]

@@ -44,21 +44,35 @@ COLUMNS = {
     "L2": ["--dropout", "0", "--l2", L2],
     "Dropout": NOISE,
     "Fast dropout": [*GAUSSIAN, *NOISE],
+    "Informativeness": ["--dropout", "0", "--l2-informativeness", "0.1,1",
+                        "--l2", "0.01,0.1,1,10"],
+    # Settings that fast dropout often has: samples are too slow to search. The paper has 100.
+    "Fast dropout, 0.5": [*GAUSSIAN, "--dropout", "0.5", "--l2", "0.01"],
+    "Monte Carlo": ["--noise", "monte-carlo", "--samples", "10", "--dropout", "0.5",
+                    "--l2", "0.01"],
 }
-# Wang & Manning 2013, table 1 (plain LR, Gaussian approximation); Wager et al. 2013, table 4, and
+DEFAULT = ["None", "L2", "Dropout", "Fast dropout"]
+# Documents without classes: their weight and the rate are chosen together.
+UNLABELED = {"Dropout": [], "Fast dropout": GAUSSIAN}
+WEIGHTS = ["--dropout", "0.3,0.5,0.7,0.9", "--unlabeled-weight", "0.05,0.1,0.2,0.4,1"]
+# Wang & Manning 2013, table 1 (LR, Gaussian, MC dropout); Wager et al. 2013, table 4, and
 # Wang et al. 2013, table 3; Wang et al. 2013, table 2.
 PAPER = {
     "folds": {
-        "rt-2k": {"L2": 88.2, "Fast dropout": 89.7},
-        "rts": {"L2": 77.2, "Fast dropout": 79.0},
-        "subj": {"L2": 91.3, "Fast dropout": 93.4},
-        "athr": {"L2": 83.6, "Fast dropout": 87.4},
-        "cr": {"L2": 80.4, "Fast dropout": 82.1},
-        "mpqa": {"L2": 84.6, "Fast dropout": 86.1},
+        "rt-2k": {"L2": 88.2, "Fast dropout": 89.7, "Monte Carlo": 89.8},
+        "rts": {"L2": 77.2, "Fast dropout": 79.0, "Monte Carlo": 79.2},
+        "subj": {"L2": 91.3, "Fast dropout": 93.4, "Monte Carlo": 93.3},
+        "athr": {"L2": 83.6, "Fast dropout": 87.4, "Monte Carlo": 86.7},
+        "cr": {"L2": 80.4, "Fast dropout": 82.1, "Monte Carlo": 82.0},
+        "mpqa": {"L2": 84.6, "Fast dropout": 86.1, "Monte Carlo": 86.0},
     },
     "thirds": {
+        "rt-2k": {"L2": 80.63, "Dropout": 81.23, "+Unlabeled": 80.33},
         "rts": {"L2": 73.49, "Dropout": 75.18, "+Unlabeled": 76.56},
         "subj": {"L2": 88.96, "Dropout": 90.85, "+Unlabeled": 91.48},
+        "xgraph": {"L2": 83.10, "Dropout": 84.64, "+Unlabeled": 85.41},
+        "bbcrypt": {"L2": 97.28, "Dropout": 98.49, "+Unlabeled": 99.24},
+        "imdb": {"L2": 87.14, "Dropout": 88.70, "+Unlabeled": 89.21},
         "20news": {"L2": 76.55, "Dropout": 79.07, "+Unlabeled": 80.47},
         "rcv1_4": {"L2": 94.76, "Dropout": 94.79, "+Unlabeled": 95.16},
         "r21578": {"L2": 90.67, "Dropout": 91.24, "+Unlabeled": 90.30},
@@ -86,12 +100,16 @@ def main():
     )
     parser.add_argument("mode", choices=modes)
     labeled.add_arguments(parser)
-    parser.add_argument("--columns", nargs="+", choices=COLUMNS, default=list(COLUMNS))
+    parser.add_argument("--columns", nargs="+", choices=COLUMNS, default=DEFAULT)
     parser.add_argument("--stop", choices=("dev", "convergence"), default="dev")
     parser.add_argument("--inner", type=int, default=3,
                         help="tenths of the training documents that choose until convergence")
     parser.add_argument("--tokens", choices=("blanks", "words"), default="blanks",
                         help="the papers' corpora are tokenized: words stand between blanks")
+    parser.add_argument("--ngrams", default="1..2", help="lengths of n-grams of words")
+    parser.add_argument("--divisions", type=int, default=FOLDS,
+                        help="folds and thirds: only the first N of ten")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     arguments = parser.parse_args()
     labeled.check_arguments(parser, arguments)
     corpora = {"rt-2k": lambda: labeled.read_reviews(arguments.corpora),
@@ -121,8 +139,11 @@ class Program:
         self.path = arguments.program
         self.columns = arguments.columns
         self.inner = arguments.inner
+        self.jobs = arguments.jobs
         self.suffix = suffix
-        self.features = [] if suffix == ".svm" else ["--tokens", arguments.tokens]
+        words = ["--tokens", arguments.tokens, "--ngrams", arguments.ngrams]
+        self.features = [] if suffix == ".svm" else words
+        self.divisions = arguments.divisions
         self.tune = tuned if arguments.stop == "dev" else converged
 
     def run(self, *arguments):
@@ -159,7 +180,7 @@ class Program:
             return self.score(model, test)
 
 
-def tuned(program, folder, model, options, unlabeled):
+def tuned(program, folder, model, options, unlabeled, _=False):
     """Tunes on the training documents in a folder, and returns the chosen settings."""
     options = [*options, "--folds", 5, "--halving", "off", "--model", model, "--quiet",
                *program.features]
@@ -171,34 +192,39 @@ def tuned(program, folder, model, options, unlabeled):
             if key in best}
 
 
-def converged(program, folder, model, options, unlabeled):
-    """Like tuned, but all training runs until convergence."""
+def converged(program, folder, model, options, unlabeled, transductive=False):
+    """Like tuned, but all training runs until convergence. If the test documents are in the noise
+    term, the held-out ones that choose are in it, too."""
     names = [name.removeprefix("--") for name in options[::2]]
     values = itertools.product(*(str(value).split(",") for value in options[1::2]))
     grid = [dict(zip(names, row)) for row in values]
     means = [0.0] * len(grid)
     train, rest, held_out = (program.file(folder, name) for name in ("train", "rest", "held-out"))
+    without_class = program.file(folder, "held-out-unlabeled")
+    seen = [*unlabeled, without_class] if transductive else unlabeled
     if len(grid) > 1:
         lines = train.read_text(encoding="utf-8").splitlines(keepends=True)
         for fold in range(program.inner):
             # Of every ten documents, which are of one class, one is held out.
             text = "".join(line for i, line in enumerate(lines) if i % FOLDS == fold)
             held_out.write_text(text, encoding="utf-8")
+            write_unlabeled(program, without_class, labeled.read_lines(held_out))
             text = "".join(line for i, line in enumerate(lines) if i % FOLDS != fold)
             rest.write_text(text, encoding="utf-8")
-            with ThreadPoolExecutor(2) as pool:
-                work = (pool.submit(program.accuracy, rest, held_out, row, unlabeled)
-                        for row in grid)
+            with ThreadPoolExecutor(program.jobs) as pool:
+                work = (pool.submit(program.accuracy, rest, held_out, row, seen) for row in grid)
                 scores = [future.result() for future in list(work)]
             means = [mean + score / program.inner for mean, score in zip(means, scores)]
     chosen = grid[means.index(max(means))]
     program.train(train, model, chosen, unlabeled)
-    return chosen
+    return chosen | {"held_out": max(means)}
 
 
-def more(chosen):
-    """The options for documents without classes, around the settings of Dropout."""
-    return ["--dropout", chosen["dropout"], "--l2", chosen["l2"], "--unlabeled-weight", "0.2,0.6,1"]
+def write_unlabeled(program, file, lines):
+    """Documents whose classes are not read: texts alone, or SVMlight's lines."""
+    is_svmlight = program.suffix == ".svm"
+    text = labeled.text_of(lines, ".svm") if is_svmlight else "".join(f"{x}\n" for _, x in lines)
+    file.write_text(text, encoding="utf-8")
 
 
 def evaluate(program, train, test, unlabeled, name):
@@ -209,19 +235,20 @@ def evaluate(program, train, test, unlabeled, name):
         folder = Path(folder)
         program.write(folder, "train", train)
         program.write(folder, "test", test)
-        if program.suffix == ".svm":
-            program.write(folder, "unlabeled", unlabeled)
-        else:
-            text = "".join(f"{text}\n" for _, text in unlabeled)
-            program.file(folder, "unlabeled").write_text(text, encoding="utf-8")
+        write_unlabeled(program, program.file(folder, "unlabeled"), unlabeled)
         columns = {column: (COLUMNS[column], []) for column in program.columns}
-        if "Dropout" in columns:
-            column = "+Test" if unlabeled == test else "+Unlabeled"
-            columns[column] = (None, [program.file(folder, "unlabeled")])
+        name_of_more = "+Test" if unlabeled == test else "+Unlabeled"
+        for base, options in UNLABELED.items():
+            if base in columns:
+                column = name_of_more if base == "Dropout" else f"{base}, {name_of_more}"
+                columns[column] = ([*options, *WEIGHTS], [program.file(folder, "unlabeled")])
         for column, (options, files) in columns.items():
             model = folder / f"{column.replace(' ', '-')}.model"
-            options = options or more(found["Dropout"]["chosen"])
-            chosen = program.tune(program, folder, model, options, files)
+            if files:
+                base = column.split(", ")[0] if ", " in column else "Dropout"
+                options = [*options, "--l2", found[base]["chosen"]["l2"]]
+            transductive = bool(files) and unlabeled == test
+            chosen = program.tune(program, folder, model, options, files, transductive)
             files = [model, program.file(folder, "test")]
             against = ["--against", folder / "L2.model"] if "L2" in found else []
             report = json.loads(program.run("eval", *files, *against, "--json"))
@@ -236,7 +263,7 @@ def folds(program, corpus):
     """Ten folds. Those of RT-2k are the numbers in the names of its files."""
     classes = labeled.by_class(everything(corpus))
     results = []
-    for fold in range(FOLDS):
+    for fold in range(program.divisions):
         test = labeled.part(classes, lambda i, size: i * FOLDS // size == fold)
         train = labeled.part(classes, lambda i, size: i * FOLDS // size != fold)
         results.append(evaluate(program, train, test, test, fold))
@@ -259,7 +286,7 @@ def shuffled(corpus, seed):
 def thirds(program, corpus):
     """Ten random divisions into thirds: to train, to test, without classes."""
     results = []
-    for seed in range(FOLDS):
+    for seed in range(program.divisions):
         classes = shuffled(corpus, seed)
         parts = [labeled.part(classes, lambda i, size: i * 3 // size == k) for k in range(3)]
         results.append(evaluate(program, *parts, seed))

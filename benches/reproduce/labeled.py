@@ -86,9 +86,19 @@ def part(classes, is_in):
             for i, body in enumerate(bodies) if is_in(i, len(bodies))]
 
 
+def public(corpora, name, *files):
+    """The folder of a public corpus; without its files, an error that says where they come from."""
+    folder = corpora / name
+    for file in files:
+        if not (folder / file).exists():
+            sys.exit(f"{folder / file} not found; download it with `corpora/fetch.sh {name}`, "
+                     "which writes to corpora/public")
+    return folder
+
+
 def read_reviews(corpora):
     """RT-2k. The names of its files begin with their fold."""
-    folder = corpora / "movie-reviews"
+    folder = public(corpora, "movie-reviews", "neg", "pos")
     return Corpus("rt-2k", [(label, clean(file.read_text(encoding="utf-8")))
                             for label in ("neg", "pos")
                             for file in sorted((folder / label).glob("*.txt"))])
@@ -96,7 +106,7 @@ def read_reviews(corpora):
 
 def read_snippets(corpora):
     """RTs."""
-    file = corpora / "rt-polarity" / "rt-polarity"
+    file = public(corpora, "rt-polarity", "rt-polarity.neg", "rt-polarity.pos") / "rt-polarity"
     return Corpus("rts", [(label, clean(line)) for label in ("neg", "pos")
                           for line in file.with_suffix(f".{label}").open(encoding="utf-8")])
 
@@ -226,23 +236,23 @@ def parse(body):
     return {int(number): float(value) for number, value in cells}
 
 
-def with_features(corpus):
-    """A corpus whose texts are words and pairs of words between blanks as features."""
+def with_features(corpus, pairs=True):
+    """A corpus whose texts are words between blanks, and pairs of them, as features."""
     if corpus.suffix == ".svm":
         return corpus
     numbers = {}
 
     def convert(lines):
-        return [(label, indicators(text, numbers)) for label, text in lines]
+        return [(label, indicators(text, numbers, pairs)) for label, text in lines]
 
     test = convert(corpus.test) if corpus.test is not None else None
     return replace(corpus, train=convert(corpus.train), test=test, suffix=".svm")
 
 
-def indicators(text, numbers):
-    """The words and pairs of words of a text, numbered as they come."""
+def indicators(text, numbers, pairs=True):
+    """The words of a text, and pairs of them, numbered as they come."""
     words = text.lower().split()
-    names = {*words, *zip(words, words[1:])}
+    names = {*words, *(zip(words, words[1:]) if pairs else ())}
     found = sorted(numbers.setdefault(name, len(numbers) + 1) for name in sorted(names, key=str))
     return " ".join(f"{number}:1" for number in found)
 

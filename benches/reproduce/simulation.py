@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """The simulation of rare but useful features: Wager, Wang and Liang (2013), section 4.1, table 3.
 
-    python3 benches/reproduce/simulation.py OUT [--runs 100]
+    python3 benches/reproduce/simulation.py OUT [--runs 100] [--fixed]
 
 50 features carry the signal, in 5 groups of 10 that are active in 4 % of documents each; 1000 are
 standard normal noise. All have a mean square of 1. A document with an active group has y ~
 σ(0.057·Σ x) of its features, others a fair coin. Each run trains on 75 documents, 3 of each of 25
-groups of which 5 exist, and tests on 1000. Strengths are those that are best on 20 other runs.
-Writes OUT/simulation.md and .json.
+groups of which 5 exist, and tests on 1000. Strengths are those that are best on 20 other runs;
+with `--fixed`, a few are shown instead, and none is chosen. Writes OUT/simulation.md and .json, or
+OUT/simulation-fixed.md and .json.
 """
 
 import argparse
@@ -34,6 +35,16 @@ METHODS = {
     "dropout, eq. 8": WITH_NOISE,
     "fast dropout": [[*SHARED, "--noise", "gaussian-scores", *options] for options in WITH_NOISE],
 }
+FIXED = {
+    f"{name}, c2 = {l2}": [*options, "--l2", l2]
+    for name, options, strengths in (
+        ("L2", ["--dropout", "0"], ("1", "32", "300")),
+        ("L2, also of the bias", ["--dropout", "0", "--penalize-bias"], ("32", "3000")),
+        ("dropout, eq. 12, 0.9", [*SHARED, "--dropout", "0.9"], ("0.01", "32")),
+        ("fast dropout, 0.9", [*SHARED, "--noise", "gaussian-scores", "--dropout", "0.9"],
+         ("0.01",)))
+    for l2 in strengths
+}
 PAPER = {"L2": [0.66, 0.53], "dropout, eq. 12": [0.73, 0.55]}
 
 
@@ -43,23 +54,32 @@ def main():
     )
     parser.add_argument("out", type=Path)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--fixed", action="store_true", help="show settings, choose none")
     parser.add_argument("--program", default="target/release/dropchain")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
+    stem = arguments.out / ("simulation-fixed" if arguments.fixed else "simulation")
+    chosen = {method: [options] for method, options in FIXED.items()}
+    if not arguments.fixed:
+        chosen = choose(arguments.program)
+    results = [run(arguments.program, chosen, f"test {i}") for i in range(arguments.runs)]
+    stem.with_suffix(".json").write_text(json.dumps({"chosen": chosen, "runs": results}) + "\n")
+    text = table(chosen, results)
+    stem.with_suffix(".md").write_text(text)
+    print(text, end="")
+
+
+def choose(program):
+    """The settings of each method that are best on runs for tuning."""
     chosen = {}
-    tuning = [run(arguments.program, METHODS, f"tuning {i}") for i in range(TUNING)]
+    tuning = [run(program, METHODS, f"tuning {i}") for i in range(TUNING)]
     for method, settings in METHODS.items():
         # By the accuracy on documents with signal, which is what differs.
         means = [statistics.mean(scores[method][i][0] for scores in tuning)
                  for i in range(len(settings))]
         chosen[method] = [settings[means.index(max(means))]]
         print(method, *chosen[method][0], f"{max(means):.4f}", file=sys.stderr, flush=True)
-    results = [run(arguments.program, chosen, f"test {i}") for i in range(arguments.runs)]
-    stem = arguments.out / "simulation"
-    stem.with_suffix(".json").write_text(json.dumps({"chosen": chosen, "runs": results}) + "\n")
-    text = table(chosen, results)
-    stem.with_suffix(".md").write_text(text)
-    print(text, end="")
+    return chosen
 
 
 def documents(rng, count, cycles):

@@ -81,6 +81,7 @@ TABLE4 = {
     "Dropout-LatentLR, K = 30": (28.5, 26.4, 26.4),
     "Dropout-LatentLR, K = 40": (28.4, 26.2, 26.1),
 }
+MEASURES = {"regression": "R²", "time": "seconds of training"}
 PAPER = {"rates": TABLE3, "latent": TABLE4}
 PAPER_RATES = ("0", "0.2", "0.3")
 NOTE = ("\\* The counterpart of MCF-Logistic: the penalty of second order of the logistic loss, "
@@ -97,7 +98,7 @@ def main():
     hidden = program.knows(["classify", "train"], "--hidden")
     if arguments.figure == "latent" and not hidden:
         sys.exit(f"latent: {arguments.program} classify train has no option --hidden")
-    arguments.has_hidden = hidden
+    arguments.has_hidden = hidden and arguments.hidden != ("0",)
     results, text, panels = {}, [f"# Chen et al., {arguments.figure}\n"], []
     given = arguments.strengths
     for corpus in chosen_corpora(arguments):
@@ -111,7 +112,7 @@ def main():
         stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
         stem.with_suffix(".md").write_text("\n".join([*text, paper(arguments.figure)]))
         draw(stem.with_suffix(".svg"), panels, {"label": found["x"]},
-             {"label": "R²" if arguments.figure == "regression" else "error in percent"})
+             {"label": MEASURES.get(arguments.figure, "error in percent")})
     print(stem.with_suffix(".md").read_text(), end="")
 
 
@@ -135,7 +136,10 @@ def parse():
                         help="corruption: choose strength and rate for at most M copies; those of "
                              "the last are used for more")
     parser.add_argument("--hidden", type=values, default=("10", "20", "30", "40"),
-                        help="latent: numbers of hidden units; deletion and time: the first")
+                        help="latent: numbers of hidden units; deletion and time: the first, or "
+                             "0 for linear models alone")
+    parser.add_argument("--words", action="store_true",
+                        help="features of texts are words between blanks, without pairs of them")
     parser.add_argument("--rounds", type=int, default=3, help="time: the least of N rounds")
     arguments = parser.parse_args()
     labeled.check_arguments(parser, arguments)
@@ -165,7 +169,8 @@ def chosen_corpora(arguments):
     if unknown:
         sys.exit(f"--only {unknown[0]}: expected one of {', '.join(public | own)}")
     for name in names:
-        yield (public | own)[name]()
+        corpus = (public | own)[name]()
+        yield labeled.with_features(corpus, pairs=False) if arguments.words else corpus
 
 
 class Division:
@@ -496,7 +501,7 @@ def deletion(program, corpus, arguments):
               for method in methods for rate in rows}
     text = [score_table("left out", rows, methods, scores, "error"), NOTE]
     if not arguments.has_hidden:
-        text.append("This program has no `--hidden`: LatentSVM is missing.\n")
+        text.append("Without hidden units: LatentSVM is missing.\n")
     text.append(against_plain(scores, rows))
     lines = {method: [(float(rate), mean(scores[method, rate], "error")) for rate in rows]
              for method in methods}
@@ -570,7 +575,8 @@ def timing_table(rates, methods, found, score):
 
 def heading(corpus, arguments):
     """What was run, with the options that shorten it."""
-    options = [f"Rates {', '.join(arguments.rates)}",
+    options = ["Words"] if arguments.words else []
+    options += [f"Rates {', '.join(arguments.rates)}",
                f"L2 strengths {', '.join(arguments.strengths)}"]
     if arguments.figure != "time":
         options.append("test file" if corpus.test is not None else f"{arguments.folds} folds")

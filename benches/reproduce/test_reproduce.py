@@ -3,10 +3,11 @@
 python3 -m unittest discover -s benches/reproduce
 """
 
-import json, os, pathlib, sys, tempfile, unittest
+import json, os, pathlib, re, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import cached, corpora, documents, labeled, paper, report, runs, significance, svm, tables, tuning
+import cached, corpora, documents, fast, hidden, labeled, logistic, notes, paper, picture, report
+import runs, significance, svm, tables, tuning
 
 
 class FakeRunner:
@@ -182,12 +183,22 @@ class Searches(unittest.TestCase):
         (run,) = FakeRunner(lambda s: 1.0).train(TASK, [settings])
         without = tuning.Chosen(run, 1, [])
         chosen = tuning.unlabeled(FakeRunner(lambda s: 0.0), TASK, "text", without)
-        expected = {**settings, "unlabeled-weight": 0.2}
+        expected = {**settings, "unlabeled-weight": 0.02}
         self.assertEqual(chosen.run.settings, expected)
         self.assertEqual(chosen.run.task.unlabeled, "text")
         in_warm_up = FakeRunner(lambda s: 0.0, lambda s: 0.0 if s["warm-up"] else 1.0)
         chosen = tuning.unlabeled(in_warm_up, TASK, "text", without)
         self.assertEqual(chosen.run.settings, {**expected, "warm-up": 0})
+
+    def test_both_ends_of_a_valley_of_weights_are_searched(self):
+        settings = {"dropout": 0.3, "l2": 0.1}
+        (run,) = FakeRunner(lambda s: 1.0).train(TASK, [settings])
+        for best in (0.05, 5.0):
+            valley = dict(zip(tuning.WEIGHT, (0.6, 0.7, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)))
+            valley[best] = 0.9
+            score = lambda s: valley[s["unlabeled-weight"]] if s["dropout"] == 0.3 else 0.0
+            chosen = tuning.unlabeled(FakeRunner(score), TASK, "text", tuning.Chosen(run, 1, []))
+            self.assertEqual(chosen.run.settings["unlabeled-weight"], best)
 
 
 class Commands(unittest.TestCase):
@@ -428,11 +439,12 @@ class Documents(unittest.TestCase):
 
     def test_settings_are_chosen_on_tenths_and_the_test_trains_on_all(self):
         class Trainer:
-            inner, suffix = 2, ".txt"
+            inner, jobs, suffix = 2, 1, ".txt"
             file = documents.Program.file
-            held_out, trained = [], []
+            held_out, trained, unlabeled = [], [], []
 
             def accuracy(self, rest, held_out, settings, unlabeled):
+                self.unlabeled.append([path.read_text() for path in unlabeled])
                 sizes = [len(path.read_text().splitlines()) for path in (rest, held_out)]
                 self.held_out.append(sizes)
                 return 80 + float(settings["l2"]) - float(settings["dropout"])
@@ -445,9 +457,118 @@ class Documents(unittest.TestCase):
             trainer.file(folder, "train").write_text("a\tb\n" * 30)
             options = ["--noise", "gaussian-scores", "--dropout", "0.5,0.1", "--l2", "1,2"]
             chosen = documents.converged(trainer, folder, folder / "model", options, [])
+            documents.converged(trainer, folder, folder / "model", options, [], True)
+        self.assertEqual(chosen.pop("held_out"), 81.9)
         self.assertEqual(chosen, {"noise": "gaussian-scores", "dropout": "0.1", "l2": "2"})
-        self.assertEqual(trainer.held_out, [[27, 3]] * 8)
-        self.assertEqual(trainer.trained, [("train.txt", chosen)])
+        self.assertEqual(trainer.held_out, [[27, 3]] * 16)
+        self.assertEqual(trainer.trained, [("train.txt", chosen)] * 2)
+        self.assertEqual(trainer.unlabeled, [[]] * 8 + [["b\n" * 3]] * 8)
+
+
+class Logistic(unittest.TestCase):
+    def test_the_expansion_is_the_penalty_of_small_noise(self):
+        for score in (-3.0, 0.0, 1.0):
+            exact = logistic.penalty(score, 1e-4)
+            self.assertAlmostEqual(exact / logistic.quadratic_penalty(score, 1e-4), 1, delta=1e-3)
+        # Of a large deviation σ around 0, E max(0, d) = σ/√(2π) remains.
+        self.assertAlmostEqual(logistic.penalty(0.0, 1e6), 1000 / (2 * 3.14159265) ** 0.5 -
+                               0.6931, delta=0.1)
+
+    def test_sampled_penalties_are_those_of_gaussian_scores_if_features_are_many(self):
+        lines = [("a", " ".join(f"{j}:1" for j in range(1, 101)))] * 50
+        documents = logistic.Documents([*lines, ("b", "101:1")])
+        weights = {j: 0.1 * (-1) ** j for j in range(1, 101)}
+        sampled = documents.sampled_penalty(0.0, weights, 0.5, 100, 1)
+        scores, variances = documents.scores(0.0, weights), documents.variances(weights, 0.5)
+        expected = sum(map(logistic.penalty, scores, variances))
+        self.assertAlmostEqual(sampled / expected, 1, delta=0.05)
+
+
+class Notes(unittest.TestCase):
+    def test_an_inverse_times_its_matrix_is_the_identity(self):
+        square = [[0.0, 2.0, 1.0], [2.0, 1.0, 0.0], [1.0, 0.0, 3.0]]
+        for i, row in enumerate(notes.product(notes.inverse(square), square)):
+            for j, x in enumerate(row):
+                self.assertAlmostEqual(x, float(i == j))
+
+    def test_without_penalty_there_is_no_bias_and_with_an_infinite_one_no_variance(self):
+        square = [[2.0, 1.0], [1.0, 3.0]]
+        square = [[square[i % 2][j % 2] + 2.0 * (i == j) for j in range(notes.COLUMNS)]
+                  for i in range(notes.COLUMNS)]
+        theta = [1.0] * notes.COLUMNS
+        self.assertAlmostEqual(notes.theory(square, theta, 0.0)[1], 0.0)
+        variance, bias = notes.theory(square, theta, 1e9)
+        self.assertAlmostEqual(variance, 0.0)
+        self.assertAlmostEqual(bias, notes.COLUMNS, places=5)
+
+    def test_a_cholesky_factor_times_its_transpose_is_the_matrix(self):
+        square = [[4.0, 2.0], [2.0, 3.0]]
+        lower = notes.cholesky(square)
+        for i in range(2):
+            for j in range(2):
+                self.assertAlmostEqual(sum(a * b for a, b in zip(lower[i], lower[j])),
+                                       square[i][j])
+
+
+class Pictures(unittest.TestCase):
+    def test_a_description_has_axes_and_styles(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = picture.describe(f"{folder}/a-0.5", "t", ("λ", "log"), "y",
+                                    [("a", [(1, 2)]), ("b", [(1, 2, 0, 3)], "points")])
+            self.assertEqual(path.name, "a-0.5.json")
+            sheet = json.loads(path.read_text())
+        self.assertEqual(sheet["x"], {"label": "λ", "scale": "log"})
+        self.assertEqual([line["style"] for line in sheet["series"]], ["line", "points"])
+
+    def test_units_are_of_three_kinds_by_weight(self):
+        kinds = hidden.by_kind([3.0, -2.0, 0.1, -0.2, 1.0], 1)
+        self.assertEqual(kinds, {"positive": [0], "neutral": [2], "negative": [1]})
+
+
+class Gradients(unittest.TestCase):
+    def test_the_gradient_of_gaussian_scores_is_that_of_their_expected_loss(self):
+        documents = logistic.Documents([("a", "1:1 2:1"), ("b", "1:1 3:2")])
+        weights = {1: 0.5, 2: -1.0, 3: 0.3}
+
+        def loss(weights):
+            pairs = zip(documents.labels, documents.scores(0.1, weights),
+                        documents.variances(weights, fast.RATE))
+            return sum(logistic.gaussian(logistic.softplus, d, v) - y * d for y, d, v in pairs)
+
+        gradient = fast.expected(documents, 0.1, weights, True)
+        for j in weights:
+            step = 1e-5
+            up, down = ({**weights, j: weights[j] + s} for s in (step, -step))
+            slope = (loss(up) - loss(down)) / (2 * step)
+            self.assertAlmostEqual(gradient[j], -slope, places=4)
+
+
+class PaperPage(unittest.TestCase):
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "papers.md"
+
+    def test_no_cell_is_empty(self):
+        for number, line in enumerate(self.page.read_text().splitlines(), 1):
+            if line.startswith("|"):
+                cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+                self.assertTrue(all(cells), f"{number}: {line}")
+
+    def test_its_pictures_records_and_commands_exist(self):
+        text = self.page.read_text()
+        for path in re.findall(r"(?:\]\(|\]: )(\.\./[^)#\s]+)", text):
+            self.assertTrue((self.page.parent / path).exists(), path)
+        for script, mode in re.findall(r"`(\w+\.py) (\w+) C O", text):
+            script = "tables.py" if script == "reproduce.py" else script
+            usage = (pathlib.Path(__file__).parent / script).read_text()
+            self.assertIn(f'"{mode}"', usage, f"{script} {mode}")
+
+
+class MissingCorpora(unittest.TestCase):
+    def test_an_empty_folder_is_an_error_that_says_what_belongs_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for read in (labeled.read_reviews, labeled.read_snippets):
+                with self.assertRaises(SystemExit) as error:
+                    read(pathlib.Path(folder))
+                self.assertIn("corpora/fetch.sh", str(error.exception))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ L2_GRID = (0.003, 3.0)  # first and last value of the initial grid
 DROPOUT = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
 EDGE = [0.02, 0.05, 0.1, 0.3, 0.6, 0.8, 0.9, 0.95]
 WEIGHT = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]
+SMALL_AND_LARGE = (0.02, 0.2)  # weights that searches of unlabeled text start from
 WARM_UP = (20, 0)  # iterations without noise at the start of training
 AXES = {"dropout": DROPOUT, "edge-dropout": EDGE, "l2": [0.0, *L2], "unlabeled-weight": WEIGHT}
 
@@ -104,11 +105,20 @@ def dropout(runner, task):
 
 
 def unlabeled(runner, task, file, dropout_choice):
-    """Searches the weight of unlabeled text, dropout and L2, from the choice without it."""
-    start = {**dropout_choice.run.settings, "unlabeled-weight": 0.2}
+    """Searches the weight of unlabeled text, dropout and L2, from the choice without it.
+
+    It starts twice, with a small weight and with a large one: between them, the score may have a
+    valley, as a rate that is right without unlabeled text is too high with much of it.
+    """
     task, axes = replace(task, unlabeled=file), ["unlabeled-weight", "dropout", "l2"]
-    chosen = climb(runner, task, start, axes)
-    if chosen.run.noise > 0:
-        return chosen
-    runner.delete_models([chosen.run], None)
-    return climb(runner, task, {**start, "warm-up": 0}, axes)
+    choices = []
+    for weight in SMALL_AND_LARGE:
+        start = {**dropout_choice.run.settings, "unlabeled-weight": weight}
+        chosen = climb(runner, task, start, axes)
+        if chosen.run.noise == 0:
+            runner.delete_models([chosen.run], None)
+            chosen = climb(runner, task, {**start, "warm-up": 0}, axes)
+        choices.append(chosen)
+    best = max(choices, key=lambda chosen: score_with_noise(chosen.run))
+    runner.delete_models([chosen.run for chosen in choices], best.run)
+    return replace(best, tried=sum(chosen.tried for chosen in choices))
