@@ -32,6 +32,7 @@ mod extraction;
 mod finish;
 mod folds;
 mod from_attributes;
+mod held_out_corpora;
 mod hold_out;
 mod label_scores;
 mod labeled_sentence;

@@ -1,0 +1,214 @@
+//! Development data from the training data: a share of the sentences that is held out.
+//!
+//! What is held out are the units of [folds](super::Folds): whole documents, or blocks of adjacent
+//! sentences, in the order of the seed, until their tokens are nearest to the share. It is done
+//! before anything else, so that training does not know where its development data are from.
+
+use super::corpora::{TrainingCorpora, is_content};
+use super::folds::shuffled_units;
+use super::hold_out::{HeldOut, HoldOut};
+use crate::corpus::Corpus;
+use crate::error::{Error, Result};
+use crate::sentence::{Sentence, Separation};
+
+/// Chooses the sentences to hold out, numbered without document boundaries. Also returns
+/// whether they are whole documents.
+fn choose(share: HoldOut, sentences: &[Sentence], seed: u64) -> (Vec<usize>, bool) {
+    let content = sentences.iter().filter(|s| is_content(s));
+    let tokens: Vec<usize> = content.map(Sentence::len).collect();
+    let target = share.percent / 100.0 * tokens.iter().sum::<usize>() as f64;
+    let smaller = share.percent.min(100.0 - share.percent);
+    let parts = ((100.0 / smaller).ceil() as usize).max(2);
+    let (units, by_document) = shuffled_units(sentences, tokens.len(), parts, seed);
+    let (mut chosen, mut size) = (Vec::new(), 0);
+    for unit in units.iter().take(units.len() - 1) {
+        let own = unit.iter().map(|&i| tokens[i]).sum::<usize>();
+        if size > 0 && size as f64 + own as f64 / 2.0 > target {
+            break;
+        }
+        size += own;
+        chosen.extend(unit);
+    }
+    chosen.sort_unstable();
+    (chosen, by_document)
+}
+
+impl TrainingCorpora {
+    /// Holds out a share of the labeled sentences as development data: whole documents if the
+    /// corpus marks enough of them, else blocks of adjacent sentences. Sentences with partial
+    /// labels, which cannot be scored, remain.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`]: there are fewer than 2 sentences, or no sentence that can be scored is
+    /// among those chosen.
+    pub fn hold_out(self, share: HoldOut, seed: u64) -> Result<Self> {
+        let sentences = self.labeled.into_sentences();
+        let of = sentences.iter().filter(|s| is_content(s)).count();
+        if of < 2 {
+            return Err(Error::parameter(format!(
+                "development data: {share} of {of} sentences; expected at least 2 sentences, or a \
+                 file of development data"
+            )));
+        }
+        let (chosen, by_document) = choose(share, &sentences, seed);
+        let [labeled, dev] = divide(sentences, &chosen);
+        let held_out = HeldOut {
+            sentences: dev.iter().filter(|s| is_content(s)).count(),
+            of,
+            by_document,
+            share,
+            seed,
+        };
+        if held_out.sentences == 0 {
+            return Err(Error::parameter(
+                "development data: all sentences that would be held out have partial labels; \
+                 expected a file of development data",
+            ));
+        }
+        Ok(Self {
+            labeled,
+            dev: Some(dev),
+            held_out: Some(held_out),
+            ..self
+        })
+    }
+}
+
+/// Divides sentences into those that remain and those with these numbers. Document boundaries are
+/// with the sentence that follows; no token sees the other part.
+fn divide(sentences: Vec<Sentence>, chosen: &[usize]) -> [Corpus; 2] {
+    let mut parts = [Corpus::new(), Corpus::new()];
+    let (mut number, mut last) = (0, None);
+    let mut boundaries = Vec::new();
+    for mut sentence in sentences {
+        if !is_content(&sentence) {
+            boundaries.push(sentence);
+            continue;
+        }
+        let is_chosen = chosen.binary_search(&number).is_ok();
+        let part = usize::from(is_chosen && sentence.first_partial_label().is_none());
+        if last.is_some_and(|last| last != part) {
+            sentence.layout.separation.add(Separation::FOLD);
+        }
+        parts[part].extend(boundaries.drain(..));
+        parts[part].push(sentence);
+        (number, last) = (number + 1, Some(part));
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::sentence::Schema;
+
+    /// Sentences of this many tokens, each with its number as its words; 0 is a document boundary.
+    fn corpora(lengths: &[usize]) -> TrainingCorpora {
+        let schema = Arc::new(Schema::new(vec!["word".to_owned()], None).unwrap());
+        let mut numbers = 0..;
+        let sentence = |&length: &usize| {
+            let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+            let word = match length {
+                0 => "-DOCSTART-".to_owned(),
+                _ => numbers.next().unwrap().to_string(),
+            };
+            for _ in 0..length.max(1) {
+                sentence.push([&*word], 1).unwrap();
+            }
+            sentence.layout.document_start = length == 0;
+            sentence
+        };
+        let sentences: Vec<Sentence> = lengths.iter().map(sentence).collect();
+        TrainingCorpora::new(sentences)
+    }
+
+    fn numbers(corpus: &Corpus) -> Vec<usize> {
+        let content = corpus.iter().filter(|s| is_content(s));
+        content.map(|s| s.cell(0, 0).parse().unwrap()).collect()
+    }
+
+    fn held_out(lengths: &[usize], share: &str, seed: u64) -> [Vec<usize>; 2] {
+        let divided = corpora(lengths).hold_out(share.parse().unwrap(), seed);
+        let divided = divided.unwrap();
+        let dev = divided.dev.unwrap();
+        assert_eq!(divided.held_out.unwrap().sentences, numbers(&dev).len());
+        [numbers(&divided.labeled), numbers(&dev)]
+    }
+
+    #[test]
+    fn every_sentence_is_in_one_part_and_the_seed_chooses() {
+        let lengths = [7; 2000];
+        let [rest, dev] = held_out(&lengths, "10%", 1);
+        assert_eq!(dev.len(), 200);
+        let mut all = [rest, dev.clone()].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..2000).collect::<Vec<_>>());
+        assert_eq!(held_out(&lengths, "10%", 1)[1], dev);
+        assert_ne!(held_out(&lengths, "10%", 2)[1], dev);
+        // Blocks of adjacent sentences.
+        assert!(dev.chunks(20).all(|block| block[0] + 19 == block[19]));
+    }
+
+    #[test]
+    fn shares_are_those_of_tokens_and_neither_part_is_empty() {
+        for (share, expected) in [("0.1%", 1), ("12%", 12), ("50%", 50), ("99.9%", 99)] {
+            let [rest, dev] = held_out(&[3; 100], share, 1);
+            assert_eq!(dev.len(), expected, "{share}");
+            assert_eq!(rest.len(), 100 - expected);
+        }
+        assert_eq!(held_out(&[5, 1], "10%", 1).map(|part| part.len()), [1, 1]);
+    }
+
+    #[test]
+    fn documents_stay_whole_if_there_are_enough() {
+        let lengths = [0, 3, 3, 3].repeat(12);
+        let [_, dev] = held_out(&lengths, "25%", 1);
+        assert_eq!(dev.len(), 9);
+        assert!(dev.chunks(3).all(|d| d[0] % 3 == 0 && d[2] == d[0] + 2));
+        let divided = corpora(&lengths).hold_out("25%".parse().unwrap(), 1);
+        assert_eq!(
+            divided.unwrap().held_out.unwrap().to_string(),
+            "development data: 9 of 36 sentences, 25 % of the documents, seed 1"
+        );
+        let divided = corpora(&lengths).hold_out("5%".parse().unwrap(), 1);
+        assert!(!divided.unwrap().held_out.unwrap().by_document);
+    }
+
+    #[test]
+    fn parts_are_separated_where_they_met() {
+        let divided = corpora(&[2; 40]).hold_out("20%".parse().unwrap(), 1);
+        let divided = divided.unwrap();
+        for corpus in [&divided.labeled, divided.dev.as_ref().unwrap()] {
+            let found = numbers(corpus);
+            for (i, sentence) in corpus.iter().enumerate().skip(1) {
+                let is_separate = sentence.layout.separation.contains(Separation::FOLD);
+                assert_eq!(is_separate, found[i] != found[i - 1] + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_share_is_a_number_of_percent_between_0_and_100() {
+        assert_eq!(HoldOut::parse("7%").unwrap(), HoldOut::new(0.07).ok());
+        assert_eq!(HoldOut::parse("7%").unwrap().unwrap().to_string(), "7 %");
+        for name in ["dev.conll", "./10%", "10", "%", "a%"] {
+            assert_eq!(HoldOut::parse(name).unwrap(), None, "{name}");
+        }
+        for text in ["0%", "100%", "-5%", "1e3%", "NaN%"] {
+            let error = HoldOut::parse(text).unwrap_err().to_string();
+            assert!(error.contains("expected more than 0%"), "{error}");
+        }
+        for share in [0.0, 1.0, -0.1, f64::NAN] {
+            assert!(HoldOut::new(share).is_err(), "{share}");
+        }
+        let error = corpora(&[0, 4]).hold_out("10%".parse().unwrap(), 1);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "development data: 10 % of 1 sentences; expected at least 2 sentences, or a file of \
+             development data"
+        );
+    }
+}
