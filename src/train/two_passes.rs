@@ -17,6 +17,7 @@ use super::checkpoint::{FirstPass, Run};
 use super::corpora::{TrainingCorpora, is_content};
 use super::events::{End, EndReason, Observer, Pass};
 use super::folds::Folds;
+use super::noise_options::Regularization;
 use super::options::{DevUse, TrainOptions};
 use super::settings::TrainSettings;
 use super::trainer::{Trained, Trainer};
@@ -166,8 +167,16 @@ impl Trainer<'_> {
             },
             ..options
         };
+        let mut settings = TrainSettings::new(options)?;
+        if settings.has_noise() {
+            // By default fewer iterations have a shorter warm-up: noise that the first pass had not.
+            settings = settings.with_regularization(Regularization {
+                warm_up: Some(self.settings.warm_up()),
+                ..settings.regularization().clone()
+            })?;
+        }
         Ok(Self {
-            settings: TrainSettings::new(options)?,
+            settings,
             ..self.clone()
         })
     }

@@ -153,6 +153,24 @@ fn copies(options: &TrainOptions, dir: &TempDir) -> Vec<(Moment, Vec<u8>)> {
 }
 
 #[test]
+fn the_folds_have_noise_in_the_iterations_in_which_the_first_pass_has() {
+    let options = changed(two_pass_options(), |o| o.method.warm_up = None);
+    let mut watcher = Watcher::default();
+    run(&options, None, &mut watcher);
+    let noise = |model| {
+        let own = watcher.iterations.iter().filter(move |(m, _)| *m == model);
+        own.map(|(_, iteration)| iteration.noise > 0.0)
+    };
+    let first: Vec<bool> = noise(0).collect();
+    assert!(first.contains(&true) && first.contains(&false), "{first:?}");
+    let shorter = (1..MODELS - 1).filter(|&fold| noise(fold).count() < first.len());
+    assert!(shorter.count() > 0, "the best iteration is not the last");
+    for fold in 1..MODELS - 1 {
+        assert!(noise(fold).zip(&first).all(|(fold, &first)| fold == first));
+    }
+}
+
+#[test]
 fn an_interrupt_at_any_moment_leaves_a_model_and_resumes_to_the_same_bits() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("checkpoint");
