@@ -21,7 +21,6 @@
 //! noise; of online learners 16 to 32. Of two passes, the first model and its predictions for the
 //! training data come on top.
 
-use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -38,7 +37,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::events::{DevScore, End, EndReason};
 use super::recall_bias::RecallBiasSearch;
-use super::segment::BestWeights;
+use super::segment::{BestWeights, RecentScores};
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::model::{Model, NoiseExposure, ScoredIteration};
@@ -188,8 +187,7 @@ pub(super) struct CourseState {
     pub time: Duration, // until the clock was started
     pub search: RecallBiasSearch,
     pub run: Stage,
-    /// The last scores, oldest first.
-    pub recent: VecDeque<f64>,
+    pub recent: RecentScores,
     pub best: Option<BestWeights>,
     pub best_with_noise: Option<ScoredIteration>,
 }

@@ -2,7 +2,6 @@
 //! it ends.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,16 +17,13 @@ use super::noise_options::Regularization;
 use super::options::{CommonOptions, Lbfgs};
 use super::predictor::{Predictor, start_of};
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
-use super::segment::{BestWeights, Segment, SegmentEnd};
+use super::segment::{BestWeights, RecentScores, Segment, SegmentEnd};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::model::ScoredIteration;
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, OptimizerState, Outcome, StateObserver, StopReason};
 use crate::ranks::Ranks;
-
-/// Iterations whose scores are averaged to choose one: a single score wobbles (decision 83).
-const AVERAGED: usize = 5;
 
 /// The course of a training run or of a segment of one, through which a
 /// [`Learner`](super::Learner) starts, reports
@@ -101,7 +97,7 @@ impl<'a> Course<'a> {
                 time: Duration::ZERO,
                 search,
                 run: Stage::default(),
-                recent: VecDeque::new(),
+                recent: RecentScores::default(),
                 best: None,
                 best_with_noise: None,
             },
@@ -137,8 +133,9 @@ impl<'a> Course<'a> {
         };
         course.state.iterations = done;
         course.state.best = segment.best;
-        let earlier = segment.scores.iter().rev().take(AVERAGED).rev();
-        course.state.recent = earlier.map(|score| score.value()).collect();
+        for &score in &segment.scores {
+            course.state.recent.mean_with(score);
+        }
         course.state.search.resume(segment.recall_bias);
         Ok(course)
     }
@@ -400,7 +397,7 @@ impl<'a> Course<'a> {
         let scores = scorer.score(x, &candidates)?;
         let scored = self.state.search.choose(&candidates, &scores);
         let score = scored.score;
-        let mean = self.mean_with(score);
+        let mean = self.state.recent.mean_with(score);
         // While the score is 0, later weights count as better: they are closer to the minimum.
         let best = self.state.best.as_ref();
         let is_best =
@@ -421,16 +418,6 @@ impl<'a> Course<'a> {
         self.keep_best_with_noise(number, score);
         self.scoring_time += started.elapsed();
         Ok(Some(scored))
-    }
-
-    /// Returns the mean of the last scores, the newest included.
-    fn mean_with(&mut self, score: DevScore) -> f64 {
-        let recent = &mut self.state.recent;
-        if recent.len() == AVERAGED {
-            recent.pop_front();
-        }
-        recent.push_back(score.value());
-        recent.iter().sum::<f64>() / recent.len() as f64
     }
 
     /// Keeps the score of an iteration with noise, if it is the best of these.

@@ -88,7 +88,7 @@ pub use noise_options::{
 pub use options::{DevUse, Lbfgs, TrainOptions};
 pub use predictor::Predictor;
 #[doc(hidden)]
-pub use segment::{BestWeights, Segment, SegmentEnd};
+pub use segment::{BestWeights, RecentScores, Segment, SegmentEnd};
 pub use settings::TrainSettings;
 #[doc(hidden)]
 pub use settings::check_line_options;

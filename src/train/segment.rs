@@ -3,11 +3,30 @@
 //! L-BFGS starts each segment with an empty history; everything else is as in a single run. What a
 //! segment ends with is weights, or whatever a learner continues from.
 
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
 use super::events::{DevScore, EndReason};
+
+/// Iterations whose scores are averaged to choose one: a single score wobbles (decision 83).
+const AVERAGED: usize = 5;
+
+/// The scores of the last iterations, whose mean chooses the iteration that is kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecentScores(VecDeque<f64>);
+
+impl RecentScores {
+    /// Adds the score of the next iteration. Returns the mean of it and of up to four before it.
+    pub fn mean_with(&mut self, score: DevScore) -> f64 {
+        if self.0.len() == AVERAGED {
+            self.0.pop_front();
+        }
+        self.0.push_back(score.value());
+        self.0.iter().sum::<f64>() / self.0.len() as f64
+    }
+}
 
 /// The weights that are kept: those of the iteration with the highest mean score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

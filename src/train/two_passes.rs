@@ -169,7 +169,7 @@ impl Trainer<'_> {
         };
         let mut settings = TrainSettings::new(options)?;
         if settings.has_noise() {
-            // By default fewer iterations have a shorter warm-up: noise that the first pass had not.
+            // By default, fewer iterations have a shorter warm-up than the first pass had.
             settings = settings.with_regularization(Regularization {
                 warm_up: Some(self.settings.warm_up()),
                 ..settings.regularization().clone()

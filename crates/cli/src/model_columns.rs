@@ -10,7 +10,6 @@ use dropchain::tag::Header;
 use dropchain_formats::{InputFormat, SpanOptions};
 
 use crate::line_kinds::{are_broken, are_words};
-use crate::tag_input::file_name;
 
 /// Maximum number of lines that are looked at.
 const MAX_LINES: usize = 20;
@@ -18,13 +17,21 @@ const MAX_LINES: usize = 20;
 /// Comments that CoNLL-U files begin with.
 const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text", "# global."];
 
+/// Returns the name of a file as messages have it.
+pub fn file_name(file: &str) -> &str {
+    match file {
+        "-" => "standard input",
+        file => file,
+    }
+}
+
 /// The columns of the data that a model was trained on.
 pub struct ModelColumns<'a>(pub &'a Header);
 
 impl ModelColumns<'_> {
     /// Guesses the format of a file to be tagged from its first lines, and gives `notice` of it
-    /// unless it is raw text. As few lines are read as possible, for one types them, or a program is
-    /// waiting. Sets the columns if they are not those of the training data.
+    /// unless it is raw text. As few lines are read as possible, for one types them, or a program
+    /// is waiting. Sets the columns if they are not those of the training data.
     pub fn detect_format(
         &self,
         lines: &mut LineReader,

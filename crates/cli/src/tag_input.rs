@@ -15,7 +15,7 @@ use crate::arguments::{
     FileName, LimitArguments, LineArguments, TextArguments, TextKeyArguments, input_format,
     named_format, other_files,
 };
-use crate::model_columns::ModelColumns;
+use crate::model_columns::{ModelColumns, file_name};
 use crate::progress::notice;
 
 /// What to tag, and how to read it.
@@ -135,14 +135,6 @@ impl TagInputArguments {
             read_options(format, options)
         })?;
         Ok((reader, format))
-    }
-}
-
-/// Returns the name of a file as messages have it.
-pub fn file_name(file: &str) -> &str {
-    match file {
-        "-" => "standard input",
-        file => file,
     }
 }
 

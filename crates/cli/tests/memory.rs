@@ -246,7 +246,7 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
         "eval --predictions a.conll a.conll",
         "compare a.conll a.conll a.conll",
         "cluster --quiet a.conll --output paths",
-        "tag m a.conll --columns word,label",
+        "tag --quiet m a.conll --columns word,label",
         "eval m a.conll",
     ] {
         let message = dir.run(&format!("{command} --max-sentence 2")).failure();

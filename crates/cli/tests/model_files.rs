@@ -290,7 +290,7 @@ fn a_sentence_that_takes_too_much_memory_is_an_error_at_its_line() {
         "Ann\tX\tO\n\n".to_owned() + &"a\tX\tO\n".repeat(40_000) + "\n",
     );
     let tagged = dir.run(&format!("tag m long.conll {options}")).success();
-    let output = dir.run(&format!("tag m long.conll {options} --memory 25M"));
+    let output = dir.run(&format!("tag m long.conll {options} --memory 25M --quiet"));
     assert!(tagged.starts_with(&output.stdout) && output.stdout.starts_with("Ann"));
     let message = output.failure();
     let expected = "long.conll:3: tagging a sentence of 40000 tokens with 9 labels and edge \

@@ -280,11 +280,7 @@ fn a_model_that_saw_no_noise_says_so_and_what_would_be_with_it() {
 fn a_model_that_saw_noise_says_how_much() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     for (options, iterations, regularization) in [
-        (
-            "--warm-up 2 --max-iterations 6",
-            "4",
-            "dropout 0.3, edges 0.6, L2 0.1",
-        ),
+        ("--warm-up 2 --max-iterations 6", "4", "dropout 0.3, L2 0.1"),
         (
             "--noise gaussian --max-iterations 4",
             "2",
@@ -293,12 +289,12 @@ fn a_model_that_saw_noise_says_how_much() {
         (
             "--l1 0.01 --warm-up 0 --max-iterations 3",
             "3",
-            "dropout 0.3, edges 0.6, L1 0.01, L2 0.1",
+            "dropout 0.3, L1 0.01, L2 0.1",
         ),
         (
             "--algorithm sgd --warm-up 1 --max-iterations 3",
             "2",
-            "dropout 0.3, edges 0.6, L2 0.1",
+            "dropout 0.3, L2 0.1",
         ),
         ("--dropout 0 --max-iterations 2", "null", "L2 0.3"),
         ("--algorithm ap --max-iterations 2", "null", "no penalty"),

@@ -79,7 +79,8 @@ fn annotations_may_be_written_beside_their_text() {
     assert!(dir.text("a.ann").starts_with("T1\tPER 1 4\tAnn\n"));
     // Columns are not the text that annotations refer to.
     dir.write("columns.txt", NER_CORPUS);
-    let refused = dir.run("tag m columns.txt --format conll --output brat --output-dir . --force");
+    let refused =
+        dir.run("tag m columns.txt --format conll --output brat --output-dir . --force --quiet");
     let message = refused.failure();
     assert!(
         message.contains("columns.txt would replace columns.txt"),
@@ -174,7 +175,7 @@ fn an_input_with_an_error_leaves_no_files_of_its_own() {
     let dir = ner_model();
     dir.write("bad.conll", "Ann NNP O\nleft\n");
     let message = dir
-        .run("tag m a.txt bad.conll --output brat --output-dir out")
+        .run("tag m a.txt bad.conll --output brat --output-dir out --quiet")
         .failure();
     assert!(message.starts_with("bad.conll:2: "), "{message}");
     let names = fs::read_dir(dir.path("out")).unwrap();
@@ -185,7 +186,7 @@ fn an_input_with_an_error_leaves_no_files_of_its_own() {
     assert_eq!(names, ["a.ann", "a.txt"]);
     // An old file stays, whatever may be replaced.
     dir.write("out/bad.ann", "T1\tPER 0 3\tAnn\n");
-    let line = "tag m bad.conll --output brat --output-dir out --force";
+    let line = "tag m bad.conll --output brat --output-dir out --force --quiet";
     dir.run(line).failure();
     assert_eq!(dir.text("out/bad.ann"), "T1\tPER 0 3\tAnn\n");
     assert!(!dir.path("out/bad.txt").exists());

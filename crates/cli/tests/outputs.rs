@@ -235,7 +235,9 @@ fn a_model_may_go_to_standard_output() {
 #[test]
 fn a_full_disk_is_an_error_of_tagging() {
     let dir = files();
-    let message = dir.shell("$D tag m train.conll > /dev/full").failure();
+    let message = dir
+        .shell("$D tag m train.conll --quiet > /dev/full")
+        .failure();
     assert!(message.starts_with("standard output: "), "{message}");
 }
 

@@ -217,7 +217,7 @@ impl SearchRun<'_> {
                 .position(|(c, &own)| own == start && !c.has_noise())?,
         };
         let is_better = best.is_none_or(|best| {
-            let order = new.mean.total_cmp(&best.best.mean);
+            let order = (new.score.value()).total_cmp(&best.best.score.value());
             let tie = configurations[own].compare_strength(&configurations[best.configuration]);
             best.configuration == own || order.reverse().then(tie).is_lt()
         });

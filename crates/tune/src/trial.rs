@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::fold_history::FoldHistory;
 use super::space::Configuration;
 use super::statistics::{mean, standard_deviation, standard_error};
-use dropchain::train::{DevScore, EndReason};
+use dropchain::train::{DevScore, EndReason, RecentScores};
 
 /// The result of trying a configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -108,11 +108,12 @@ impl TrialResult {
     }
 }
 
-/// Returns the iteration with the best mean score over the folds (the first among ties), and that
-/// mean.
+/// Returns the iteration that is best by the mean score over the folds, averaged with the
+/// iterations before it as in training (the first among ties), and its mean score over the folds.
 fn best(histories: &[FoldHistory]) -> Option<(usize, DevScore)> {
     let last = histories.iter().map(|history| history.scores.len()).max()?;
-    let mut best: Option<(usize, DevScore)> = None;
+    let mut best: Option<(usize, DevScore, f64)> = None;
+    let mut recent = RecentScores::default();
     for iteration in 1..=last {
         let scores: Option<Vec<DevScore>> = (histories.iter())
             .map(|history| history.after(iteration).map(|(score, _)| score))
@@ -123,11 +124,12 @@ fn best(histories: &[FoldHistory]) -> Option<(usize, DevScore)> {
             DevScore::F1(_) => DevScore::F1(mean(&values)),
             DevScore::Accuracy(_) => DevScore::Accuracy(mean(&values)),
         };
-        if best.is_none_or(|(_, best)| mean.value() > best.value()) {
-            best = Some((iteration, mean));
+        let smooth = recent.mean_with(mean);
+        if best.is_none_or(|(_, _, best)| smooth > best) {
+            best = Some((iteration, mean, smooth));
         }
     }
-    best
+    best.map(|(iteration, mean, _)| (iteration, mean))
 }
 
 #[cfg(test)]

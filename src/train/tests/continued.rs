@@ -272,7 +272,7 @@ fn a_recall_bias_is_applied_once() {
                 &continued(&options, &model, NAMES),
                 NAMES,
             ));
-            assert_close(again["I-PER>O"], all_weights(&model)["I-PER>O"], 1e-14);
+            assert_close(again["O>B-PER"], all_weights(&model)["O>B-PER"], 1e-14);
         }
         let without = TrainOptions {
             recall_bias: Some(0.0),
@@ -280,8 +280,8 @@ fn a_recall_bias_is_applied_once() {
         };
         let without = all_weights(&continued(&without, &model, NAMES));
         assert_close(
-            without["I-PER>O"],
-            all_weights(&model)["I-PER>O"] + 0.5,
+            without["O>B-PER"],
+            all_weights(&model)["O>B-PER"] - 0.5,
             1e-15,
         );
     }

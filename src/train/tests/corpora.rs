@@ -375,7 +375,7 @@ fn a_recall_bias_counts_for_label_pairs_without_weights() {
             &mut weights,
         );
         let transitions = development.transitions(space, &theta, bias);
-        assert!(transitions.pairs().is_some());
+        assert_eq!(transitions.pairs().is_some(), bias == 0.0);
         let k = space.labels();
         for (i, &weight) in weights.transitions.iter().enumerate() {
             assert_eq!(transitions.score(i / k, i % k), weight);

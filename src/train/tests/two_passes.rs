@@ -154,7 +154,9 @@ fn copies(options: &TrainOptions, dir: &TempDir) -> Vec<(Moment, Vec<u8>)> {
 
 #[test]
 fn the_folds_have_noise_in_the_iterations_in_which_the_first_pass_has() {
-    let options = changed(two_pass_options(), |o| o.method.warm_up = None);
+    let options = changed(two_pass_options(), |o| {
+        (o.method.warm_up, o.max_iterations) = (None, Some(20));
+    });
     let mut watcher = Watcher::default();
     run(&options, None, &mut watcher);
     let noise = |model| {

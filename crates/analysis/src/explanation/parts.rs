@@ -159,7 +159,10 @@ impl<'e> Alternative<'e> {
             previous: Some(previous),
             ..self.part(t, [weights[0] - bias[0], weights[1] - bias[1]])
         });
-        parts.push(self.part(t, bias));
+        parts.push(Part {
+            previous: Some(previous),
+            ..self.part(t, bias)
+        });
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use dropchain::corpus::TokenLabel;
 use dropchain::label::Span;
-use dropchain::model::TrainingRecord;
+use dropchain::model::{TrainingRecord, add_recall_bias, has_recall_bias};
 use dropchain::random::uniform;
 use dropchain::sentence::Attributes;
 
@@ -170,10 +170,12 @@ fn the_recall_bias_is_a_part_of_its_own() {
     let bias = 0.75;
     let words = ["c", "a", "b"];
     let mut header = header();
-    for row in header.label_weights.transitions.chunks_mut(3) {
-        row[0] -= bias;
-    }
-    header.label_weights.start[0] -= bias;
+    add_recall_bias(
+        bias,
+        &header.labels,
+        &header.labeling,
+        &mut header.label_weights,
+    );
     let record = TrainingRecord {
         recall_bias: bias,
         ..TrainingRecord::default()
@@ -199,8 +201,13 @@ fn the_recall_bias_is_a_part_of_its_own() {
                 .iter()
                 .filter(|part| part.kind == PartKind::RecallBias)
             {
-                let outside = part.labels.map(|label| f64::from(label == LabelId(0)));
-                assert_close(part.contribution(), bias * (outside[1] - outside[0]));
+                let name = |label| header.labels.name(label);
+                let starts = [0, 1].map(|i| {
+                    let previous = part.previous.map(|previous| name(previous[i]));
+                    has_recall_bias(&header.labeling, previous, name(part.labels[i]))
+                });
+                let [y, z] = starts.map(f64::from);
+                assert_close(part.contribution(), bias * (y - z));
                 seen += 1;
             }
         }

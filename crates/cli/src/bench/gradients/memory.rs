@@ -17,7 +17,7 @@ pub fn of_engine(of: &str, variants: &[Variant], problem: Problem) -> Result<Opt
             (Some(problem), variant)
         }
         [axis, point, variant] => {
-            let points = measurement::points(axis.parse()?, &problem)?;
+            let points = measurement::points(axis.parse()?, &problem);
             let point = number(point).and_then(|i| points.into_iter().nth(i));
             let variant = number(variant)
                 .zip(point.as_ref())

@@ -6,6 +6,7 @@ mod memory;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dropchain::chain::Order;
 use dropchain::corpus::Corpus;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
@@ -177,6 +178,12 @@ impl GradientsCommand {
         if self.figure.is_some() && sweeps.is_empty() {
             return Err(Error::parameter(
                 "--figure: there is nothing to draw without --sweep; expected --sweep, or --html",
+            ));
+        }
+        if !sweeps.is_empty() && training.options().order == Order::Zero {
+            return Err(Error::parameter(
+                "--sweep: at order 0 tokens are independent, and all engines are the same; \
+                 expected --order 1",
             ));
         }
         for (name, count) in [

@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use dropchain::chain::Order;
 use dropchain::error::{Error, Result};
 use dropchain::noise::{Engine, NoiseTerm};
 use dropchain_report::{Exponent, Spread, Sweep, SweepRow};
@@ -159,17 +158,7 @@ pub struct SweepPoint {
 }
 
 /// Returns the points of a sweep over sentences like those of a problem.
-///
-/// # Errors
-///
-/// The chain is of order 0.
-pub fn points(axis: SweepAxis, problem: &Problem) -> Result<Vec<SweepPoint>> {
-    if problem.space.order() == Order::Zero {
-        return Err(Error::parameter(
-            "--sweep: at order 0 tokens are independent, and all engines are the same; expected \
-             --order 1",
-        ));
-    }
+pub fn points(axis: SweepAxis, problem: &Problem) -> Vec<SweepPoint> {
     let mut points = Vec::new();
     for shape in axis.shapes(problem.space.labels()) {
         let value = match axis {
@@ -194,7 +183,7 @@ pub fn points(axis: SweepAxis, problem: &Problem) -> Result<Vec<SweepPoint>> {
             });
         }
     }
-    Ok(points)
+    points
 }
 
 /// Evaluates the points of a sweep `repeat` times on one thread. `memory` returns the peak memory
@@ -210,7 +199,7 @@ pub fn sweep(
     observer: &mut (dyn FnMut(Step) + Send),
     memory: &dyn Fn(usize, usize) -> Option<u64>,
 ) -> Result<Sweep> {
-    let points = points(axis, problem)?;
+    let points = points(axis, problem);
     let mut rows = Vec::new();
     for (number, point) in points.iter().enumerate() {
         rows.extend(measure_point(point, repeat, observer)?);

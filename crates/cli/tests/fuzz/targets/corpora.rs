@@ -132,7 +132,12 @@ fn read(input: Box<dyn BufRead + Send>, options: &ReadOptions) -> Account {
     let sentences = Reader::from_read(input, "x", options);
     Account {
         sentences: sentences.map(|read| read.map_err(|e| placed(&e))).collect(),
-        notices: options.report.notices(),
+        notices: {
+            // In any order: decoding is ahead of the lines by as much as is buffered.
+            let mut notices = options.report.notices();
+            notices.sort();
+            notices
+        },
     }
 }
 
