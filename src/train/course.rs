@@ -259,6 +259,7 @@ impl<'a> Course<'a> {
             skips_start: true,
             has_fixed_length: false,
         };
+        self.state.recent = RecentScores::default(); // the next ones have another objective
     }
 
     /// Counts patience from iteration `start` on.
@@ -397,7 +398,10 @@ impl<'a> Course<'a> {
         let scores = scorer.score(x, &candidates)?;
         let scored = self.state.search.choose(&candidates, &scores);
         let score = scored.score;
-        let mean = self.state.recent.mean_with(score);
+        let mean = match number {
+            0 => score.value(), // of what others trained, or of nothing
+            _ => self.state.recent.mean_with(score),
+        };
         // While the score is 0, later weights count as better: they are closer to the minimum.
         let best = self.state.best.as_ref();
         let is_best =

@@ -302,7 +302,7 @@ fn a_sentence_that_takes_too_much_memory_is_an_error_at_its_line() {
     );
     // A hundred thousand paths of this sentence: 110 GB.
     let message = dir
-        .run("tag m long.conll --nbest 100000 --memory 20G")
+        .run("tag m long.conll --nbest 100000 --memory 20G --quiet")
         .failure();
     assert!(message.starts_with("long.conll:3: "), "{message}");
 }

@@ -234,7 +234,7 @@ fn a_model_that_saw_no_noise_says_so_and_what_would_be_with_it() {
     dir.write("dev.conll", sample_corpus("dev"));
     let train = "train train.conll --dev dev.conll --template minimal --model m --log log";
     // So much noise is worse than none.
-    let line = format!("{train} --dropout 0.99 --l2 0.1 --warm-up 6 --max-iterations 9");
+    let line = format!("{train} --dropout 0.99 --l2 0.1 --warm-up 16 --max-iterations 19");
     let output = dir.run(&line);
     let stderr = output.stderr.clone();
     output.success();
@@ -270,8 +270,8 @@ fn a_model_that_saw_no_noise_says_so_and_what_would_be_with_it() {
     assert!(page.contains("class=\"shade\""));
     assert_eq!(dir.run(&format!("{line} --quiet")).stderr, "");
     // Without noise, the kept weights are the same.
-    let text = line.replace("--dropout 0.99", "--dropout 0 --max-iterations 6 --quiet");
-    let without = text.replace("--warm-up 6 --max-iterations 9", "");
+    let text = line.replace("--dropout 0.99", "--dropout 0 --max-iterations 16 --quiet");
+    let without = text.replace("--warm-up 16 --max-iterations 19", "");
     dir.run(&without).success();
     assert_eq!(dir.inspect("")["fingerprint"], model["fingerprint"]);
 }
