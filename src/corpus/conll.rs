@@ -624,8 +624,8 @@ mod tests {
         assert_eq!(
             notices,
             [
-                "warning: x:1: 2 labels have blanks or control characters inside: kept (if they are \
-                 in columns: are these separated by tabs and blanks?)"
+                "warning: x:1: 2 labels have blanks or control characters inside: kept (if they \
+                 are in columns: are these separated by tabs and blanks?)"
             ]
         );
         let (notices, read) = noted("Mira\tB-PER\r\r\nran\tO\r\r\n", &conll());

@@ -68,8 +68,8 @@ pub struct TrainOptions<M = Lbfgs> {
     /// mean score of the last five.
     pub patience: usize,
     /// Added to the score of every start of a span when tagging: above 0, recall rises and
-    /// precision falls. `None`: the value with the best F1 on development data, or 0 without such data. See
-    /// [`has_recall_bias`](crate::model::has_recall_bias).
+    /// precision falls. `None`: the value with the best F1 on development data, or 0 without such
+    /// data. See [`has_recall_bias`](crate::model::has_recall_bias).
     pub recall_bias: Option<f64>,
     /// What development data are for.
     #[serde(skip_serializing_if = "is_default")]

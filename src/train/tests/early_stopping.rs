@@ -38,9 +38,9 @@ fn train_on_overfitting(options: TrainOptions, dev: Option<&str>) -> (Trained, R
 fn training_stops_after_patience_iterations_and_keeps_the_best_model() {
     let (trained, recorder) = train_on_overfitting(options(), Some(DEV));
     let scores = recorder.dev_scores();
-    // A score counts with those of the four iterations before it.
+    // A score counts with those of the four iterations before it; that of the start stands alone.
     let mean = |i: usize| {
-        let recent = &scores[i.saturating_sub(4)..=i];
+        let recent = &scores[i.saturating_sub(4).max(1).min(i)..=i];
         recent.iter().sum::<f64>() / recent.len() as f64
     };
     let means: Vec<f64> = (0..scores.len()).map(mean).collect();
