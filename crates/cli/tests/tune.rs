@@ -343,9 +343,16 @@ fn every_course_of_training_is_that_of_train() {
         assert_eq!(log.last().unwrap()["iterations"], row["iterations"]);
         let noisy = log.iter().filter(|line| line["event"] == "iteration");
         let noisy = noisy.skip(1 + warm_up.as_u64().unwrap() as usize);
-        let scores = noisy.map(|line| line["dev_f1"].as_f64().unwrap());
-        let best = scores.fold(0.0, f64::max);
-        assert_eq!(row["dev_f1"].as_f64().unwrap(), best, "{row}");
+        let scores: Vec<f64> = noisy.map(|l| l["dev_f1"].as_f64().unwrap()).collect();
+        let kept = row["best_iteration"].as_u64().unwrap() - warm_up.as_u64().unwrap();
+        assert_eq!(row["dev_f1"], scores[kept as usize - 1], "{row}");
+        // A score counts with those of the four iterations with noise before it.
+        let mean = |i: usize| {
+            let recent = &scores[i.saturating_sub(5)..i];
+            recent.iter().sum::<f64>() / recent.len() as f64
+        };
+        let kept = mean(kept as usize);
+        assert!((1..=scores.len()).all(|i| mean(i) <= kept), "{row}");
     }
     let logged = dir.json_lines("l");
     let of_log = |field: &str| {
