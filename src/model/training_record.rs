@@ -124,7 +124,7 @@ impl Provenance {
 }
 
 impl Header {
-    /// Returns the recall bias that is in the label weights ([`add_recall_bias`]); `None` if the
+    /// Returns the recall bias that is in the label weights ([`add_recall_bias`](super::add_recall_bias)); `None` if the
     /// model does not say.
     pub fn recall_bias(&self) -> Option<f64> {
         if let Some(record) = self.provenance.training() {
