@@ -195,7 +195,7 @@ impl PyItemSequence {
     fn new(pyseq: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut items = Self::default();
         let place = || "pyseq".to_owned();
-        let mut reader = ItemReader::of_crfsuite();
+        let mut reader = ItemReader::default();
         let tokens = Tokens::of(pyseq, &reader).map_err(|e| at(pyseq.py(), place, e))?;
         tokens.read(&mut reader, &mut items, &place)?;
         let is_infinite = |&(_, value): &(usize, f64)| !value.is_finite();

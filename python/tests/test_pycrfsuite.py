@@ -381,7 +381,7 @@ class TestMistakes:
             tagger.tag([["a"], {"b": float("nan")}])
         for bad in (5, [5], [[5]], [{"a": None}], [{5: 1.0}], [[("a", 1.0)]]):
             for call in (tagger.tag, tagger.set, pycrfsuite.ItemSequence):
-                with pytest.raises(TypeError, match="found"):
+                with pytest.raises(ValueError, match="found"):
                     call(bad)
         with pytest.raises(ValueError, match="found"):
             tagger.tag("abc")

@@ -124,8 +124,8 @@ impl Provenance {
 }
 
 impl Header {
-    /// Returns the recall bias that is in the label weights ([`add_recall_bias`](super::add_recall_bias)); `None` if the
-    /// model does not say.
+    /// Returns the recall bias that is in the label weights
+    /// ([`add_recall_bias`](super::add_recall_bias)); `None` if the model does not say.
     pub fn recall_bias(&self) -> Option<f64> {
         if let Some(record) = self.provenance.training() {
             return Some(record.recall_bias);

@@ -18,7 +18,7 @@ use super::{explain, facts};
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
-use crate::items::{ItemReader, strings};
+use crate::items::strings;
 use crate::tagging::{Class, sentences};
 use crate::template::PyTemplate;
 
@@ -241,15 +241,11 @@ impl PyTagger {
         Ok(labels)
     }
 
-    /// Reads the features of a sentence for several calls of the other methods, with the exceptions
-    /// of python-crfsuite; `name` is that of the sentence in messages.
+    /// Reads the features of a sentence for several calls of the other methods; `name` is that of
+    /// the sentence in messages.
     fn _prepare(&self, sentence: &Bound<'_, PyAny>, name: &str) -> PyResult<PyPreparedSentence> {
         let place = || name.to_owned();
-        let mut reader = match self.reader() {
-            Reader::Features(_) => Reader::Features(ItemReader::of_crfsuite()),
-            words => words,
-        };
-        let prepared = self.read(&mut reader, sentence, 0, &place)?;
+        let prepared = self.read(&mut self.reader(), sentence, 0, &place)?;
         Ok(PyPreparedSentence(prepared))
     }
 
