@@ -2,8 +2,8 @@
 
 use super::axis::LARGEST;
 
-/// Number of styles of series in [`STYLE`](super::STYLE). A series beyond has the style of the first
-/// again; letters at the curves tell them apart.
+/// Number of styles of series in [`STYLE`](super::STYLE). A series beyond has the style of the
+/// first again; letters at the curves tell them apart.
 pub const COLORS: usize = 8;
 
 /// Maximum number of points of a curve.
