@@ -39,8 +39,12 @@ fn assert_explains(explanation: &Explanation<'_>, oracle: &Paths) -> usize {
                     false => [labels[t]; 2],
                 };
                 assert_eq!(part.labels, at(part.token));
-                let has_pair = [PartKind::EdgeAttribute, PartKind::Transition];
-                let previous = has_pair.contains(&part.kind).then(|| at(part.token - 1));
+                let has_pair = match part.kind {
+                    PartKind::EdgeAttribute | PartKind::Transition => true,
+                    PartKind::RecallBias => part.token > 0,
+                    _ => false,
+                };
+                let previous = has_pair.then(|| at(part.token - 1));
                 assert_eq!(part.previous, previous);
             }
             differing += found.range().len();
