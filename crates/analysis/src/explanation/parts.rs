@@ -59,7 +59,7 @@ pub struct Part<'e> {
     pub name: Cow<'e, str>,
     /// The labels of the token.
     pub labels: [LabelId; 2],
-    /// The labels of the token before, for edge attributes and transitions.
+    /// The labels of the token before, for edge attributes, transitions and their recall bias.
     pub previous: Option<[LabelId; 2]>,
     /// The value of the attribute; 1 for other kinds.
     pub value: f64,
