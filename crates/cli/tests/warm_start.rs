@@ -440,6 +440,10 @@ fn every_trial_of_a_search_starts_at_the_model() {
     let best = &found["configurations"][0];
     let model = dir.run(&format!("eval t dev.conll {columns} --json"));
     assert_eq!(model.json()["f1"], best["dev_f1"]);
+    dir.run(&format!(
+        "train train.conll {columns} --towards m --max-iterations 4 --model s --quiet"
+    ))
+    .success();
 
     let folds = format!("--folds 3 {grid} --init m --threads");
     let [one, two] = ["1", "3"].map(|threads| tuned(&dir, &format!("{folds} {threads}")));
