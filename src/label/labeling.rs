@@ -92,13 +92,6 @@ impl Labeling {
         }
     }
 
-    /// Whether a span starts at `label` after `previous`; `None` is the start of the sentence.
-    pub fn starts_span(&self, previous: Option<&str>, label: &str) -> bool {
-        let previous = previous.map_or(ChunkLabel::OUTSIDE, |previous| self.chunk(previous));
-        let label = self.chunk(label);
-        label.is_inside() && label.starts_after(previous)
-    }
-
     /// Splits the labels of a sentence for scoring: in BIOES, what is not part of a whole span
     /// (`S`, or `B`, any number of `I`, and `E`, all of one type) is outside, as in seqeval's
     /// strict mode. Those of other schemes are read by conlleval's rules, which interpret every

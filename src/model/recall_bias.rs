@@ -1,7 +1,7 @@
 //! The recall bias in the label weights of a model.
 
 use crate::chain::LabelWeights;
-use crate::label::{LabelSet, Labeling, Scheme};
+use crate::label::{ChunkLabel, LabelSet, Labeling, Scheme};
 
 /// Whether the recall bias is added to the score of a label after `previous`; `None` is the start
 /// of the sentence.
@@ -10,10 +10,12 @@ use crate::label::{LabelSet, Labeling, Scheme};
 /// they are; in IO, whose labels do not say where spans start, at every token of a span
 /// (decision 83).
 pub fn has_recall_bias(labeling: &Labeling, previous: Option<&str>, label: &str) -> bool {
-    match labeling.scheme {
-        Scheme::Io => labeling.chunk(label).is_inside(),
-        _ => labeling.starts_span(previous, label),
-    }
+    let previous = previous.map_or(ChunkLabel::OUTSIDE, |previous| labeling.chunk(previous));
+    is_biased(labeling.scheme, previous, labeling.chunk(label))
+}
+
+fn is_biased(scheme: Scheme, previous: ChunkLabel<'_>, label: ChunkLabel<'_>) -> bool {
+    label.is_inside() && (scheme == Scheme::Io || label.starts_after(previous))
 }
 
 /// Adds the recall bias to the label weights of a model ([`has_recall_bias`]).
@@ -23,21 +25,22 @@ pub fn add_recall_bias(
     labeling: &Labeling,
     weights: &mut LabelWeights,
 ) {
-    if bias == 0.0 {
+    if bias == 0.0 || labels.is_empty() {
         return;
     }
-    let names = labels.names();
-    let rows = weights.transitions.chunks_exact_mut(names.len());
-    let starts = [(None, &mut weights.start[..])].into_iter();
-    let pairs = names
-        .iter()
-        .zip(rows)
-        .map(|(name, row)| (Some(name.as_str()), row));
-    for (previous, row) in starts.chain(pairs) {
-        for (name, weight) in names.iter().zip(row) {
-            if has_recall_bias(labeling, previous, name) {
+    // Read once, not for each pair.
+    let names = labels.names().iter();
+    let chunks: Vec<ChunkLabel<'_>> = names.map(|name| labeling.chunk(name)).collect();
+    let add = |previous, row: &mut [f64]| {
+        for (&label, weight) in chunks.iter().zip(row) {
+            if is_biased(labeling.scheme, previous, label) {
                 *weight += bias;
             }
         }
+    };
+    add(ChunkLabel::OUTSIDE, &mut weights.start);
+    let rows = weights.transitions.chunks_exact_mut(chunks.len());
+    for (&previous, row) in chunks.iter().zip(rows) {
+        add(previous, row);
     }
 }
