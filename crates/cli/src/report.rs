@@ -200,8 +200,8 @@ impl ReportCommand {
         };
         let header = tagger.tagger.model().header();
         let record = header.provenance.training();
-        let note = record.and_then(|record| record.warning_of_noise());
-        let mut evaluated = Evaluated::new(model).with_note(note);
+        let warning = record.and_then(|record| record.warning_of_noise());
+        let mut evaluated = Evaluated::new(model).with_warning_of_noise(warning);
         tagger.tag(options, &mut |labels, tagged| {
             evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
             Ok(())

@@ -28,8 +28,8 @@ pub struct Evaluated {
 #[derive(Debug)]
 pub(crate) struct System {
     pub name: String,
-    /// What a reader must know of it.
-    pub note: Option<String>,
+    /// That its model has not seen the noise that was asked for.
+    pub warning_of_noise: Option<String>,
     pub labels: Labels,
     /// Of each predicted label, if it is known, `[sentences][tokens]`.
     probabilities: Vec<Vec<Option<f64>>>,
@@ -45,7 +45,7 @@ impl Evaluated {
     pub fn new(name: &str) -> Self {
         let system = System {
             name: name.to_owned(),
-            note: None,
+            warning_of_noise: None,
             labels: Vec::new(),
             probabilities: Vec::new(),
             labeling: Labeling::default(),
@@ -61,11 +61,10 @@ impl Evaluated {
         }
     }
 
-    /// Sets what a reader must know of the system, such as that its model was trained without the
-    /// noise that was asked for.
+    /// Sets the warning that the model of the system has not seen the noise that was asked for.
     #[must_use]
-    pub fn with_note(mut self, note: Option<String>) -> Self {
-        self.systems[0].note = note;
+    pub fn with_warning_of_noise(mut self, warning: Option<String>) -> Self {
+        self.systems[0].warning_of_noise = warning;
         self
     }
 

@@ -36,16 +36,10 @@ pub fn scores(all: &Evaluated, analysis: &Analysis) -> Result<Section> {
     if analysis.systems.len() == 2 && first.sentences() > 0 {
         section.text(difference(analysis)?);
     }
+    let another = Some("another system").filter(|_| all.systems.len() > 1);
     for system in &all.systems {
-        let Some(note) = &system.note else {
-            continue;
-        };
-        section.note(format!("{}: {note}.", system.name));
-        if all.systems.len() > 1 {
-            section.note(format!(
-                "What differs between {} and another system is not the effect of its noise.",
-                system.name
-            ));
+        if let Some(warning) = &system.warning_of_noise {
+            section.warning_of_noise(&system.name, warning, another);
         }
     }
     let (types, left_off) = types(analysis);

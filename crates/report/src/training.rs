@@ -53,17 +53,11 @@ pub fn training(runs: &[NamedRun]) -> Section {
         ));
     }
     section.table(table_of(runs));
+    let another = Some("another run").filter(|_| runs.len() > 1);
     for run in runs {
         let end = run.run.end.as_ref();
-        let Some(warning) = end.and_then(|end| end.record().warning_of_noise()) else {
-            continue;
-        };
-        section.note(format!("{}: {warning}.", run.name));
-        if runs.len() > 1 {
-            section.note(format!(
-                "What differs between {} and another run is not the effect of its noise.",
-                run.name
-            ));
+        if let Some(warning) = end.and_then(|end| end.record().warning_of_noise()) {
+            section.warning_of_noise(&run.name, &warning, another);
         }
     }
     let (different, same) = compare_settings(runs);

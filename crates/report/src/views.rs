@@ -45,6 +45,17 @@ impl Section {
         self.blocks.push(Block::Note(text.into()));
     }
 
+    /// Adds the warning that the weights of a run or system have not seen the noise that was asked
+    /// for, and what that means for `another` beside it, if there is one.
+    pub fn warning_of_noise(&mut self, name: &str, warning: &str, another: Option<&str>) {
+        self.note(format!("{name}: {warning}."));
+        if let Some(another) = another {
+            self.note(format!(
+                "What differs between {name} and {another} is not the effect of its noise."
+            ));
+        }
+    }
+
     /// Adds a table, unless it is empty.
     pub fn table(&mut self, table: Table) {
         let table = Some(table).filter(|table| !table.rows.is_empty());
