@@ -365,32 +365,41 @@ fn corpora<'a>(
         }
         (Data::Share(share), _) => Err(undivided(*share)),
         (Data::Corpus(labeled), dev) => {
-            let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
-            let mut corpora = TrainingCorpora {
-                labeled: copy(labeled),
-                unlabeled: unlabeled.map_or_else(Corpus::new, copy),
-                ..TrainingCorpora::default()
-            };
-            match dev {
-                None => {}
-                Some(Data::Corpus(dev)) => corpora.dev = Some(copy(dev)),
-                Some(Data::Attributes(_)) => return Err(mixed()),
-                Some(Data::Share(share)) => corpora = hold_out(corpora, *share, seed)?,
-            }
+            let corpora = text_corpora(labeled, dev.as_ref(), unlabeled, seed)?;
             let template = arguments.template.as_ref().map(|t| t.get().inner.clone());
             Ok(Corpora::Text(Box::new(corpora), template))
         }
     }
 }
 
-/// Holds out a share of the labeled sentences as development data.
+/// Copies corpora of words; a share of the labeled sentences is held out by the seed.
 ///
 /// # Errors
 ///
-/// `ValueError`: it is not between 0 and 1, or there are too few sentences.
-pub fn hold_out(corpora: TrainingCorpora, share: f64, seed: u64) -> PyResult<TrainingCorpora> {
-    let held_out = HoldOut::new(share).and_then(|share| corpora.hold_out(share, seed));
-    held_out.map_err(exception)
+/// `ValueError`: the development data have features alone, or the share is not between 0 and 1, or
+/// is of too few sentences.
+pub fn text_corpora(
+    labeled: &Bound<'_, PyCorpus>,
+    dev: Option<&Data<'_>>,
+    unlabeled: Option<&Bound<'_, PyCorpus>>,
+    seed: u64,
+) -> PyResult<TrainingCorpora> {
+    let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
+    let mut corpora = TrainingCorpora {
+        labeled: copy(labeled),
+        unlabeled: unlabeled.map_or_else(Corpus::new, copy),
+        ..TrainingCorpora::default()
+    };
+    match dev {
+        None => {}
+        Some(Data::Corpus(dev)) => corpora.dev = Some(copy(dev)),
+        Some(Data::Attributes(_)) => return Err(mixed()),
+        Some(Data::Share(share)) => {
+            let held_out = HoldOut::new(*share).and_then(|share| corpora.hold_out(share, seed));
+            corpora = held_out.map_err(exception)?;
+        }
+    }
+    Ok(corpora)
 }
 
 fn undivided(share: f64) -> PyErr {
@@ -401,7 +410,7 @@ fn undivided(share: f64) -> PyErr {
 }
 
 /// Returns the exception for data of two kinds.
-pub fn mixed() -> PyErr {
+fn mixed() -> PyErr {
     PyValueError::new_err(
         "some data have words, others features; expected training and development data of one kind",
     )

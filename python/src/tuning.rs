@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use dropchain::train::{DevScore, EndReason, Engine, Lbfgs, TrainSettings, TrainingCorpora};
-use dropchain::{Corpus, Error};
+use dropchain::Error;
+use dropchain::train::{DevScore, EndReason, Engine, Lbfgs, TrainSettings};
 use dropchain_online::Sgd;
 use dropchain_tune::{
     Axis, Checkpoint, Configuration, Folds, NoiseGain, Phase, ResourcePlan, Resumed, Rung,
@@ -25,7 +25,7 @@ use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
 use crate::threads;
 use crate::training::{
-    Bases, Data, check_unlabeled, flow, hold_out, metric, mixed, serde_text, warnings,
+    Bases, Data, check_unlabeled, flow, metric, serde_text, text_corpora, warnings,
 };
 
 /// The arguments of a search.
@@ -135,18 +135,8 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
         checkpoint: checkpoint.as_ref(),
         interrupt: None,
     };
-    let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
-    let mut corpora = TrainingCorpora {
-        labeled: copy(&arguments.labeled),
-        unlabeled: arguments.unlabeled.as_ref().map_or_else(Corpus::new, copy),
-        ..TrainingCorpora::default()
-    };
-    match &arguments.dev {
-        None => {}
-        Some(Data::Corpus(dev)) => corpora.dev = Some(copy(dev)),
-        Some(Data::Attributes(_)) => return Err(mixed()),
-        Some(Data::Share(share)) => corpora = hold_out(corpora, *share, seed)?,
-    }
+    let (labeled, dev) = (&arguments.labeled, arguments.dev.as_ref());
+    let corpora = text_corpora(labeled, dev, arguments.unlabeled.as_ref(), seed)?;
     let handle = |event| match (event, &arguments.observer) {
         (Event::Warning(text), _) => warn(py, &text, 2).map(|()| ControlFlow::Continue(())),
         (event, Some(observer)) => observe(observer, event),
