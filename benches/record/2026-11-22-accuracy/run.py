@@ -281,4 +281,5 @@ def main():
     print("\n".join(measurement.table(cases)))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -73,6 +73,8 @@ CASES = [
 class Measurement:
     """Runs the program; what has been run is not run again."""
 
+    counts = ("iterations",)  # columns with whole numbers
+
     def __init__(self, arguments):
         self.program = os.path.abspath(arguments.program)
         self.corpora = os.path.abspath(arguments.corpora)
@@ -132,11 +134,15 @@ class Measurement:
             ]
             means = [statistics.mean(scores[i : i + 11]) for i in range(max(1, len(scores) - 10))]
             last = statistics.mean(scores[-10:])
-            found = {"score": max(scores), "smooth": max(means), "last": last}
+            found = {**self.found(scores, events), "smooth": max(means), "last": last}
             with open(result + ".part", "w", encoding="utf-8") as file:
                 json.dump({**found, "iterations": len(scores)}, file)
             os.replace(result + ".part", result)
             print(f"{case.name}, fold {fold}, {course}: {found}", file=sys.stderr, flush=True)
+
+    def found(self, scores, events):
+        """Returns the score of a run, given that of each iteration and the lines of its log."""
+        return {"score": max(scores)}
 
     def results(self, case, course):
         """Returns the results of a course, or None if a fold is missing."""
@@ -180,7 +186,8 @@ class Measurement:
             cells = [case.name, course, f"{mean[course]:.2f} ± {statistics.stdev(scores):.2f}"]
             for key in ("smooth", "last"):
                 cells.append(f"{statistics.mean(result[key] for result in results):.2f}")
-            cells.append(f"{statistics.mean(result['iterations'] for result in results):.0f}")
+            for key in self.counts:
+                cells.append(f"{statistics.mean(result[key] for result in results):.0f}")
             if course.startswith("L2"):
                 cells += ["", ""]
             else:
@@ -224,10 +231,12 @@ def main():
     ]
     with ThreadPoolExecutor(arguments.processes) as pool:
         list(pool.map(lambda job: measurement.train(*job), jobs))
-    columns = "corpus, template|course|mean ± deviation|smooth|last|iterations|gain over L2|p"
-    print(f"| {columns.replace('|', ' | ')} |\n{'|---' * 8}|")
+    columns = ["corpus, template", "course", "mean ± deviation", "smooth", "last"]
+    columns += [*measurement.counts, "gain over L2", "p"]
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for case in cases:
         print("\n".join(measurement.rows(case)), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
