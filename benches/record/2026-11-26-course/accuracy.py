@@ -11,7 +11,8 @@ import dataclasses
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../2026-11-22-accuracy"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../2026-11-22-accuracy"))
 import run
 
 TEMPLATES = ("ner", "pos", "pos-sancl", "chunk")

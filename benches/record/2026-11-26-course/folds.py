@@ -10,7 +10,8 @@ that are kept.
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../2026-11-22-folds"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../2026-11-22-folds"))
 import folds
 
 NAMES = ("L2 0.1", "L2 0.3", folds.DEFAULT)
