@@ -37,4 +37,4 @@ pub use escaped::Escaped;
 pub use input_format::InputFormat;
 pub use offset_unit::OffsetUnit;
 pub use read::{Brat, Misaligned, SeveralLabels, SpanOptions, Spans, annotation_files};
-pub use write::{Inline, SlashTags, TextFormat, TextWriter};
+pub use write::{Inline, SlashTags, TextFormat, TextWriter, hue};
