@@ -16,6 +16,7 @@ mod items;
 mod job;
 mod matrices;
 mod options;
+mod plot;
 mod sentence;
 mod tagger;
 mod tagging;
@@ -50,6 +51,8 @@ mod _dropchain {
     use super::evaluation::{compare, evaluate, spans};
     #[pymodule_export]
     use super::options::option_names;
+    #[pymodule_export]
+    use super::plot::{draw, hue, plot_style};
     #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]

@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyType};
 use crate::error::{IN_MEMORY, exception};
 use crate::inputs::{self, SentenceReader};
 use crate::items::strings;
+use crate::plot::shown;
 use crate::tokens::Place;
 
 /// A sentence: its tokens in named columns (or with ready-made features), and what is known about
@@ -183,6 +184,10 @@ impl PySentence {
             && a.weight() == b.weight()
             && attributes(a) == attributes(b)
             && (0..a.len()).all(|t| a.cells(t).eq(b.cells(t)) && labels(a, t) == labels(b, t))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        shown("sentence", slf.as_any())
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

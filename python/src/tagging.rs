@@ -46,7 +46,7 @@ pub fn token_spans<'py>(
         .collect()
 }
 
-/// Converts the sentences of `text`.
+/// Converts the sentences of `text` to a list that shows itself in notebooks.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ pub fn sentences<'py>(
     py: Python<'py>,
     text: &str,
     tagged: &[TaggedSentence],
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let [class, token, span] =
         ["TaggedSentence", "TextToken", "TextSpan"].map(|n| Class::of(py, n));
     let (class, token_class, span_class) = (class?, token?, span?);
@@ -63,12 +63,26 @@ pub fn sentences<'py>(
     let sentence = |sentence: &TaggedSentence| {
         let tokens = sentence.tokens.iter().map(|token| {
             let chars = &token.offsets.chars;
-            token_class.make((chars.start, chars.end, part(&token.offsets), &token.label))
+            let text = part(&token.offsets);
+            token_class.make((
+                chars.start,
+                chars.end,
+                text,
+                &token.label,
+                token.probability,
+            ))
         });
         let spans = sentence.spans.iter().map(|span| {
             let (chars, tokens) = (&span.offsets.chars, (span.tokens.start, span.tokens.end));
             let text = part(&span.offsets);
-            span_class.make((chars.start, chars.end, &span.kind, text, tokens))
+            span_class.make((
+                chars.start,
+                chars.end,
+                &span.kind,
+                text,
+                tokens,
+                span.probability,
+            ))
         });
         let chars = &sentence.offsets.chars;
         let (tokens, spans) = (
@@ -77,5 +91,6 @@ pub fn sentences<'py>(
         );
         class.make((chars.start, chars.end, tokens, spans))
     };
-    tagged.iter().map(sentence).collect()
+    let sentences = tagged.iter().map(sentence);
+    Class::of(py, "TaggedText")?.make((sentences.collect::<PyResult<Vec<_>>>()?,))
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::distribution::Distribution;
 use super::input::{TagDocuments, TagInput};
 use super::tagger::Tagger;
 use crate::corpus::TextSplitter;
@@ -26,6 +27,8 @@ pub struct TaggedToken {
     pub offsets: Offsets,
     /// The label, in the scheme of the training corpus.
     pub label: String,
+    /// Its probability, if it was asked for.
+    pub probability: Option<f64>,
 }
 
 /// A span, such as a name.
@@ -37,6 +40,8 @@ pub struct TaggedSpan {
     pub tokens: Range<usize>,
     /// Its position in the text.
     pub offsets: Offsets,
+    /// The probability that the labels encode it, if it was asked for.
+    pub probability: Option<f64>,
 }
 
 impl Tagger {
@@ -61,6 +66,20 @@ impl Tagger {
     ///
     /// Same as [`Tagger::tag_with`]; the place in the error has the line.
     pub fn tag_text(&self, text: &str) -> Result<Vec<TaggedSentence>> {
+        self.tagged_text(text, false)
+    }
+
+    /// Tags raw text as [`tag_text`](Self::tag_text) does, and computes the probabilities of labels
+    /// and spans.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`tag_text`](Self::tag_text).
+    pub fn tag_text_with_probabilities(&self, text: &str) -> Result<Vec<TaggedSentence>> {
+        self.tagged_text(text, true)
+    }
+
+    fn tagged_text(&self, text: &str, probabilities: bool) -> Result<Vec<TaggedSentence>> {
         let mut sentences = TextSplitter::default().sentences(text)?;
         for sentence in &mut sentences {
             let start = sentence.layout.source_start.unwrap_or_default();
@@ -74,7 +93,7 @@ impl Tagger {
         let documents = TagDocuments::new(self, &sentences);
         let mut tagged = Vec::with_capacity(sentences.len());
         for (i, sentence) in sentences.iter().enumerate() {
-            tagged.extend(self.tag_with_offsets(sentence, documents.input(i))?);
+            tagged.extend(self.tag_with_offsets(sentence, documents.input(i), probabilities)?);
         }
         Ok(tagged)
     }
@@ -84,12 +103,16 @@ impl Tagger {
         &self,
         sentence: &Sentence,
         input: TagInput<'_>,
+        probabilities: bool,
     ) -> Result<Option<TaggedSentence>> {
         if sentence.is_empty() {
             return Ok(None);
         }
         let header = self.model().header();
         let tagging = self.tag(input)?;
+        let distribution = probabilities.then(|| self.distribution(input));
+        let distribution = distribution.transpose()?;
+        let marginals = distribution.as_ref().map(Distribution::marginals);
         let labels = self.label_names_in(&header.corpus_labeling, &tagging.labels);
         let offsets = |tokens: Range<usize>| {
             let (first, last) = (
@@ -105,18 +128,23 @@ impl Tagger {
             true => header.corpus_labeling.spans(&labels),
             false => Vec::new(),
         };
-        let spans = found.into_iter().map(|span| TaggedSpan {
-            kind: span.kind.to_owned(),
-            tokens: span.start..span.end,
-            offsets: offsets(span.start..span.end),
+        let spans = found.into_iter().map(|span| {
+            let probability = distribution.as_ref().map(|d| d.span_probability(&span));
+            Ok(TaggedSpan {
+                kind: span.kind.to_owned(),
+                tokens: span.start..span.end,
+                offsets: offsets(span.start..span.end),
+                probability: probability.transpose()?,
+            })
         });
         Ok(Some(TaggedSentence {
             offsets: offsets(0..sentence.len()),
-            spans: spans.collect(),
-            tokens: (sentence.offsets.iter().zip(labels.iter()))
-                .map(|(offsets, label)| TaggedToken {
+            spans: spans.collect::<Result<_>>()?,
+            tokens: (sentence.offsets.iter().zip(labels.iter()).enumerate())
+                .map(|(t, (offsets, label))| TaggedToken {
                     offsets: offsets.clone(),
                     label: label.clone().into_owned(),
+                    probability: (marginals.as_ref()).map(|m| m[[t, tagging.labels[t].index()]]),
                 })
                 .collect(),
         }))

@@ -35,6 +35,7 @@ from dropchain._dropchain import (
 from dropchain._evaluation import compare, evaluate
 from dropchain._features import Features
 from dropchain._options import TrainOptions
+from dropchain._plots import Svg
 from dropchain._results import Iteration, TrainResult, Trial, TuneResult
 from dropchain._sample import sample_corpus
 from dropchain._training import train
@@ -44,10 +45,12 @@ from dropchain._values import (
     Comparison,
     Difference,
     Evaluation,
+    Explanation,
     Path,
     Score,
     Span,
     TaggedSentence,
+    TaggedText,
     Tagging,
     TextSpan,
     TextToken,
@@ -59,6 +62,7 @@ __all__ = [
     "Corpus",
     "Difference",
     "Evaluation",
+    "Explanation",
     "Features",
     "Interrupted",
     "Iteration",
@@ -67,7 +71,9 @@ __all__ = [
     "Score",
     "Sentence",
     "Span",
+    "Svg",
     "TaggedSentence",
+    "TaggedText",
     "Tagger",
     "Tagging",
     "Template",

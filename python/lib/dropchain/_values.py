@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dropchain import _dropchain, _files
+from dropchain import _dropchain, _files, _plots, _views
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def frame(
+    rows: Iterable[Mapping[str, Any]] | Mapping[str, Mapping[str, Any]], name: str | None = None
+) -> pandas.DataFrame:
+    """Return rows as a frame of pandas; those of a mapping are named in a column."""
+    try:
+        import pandas
+    except ImportError:
+        message = "to_frame makes a frame of pandas, which is not installed; expected it, or to_dict"
+        raise ImportError(message) from None
+    if isinstance(rows, Mapping):
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis(name)
+    return pandas.DataFrame(list(rows))
 
 
 class Span(NamedTuple):
@@ -52,6 +70,38 @@ class Tagging:
     """The probability of each label, ``[tokens, labels]``, if it was asked for: a numpy array."""
     nbest: list[Path]
     """The best label sequences, best first, if more than one was asked for."""
+    words: list[str]
+    """The words; of a sentence with features, numbers from 1."""
+    names: list[str]
+    """The labels of the columns of `marginals`."""
+
+    @property
+    def label_probabilities(self) -> list[float] | None:
+        """The probability of the label of each token, if `marginals` were asked for."""
+        if self.marginals is None:
+            return None
+        columns = {name: k for k, name in enumerate(self.names)}
+        return [float(row[columns[label]]) for row, label in zip(self.marginals, self.labels)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {
+            "words": self.words,
+            "labels": self.labels,
+            "spans": [span._asdict() for span in self.spans],
+            "probability": self.probability,
+            "marginals": None if self.marginals is None else self.marginals.tolist(),
+            "nbest": [path._asdict() for path in self.nbest],
+        }
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each token: its label, and the probabilities of all labels."""
+        marginals = [()] * len(self.words) if self.marginals is None else self.marginals.tolist()
+        rows = zip(self.words, self.labels, marginals)
+        return frame({"word": w, "label": y, **dict(zip(self.names, p))} for w, y, p in rows)
+
+    def _repr_html_(self) -> str:
+        return _views.tagging(self)
 
     def __repr__(self) -> str:
         return f"<Tagging {self.labels}>"
@@ -68,6 +118,8 @@ class TextToken(NamedTuple):
     """Its text."""
     label: str
     """Its label."""
+    probability: float | None = None
+    """The probability of the label, if it was asked for."""
 
 
 class TextSpan(NamedTuple):
@@ -83,10 +135,15 @@ class TextSpan(NamedTuple):
     """Its text."""
     tokens: tuple[int, int]
     """Its tokens in the sentence: the first, and one past the last."""
+    probability: float | None = None
+    """The probability that the labels encode it, if it was asked for."""
 
     def __repr__(self) -> str:
-        start, end, type, text, _ = self
-        return f"TextSpan(start={start}, end={end}, type={type!r}, text={text!r})"
+        start, end, type, text, _, probability = self
+        shown = f"start={start}, end={end}, type={type!r}, text={text!r}"
+        if probability is not None:
+            shown += f", probability={probability:.4f}"
+        return f"TextSpan({shown})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -112,16 +169,90 @@ class TaggedSentence:
         """The labels of the tokens."""
         return [token.label for token in self.tokens]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        tokens, spans = ([one._asdict() for one in many] for many in (self.tokens, self.spans))
+        return {"start": self.start, "end": self.end, "tokens": tokens, "spans": spans}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each token."""
+        return frame(token._asdict() for token in self.tokens)
+
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def _repr_html_(self) -> str:
+        return _views.tagged_sentence(self)
 
     def __repr__(self) -> str:
         counts = f"{len(self)} tokens, {len(self.spans)} spans"
         return f"<TaggedSentence {self.start}:{self.end}, {counts}>"
 
 
-class Score(NamedTuple):
-    """Precision, recall and F1 of spans of a type, or of tokens with a label."""
+class TaggedText(list[TaggedSentence]):
+    """The tagged sentences of a text, a list: what :meth:`Tagger.tag_text` returns."""
+
+    @property
+    def spans(self) -> list[TextSpan]:
+        """The spans of all sentences."""
+        return [span for sentence in self for span in sentence.spans]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {"sentences": [sentence.to_dict() for sentence in self]}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each token, with the number of its sentence."""
+        numbered = enumerate(self)
+        return frame({"sentence": i, **t._asdict()} for i, one in numbered for t in one.tokens)
+
+    def _repr_html_(self) -> str:
+        return _views.tagged_text(self)
+
+    def __str__(self) -> str:
+        parts = ("".join(f"{t.text}/{t.label} " for t in one.tokens) for one in self)
+        return "\n".join(part.rstrip() for part in parts)
+
+
+class Explanation(list[dict[str, Any]]):
+    """Why the tokens of a sentence have their labels: what :meth:`Tagger.explain` returns.
+
+    A list with a dict for each token, which that method describes.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {"tokens": list(self)}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each part of a margin."""
+        names = ("token", "text", "label", "margin")
+        rows = []
+        for token in self:
+            own = {name: token[name] for name in names}
+            own["runner_up"] = (token["runner_up"] or {}).get("label")
+            rows += [own | part | {"token": own["token"], "at": part["token"]} for part in token["parts"]]
+        return frame(rows)
+
+    def _repr_html_(self) -> str:
+        return _views.explanation(self)
+
+    def __str__(self) -> str:
+        lines = []
+        for token in self:
+            lines.append(f"{token['token'] + 1} {token['text']}: {token['label']}")
+            if token["margin"] is not None:
+                lines[-1] += f", by {token['margin']:.3f} over {token['runner_up']['label']}"
+            for part in token["parts"]:
+                reason = part["attribute"] or part["kind"]
+                lines.append(f"  {part['contribution']:+8.3f}  {reason}")
+        return "\n".join(lines)
+
+
+class Score(dict[str, float]):
+    """Precision, recall and F1 of spans of a type, or of tokens with a label: a dict by name, and
+    attributes.
+    """
 
     precision: float
     """correct / predicted."""
@@ -136,13 +267,22 @@ class Score(NamedTuple):
     predicted: int
     """How many were predicted."""
 
+    def __init__(self, *numbers: float) -> None:
+        super().__init__(zip(Score.__annotations__, numbers))
+
+    def __getattr__(self, name: str) -> float:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"a score has no {name!r}") from None
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name."""
-        return self._asdict()
+        return dict(self)
 
     def __repr__(self) -> str:
-        precision, recall, f1 = (f"{number:.4f}" for number in self[:3])
-        return f"Score(precision={precision}, recall={recall}, f1={f1}, gold={self.gold})"
+        shown = ", ".join(f"{name}={self[name]:.4f}" for name in ("precision", "recall", "f1"))
+        return f"Score({shown}, gold={self.gold})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -172,7 +312,7 @@ class Evaluation:
     _confusions: list[tuple[str, str, int]]
     _reports: tuple[str, str, str]
 
-    def confusions(self, limit: int = 30) -> list[tuple[str, str, int]]:
+    def confusions(self, limit: int | None = 30) -> list[tuple[str, str, int]]:
         """Return the most frequent confusions: gold label, predicted label, number of tokens."""
         return self._confusions[:limit]
 
@@ -195,6 +335,17 @@ class Evaluation:
             found["columns"] = dict(self.columns)
         found["labels"] = {name: score.to_dict() for name, score in self.labels.items()}
         return found
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the scores of each type, or of each label if labels encode no spans."""
+        return frame(self.types, "type") if self.has_spans else frame(self.labels, "label")
+
+    def plot(self) -> _plots.Svg:
+        """Plot precision, recall and F1 of each type, or of each label."""
+        return _plots.scores(self)
+
+    def _repr_html_(self) -> str:
+        return _views.evaluation(self)
 
     def __str__(self) -> str:
         return self._reports[0]
@@ -255,6 +406,14 @@ class Comparison:
         found["accuracy"] = self.accuracy.to_dict()
         return found
 
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each score."""
+        scores = {"f1": self.f1, "accuracy": self.accuracy}
+        return frame({n: one.to_dict() for n, one in scores.items() if one is not None}, "score")
+
+    def _repr_html_(self) -> str:
+        return _views.comparison(self)
+
     def __str__(self) -> str:
         return self._table
 
@@ -288,6 +447,10 @@ class Clusters:
     def to_dict(self) -> dict[str, str]:
         """Return the path of each word."""
         return dict(self._paths)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each word."""
+        return frame(dict(zip(("path", "word", "count"), word)) for word in self.words)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a file that ``cluster("…")`` in a template reads.

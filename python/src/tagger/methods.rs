@@ -19,6 +19,7 @@ use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
 use crate::items::strings;
+use crate::plot::shown;
 use crate::tagging::{Class, sentences};
 use crate::template::PyTemplate;
 
@@ -387,6 +388,8 @@ impl PyTagger {
             tagging.probability,
             marginals.transpose()?,
             candidates.collect::<PyResult<Vec<_>>>()?,
+            sentence.words(),
+            self.labels(py)?,
         ))
     }
 
@@ -412,8 +415,8 @@ impl PyTagger {
     ///
     /// Returns
     /// -------
-    /// list of dict
-    ///     One for each token: `token`, `label`, `probability`, `margin`, `runner_up` (`label`,
+    /// Explanation
+    ///     A list of a dict for each token: `token`, `text`, `label`, `probability`, `margin`, `runner_up` (`label`,
     ///     and `labels` of the tokens `start` to `end`, which differ), `parts` (`kind`, `token`,
     ///     `attribute`, `value`, and in pairs of the best sequence and the runner-up `labels`,
     ///     `previous_labels`, `weights`; `contribution`), `others`. Without another possible
@@ -436,7 +439,7 @@ impl PyTagger {
         known: Option<&Bound<'py, PyDict>>,
         spans: Option<&Bound<'py, PyAny>>,
         constrain: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         // Not by the reader of features for tagging, which does not keep their names.
         let mut reader = Reader::Words(SentenceReader::with_schema(self.schema.clone()));
         let sentence = self.read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
@@ -445,7 +448,10 @@ impl PyTagger {
             let options = tag_options(constrain);
             Explanation::given(&self.inner, sentence.input(), &condition, options)
         });
-        explain::explanation(py, &explanation.map_err(exception)?, &self.names, top)
+        let explanation = explanation.map_err(exception)?;
+        let names = (&sentence.words()[..], &self.names[..]);
+        let tokens = explain::explanation(py, &explanation, names, top)?;
+        Class::of(py, "Explanation")?.make((tokens,))
     }
 
     /// Return the probability of given labels of a sentence.
@@ -493,6 +499,8 @@ impl PyTagger {
 
     /// Split raw text into sentences and tokens, and tag them. Every line is on its own.
     ///
+    /// With `probability`, tokens have the probabilities of their labels, and spans their own.
+    ///
     /// Examples
     /// --------
     /// >>> import dropchain
@@ -501,15 +509,24 @@ impl PyTagger {
     /// >>> [sentence] = tagger.tag_text("She lives in London.")
     /// >>> sentence.spans
     /// [TextSpan(start=13, end=19, type='LOC', text='London')]
-    fn tag_text<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    #[pyo3(signature = (text, *, probability=false))]
+    fn tag_text<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        probability: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         if self.columns.is_none() {
             return Err(PyValueError::new_err(
                 "the model was trained on features, which text does not have; expected a model \
                  with a template",
             ));
         }
-        let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
-        sentences(py, text, &tagged)
+        let tagged = py.detach(|| match probability {
+            true => self.inner.tag_text_with_probabilities(text),
+            false => self.inner.tag_text(text),
+        });
+        sentences(py, text, &tagged.map_err(exception)?)
     }
 
     /// Tag raw text and return its spans as `displacy.render(…, style="ent", manual=True)` of
@@ -587,6 +604,10 @@ impl PyTagger {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let restore = slf.get_type().getattr("from_bytes")?;
         Ok((restore, (slf.get().to_bytes(slf.py()),)))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        shown("tagger", slf.as_any())
     }
 
     fn __repr__(&self) -> String {

@@ -59,6 +59,18 @@ impl Prepared {
         }
     }
 
+    /// Returns the words; numbers if there are only features.
+    pub fn words(&self) -> Vec<String> {
+        let words = match self {
+            Self::Sentence(sentence) => sentence.words(),
+            Self::Keyed(_) => None,
+        };
+        match words {
+            Some(words) => words.map(str::to_owned).collect(),
+            None => (1..=self.len()).map(|t| format!("token {t}")).collect(),
+        }
+    }
+
     /// Returns whether it is a document boundary, which has no labels.
     pub fn is_boundary(&self) -> bool {
         matches!(self, Self::Sentence(sentence) if sentence.layout.document_start)
