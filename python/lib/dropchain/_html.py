@@ -59,7 +59,9 @@ _STYLE = """
 .dropchain mark b { font-size: .7em; letter-spacing: .03em; margin-left: .2em; }
 .dropchain u { text-decoration: underline dotted; text-underline-offset: .25em; }
 .dropchain summary { cursor: pointer; }
-.dropchain pre { background: none; color: inherit; margin: .4em 0; white-space: pre-wrap; }
+.dropchain pre {
+  background: none; color: inherit; margin: .4em 0; white-space: pre-wrap; font-family: monospace;
+}
 """
 
 

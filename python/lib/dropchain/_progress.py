@@ -45,7 +45,7 @@ class _Lines:
 
     def _line(self) -> str:
         of = "" if self.total is None else f"/{self.total}"
-        return f"{self.desc}: {self.n}{of} {self._postfix}".rstrip()
+        return f"{self.desc}: {self.n}{of}, {self._postfix}".rstrip(", ")
 
     def _show(self) -> None:
         print(self._line(), file=sys.stderr, flush=True)

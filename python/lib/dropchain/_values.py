@@ -209,6 +209,9 @@ class TaggedText(list[TaggedSentence]):
     def _repr_html_(self) -> str:
         return _views.tagged_text(self)
 
+    def __repr__(self) -> str:
+        return f"<TaggedText of {len(self)} sentences, {len(self.spans)} spans>"
+
     def __str__(self) -> str:
         parts = ("".join(f"{t.text}/{t.label} " for t in one.tokens) for one in self)
         return "\n".join(part.rstrip() for part in parts)
@@ -231,11 +234,14 @@ class Explanation(list[dict[str, Any]]):
         for token in self:
             own = {name: token[name] for name in names}
             own["runner_up"] = (token["runner_up"] or {}).get("label")
-            rows += [own | part | {"token": own["token"], "at": part["token"]} for part in token["parts"]]
+            rows += [{**own, "at": part["token"], **part, "token": own["token"]} for part in token["parts"]]
         return frame(rows)
 
     def _repr_html_(self) -> str:
         return _views.explanation(self)
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {len(self)} tokens>"
 
     def __str__(self) -> str:
         lines = []
