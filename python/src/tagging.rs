@@ -1,12 +1,12 @@
-//! What tagging and evaluation return: objects of the classes of `dropchain._values`, which are
-//! made of their fields in order.
+//! What tagging and evaluation return: objects of classes in Python, which are made of their
+//! fields in order.
 
 use dropchain::label::Labeling;
 use dropchain::tag::{Offsets, TaggedSentence};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
-/// A class of `dropchain._values`.
+/// A class of the package `dropchain`.
 pub struct Class<'py>(Bound<'py, PyAny>);
 
 impl<'py> Class<'py> {
@@ -16,7 +16,7 @@ impl<'py> Class<'py> {
     ///
     /// None of the classes there are.
     pub fn of(py: Python<'py>, name: &str) -> PyResult<Self> {
-        py.import("dropchain._values")?.getattr(name).map(Self)
+        py.import("dropchain")?.getattr(name).map(Self)
     }
 
     /// Makes an object.

@@ -38,16 +38,13 @@ from dropchain._options import TrainOptions
 from dropchain._plots import Svg
 from dropchain._results import Iteration, TrainResult, Trial, TuneResult
 from dropchain._sample import sample_corpus
+from dropchain._scores import Comparison, Difference, Evaluation, Score
 from dropchain._training import train
 from dropchain._tuning import tune
 from dropchain._values import (
     Clusters,
-    Comparison,
-    Difference,
-    Evaluation,
     Explanation,
     Path,
-    Score,
     Span,
     TaggedSentence,
     TaggedText,

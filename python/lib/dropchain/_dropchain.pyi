@@ -8,15 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
-from dropchain._values import (
-    Clusters,
-    Comparison,
-    Evaluation,
-    Explanation,
-    Span,
-    TaggedText,
-    Tagging,
-)
+from dropchain._scores import Comparison, Evaluation
+from dropchain._values import Clusters, Explanation, Span, TaggedText, Tagging
 
 _Path: TypeAlias = str | os.PathLike[str]
 _Label: TypeAlias = str | list[str] | None

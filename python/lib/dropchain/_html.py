@@ -108,6 +108,23 @@ def paragraph(text: str, kind: str = "note") -> Html:
     return Html(f'<p class="{kind}">{escaped(text)}</p>')
 
 
+def plural(number: int, thing: str) -> str:
+    """Return a number of things."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction in percent, with two digits."""
+    return f"{100 * fraction:.2f}"
+
+
+def shortened(items: Any, limit: int, thing: str) -> tuple[Any, Html]:
+    """Return the first items, and a note on the others."""
+    rest = len(items) - limit
+    note = paragraph(f"… and {plural(rest, thing)} more.") if rest > 0 else Html("")
+    return items[:limit], note
+
+
 def table(
     caption: str,
     head: Sequence[str],

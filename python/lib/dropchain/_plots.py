@@ -11,7 +11,7 @@ from dropchain import _dropchain
 
 if TYPE_CHECKING:
     from dropchain._results import TrainResult, TuneResult
-    from dropchain._values import Evaluation
+    from dropchain._scores import Evaluation
 
 #: Share of the scores of a run, the lowest ones, that may lie below the plot.
 _LOW_SCORES = 0.25
@@ -36,7 +36,8 @@ class Svg(str):
 
 def training(result: TrainResult) -> Svg:
     """Plot the score on development data, and the objective with its parts."""
-    history, panels = result.history, []
+    history = result.history
+    panels: list[dict[str, Any]] = []
     last = history[-1].number if history else 0
     warm_up = [(history[0].number, result.warm_up)] if 0 < result.warm_up < last else []
     scored = [(i.number, 100 * i.dev_score) for i in history if i.dev_score is not None]
@@ -51,21 +52,21 @@ def training(result: TrainResult) -> Svg:
             "y": {"label": "percent", "range": (max(low - pad, 0), min(high + pad, 100))},
             "series": [{"name": metric(result.metric), "points": scored, "best": best}],
         })
-    parts = (
-        ("objective", lambda i: i.objective),
-        ("noise term", lambda i: i.noise),
-        ("penalties", lambda i: i.l2 + i.l1),
-    )
+    parts = {
+        "objective": [i.objective for i in history],
+        "noise term": [i.noise for i in history],
+        "penalties": [i.l2 + i.l1 for i in history],
+    }
     series = []
-    for name, value in parts:
-        points = [(i.number, value(i)) for i in history]
-        points = [(x, y) for x, y in points if y > 0 and math.isfinite(y)]
-        series.append({"name": name, "points": points})
+    for name, values in parts.items():
+        points = [(i.number, y) for i, y in zip(history, values) if y > 0 and math.isfinite(y)]
+        if points:
+            series.append({"name": name, "points": points})
     panels.append({
         "title": "Objective",
         "x": {"label": "iteration"},
         "y": {"label": "objective", "scale": "log"},
-        "series": [one for one in series if one["points"]],
+        "series": series,
     })
     for panel in panels:
         panel["shaded"] = warm_up

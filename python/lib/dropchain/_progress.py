@@ -71,7 +71,8 @@ class _Display(_Lines):
             return
         from IPython.display import display
 
-        self._handles.append(display(self, display_id=True))
+        handle = display(self, display_id=True)  # type: ignore[no-untyped-call,unused-ignore]
+        self._handles.append(handle)
 
     def _repr_html_(self) -> str:
         bar = f'<progress max="{self.total}" value="{self.n}" aria-label="{self.desc}"></progress> '

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dropchain import _plots, _views
+from dropchain import _plots, _result_views
 from dropchain._dropchain import Tagger
-from dropchain._values import frame
+from dropchain._frames import frame
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas  # type: ignore[import-untyped,unused-ignore]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class TrainResult:
         return _plots.training(self)
 
     def _repr_html_(self) -> str:
-        return _views.training(self)
+        return _result_views.training(self)
 
     def __repr__(self) -> str:
         text = f"<TrainResult: {self.iterations} iterations, {self.end_reason}"
@@ -242,7 +242,7 @@ class TuneResult:
         return _plots.search(self)
 
     def _repr_html_(self) -> str:
-        return _views.search(self)
+        return _result_views.search(self)
 
     def _rows(self) -> list[tuple[str, ...]]:
         """Return a table of the configurations, without empty columns; first, the heads."""

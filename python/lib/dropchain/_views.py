@@ -1,12 +1,12 @@
-"""How notebooks show each kind of object."""
+"""How notebooks show sentences, models and templates."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dropchain import _dropchain, _plots
+from dropchain import _dropchain
 from dropchain._html import (
     SURE,
     Cell,
@@ -16,21 +16,15 @@ from dropchain._html import (
     escaped,
     page,
     paragraph,
+    plural,
     sentence as marked,
+    shortened,
     table,
 )
 
 if TYPE_CHECKING:
     from dropchain._dropchain import Corpus, Sentence, Tagger, Template
-    from dropchain._results import TrainResult, TuneResult
-    from dropchain._values import (
-        Comparison,
-        Evaluation,
-        Explanation,
-        TaggedSentence,
-        TaggedText,
-        Tagging,
-    )
+    from dropchain._values import Explanation, TaggedSentence, TaggedText, Tagging
 
 #: The most sentences, words of one, labels and types that are shown; and sentences counted.
 _SENTENCES = 10
@@ -40,21 +34,6 @@ _COUNTED = 20_000
 
 #: The label of tokens outside of all spans.
 _OUTSIDE = "O"
-
-
-def _plural(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.2f}"
-
-
-def _shortened(items: Sequence[Any], limit: int, thing: str) -> tuple[Sequence[Any], Html]:
-    """Return the first items, and a note on the others."""
-    rest = len(items) - limit
-    note = paragraph(f"… and {_plural(rest, thing)} more.") if rest > 0 else Html("")
-    return items[:limit], note
 
 
 # Sentences
@@ -119,7 +98,7 @@ def _features(one: Sentence) -> Html:
 def corpus(found: Corpus) -> str:
     """Show a corpus: counts, and its first sentences."""
     content = found.without_boundaries()
-    parts = [f"{_plural(len(content), 'sentence')}, {_plural(found.tokens, 'token')}"]
+    parts = [f"{plural(len(content), 'sentence')}, {plural(found.tokens, 'token')}"]
     if found.columns:
         parts.append(f"columns {', '.join(found.columns)}")
     counted, of = content[:_COUNTED], ""
@@ -135,7 +114,7 @@ def corpus(found: Corpus) -> str:
     if found.has_features:
         return page(*shown, *(_features(one) for one in content[:1]))
     first = (_text(_labeled(one.words, one.labels)) for one in content[:_SENTENCES])
-    return page(*shown, *first, _shortened(content, _SENTENCES, "sentence")[1])
+    return page(*shown, *first, shortened(content, _SENTENCES, "sentence")[1])
 
 
 def _counts(labels: Iterable[Any]) -> tuple[str, Counter[str]]:
@@ -164,7 +143,7 @@ def _of_text(one: TaggedSentence) -> Html:
 
 def tagged_text(text: TaggedText) -> str:
     """Show tagged sentences."""
-    shown, note = _shortened(text, 5 * _SENTENCES, "sentence")
+    shown, note = shortened(text, 5 * _SENTENCES, "sentence")
     return page(*(_text(_of_text(one)) for one in shown), note)
 
 
@@ -212,7 +191,7 @@ def explanation(tokens: Explanation) -> str:
     own = [token["probability"] for token in tokens]
     spans = [(*span, min(own[span[0] : span[1]])) for span in _dropchain.spans(labels)]
     least = min((t["margin"] for t in tokens if t["margin"] is not None), default=None)
-    shown, note = _shortened([_reasons(token, words, least) for token in tokens], _WORDS, "token")
+    shown, note = shortened([_reasons(token, words, least) for token in tokens], _WORDS, "token")
     intro = (
         "The margin of a label is the score of the best label sequence minus that of the best one "
         "with another label there; what weights add to it sums to the margin."
@@ -287,125 +266,3 @@ def template(found: Template) -> str:
     if found.file_names:
         reads += f"; files {', '.join(found.file_names)}"
     return page(paragraph(f"Template; {reads}."), _source(found))
-
-
-# Scores
-
-
-def evaluation(scores: Evaluation) -> str:
-    """Show scores: of all, by type or label, and confusions."""
-    counts = f"{_plural(scores.sentences, 'sentence')}, {_plural(scores.tokens, 'token')}"
-    own = ("precision", "recall", "f1") if scores.has_spans else ()
-    names = (*own, "accuracy")
-    row = [Cell(_percent(getattr(scores, n)), getattr(scores, n)) for n in names]
-    head = ("", *(name.replace("f1", "F1") for name in names))
-    parts = [table(f"Scores, in percent: {counts}", head, [("all", *row)])]
-    thing, found = ("type", scores.types) if scores.has_spans else ("label", scores.labels)
-    common = sorted(found.items(), key=lambda item: -item[1].gold)
-    rows = [
-        (
-            name or "(no type)",
-            _percent(one.precision),
-            _percent(one.recall),
-            Cell(_percent(one.f1), one.f1),
-            f"{one.gold:,}",
-            f"{one.predicted:,}",
-        )
-        for name, one in common[: 5 * _LABELS]
-    ]
-    head = (thing, "precision", "recall", "F1", "in gold", "predicted")
-    parts.append(table(f"By {thing}, in percent", head, rows))
-    if scores.columns:
-        columns = [(name, Cell(_percent(value), value)) for name, value in scores.columns.items()]
-        parts.append(table("Accuracy of columns, in percent", ("column", "accuracy"), columns))
-    return page(*parts, _matrix(scores))
-
-
-def _matrix(scores: Evaluation) -> Html:
-    """Return which labels are taken for which: those with the most errors."""
-    confusions = scores.confusions(None)
-    errors: Counter[str] = Counter()
-    for gold, predicted, count in confusions:
-        errors.update({gold: count, predicted: count})
-    if not errors:
-        return paragraph("There are no errors.")
-    names = sorted(name for name, _ in errors.most_common(_LABELS))
-    counts = {(gold, predicted): count for gold, predicted, count in confusions}
-    counts.update({(name, name): scores.labels[name].correct for name in names})
-    rows = []
-    for gold in names:
-        row = [counts.get((gold, predicted), 0) for predicted in names]
-        rest = max(scores.labels[gold].gold, 1)
-        cells = (
-            Cell(f"{count:,}" if count else "", count / rest, tone, "shade")
-            for count, tone in zip(row, ("good" if name == gold else "bad" for name in names))
-        )
-        rows.append((gold, *cells))
-    caption = "Tokens by gold label (rows) and predicted label (columns)"
-    if len(errors) > _LABELS:
-        caption += f": the {_LABELS} with the most errors"
-    return table(caption, ("gold", *names), rows)
-
-
-def comparison(found: Comparison) -> str:
-    """Show two taggers and their difference."""
-    rows = []
-    for name, one in (("F1", found.f1), ("accuracy", found.accuracy)):
-        if one is not None:
-            interval = f"{100 * one.interval[0]:+.2f} to {100 * one.interval[1]:+.2f}"
-            row = (_percent(one.a), _percent(one.b), f"{100 * one.difference:+.2f}", interval)
-            rows.append((name, *row, f"{one.p_value:.4f}"))
-    caption = f"Two taggers, in percent: {_plural(found.sentences, 'sentence')}"
-    head = ("", "A", "B", "B − A", "95 % interval", "p-value")
-    note = paragraph(f"Paired bootstrap, {found.samples:,} samples.")
-    return page(table(caption, head, rows), note)
-
-
-# Training and searches
-
-
-def training(result: TrainResult) -> str:
-    """Show how training went."""
-    rows: list[tuple[str, str]] = []
-    if result.dev_score is not None:
-        score = f"{_percent(result.dev_score)} %, after iteration {result.best_iteration}"
-        rows.append((f"{_plots.metric(result.metric)} on development data", score))
-    rows += [
-        ("trained with", result.regularization),
-        ("iterations", f"{result.iterations}, ended by {result.end_reason.replace('_', ' ')}"),
-    ]
-    if result.noise_iterations or result.warm_up:
-        noise = f"{result.noise_iterations}, after {result.warm_up} without"
-        rows.append(("iterations with noise", noise))
-    data = ", ".join(
-        f"{result.data[name]:,} {name}"
-        for name in ("sentences", "tokens", "attributes")
-        if isinstance(result.data.get(name), int)
-    )
-    rows += [("data", data), ("seconds", f"{result.seconds:.1f}")]
-    if result.model is not None:
-        rows.append(("model", str(result.model)))
-    notes = (paragraph(message) for message in result.messages)
-    facts = table("Training", (), rows, kind="words")
-    return page(facts, _picture(_plots.training, result), *notes)
-
-
-def _picture(draw: Any, result: Any) -> Html:
-    """Return a plot, if there is something to draw."""
-    try:
-        return Html(draw(result))
-    except ValueError:
-        return Html("")
-
-
-def search(result: TuneResult) -> str:
-    """Show the configurations of a search, the best first."""
-    head, *rows = result._rows()
-    shown, note = _shortened([(i + 1, *row) for i, row in enumerate(rows)], 30, "configuration")
-    caption = "Configurations, the best first; scores in percent"
-    parts: list[str] = [table(caption, ("", *head), shown, has_best=True), note]
-    if (gain := result.noise_gain) is not None:
-        p = "" if gain["p_value"] is None else f"; p = {gain['p_value']:.4f}"
-        text = f"Noise gains {100 * gain['mean']:+.2f} points on average over the folds{p}."
-        parts.append(paragraph(text))
-    return page(*parts, _picture(_plots.search, result))
