@@ -21,6 +21,7 @@ OPTIONAL = {
     "spacy": "spacy",
     "pycrfsuite": "import pycrfsuite",
     "sklearn": "sklearn",
+    "pandas": "import pandas",
     "pyarrow": "import pyarrow",
     "pyspark": "pyspark",
 }
