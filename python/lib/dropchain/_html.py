@@ -46,7 +46,7 @@ _STYLE = """
     var(--share), transparent 0);
 }
 .dropchain td.shade {
-  background: color-mix(in srgb, var(--tone) calc(var(--share) * .6), transparent);
+  background: color-mix(in srgb, var(--tone) calc(var(--share) * .4), transparent);
 }
 .dropchain tr.best { font-weight: 600; }
 .dropchain mark {
