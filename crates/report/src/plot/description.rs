@@ -154,13 +154,32 @@ mod tests {
     #[test]
     fn a_description_is_drawn() {
         let text = r#"{"title": "T", "x": {"label": "r", "scale": "log"}, "y": {"label": "e"},
-            "series": [{"name": "a", "points": [[1, 2], [2, 3, 2.5, 3.5], [null, 4]]},
+            "series": [
+                {"name": "a", "points": [[1, 2], [2, 3, 2.5, 3.5], [null, 4]], "best": [2, 3]},
                 {"name": "b", "style": "bars", "points": [[1, 1]]}]}"#;
         let sheet = Sheet::parse(text).unwrap();
         let series = &sheet.panels[0].plot.series;
         assert_eq!(series[0].points.len(), 2);
         assert_eq!(series[0].points[1].range, Some((2.5, 3.5)));
-        assert!(sheet.svg().unwrap().contains("class=\"box\""));
+        let svg = sheet.svg().unwrap();
+        assert!(svg.contains("class=\"box\"") && svg.contains("<circle "));
+    }
+
+    #[test]
+    fn ranges_of_a_panel_are_shaded() {
+        let text =
+            r#"{"panels": [{"shaded": [[0, 1]], "series": [{"points": [[0, 1], [4, 2]]}]}]}"#;
+        let svg = Sheet::parse(text).unwrap().svg().unwrap();
+        assert_eq!(svg.matches("class=\"shade\"").count(), 1);
+    }
+
+    #[test]
+    fn a_figure_without_its_style_sheet_has_colors_and_no_filled_lines() {
+        let text = r#"{"series": [{"points": [[1, 2], [2, 3]]}]}"#;
+        let svg = Sheet::parse(text).unwrap().svg().unwrap();
+        assert!(svg.contains("class=\"plot sheet\" fill=\"none\""), "{svg}");
+        assert!(svg.contains("<g class=\"s0\" color=\"#0072b2\""), "{svg}");
+        assert!(svg.matches("<text ").count() == svg.matches("stroke=\"none\">").count());
     }
 
     #[test]
