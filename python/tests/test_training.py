@@ -507,7 +507,7 @@ def test_a_share_of_the_data_is_held_out(sample):
 
 
 def test_a_model_without_the_noise_that_was_asked_for_is_warned_of(sample, dev):
-    options = {"template": "minimal", "l2": 0.1, "warm_up": 6, "max_iterations": 9}
+    options = {"template": "minimal", "l2": 0.1, "warm_up": 9, "max_iterations": 6}
     with pytest.warns(UserWarning, match="before the noise began: dropout has no part"):
         result = train(sample, dev, dropout=0.99, **options)
     assert (result.noise_iterations, result.regularization) == (0, "L2 0.1")
