@@ -301,7 +301,7 @@ fn a_recall_bias_is_subtracted_from_all_weights_into_the_outside_label() {
 #[test]
 fn a_model_has_the_score_on_development_data_that_training_reported() {
     // Names are unlikely at first.
-    let options = changed(options(), |o| o.method.l2 = Some(3.0));
+    let options = changed(options(), |o| o.method.l2 = Some(1.0));
     let dev = corpus("Ada/B-PER left/O Marylebone/B-LOC\nin/O May/O Charles/B-PER died/O");
     let trainer = Trainer::new(options).unwrap();
     let trained = trainer
