@@ -1,16 +1,63 @@
-"""Training data in any form."""
+"""Data in any form: the one place that tells what it is."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from dropchain import _datasets
+from dropchain import _docs, _tables
 from dropchain._dropchain import AttributeCorpus, Corpus, Sentence, Tagger, Template
 from dropchain._features import Features
+
+#: What :func:`kind` tells apart, with an example of each.
+FORMS = {
+    "files": '"train.conll" or ["a.jsonl", "b.conllu", "c.spacy"]',
+    "xy": 'X, y = [["Ada", "left"]], [["B-PER", "O"]]',
+    "tagged": '[[("Ada", "B-PER"), ("left", "O")]]',
+    "pairs": '[(["Ada", "left"], ["B-PER", "O"])]',
+    "table": 'a frame or Arrow table, or {"tokens": [["Ada", "left"]], "ner_tags": [["B-PER", "O"]]}',
+    "docs": "documents of spaCy, or a DocBin",
+    "offsets": '[("Ada left", {"entities": [(0, 3, "PER")]})]',
+    "sentences": 'a Corpus, or [Sentence(["Ada", "left"], ["B-PER", "O"])]',
+}
+
+
+def kind(data: Any) -> str | None:
+    """Return what data are, of :data:`FORMS`; None if they are none of these, such as sentences
+    without labels."""
+    if isinstance(data, (Corpus, AttributeCorpus)):
+        return "sentences"
+    if paths(data):
+        return "files"
+    if _tables.is_table(data):
+        return "table"
+    if _docs.is_docs(data):
+        return "docs"
+    if not isinstance(data, (list, tuple)) or not data:
+        return None
+    first = next((item for item in data if not _is_empty(item)), data[0])
+    if isinstance(first, Sentence):
+        return "sentences"
+    if _is_offsets(first):
+        return "offsets"
+    if isinstance(data, tuple) and len(data) == 2:
+        return "xy"
+    if all(_is_pair(item) for item in data):
+        if all(_is_row(part) for item in data for part in item):
+            raise ValueError(
+                f"found {_described(first)} as a sentence, which can be two tokens with their "
+                "tags, or tokens and their labels; expected lists, such as "
+                f"{FORMS['tagged']} or {FORMS['pairs']}"
+            )
+        return "pairs"
+    if isinstance(first, (list, tuple)) and first and _is_row(first[0]):
+        return "tagged"
+    return None
 
 
 def paths(data: Any) -> list[str]:
@@ -23,46 +70,100 @@ def paths(data: Any) -> list[str]:
     return []
 
 
-def column_names(columns: Iterable[str] | None) -> list[str] | None:
-    """Return the names of columns as a list."""
+def column_names(columns: str | Iterable[str] | None) -> list[str] | None:
+    """Return the names of columns as a list; in a string they have commas in between."""
     if isinstance(columns, str):
-        raise TypeError(f"found {columns!r} (str) as columns; expected a list of names")
-    return None if columns is None else list(columns)
+        return [name.strip() for name in columns.split(",")]
+    return None if columns is None else _tables.listed(columns)
+
+
+def corpus(
+    sentences: Any,
+    labels: Any = None,
+    *,
+    sentence: str | Iterable[str] | None = None,
+    word: str | None = None,
+    label: str | int | None = None,
+    columns: str | Iterable[str] | None = None,
+    names: Iterable[str] | None = None,
+    unlabeled: bool = False,
+    weights: Iterable[float] | None = None,
+    misaligned: str | None = None,
+) -> Corpus:
+    """Convert what is in memory: see :class:`Corpus`."""
+    columns = column_names(columns)
+    given = {"sentence": sentence, "word": word, "names": names}
+    if isinstance(sentences, (str, bytes)):
+        raise ValueError(
+            f"found {_described(sentences)} as X; expected an iterable of sentences (files: "
+            "Corpus.read)"
+        )
+    if hasattr(sentences, "__next__"):
+        sentences = _tables.listed(sentences)
+    form = None if _is_matrix(sentences) else kind(sentences)
+    if form != "table" and any(value is not None for value in given.values()):
+        used = ", ".join(name for name, value in given.items() if value is not None)
+        raise ValueError(f"{used}: these are of tables; found {_described(sentences)}")
+    if misaligned is not None and form != "offsets":
+        raise ValueError("misaligned is for spans of characters")
+    if form == "table":
+        labels = None if labels is None else listed_labels(labels)
+        options: Any = {**given, "columns": columns, "weights": weights, "unlabeled": unlabeled}
+        return _tables.corpus(
+            sentences, labels, label=None if label is None else str(label), **options
+        )
+    if labels is None and form == "docs":
+        options = {"columns": columns, "weights": weights, "unlabeled": unlabeled}
+        return _docs.corpus(sentences, label=None if label is None else str(label), **options)
+    if labels is None and form == "offsets":
+        return _of_offsets(sentences, unlabeled, weights, misaligned)
+    if labels is None and form == "pairs":
+        labels = None if unlabeled else [pair[1] for pair in sentences]
+        sentences = [pair[0] for pair in sentences]
+    elif labels is None and form == "tagged":
+        sentences, labels, columns = _of_rows(sentences, columns, label, unlabeled)
+    elif labels is not None:
+        labels = _divided(listed_labels(labels), sentences)
+    return Corpus._of(sentences, labels, columns, weights)
 
 
 def labeled(
     data: Any,
     name: str,
+    y: Any = None,
     *,
     compact: bool = False,
-    columns: Iterable[str] | None = None,
-    label: str | int | None = None,
+    columns: str | Iterable[str] | None = None,
     weights: Iterable[float] | None = None,
-    **reading: Any,
+    **options: Any,
 ) -> Corpus | AttributeCorpus:
     """Read or convert labeled sentences; `name` is that of the argument.
 
     Features in memory become an `AttributeCorpus` if it is to be `compact`.
     """
-    columns = column_names(columns)
-    if weights is not None and not isinstance(data, tuple):
-        raise ValueError("weights are those of sentences in memory; expected (X, y) as data")
-    if isinstance(data, (Corpus, AttributeCorpus)):
-        return data
-    if files := paths(data):
-        return Corpus.read(files, columns=columns, label=label, **reading)
-    if _datasets.is_dataset(data):
-        label = None if label is None else str(label)
-        return Corpus.from_dataset(data, label=label, columns=columns)
-    if isinstance(data, tuple) and len(data) == 2:
-        sentences, labels = data
-        return _from_memory(sentences, labels, compact, columns, weights)
-    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Sentence):
-        return Corpus(data)
-    raise TypeError(
-        f"found {_describe(data)} as {name}; expected a Corpus, files, sentences and labels "
-        "(X, y), or a data set"
-    )
+    if hasattr(data, "__next__"):
+        data = _tables.listed(data)
+    form = None if y is not None else kind(data)
+    if form == "files" or isinstance(data, (Corpus, AttributeCorpus)) and y is None:
+        if weights is not None:
+            raise ValueError("weights are those of sentences in memory; expected (X, y) as data")
+        if isinstance(data, (Corpus, AttributeCorpus)):
+            return data
+        for option in ("sentence", "word"):
+            if options.pop(option, None) is not None:
+                raise ValueError(f"{option} is a column of tables; found files as {name}")
+        return Corpus.read(paths(data), columns=columns, **options)
+    if form == "xy":
+        data, y = data
+    known = {key: options.get(key) for key in ("sentence", "word", "label", "columns")}
+    known = {**known, "columns": columns, "weights": weights}
+    if form == "tagged" and columns is not None and known["label"] is None:
+        known["label"] = -1
+    if y is not None and form != "table" and not _tables.is_table(data):
+        return _from_memory(data, y, compact, known)
+    if form is None and y is None:
+        raise TypeError(_unknown(data, name))
+    return corpus(data, y, **known)
 
 
 def unlabeled(data: Any, features: bool, **reading: Any) -> Corpus:
@@ -70,27 +171,81 @@ def unlabeled(data: Any, features: bool, **reading: Any) -> Corpus:
     if isinstance(data, Corpus):
         return data
     if files := paths(data):
-        corpus = None
+        corpora = []
         for file in files:
             options = dict(reading)
             if options.get("format") is None and file.lower().removesuffix(".gz").endswith(".txt"):
                 options["format"] = "text"
-            part = Corpus.read(file, unlabeled=True, **options)
-            corpus = part if corpus is None else corpus + part
-        assert corpus is not None
-        return corpus
-    if _datasets.is_dataset(data):
-        return Corpus.from_dataset(data, unlabeled=True)
+            corpora.append(Corpus.read(file, unlabeled=True, **options))
+        return sum(corpora[1:], corpora[0])
     columns = None if features else reading.get("columns")
-    return Corpus(data, columns=columns)
+    if features and kind(data) == "tagged":  # features are tuples
+        return Corpus._of(data)
+    return corpus(data, columns=columns, unlabeled=True)
+
+
+def sentences(data: Any) -> Any:
+    """Convert tables and documents for a tagger; what it takes itself stays as it is."""
+    if isinstance(data, Corpus) or not (_tables.is_table(data) or _docs.is_docs(data)):
+        return data
+    return corpus(data, unlabeled=True)
+
+
+def labels_or_corpus(data: Any, name: str, **reading: Any) -> Any:
+    """Read or convert what has labels; the labels of sentences stay as they are."""
+    if are_labels(data) or kind(data) is None:
+        return data
+    return labeled(data, name, **reading)
+
+
+def told_apart(data: Any, second: Any, dev: Any) -> tuple[Any, Any, Any]:
+    """Return data, labels and development data, of which `second` is either."""
+    if second is None:
+        return data, None, dev
+    if not are_labels(second, data):
+        if dev is not None:
+            raise ValueError(
+                f"found {_described(second)} as y; expected the labels of each sentence, such as "
+                "[['B-PER', 'O']]"
+            )
+        return data, None, second
+    form = None if _is_matrix(data) else kind(data)
+    has_own = form is not None and form != "table"
+    if isinstance(data, Corpus):
+        has_own = any(labels is not None for labels in data.labels)
+    elif form == "tagged" or form == "sentences":
+        has_own = form == "tagged"
+    if has_own:
+        raise ValueError(
+            "data have labels of their own, and the second argument looks like labels, too; "
+            f"expected (X, y), or development data, such as {FORMS['files']}, "
+            f"{FORMS['tagged']} or (X_dev, y_dev)"
+        )
+    return data, second, dev
+
+
+def are_labels(value: Any, data: Any = None) -> bool:
+    """Return whether an object is the labels of each sentence or, of a table, of each token."""
+    if isinstance(value, (str, bytes, Mapping, Corpus, AttributeCorpus, Features)):
+        return False
+    if _is_column(value):
+        return True
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    if all(isinstance(item, str) for item in value):
+        return isinstance(data, Features) or _tables.is_table(data)
+    if isinstance(value, tuple) and len(value) == 2 and not all(map(_is_label_list, value)):
+        return False
+    return all(item is None or _is_label_list(item) for item in value)
+
+
+def listed_labels(labels: Any) -> Any:
+    """Return labels of an array or a column as lists."""
+    return _tables.listed(labels) if _is_column(labels) else labels
 
 
 def _from_memory(
-    sentences: Any,
-    labels: Any,
-    compact: bool,
-    columns: list[str] | None,
-    weights: Iterable[float] | None,
+    sentences: Any, labels: Any, compact: bool, options: dict[str, Any]
 ) -> Corpus | AttributeCorpus:
     if _is_matrix(sentences):
         raise ValueError(
@@ -98,18 +253,150 @@ def _from_memory(
             "Features(X, lengths=…)"
         )
     if isinstance(sentences, (str, bytes, dict)):
-        raise ValueError(f"found {_describe(sentences)} as X; expected a list of sentences")
-    if isinstance(sentences, Features):
-        labels = _divide(labels, sentences.lengths)
-    if not isinstance(sentences, (list, tuple, Corpus)):
-        sentences = list(sentences)
+        raise ValueError(f"found {_described(sentences)} as X; expected a list of sentences")
+    if not isinstance(sentences, (list, tuple, Corpus, Features)):
+        sentences = _tables.listed(sentences)
+    weights = options["weights"]
     if weights is not None:
         weights = [float(weight) for weight in weights]
-    if isinstance(sentences, Corpus) or columns is not None or _has_words(sentences):
-        return Corpus(sentences, labels, columns=columns, weights=weights)
-    if compact:
-        return AttributeCorpus(sentences, labels, weights)
-    return Corpus(sentences, labels, weights=weights)
+    columns = options["columns"]
+    has_words = isinstance(sentences, Corpus) or columns is not None or _has_words(sentences)
+    if compact and not has_words:
+        return AttributeCorpus(sentences, _divided(listed_labels(labels), sentences), weights)
+    return corpus(sentences, labels, columns=columns, weights=weights)
+
+
+def _of_offsets(
+    examples: Any, unlabeled: bool, weights: Iterable[float] | None, misaligned: str | None
+) -> Corpus:
+    """Convert texts with spans of characters, as spaCy trains on them."""
+    lines = []
+    for i, example in enumerate(examples):
+        if not _is_offsets(example):
+            raise ValueError(
+                f"data[{i}]: found {_described(example)}; expected a text and its entities, such "
+                f"as {FORMS['offsets']}"
+            )
+        text, annotation = example
+        spans = []
+        for n, span in enumerate(annotation.get("entities") or ()):
+            try:
+                start, end, label = span[:3]
+                spans.append({"start": int(start), "end": int(end), "label": str(label)})
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"data[{i}]: found {_described(span)} as entity {n}; expected (start, end, "
+                    "label)"
+                ) from None
+        lines.append(json.dumps({"text": text, "spans": spans}))
+    if weights is not None:
+        raise ValueError("weights are those of sentences, which texts are split into")
+    try:
+        return Corpus.parse(
+            "\n".join(lines), format="spans", name="data", unlabeled=unlabeled,
+            misaligned=misaligned,
+        )
+    except ValueError as error:
+        message = re.sub(
+            r"^data:(\d+): ", lambda m: f"data[{int(m[1]) - 1}]: ", str(error), flags=re.M
+        )
+        raise ValueError(message) from None
+
+
+def _of_rows(
+    sentences: Any, columns: list[str] | None, label: str | int | None, unlabeled: bool
+) -> tuple[Any, Any, list[str] | None]:
+    """Divide tokens as tuples into their columns and labels."""
+    if columns is None:
+        width = next(len(token) for sentence in sentences for token in sentence)
+        if width != 2:
+            raise ValueError(
+                f"found tokens of {width} values; expected their names, such as "
+                "columns='word,pos,label'"
+            )
+        columns, label = ["word", "label"], "label"
+    if label is None:
+        return sentences, None, columns
+    if isinstance(label, int) or label not in columns:
+        try:
+            label = columns[int(label)]
+        except (ValueError, IndexError):
+            raise ValueError(
+                f"no column '{label}' to take labels from; the columns are {', '.join(columns)}"
+            ) from None
+    at = columns.index(label)
+    words: list[Any] = []
+    labels: list[Any] = []
+    for i, sentence in enumerate(sentences):
+        for t, token in enumerate(sentence):
+            if not isinstance(token, (list, tuple)) or len(token) != len(columns):
+                raise ValueError(
+                    f"X[{i}][{t}]: found {_described(token)} as a token; expected a value for each "
+                    f"of the columns {' '.join(columns)}"
+                )
+        labels.append([token[at] for token in sentence])
+        words.append([(*token[:at], *token[at + 1 :]) for token in sentence])
+    rest = [name for name in columns if name != label]
+    if rest == ["word"]:
+        return [[token[0] for token in row] for row in words], None if unlabeled else labels, None
+    return words, None if unlabeled else labels, rest
+
+
+def _unknown(data: Any, name: str) -> str:
+    """Return the message for data that are none of the forms, with the nearest."""
+    found = f"found {_described(data)} as {name}"
+    first = data[0] if isinstance(data, (list, tuple)) and data else None
+    if isinstance(first, (list, tuple)) and all(isinstance(item, str) for item in first):
+        return (
+            f"{found}, words without labels; expected X, y, such as {FORMS['xy']}, or labels with "
+            f"the words, such as {FORMS['tagged']}"
+        )
+    return f"{found}; expected one of\n  " + "\n  ".join(FORMS.values())
+
+
+def _is_empty(item: Any) -> bool:
+    return isinstance(item, (list, tuple)) and not item
+
+
+def _is_offsets(item: Any) -> bool:
+    is_two = isinstance(item, (list, tuple)) and len(item) == 2
+    return is_two and isinstance(item[0], str) and isinstance(item[1], Mapping)
+
+
+def _is_pair(item: Any) -> bool:
+    """Return whether an item is tokens and their labels."""
+    if not isinstance(item, tuple) or len(item) != 2:
+        return False
+    return not isinstance(item[0], (str, bytes)) and isinstance(item[1], (list, tuple, np.ndarray))
+
+
+def _is_row(token: Any) -> bool:
+    """Return whether a token is a word with its tag, or with more."""
+    return (
+        isinstance(token, tuple)
+        and len(token) >= 2
+        and all(value is None or isinstance(value, str) for value in token)
+        and isinstance(token[0], str)
+    )
+
+
+def _is_label_list(item: Any) -> bool:
+    """Return whether an item is the labels of a sentence."""
+    if _is_column(item):
+        return True
+    return isinstance(item, (list, tuple)) and all(
+        label is None
+        or isinstance(label, str)
+        or not isinstance(item, tuple) and isinstance(label, (list, set, frozenset))
+        for label in item
+    )
+
+
+def _is_column(value: Any) -> bool:
+    """Return whether an object is an array or a column of a table."""
+    if isinstance(value, (list, tuple)) or hasattr(value, "columns") or _is_matrix(value):
+        return False
+    return any(hasattr(value, name) for name in ("to_pylist", "to_list", "tolist"))
 
 
 def _is_matrix(value: Any) -> bool:
@@ -130,11 +417,11 @@ def _has_words(sentences: Any) -> bool:
     return True
 
 
-def _divide(labels: Any, lengths: list[int]) -> Any:
+def _divided(labels: Any, sentences: Any) -> Any:
     """Divide the labels of all tokens into those of sentences, unless they are already."""
-    if labels is None:
-        return None
-    labels = list(labels)
+    if not isinstance(sentences, Features):
+        return labels
+    labels, lengths = _tables.listed(labels), sentences.lengths
     if not labels or not isinstance(labels[0], str):
         return labels
     if len(labels) != sum(lengths):
@@ -150,7 +437,7 @@ def template(value: Any) -> Template | None:
     if isinstance(value, os.PathLike):
         return Template.read(value)
     if not isinstance(value, str):
-        raise TypeError(f"found {_describe(value)} as template; expected a name, file or Template")
+        raise TypeError(f"found {_described(value)} as template; expected a name, file or Template")
     if os.path.isfile(value):
         return Template.read(value)
     if value in Template.shipped_names():
@@ -169,10 +456,10 @@ def tagger(value: Any, name: str) -> Tagger | None:
         return value
     if isinstance(value, (str, os.PathLike)):
         return Tagger.open(value)
-    raise TypeError(f"found {_describe(value)} as {name}; expected a Tagger or the file of a model")
+    raise TypeError(f"found {_described(value)} as {name}; expected a Tagger or the file of a model")
 
 
-def _describe(value: Any) -> str:
+def _described(value: Any) -> str:
     text = repr(value)
     if len(text) > 60:
         text = text[:60] + "…"
