@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from dropchain import _data, _dropchain, _files
+from dropchain import _data, _docs, _dropchain, _files
 from dropchain._progress import SearchProgress
 from dropchain._values import Clusters
 
@@ -55,7 +55,11 @@ def cluster(
     files = _data.paths(texts)
     if output is not None:
         _files.check_output("output", output, "cluster file", files, force=force)
-    corpus = None if files else _data.unlabeled(texts, features=False)
+    corpus = None
+    if not files or any(_docs.is_file(file) for file in files):
+        reading = {"format": format, "columns": columns, "comments": comments}
+        corpus = _data.unlabeled(texts, features=False, **reading)
+        files = []
     bar = SearchProgress(progress) if progress else None
     try:
         result = _dropchain.cluster({

@@ -98,7 +98,7 @@ def corpus(
             f"found {_described(sentences)} as X; expected an iterable of sentences (files: "
             "Corpus.read)"
         )
-    if hasattr(sentences, "__next__"):
+    if hasattr(sentences, "__next__") or _tables.is_column(sentences):
         sentences = _tables.listed(sentences)
     form = None if _is_matrix(sentences) else kind(sentences)
     if form != "table" and any(value is not None for value in given.values()):
@@ -141,7 +141,7 @@ def labeled(
 
     Features in memory become an `AttributeCorpus` if it is to be `compact`.
     """
-    if hasattr(data, "__next__"):
+    if hasattr(data, "__next__") or _tables.is_column(data):
         data = _tables.listed(data)
     form = None if y is not None else kind(data)
     if form == "files" or isinstance(data, (Corpus, AttributeCorpus)) and y is None:
@@ -394,9 +394,8 @@ def _is_label_list(item: Any) -> bool:
 
 def _is_column(value: Any) -> bool:
     """Return whether an object is an array or a column of a table."""
-    if isinstance(value, (list, tuple)) or hasattr(value, "columns") or _is_matrix(value):
-        return False
-    return any(hasattr(value, name) for name in ("to_pylist", "to_list", "tolist"))
+    is_array = isinstance(value, np.ndarray) and not _is_matrix(value)
+    return is_array or _tables.is_column(value)
 
 
 def _is_matrix(value: Any) -> bool:

@@ -91,10 +91,16 @@ def is_table(data: Any) -> bool:
     return (
         isinstance(data, Mapping)
         or hasattr(data, "features") and hasattr(data, "column_names")
-        or hasattr(data, "__arrow_c_stream__")
+        or hasattr(data, "__arrow_c_stream__") and not is_column(data)
         or hasattr(data, "columns") and hasattr(data, "dtypes")
         or hasattr(data, "__arrow_c_array__") and hasattr(data, "schema")
     )
+
+
+def is_column(data: Any) -> bool:
+    """Return whether an object is a column of a table."""
+    is_whole = hasattr(data, "columns") or hasattr(data, "column_names")
+    return not is_whole and (hasattr(data, "to_list") or hasattr(data, "to_pylist"))
 
 
 def corpus(
