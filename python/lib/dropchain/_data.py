@@ -155,7 +155,7 @@ def labeled(
         return Corpus.read(paths(data), columns=columns, **options)
     if form == "xy":
         data, y = data
-    known = {key: options.get(key) for key in ("sentence", "word", "label", "columns")}
+    known: dict[str, Any] = {key: options.get(key) for key in ("sentence", "word", "label", "columns")}
     known = {**known, "columns": columns, "weights": weights}
     if form == "tagged" and columns is not None and known["label"] is None:
         known["label"] = -1

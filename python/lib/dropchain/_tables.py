@@ -73,7 +73,7 @@ class Table:
         likely = [name for name in others if name.lower() in _LABELS or "tags" in name.lower()]
         for candidates in (named, exact, likely):
             if len(candidates) == 1:
-                return candidates[0]
+                return str(candidates[0])
             if candidates:
                 break
         raise ValueError(
@@ -327,7 +327,7 @@ def to_frame(corpus: Corpus) -> Any:
     """See :meth:`Corpus.to_frame`."""
     columns = to_dict(corpus)
     try:
-        import pandas
+        import pandas  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         return columns
     return pandas.DataFrame(columns)

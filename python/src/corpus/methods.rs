@@ -70,7 +70,7 @@ fn paths_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
 }
 
 /// Whether a file is of spaCy's `DocBin`, by its name.
-fn is_spacy(path: &PathBuf) -> bool {
+fn is_spacy(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension == "spacy")
 }
@@ -219,7 +219,7 @@ impl PyCorpus {
         several_labels: Option<&str>,
     ) -> PyResult<Self> {
         let paths = paths_of(paths)?;
-        if format == Some("spacy") || format.is_none() && paths.iter().any(is_spacy) {
+        if format == Some("spacy") || format.is_none() && paths.iter().any(|path| is_spacy(path)) {
             let read = class.py().import("dropchain._docs")?.getattr("read")?;
             let columns = columns.map(Vec::from);
             let corpus = read.call1((paths, label, columns, unlabeled))?;
