@@ -178,6 +178,12 @@ def test_x_and_y_are_two_arguments():
         assert train(X, y, template="minimal", dropout=0).tagger.labels
     result = train(X, Y, (X, Y), template="minimal", dropout=0)
     assert result.dev_score == 1
+    for dev in ((X, Y), ((X, Y)), CORPUS, TAGGED, PAIRS, LONG, LISTS, OFFSETS):
+        assert train((X, Y), dev, template="minimal", dropout=0).dev_score == 1
+        assert train(CORPUS, dev, template="minimal", dropout=0).dev_score == 1
+    assert train(X, tuple(Y), template="minimal", dropout=0).tagger.labels
+    partial = [["B-PER", ["O", "B-LOC"]], ["O", None, "O"]]
+    assert train(X, partial, template="minimal", dropout=0).tagger.labels
     assert train(X, Y, dev=CORPUS, template="minimal", dropout=0).dev_score == 1
     assert train(X, y=Y, dev=0.5, template="minimal", dropout=0, max_iterations=2).tagger
     result = tune(X, Y, CORPUS, template="minimal", dropout=[0], l2=[0.1])
@@ -411,9 +417,9 @@ def test_weights_are_those_of_sentences_in_memory():
 
 
 def test_options_of_other_forms_are_refused():
-    with pytest.raises(ValueError, match="sentence: these are of tables"):
+    with pytest.raises(ValueError, match="sentence: columns of tables"):
         Corpus(X, Y, sentence="a")
-    with pytest.raises(ValueError, match="word is a column of tables; found files as data"):
+    with pytest.raises(ValueError, match="word: columns of tables; found 'train.conll'"):
         train("train.conll", word="a", template="minimal")
     with pytest.raises(ValueError, match="misaligned is for spans"):
         Corpus(X, Y, misaligned="drop")

@@ -101,9 +101,8 @@ def corpus(
     if hasattr(sentences, "__next__") or _tables.is_column(sentences):
         sentences = _tables.listed(sentences)
     form = None if _is_matrix(sentences) else kind(sentences)
-    if form != "table" and any(value is not None for value in given.values()):
-        used = ", ".join(name for name, value in given.items() if value is not None)
-        raise ValueError(f"{used}: these are of tables; found {_described(sentences)}")
+    if form != "table":
+        _check_not_given(given, sentences)
     if misaligned is not None and form != "offsets":
         raise ValueError("misaligned is for spans of characters")
     if form == "table":
@@ -149,9 +148,7 @@ def labeled(
             raise ValueError("weights are those of sentences in memory; expected (X, y) as data")
         if isinstance(data, (Corpus, AttributeCorpus)):
             return data
-        for option in ("sentence", "word"):
-            if options.pop(option, None) is not None:
-                raise ValueError(f"{option} is a column of tables; found files as {name}")
+        _check_not_given({key: options.pop(key, None) for key in ("sentence", "word")}, data)
         return Corpus.read(paths(data), columns=columns, **options)
     if form == "xy":
         data, y = data
@@ -160,6 +157,7 @@ def labeled(
     if form == "tagged" and columns is not None and known["label"] is None:
         known["label"] = -1
     if y is not None and form != "table" and not _tables.is_table(data):
+        _check_not_given({key: known[key] for key in ("sentence", "word")}, data)
         return _from_memory(data, y, compact, known)
     if form is None and y is None:
         raise TypeError(_unknown(data, name))
@@ -234,9 +232,8 @@ def are_labels(value: Any, data: Any = None) -> bool:
         return False
     if all(isinstance(item, str) for item in value):
         return isinstance(data, Features) or _tables.is_table(data)
-    if isinstance(value, tuple) and len(value) == 2 and not all(map(_is_label_list, value)):
-        return False
-    return all(item is None or _is_label_list(item) for item in value)
+    is_flat = isinstance(value, tuple) and len(value) == 2  # or else (X, y)
+    return all(item is None or _is_label_list(item, is_flat) for item in value)
 
 
 def listed_labels(labels: Any) -> Any:
@@ -342,6 +339,13 @@ def _of_rows(
     return words, None if unlabeled else labels, rest
 
 
+def _check_not_given(options: dict[str, Any], data: Any) -> None:
+    """Check that options of tables are not given."""
+    used = ", ".join(name for name, value in options.items() if value is not None)
+    if used:
+        raise ValueError(f"{used}: columns of tables; found {_described(data)}")
+
+
 def _unknown(data: Any, name: str) -> str:
     """Return the message for data that are none of the forms, with the nearest."""
     found = f"found {_described(data)} as {name}"
@@ -380,14 +384,17 @@ def _is_row(token: Any) -> bool:
     )
 
 
-def _is_label_list(item: Any) -> bool:
-    """Return whether an item is the labels of a sentence."""
+def _is_label_list(item: Any, is_flat: bool = False) -> bool:
+    """Return whether an item is the labels of a sentence; if it is flat, a label for each token."""
     if _is_column(item):
         return True
+    is_flat = is_flat or isinstance(item, tuple)
     return isinstance(item, (list, tuple)) and all(
         label is None
         or isinstance(label, str)
-        or not isinstance(item, tuple) and isinstance(label, (list, set, frozenset))
+        or not is_flat
+        and isinstance(label, (list, set, frozenset))
+        and all(isinstance(name, str) for name in label)
         for label in item
     )
 
