@@ -230,7 +230,8 @@ def test_columns_are_named_as_on_the_command_line(tmp_path):
     with pytest.raises(ValueError, match="found tokens of 3 values; expected their names"):
         train(rows, template="minimal")
     assert Corpus(rows, columns="word,pos,ner").labels == [None]
-    assert dropchain.Template("pos").features([("a", "b")], columns="word,pos") == [{"pos[0]=b": 1.0}]
+    features = dropchain.Template("pos").features([("a", "b")], columns="word,pos")
+    assert features == [{"pos[0]=b": 1.0}]
 
 
 @pytest.mark.parametrize(
@@ -319,7 +320,8 @@ def test_damaged_arrow_tables_are_errors():
 
     with pytest.raises((ValueError, TypeError)):
         Corpus(Lying())
-    table = pa.table({"sentence": [0], "word": ["a"], "label": ["O"], "t": [pa.scalar(0, pa.time32("s"))]})
+    time = pa.array([0], pa.time32("s"))
+    table = pa.table({"sentence": [0], "word": ["a"], "label": ["O"], "t": time})
     assert Corpus(table).columns == ["word"]
     with pytest.raises(ValueError, match="column 't' has the type Time32"):
         Corpus(table, columns="t")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from dropchain import _docs, _tables
+from dropchain import _docs, _tables, _tuples
 from dropchain._dropchain import AttributeCorpus, Corpus, Sentence, Tagger, Template
 from dropchain._features import Features
+from dropchain._layouts import listed
+from dropchain._tuples import described
 
 #: What :func:`kind` tells apart, with an example of each.
 FORMS = {
@@ -20,7 +20,7 @@ FORMS = {
     "xy": 'X, y = [["Ada", "left"]], [["B-PER", "O"]]',
     "tagged": '[[("Ada", "B-PER"), ("left", "O")]]',
     "pairs": '[(["Ada", "left"], ["B-PER", "O"])]',
-    "table": 'a frame or Arrow table, or {"tokens": [["Ada", "left"]], "ner_tags": [["B-PER", "O"]]}',
+    "table": 'a frame, or {"tokens": [["Ada", "left"]], "ner_tags": [["B-PER", "O"]]}',
     "docs": "documents of spaCy, or a DocBin",
     "offsets": '[("Ada left", {"entities": [(0, 3, "PER")]})]',
     "sentences": 'a Corpus, or [Sentence(["Ada", "left"], ["B-PER", "O"])]',
@@ -43,19 +43,19 @@ def kind(data: Any) -> str | None:
     first = next((item for item in data if not _is_empty(item)), data[0])
     if isinstance(first, Sentence):
         return "sentences"
-    if _is_offsets(first):
+    if _tuples.is_offsets(first):
         return "offsets"
     if isinstance(data, tuple) and len(data) == 2:
         return "xy"
-    if all(_is_pair(item) for item in data):
-        if all(_is_row(part) for item in data for part in item):
+    if all(_tuples.is_pair(item) for item in data):
+        if all(_tuples.is_row(part) for item in data for part in item):
             raise ValueError(
-                f"found {_described(first)} as a sentence, which can be two tokens with their "
+                f"found {described(first)} as a sentence, which can be two tokens with their "
                 "tags, or tokens and their labels; expected lists, such as "
                 f"{FORMS['tagged']} or {FORMS['pairs']}"
             )
         return "pairs"
-    if isinstance(first, (list, tuple)) and first and _is_row(first[0]):
+    if isinstance(first, (list, tuple)) and first and _tuples.is_row(first[0]):
         return "tagged"
     return None
 
@@ -74,7 +74,7 @@ def column_names(columns: str | Iterable[str] | None) -> list[str] | None:
     """Return the names of columns as a list; in a string they have commas in between."""
     if isinstance(columns, str):
         return [name.strip() for name in columns.split(",")]
-    return None if columns is None else _tables.listed(columns)
+    return None if columns is None else listed(columns)
 
 
 def corpus(
@@ -95,32 +95,29 @@ def corpus(
     given = {"sentence": sentence, "word": word, "names": names}
     if isinstance(sentences, (str, bytes)):
         raise ValueError(
-            f"found {_described(sentences)} as X; expected an iterable of sentences (files: "
+            f"found {described(sentences)} as X; expected an iterable of sentences (files: "
             "Corpus.read)"
         )
     if hasattr(sentences, "__next__") or _tables.is_column(sentences):
-        sentences = _tables.listed(sentences)
+        sentences = listed(sentences)
     form = None if _is_matrix(sentences) else kind(sentences)
     if form != "table":
         _check_not_given(given, sentences)
     if misaligned is not None and form != "offsets":
         raise ValueError("misaligned is for spans of characters")
+    options: Any = {"columns": columns, "weights": weights, "unlabeled": unlabeled}
+    options["label"] = None if label is None else str(label)
     if form == "table":
-        labels = None if labels is None else listed_labels(labels)
-        options: Any = {**given, "columns": columns, "weights": weights, "unlabeled": unlabeled}
-        return _tables.corpus(
-            sentences, labels, label=None if label is None else str(label), **options
-        )
+        return _tables.corpus(sentences, listed_labels(labels), **given, **options)
     if labels is None and form == "docs":
-        options = {"columns": columns, "weights": weights, "unlabeled": unlabeled}
-        return _docs.corpus(sentences, label=None if label is None else str(label), **options)
+        return _docs.corpus(sentences, **options)
     if labels is None and form == "offsets":
-        return _of_offsets(sentences, unlabeled, weights, misaligned)
+        return _tuples.of_offsets(sentences, unlabeled, weights, misaligned)
     if labels is None and form == "pairs":
         labels = None if unlabeled else [pair[1] for pair in sentences]
         sentences = [pair[0] for pair in sentences]
     elif labels is None and form == "tagged":
-        sentences, labels, columns = _of_rows(sentences, columns, label, unlabeled)
+        sentences, labels, columns = _tuples.of_rows(sentences, columns, label, unlabeled)
     elif labels is not None:
         labels = _divided(listed_labels(labels), sentences)
     return Corpus._of(sentences, labels, columns, weights)
@@ -141,7 +138,7 @@ def labeled(
     Features in memory become an `AttributeCorpus` if it is to be `compact`.
     """
     if hasattr(data, "__next__") or _tables.is_column(data):
-        data = _tables.listed(data)
+        data = listed(data)
     form = None if y is not None else kind(data)
     if form == "files" or isinstance(data, (Corpus, AttributeCorpus)) and y is None:
         if weights is not None:
@@ -152,8 +149,8 @@ def labeled(
         return Corpus.read(paths(data), columns=columns, **options)
     if form == "xy":
         data, y = data
-    known: dict[str, Any] = {key: options.get(key) for key in ("sentence", "word", "label", "columns")}
-    known = {**known, "columns": columns, "weights": weights}
+    known: dict[str, Any] = {key: options.get(key) for key in ("sentence", "word", "label")}
+    known.update(columns=columns, weights=weights)
     if form == "tagged" and columns is not None and known["label"] is None:
         known["label"] = -1
     if y is not None and form != "table" and not _tables.is_table(data):
@@ -203,7 +200,7 @@ def told_apart(data: Any, second: Any, dev: Any) -> tuple[Any, Any, Any]:
     if not are_labels(second, data):
         if dev is not None:
             raise ValueError(
-                f"found {_described(second)} as y; expected the labels of each sentence, such as "
+                f"found {described(second)} as y; expected the labels of each sentence, such as "
                 "[['B-PER', 'O']]"
             )
         return data, None, second
@@ -238,7 +235,7 @@ def are_labels(value: Any, data: Any = None) -> bool:
 
 def listed_labels(labels: Any) -> Any:
     """Return labels of an array or a column as lists."""
-    return _tables.listed(labels) if _is_column(labels) else labels
+    return listed(labels) if _is_column(labels) else labels
 
 
 def _from_memory(
@@ -250,9 +247,9 @@ def _from_memory(
             "Features(X, lengths=…)"
         )
     if isinstance(sentences, (str, bytes, dict)):
-        raise ValueError(f"found {_described(sentences)} as X; expected a list of sentences")
+        raise ValueError(f"found {described(sentences)} as X; expected a list of sentences")
     if not isinstance(sentences, (list, tuple, Corpus, Features)):
-        sentences = _tables.listed(sentences)
+        sentences = listed(sentences)
     weights = options["weights"]
     if weights is not None:
         weights = [float(weight) for weight in weights]
@@ -263,92 +260,16 @@ def _from_memory(
     return corpus(sentences, labels, columns=columns, weights=weights)
 
 
-def _of_offsets(
-    examples: Any, unlabeled: bool, weights: Iterable[float] | None, misaligned: str | None
-) -> Corpus:
-    """Convert texts with spans of characters, as spaCy trains on them."""
-    lines = []
-    for i, example in enumerate(examples):
-        if not _is_offsets(example):
-            raise ValueError(
-                f"data[{i}]: found {_described(example)}; expected a text and its entities, such "
-                f"as {FORMS['offsets']}"
-            )
-        text, annotation = example
-        spans = []
-        for n, span in enumerate(annotation.get("entities") or ()):
-            try:
-                start, end, label = span[:3]
-                spans.append({"start": int(start), "end": int(end), "label": str(label)})
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"data[{i}]: found {_described(span)} as entity {n}; expected (start, end, "
-                    "label)"
-                ) from None
-        lines.append(json.dumps({"text": text, "spans": spans}))
-    if weights is not None:
-        raise ValueError("weights are those of sentences, which texts are split into")
-    try:
-        return Corpus.parse(
-            "\n".join(lines), format="spans", name="data", unlabeled=unlabeled,
-            misaligned=misaligned,
-        )
-    except ValueError as error:
-        message = re.sub(
-            r"^data:(\d+): ", lambda m: f"data[{int(m[1]) - 1}]: ", str(error), flags=re.M
-        )
-        raise ValueError(message) from None
-
-
-def _of_rows(
-    sentences: Any, columns: list[str] | None, label: str | int | None, unlabeled: bool
-) -> tuple[Any, Any, list[str] | None]:
-    """Divide tokens as tuples into their columns and labels."""
-    if columns is None:
-        width = next(len(token) for sentence in sentences for token in sentence)
-        if width != 2:
-            raise ValueError(
-                f"found tokens of {width} values; expected their names, such as "
-                "columns='word,pos,label'"
-            )
-        columns, label = ["word", "label"], "label"
-    if label is None:
-        return sentences, None, columns
-    if isinstance(label, int) or label not in columns:
-        try:
-            label = columns[int(label)]
-        except (ValueError, IndexError):
-            raise ValueError(
-                f"no column '{label}' to take labels from; the columns are {', '.join(columns)}"
-            ) from None
-    at = columns.index(label)
-    words: list[Any] = []
-    labels: list[Any] = []
-    for i, sentence in enumerate(sentences):
-        for t, token in enumerate(sentence):
-            if not isinstance(token, (list, tuple)) or len(token) != len(columns):
-                raise ValueError(
-                    f"X[{i}][{t}]: found {_described(token)} as a token; expected a value for each "
-                    f"of the columns {' '.join(columns)}"
-                )
-        labels.append([token[at] for token in sentence])
-        words.append([(*token[:at], *token[at + 1 :]) for token in sentence])
-    rest = [name for name in columns if name != label]
-    if rest == ["word"]:
-        return [[token[0] for token in row] for row in words], None if unlabeled else labels, None
-    return words, None if unlabeled else labels, rest
-
-
 def _check_not_given(options: dict[str, Any], data: Any) -> None:
     """Check that options of tables are not given."""
     used = ", ".join(name for name, value in options.items() if value is not None)
     if used:
-        raise ValueError(f"{used}: columns of tables; found {_described(data)}")
+        raise ValueError(f"{used}: columns of tables; found {described(data)}")
 
 
 def _unknown(data: Any, name: str) -> str:
     """Return the message for data that are none of the forms, with the nearest."""
-    found = f"found {_described(data)} as {name}"
+    found = f"found {described(data)} as {name}"
     first = data[0] if isinstance(data, (list, tuple)) and data else None
     if isinstance(first, (list, tuple)) and all(isinstance(item, str) for item in first):
         return (
@@ -360,28 +281,6 @@ def _unknown(data: Any, name: str) -> str:
 
 def _is_empty(item: Any) -> bool:
     return isinstance(item, (list, tuple)) and not item
-
-
-def _is_offsets(item: Any) -> bool:
-    is_two = isinstance(item, (list, tuple)) and len(item) == 2
-    return is_two and isinstance(item[0], str) and isinstance(item[1], Mapping)
-
-
-def _is_pair(item: Any) -> bool:
-    """Return whether an item is tokens and their labels."""
-    if not isinstance(item, tuple) or len(item) != 2:
-        return False
-    return not isinstance(item[0], (str, bytes)) and isinstance(item[1], (list, tuple, np.ndarray))
-
-
-def _is_row(token: Any) -> bool:
-    """Return whether a token is a word with its tag, or with more."""
-    return (
-        isinstance(token, tuple)
-        and len(token) >= 2
-        and all(value is None or isinstance(value, str) for value in token)
-        and isinstance(token[0], str)
-    )
 
 
 def _is_label_list(item: Any, is_flat: bool = False) -> bool:
@@ -427,7 +326,7 @@ def _divided(labels: Any, sentences: Any) -> Any:
     """Divide the labels of all tokens into those of sentences, unless they are already."""
     if not isinstance(sentences, Features):
         return labels
-    labels, lengths = _tables.listed(labels), sentences.lengths
+    labels, lengths = listed(labels), sentences.lengths
     if not labels or not isinstance(labels[0], str):
         return labels
     if len(labels) != sum(lengths):
@@ -443,7 +342,7 @@ def template(value: Any) -> Template | None:
     if isinstance(value, os.PathLike):
         return Template.read(value)
     if not isinstance(value, str):
-        raise TypeError(f"found {_described(value)} as template; expected a name, file or Template")
+        raise TypeError(f"found {described(value)} as template; expected a name, file or Template")
     if os.path.isfile(value):
         return Template.read(value)
     if value in Template.shipped_names():
@@ -462,11 +361,4 @@ def tagger(value: Any, name: str) -> Tagger | None:
         return value
     if isinstance(value, (str, os.PathLike)):
         return Tagger.open(value)
-    raise TypeError(f"found {_described(value)} as {name}; expected a Tagger or the file of a model")
-
-
-def _described(value: Any) -> str:
-    text = repr(value)
-    if len(text) > 60:
-        text = text[:60] + "…"
-    return f"{text} ({type(value).__name__})"
+    raise TypeError(f"found {described(value)} as {name}; expected a Tagger or the file of a model")

@@ -88,7 +88,7 @@ def is_file(path: str) -> bool:
 
 
 def sentences(doc: Any) -> list[list[Any]]:
-    """Return the tokens of each sentence, or of the document if it has none; blanks are left out."""
+    """Return the tokens of each sentence, of the document if it has none; no blanks."""
     parts = doc.sents if doc.has_annotation("SENT_START") else [doc]
     found = [[token for token in part if not token.is_space] for part in parts]
     return [tokens for tokens in found if tokens]

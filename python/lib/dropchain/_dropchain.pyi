@@ -256,6 +256,8 @@ class Tagger:
         threads: int | None = None,
         constrain: bool = True,
         format: str | None = None,
+        sentence: _Columns | None = None,
+        word: str | None = None,
         columns: _Columns | None = None,
         label: str | int | None = None,
     ) -> Evaluation: ...

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dropchain import _dropchain
 from dropchain._dropchain import Corpus
+from dropchain._layouts import Rows, Tokens, is_missing, listed, shown
 
 #: The tag that HuggingFace's libraries ignore.
 IGNORED = -100
@@ -124,7 +124,7 @@ def corpus(
             + ", ".join(table.names)
         )
     words = table.column(word)
-    first = next((value for value in words if not _is_missing(value)), None)
+    first = next((value for value in words if not is_missing(value)), None)
     ids = [sentence] if isinstance(sentence, str) else listed(sentence or [])
     has_lists = first is not None and not isinstance(first, str) and hasattr(first, "__iter__")
     if not has_lists and not ids:
@@ -149,7 +149,7 @@ def corpus(
                 values = table._get(name)
                 if not isinstance(values, str) and _fits(listed(values), words, has_lists):
                     others[name] = listed(values)
-    layout = _Rows(words, word) if has_lists else _Tokens(words, word, ids, table)
+    layout = Rows(words, word) if has_lists else Tokens(words, word, ids, table)
     cells = [layout.divided(words, word)]
     cells += [layout.divided(values, name) for name, values in others.items()]
     for i, row in enumerate(cells[0]):
@@ -186,125 +186,6 @@ def corpus(
         return Corpus._of(sentences, tags, schema, weights)
     except ValueError as error:
         raise ValueError(layout.in_table(str(error))) from None
-
-
-class _Rows:
-    """A row for each sentence."""
-
-    def __init__(self, words: list[Any], word: str) -> None:
-        self.count = len(words)
-
-    def divided(self, values: list[Any], name: str) -> list[list[Any]]:
-        """Return the values of each sentence."""
-        if len(values) != self.count:
-            raise ValueError(f"{name}: found {len(values)} rows; expected {self.count}")
-        rows = []
-        for i, value in enumerate(values):
-            if isinstance(value, str) or not hasattr(value, "__iter__"):
-                raise ValueError(f"row {i}: found {value!r} in '{name}'; expected a list")
-            rows.append(listed(value))
-        return rows
-
-    def place(self, i: int, t: int) -> str:
-        """Return where a token is."""
-        return f"row {i}, token {t}"
-
-    def check(self, i: int, row: list[Any], name: str) -> None:
-        """Check that there is a string at every token."""
-        for t, value in enumerate(row):
-            if not isinstance(value, str):
-                raise ValueError(
-                    f"{self.place(i, t)}: found {_shown(value)} in '{name}'; expected a string"
-                )
-
-    def say_unknown(self, tags: list[list[Any]], name: str) -> None:
-        """Say nothing: None in a list is an unknown label."""
-
-    def in_table(self, message: str) -> str:
-        """Name the place in the table in a message of :class:`Corpus`."""
-        match = re.match(r"[Xy]\[(\d+)\]\[(\d+)\]: ", message)
-        if match is None:
-            return message
-        return f"{self.place(int(match[1]), int(match[2]))}: {message[match.end():]}"
-
-
-class _Tokens(_Rows):
-    """A row for each token: adjacent rows with the same value in some columns are a sentence."""
-
-    def __init__(self, words: list[Any], word: str, ids: list[str], table: Table) -> None:
-        super().__init__(words, word)
-        columns = [table.column(name) for name in ids]
-        self.starts: list[int] = []
-        named = ids[0] if len(ids) == 1 else f"({', '.join(ids)})"
-        values = columns[0] if len(columns) == 1 else list(zip(*columns))
-        is_empty = [_is_missing(value) or value == "" for value in values]
-        if is_empty and is_empty[0]:
-            raise ValueError(f"row 0: '{named}' has no value; expected that of its sentence")
-        gaps = sum(is_empty)
-        before: Any = None
-        seen: set[Any] = set()
-        again = None
-        for row, value in enumerate(values):
-            if is_empty[row] or (self.starts and value == before):
-                continue
-            try:
-                again = row if again is None and value in seen else again
-                seen.add(value)
-            except TypeError:
-                raise ValueError(
-                    f"row {row}: found {_shown(value)} in '{named}'; expected a number or a string"
-                ) from None
-            self.starts.append(row)
-            before = value
-        self.ends = [*self.starts[1:], self.count][: len(self.starts)]
-        if gaps:
-            _warn(
-                f"column '{named}' is empty in {gaps} of {self.count} rows: a sentence goes on "
-                "until the next value"
-            )
-        if again is not None:
-            _warn(
-                f"column '{named}' has {_shown(values[again])} again in row {again}, after other "
-                "sentences: it is read as another sentence (expected the rows of a sentence one "
-                "after another)"
-            )
-
-    def divided(self, values: list[Any], name: str) -> list[list[Any]]:
-        if len(values) != self.count:
-            raise ValueError(f"{name}: found {len(values)} rows; expected {self.count}")
-        return [values[start:end] for start, end in zip(self.starts, self.ends)]
-
-    def place(self, i: int, t: int) -> str:
-        return f"row {self.starts[i] + t}"
-
-    def check(self, i: int, row: list[Any], name: str) -> None:
-        for t, value in enumerate(row):
-            if _is_missing(value):
-                raise ValueError(
-                    f"{self.place(i, t)}: '{name}' has no value; expected a string (pandas reads "
-                    "texts such as NA and null as missing: read_csv(…, keep_default_na=False))"
-                )
-        super().check(i, row, name)
-
-    def say_unknown(self, tags: list[list[Any]], name: str) -> None:
-        unknown = [
-            (i, t) for i, row in enumerate(tags) for t, tag in enumerate(row) if tag is None
-        ]
-        if unknown:
-            _warn(
-                f"column '{name}' is empty in {len(unknown)} of {self.count} rows, first in "
-                f"{self.place(*unknown[0])}: these labels are unknown"
-            )
-
-
-def listed(values: Any) -> list[Any]:
-    """Return the items of an array, a column or any iterable as a list."""
-    if isinstance(values, list):
-        return values
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    return [value for value in values]  # not list(…), which trusts __len__
 
 
 def to_dict(corpus: Corpus) -> dict[str, list[Any]]:
@@ -378,22 +259,16 @@ def _fits(values: list[Any], words: list[Any], has_lists: bool) -> bool:
     )
 
 
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
-
-
 def _tag(tag: Any, names: list[str], place: str) -> Any:
     if isinstance(tag, (str, list, tuple)):
         return tag
-    if _is_missing(tag):
+    if is_missing(tag):
         return None
     try:
         number = int(tag)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{place}: found {_shown(tag)} as a tag; expected its number or name"
+            f"{place}: found {shown(tag)} as a tag; expected its number or name"
         ) from None
     if number == IGNORED:
         return None
@@ -404,12 +279,3 @@ def _tag(tag: Any, names: list[str], place: str) -> Any:
     if not 0 <= number < len(names):
         raise ValueError(f"{place}: found the tag {number}; there are {len(names)} names")
     return names[number]
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "…"
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=2)
