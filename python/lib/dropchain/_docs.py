@@ -156,6 +156,7 @@ def _doc(tokens: Any, vocab: Any, sentences: Corpus, kind: str) -> Any:
             key = {"tag_": "tags", "pos_": "pos", "lemma_": "lemmas"}[attribute]
             cells = ["" if cell == "_" else cell for cell in sentence.column(name)]
             values.setdefault(key, []).extend(cells)
+    values["spaces"] = [t + 1 < len(labels) for t in range(len(labels))]
     values[{"ent": "ents", "tag": "tags", "pos": "pos"}[kind]] = labels
     return tokens.Doc(vocab, **values)
 
