@@ -32,9 +32,11 @@ class Rows:
         """Check that there is a string at every token."""
         for t, value in enumerate(row):
             if not isinstance(value, str):
-                raise ValueError(
-                    f"{self.place(i, t)}: found {shown(value)} in '{name}'; expected a string"
-                )
+                raise ValueError(f"{self.place(i, t)}: {self.fault(value, name)}; expected a string")
+
+    def fault(self, value: Any, name: str) -> str:
+        """Return what is wrong with a value that is no string."""
+        return f"found {shown(value)} in '{name}'"
 
     def say_unknown(self, tags: list[list[Any]], name: str) -> None:
         """Say nothing: None in a list is an unknown label."""
@@ -96,14 +98,13 @@ class Tokens(Rows):
     def place(self, i: int, t: int) -> str:
         return f"row {self.starts[i] + t}"
 
-    def check(self, i: int, row: list[Any], name: str) -> None:
-        for t, value in enumerate(row):
-            if is_missing(value):
-                raise ValueError(
-                    f"{self.place(i, t)}: '{name}' has no value; expected a string (pandas reads "
-                    "texts such as NA and null as missing: read_csv(…, keep_default_na=False))"
-                )
-        super().check(i, row, name)
+    def fault(self, value: Any, name: str) -> str:
+        if not is_missing(value):
+            return super().fault(value, name)
+        return (
+            f"'{name}' has no value (pandas reads texts such as NA and null as missing: "
+            "read_csv(…, keep_default_na=False))"
+        )
 
     def say_unknown(self, tags: list[list[Any]], name: str) -> None:
         unknown = [

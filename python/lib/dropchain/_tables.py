@@ -178,7 +178,10 @@ def corpus(
                     "each"
                 )
         tags = [
-            [_tag(tag, known, f"{name}: {layout.place(i, t)}") for t, tag in enumerate(row)]
+            [
+                tag if isinstance(tag, str) else _tag(tag, known, f"{name}: {layout.place(i, t)}")
+                for t, tag in enumerate(row)
+            ]
             for i, row in enumerate(divided)
         ]
         layout.say_unknown(tags, name)
@@ -260,7 +263,7 @@ def _fits(values: list[Any], words: list[Any], has_lists: bool) -> bool:
 
 
 def _tag(tag: Any, names: list[str], place: str) -> Any:
-    if isinstance(tag, (str, list, tuple)):
+    if isinstance(tag, (list, tuple)):
         return tag
     if is_missing(tag):
         return None
@@ -274,7 +277,7 @@ def _tag(tag: Any, names: list[str], place: str) -> Any:
         return None
     if not names:
         raise ValueError(
-            f"{place}: found the number {number} as a tag; expected names=… for numbers"
+            f"{place}: found the number {number} as a tag; expected Corpus(…, names=[…]) for numbers"
         )
     if not 0 <= number < len(names):
         raise ValueError(f"{place}: found the tag {number}; there are {len(names)} names")
