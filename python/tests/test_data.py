@@ -395,6 +395,8 @@ def test_files_that_cannot_be_written_are_errors(tmp_path):
     CORPUS.write(path)
     with pytest.raises(ValueError, match="sentences were read from this file"):
         Corpus.read(path).write(path)
+    with pytest.raises(ValueError, match="files are not compressed"):
+        CORPUS.write(tmp_path / "a.conll.gz")
     with pytest.raises(ValueError, match="unknown format 'x' to write"):
         CORPUS.write(path, format="x")
     with pytest.raises(ValueError, match="found features; expected words"):

@@ -295,6 +295,12 @@ impl PyCorpus {
             let write = py.import("dropchain._docs")?.getattr("write")?;
             return write.call1((slf, path, label)).map(drop);
         }
+        if path.extension().is_some_and(|extension| extension == "gz") {
+            return Err(PyValueError::new_err(format!(
+                "path '{}': files are not compressed; expected a name without .gz",
+                path.display()
+            )));
+        }
         let format = match format {
             Some("conll") => OutputFormat::Conll,
             Some("conllu") => OutputFormat::Conllu,
