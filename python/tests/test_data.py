@@ -451,3 +451,59 @@ def test_sentences_of_a_notebook_are_found_in_json_lines(tmp_path):
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     assert same(Corpus(rows))
     assert Sentence(X[0], Y[0]) == Corpus(rows)[0]
+
+
+class Hostile:
+    """An object that answers as it likes."""
+
+    def __init__(self, generator):
+        self.generator = generator
+
+    def __getattr__(self, name):
+        generator = self.__dict__["generator"]
+        if name.startswith("__arrow") and generator.random() < 0.3:
+            return lambda *arguments, **more: generator.choice([3, None, (1, 2), "x"])
+        raise generator.choice([AttributeError, AttributeError, ValueError])(name)
+
+    def __len__(self):
+        return self.generator.choice([0, 3, 2**62])
+
+    def __iter__(self):
+        return iter([hostile(self.generator, 2) for _ in range(self.generator.randint(0, 3))])
+
+    def __eq__(self, other):
+        return self.generator.random() < 0.5
+
+    __hash__ = None
+
+
+def hostile(generator, depth):
+    """Return something that looks like data, more or less."""
+    items = [hostile(generator, depth - 1) for _ in range(generator.randint(0, 3))] if depth else []
+    names = ["sentence", "word", "label", "tokens", "ner_tags", "entities", "x", 3]
+    kinds = [
+        lambda: generator.choice(["a", "O", "", "\udc80", None, 1, -100, float("nan"), b"x", 2**99]),
+        lambda: items,
+        lambda: tuple(items),
+        lambda: {generator.choice(names): item for item in items},
+        lambda: (item for item in items),
+        lambda: Hostile(generator),
+    ]
+    return generator.choice(kinds if depth else kinds[:1])()
+
+
+@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.filterwarnings("ignore")
+def test_whatever_is_given_is_data_or_an_error(seed):
+    generator = random.Random(seed)
+    make = [lambda: hostile(generator, 4), lambda: hostile(generator, 3)]
+    for call in (
+        lambda: Corpus(make[0]()),
+        lambda: Corpus(make[0](), make[1]()),
+        lambda: train(make[0](), make[1](), template="minimal", max_iterations=1),
+        lambda: dropchain.evaluate(make[0](), make[1]()),
+    ):
+        try:
+            call()
+        except (ValueError, TypeError, OSError):
+            pass

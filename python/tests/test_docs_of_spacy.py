@@ -7,6 +7,8 @@ spacy = pytest.importorskip("spacy", reason="skipped: spaCy is not installed")
 from spacy.tokens import Doc, DocBin  # noqa: E402
 from spacy.training import Example  # noqa: E402
 
+from test_data import random_corpus  # noqa: E402
+
 import dropchain  # noqa: E402
 from dropchain import Corpus, train  # noqa: E402
 
@@ -126,3 +128,11 @@ def test_a_pipeline_tags_what_a_model_was_trained_on(tmp_path):
     assert read.words == sample.words
     assert read.labels == sample.labels
     assert read[0].column("upos") == sample[0].column("upos")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_corpus_through_documents_comes_back_equal(seed, tmp_path):
+    corpus = random_corpus(seed)
+    assert list(Corpus(corpus.to_docs(NLP))) == list(corpus)
+    corpus.write(tmp_path / "a.spacy")
+    assert list(Corpus.read(tmp_path / "a.spacy")) == list(corpus)

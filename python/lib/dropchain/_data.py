@@ -149,7 +149,8 @@ def labeled(
         return Corpus.read(paths(data), columns=columns, **options)
     if form == "xy":
         data, y = data
-    known: dict[str, Any] = {key: options.get(key) for key in ("sentence", "word", "label")}
+    of_memory = ("sentence", "word", "label", "misaligned")
+    known: dict[str, Any] = {key: options.get(key) for key in of_memory}
     known.update(columns=columns, weights=weights)
     if form == "tagged" and columns is not None and known["label"] is None:
         known["label"] = -1
