@@ -84,7 +84,7 @@ def test_ignored_tags_are_unknown_labels():
 @pytest.mark.parametrize(
     ("data", "arguments", "message"),
     [
-        ({"tokens": TOKENS, "ner_tags": TAGS}, {}, "ner_tags: row 0, token 0: found the number 1 as"),
+        ({"tokens": TOKENS, "ner_tags": TAGS}, {}, "row 0, token 0: found the number 1 as"),
         ({"tokens": TOKENS, "ner_tags": [[9, 0], [0, 0]]}, {"names": NAMES},
          r"ner_tags: row 0, token 0: found the tag 9; there are 3 names"),
         ({"tokens": TOKENS, "ner_tags": [["a", 0.5], [{}, 0]]}, {"names": NAMES},

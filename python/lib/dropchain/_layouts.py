@@ -32,7 +32,8 @@ class Rows:
         """Check that there is a string at every token."""
         for t, value in enumerate(row):
             if not isinstance(value, str):
-                raise ValueError(f"{self.place(i, t)}: {self.fault(value, name)}; expected a string")
+                fault = self.fault(value, name)
+                raise ValueError(f"{self.place(i, t)}: {fault}; expected a string")
 
     def fault(self, value: Any, name: str) -> str:
         """Return what is wrong with a value that is no string."""

@@ -277,7 +277,7 @@ def _tag(tag: Any, names: list[str], place: str) -> Any:
         return None
     if not names:
         raise ValueError(
-            f"{place}: found the number {number} as a tag; expected Corpus(…, names=[…]) for numbers"
+            f"{place}: found the number {number} as a tag; expected Corpus(…, names=[…])"
         )
     if not 0 <= number < len(names):
         raise ValueError(f"{place}: found the tag {number}; there are {len(names)} names")

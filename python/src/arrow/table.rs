@@ -18,8 +18,8 @@ use super::{checked, guarded};
 /// Returns the value of a row, `None` if it is null.
 type Cell<'a> = Box<dyn for<'py> Fn(Python<'py>, usize) -> PyResult<Bound<'py, PyAny>> + 'a>;
 
-/// Returns the columns of a table: lists of strings, numbers, and lists of these, or the name of the
-/// type if it is another one.
+/// Returns the columns of a table: lists of strings, numbers, and lists of these, or the name of
+/// the type if it is another one.
 #[pyfunction]
 pub fn arrow_columns<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let py = data.py();

@@ -147,8 +147,8 @@ impl PyCorpus {
     /// paths : path or iterable of paths
     ///     The files; those compressed by gzip are recognized.
     /// format : str, optional
-    ///     conll, conllu, jsonl, crfsuite, text, spans, brat or spacy; by default by the extension of
-    ///     each file.
+    ///     conll, conllu, jsonl, crfsuite, text, spans, brat or spacy; by default by the extension
+    ///     of each file.
     /// columns : iterable of str, or str with commas, optional
     ///     CoNLL: the names of the columns; JSON lines: the keys to use as columns.
     /// label : str, optional
@@ -334,8 +334,8 @@ impl PyCorpus {
         tables.call_method1("to_dict", (slf,))
     }
 
-    /// Return the columns of :meth:`to_dict` as a `pandas.DataFrame`, or as they are if pandas is not
-    /// installed.
+    /// Return the columns of :meth:`to_dict` as a `pandas.DataFrame`, or as they are if pandas is
+    /// not installed.
     fn to_frame<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let tables = slf.py().import("dropchain._tables")?;
         tables.call_method1("to_frame", (slf,))

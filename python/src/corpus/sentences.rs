@@ -29,8 +29,8 @@ use crate::sentence::{PySentence, with_labels};
 /// labels : iterable, optional
 ///     The labels of each sentence: strings, None for unknown ones, lists for one of several.
 /// sentence, word, label : str, optional
-///     Tables: the columns of sentences (several in a list), words and labels; by default those with
-///     a usual name. Of documents of spaCy, `label` is ent, tag or pos.
+///     Tables: the columns of sentences (several in a list), words and labels; by default those
+///     with a usual name. Of documents of spaCy, `label` is ent, tag or pos.
 /// columns : iterable of str, or str with commas, optional
 ///     The names of the columns of tokens; of tables, which others to take, by default those of
 ///     strings.

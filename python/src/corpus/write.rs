@@ -105,7 +105,7 @@ impl CorpusWriter<'_> {
         Ok(Parts { columns, labels })
     }
 
-    /// Adds what the format has no place for in its rows: the weight, and the columns of JSON lines.
+    /// Adds what the format has no place for in its rows: weights, and the columns of JSON lines.
     fn note(&self, parts: &mut Parts<'_>) {
         let sentence = &parts.columns;
         let schema = sentence.schema();
