@@ -92,7 +92,7 @@ def corpus(
 ) -> Corpus:
     """Convert what is in memory: see :class:`Corpus`."""
     columns = column_names(columns)
-    given = {"sentence": sentence, "word": word, "names": names}
+    given: dict[str, Any] = {"sentence": sentence, "word": word, "names": names}
     if isinstance(sentences, (str, bytes)):
         raise ValueError(
             f"found {described(sentences)} as X; expected an iterable of sentences (files: "
