@@ -33,7 +33,7 @@ mod _dropchain {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::arrow::{PyArrowArray, tag_arrow};
+    use super::arrow::{PyArrowArray, arrow_columns, tag_arrow};
     #[pymodule_export]
     use super::attributes::PyAttributeCorpus;
     #[pymodule_export]

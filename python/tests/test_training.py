@@ -144,7 +144,7 @@ def test_features_are_matrices():
         ((X, None), ValueError, "no sentences to train on|no label"),
         (([], []), ValueError, "no sentences to train on"),
         (("ab", ["O"]), ValueError, r"found 'ab' \(str\) as X; expected a list of sentences"),
-        (3, TypeError, r"found 3 \(int\) as data; expected a Corpus, files"),
+        (3, TypeError, r"found 3 \(int\) as data; expected one of"),
         (None, TypeError, "found None"),
         ("missing.conll", FileNotFoundError, "missing.conll"),
         (["missing.conll"], FileNotFoundError, "missing.conll"),
@@ -306,7 +306,7 @@ def test_options_of_a_result_train_the_same_model():
         ({"template": 3}, TypeError, r"found 3 \(int\) as template"),
         ({"template": "ner"}, ValueError, "the data have features of their own"),
         ({"resume": True}, ValueError, "resume without checkpoint"),
-        ({"columns": "word"}, TypeError, r"found 'word' \(str\) as columns"),
+        ({"word": "w"}, ValueError, r"word: columns of tables; found \["),
         ({"dev": ([["a"]], [["O"]])}, ValueError, "has words, the other data have features"),
     ],
 )

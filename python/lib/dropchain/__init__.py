@@ -8,7 +8,7 @@
 ================================  ===========================================================
 :func:`train`                     from labeled sentences to a model
 :class:`Tagger`                   words, text, batches: labels, spans, probabilities
-:class:`Corpus`                   sentences from files, lists, data sets
+:class:`Corpus`                   sentences from files, lists, frames, documents of spaCy
 :class:`Template`                 which features a token has
 :func:`evaluate`, :func:`compare` scores of predictions; whether a difference is significant
 :func:`tune`                      search for the best training options

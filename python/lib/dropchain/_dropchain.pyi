@@ -12,6 +12,7 @@ from dropchain._values import Clusters, Comparison, Evaluation, Span, TaggedSent
 
 _Path: TypeAlias = str | os.PathLike[str]
 _Label: TypeAlias = str | list[str] | None
+_Columns: TypeAlias = str | Iterable[str]
 
 __version__: str
 
@@ -66,11 +67,26 @@ class Sentence:
 class Corpus:
     def __new__(
         cls,
+        sentences: Any,
+        labels: Any = None,
+        *,
+        sentence: str | Iterable[str] | None = None,
+        word: str | None = None,
+        label: str | int | None = None,
+        columns: _Columns | None = None,
+        names: Iterable[str] | None = None,
+        unlabeled: bool = False,
+        weights: Iterable[float] | None = None,
+        misaligned: str | None = None,
+    ) -> Self: ...
+    @classmethod
+    def _of(
+        cls,
         sentences: Iterable[Any],
         labels: Iterable[Iterable[_Label] | None] | None = None,
-        *,
-        columns: Iterable[str] | None = None,
+        columns: _Columns | None = None,
         weights: Iterable[float] | None = None,
+        starts: Iterable[int] | None = None,
     ) -> Self: ...
     @classmethod
     def read(
@@ -78,7 +94,7 @@ class Corpus:
         paths: _Path | Iterable[_Path],
         *,
         format: str | None = None,
-        columns: Iterable[str] | None = None,
+        columns: _Columns | None = None,
         label: str | int | None = None,
         unlabeled: bool = False,
         comments: bool = False,
@@ -102,25 +118,21 @@ class Corpus:
         text: str,
         *,
         format: str,
-        columns: Iterable[str] | None = None,
+        columns: _Columns | None = None,
         label: str | int | None = None,
         unlabeled: bool = False,
         comments: bool = False,
         header: bool = False,
         partial_labels: bool = False,
+        misaligned: str | None = None,
         name: str = "text",
     ) -> Self: ...
-    @classmethod
-    def from_dataset(
-        cls,
-        data: Any,
-        *,
-        tokens: str = "tokens",
-        label: str | None = None,
-        names: Iterable[str] | None = None,
-        columns: Iterable[str] | None = None,
-        unlabeled: bool = False,
-    ) -> Self: ...
+    def write(
+        self, path: _Path, *, format: str | None = None, label: str | None = None
+    ) -> None: ...
+    def to_dict(self) -> dict[str, list[Any]]: ...
+    def to_frame(self) -> Any: ...
+    def to_docs(self, nlp: Any = None, *, label: str | None = None) -> list[Any]: ...
     def without_boundaries(self) -> Corpus: ...
     def documents(self, rule: str = "auto") -> list[Corpus]: ...
     @property
@@ -166,7 +178,7 @@ class Template:
     @property
     def paths(self) -> list[Any]: ...
     def features(
-        self, sentence: Any, *, columns: Iterable[str] | None = None
+        self, sentence: Any, *, columns: _Columns | None = None
     ) -> list[dict[str, float]]: ...
 
 @final
@@ -175,6 +187,7 @@ class ArrowArray:
     def __arrow_c_schema__(self) -> Any: ...
     def __len__(self) -> int: ...
 
+def arrow_columns(data: Any) -> dict[str, Any]: ...
 def tag_arrow(tagger: Tagger, array: Any, output: str, first: int = 0) -> ArrowArray: ...
 
 @final
@@ -202,7 +215,7 @@ class Tagger:
         self, sentences: Iterable[Any], *, constrain: bool = True
     ) -> list[list[str]]: ...
     def tag_batch(
-        self, sentences: Iterable[Any], *, threads: int | None = None, constrain: bool = True
+        self, sentences: Any, *, threads: int | None = None, constrain: bool = True
     ) -> list[list[str]]: ...
     def analyze(
         self,
@@ -243,7 +256,9 @@ class Tagger:
         threads: int | None = None,
         constrain: bool = True,
         format: str | None = None,
-        columns: Iterable[str] | None = None,
+        sentence: _Columns | None = None,
+        word: str | None = None,
+        columns: _Columns | None = None,
         label: str | int | None = None,
     ) -> Evaluation: ...
     @property
@@ -279,7 +294,7 @@ def coefficients(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 def tune(arguments: dict[str, Any]) -> dict[str, Any]: ...
 def cluster(arguments: dict[str, Any]) -> Clusters: ...
-def write_file(path: _Path, text: str) -> None: ...
+def write_file(path: _Path, contents: bytes) -> None: ...
 def evaluate(
     gold: Any, predicted: Any, plain_labels: str = ..., outside: str | None = ...
 ) -> Evaluation: ...

@@ -297,7 +297,7 @@ class Clusters:
         _files.save(self, path, force)
 
     def _save(self, path: str | os.PathLike[str]) -> None:
-        _dropchain.write_file(path, self.text)
+        _dropchain.write_file(path, self.text.encode())
 
     def __getitem__(self, word: str) -> str:
         return self._paths[word]

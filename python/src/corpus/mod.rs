@@ -2,6 +2,7 @@
 
 mod methods;
 mod sentences;
+mod write;
 
 pub use methods::sample_text;
 pub use sentences::{PyCorpus, each};

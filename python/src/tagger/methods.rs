@@ -204,7 +204,7 @@ impl PyTagger {
     /// Parameters
     /// ----------
     /// sentences : iterable of sentences
-    ///     See :class:`Tagger`.
+    ///     See :class:`Tagger`; or a table, or documents of spaCy: see :class:`Corpus`.
     /// threads : int, optional
     ///     By default one for each processor.
     /// constrain : bool
@@ -218,6 +218,8 @@ impl PyTagger {
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let threads = inputs::count("threads", threads, 1)?;
+        let data = py.import("dropchain._data")?;
+        let sentences = &data.call_method1("sentences", (sentences,))?;
         let labels = PyList::empty(py);
         let options = tag_options(constrain);
         let mut append = |tagging: &Tagging| labels.append(self.label_list(py, &tagging.labels)?);
