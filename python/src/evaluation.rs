@@ -187,7 +187,7 @@ pub fn compare<'py>(
 /// --------
 /// >>> import dropchain
 /// >>> dropchain.spans(["B-PER", "I-PER", "O", "B-LOC"])
-/// [Span(start=0, end=2, type='PER'), Span(start=3, end=4, type='LOC')]
+/// [Span(token_start=0, token_end=2, type='PER'), Span(token_start=3, token_end=4, type='LOC')]
 #[pyfunction]
 pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     token_spans(labels.py(), &strings(labels, "labels")?, Labeling::RAW)

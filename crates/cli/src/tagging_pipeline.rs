@@ -110,7 +110,7 @@ impl TaggingPipeline<'_> {
         let mut writer = match streams.text {
             None => Writer::new(out, &streams.name, options)?,
             Some(text) => {
-                let annotations = TextWriter::new(TextFormat::Brat, options.spans);
+                let annotations = TextWriter::new(TextFormat::Brat, options);
                 let annotations = annotations.with_text(text);
                 Writer::with(out, &streams.name, Box::new(annotations))
             }

@@ -16,9 +16,9 @@ from dropchain import _dropchain, _files
 class Span(NamedTuple):
     """A span of tokens, such as a name."""
 
-    start: int
+    token_start: int
     """The first token."""
-    end: int
+    token_end: int
     """One past the last token."""
     type: str
     """The type, such as ``PER``."""
@@ -61,7 +61,7 @@ class TextToken(NamedTuple):
     """A token of a text, with its label."""
 
     start: int
-    """Where it begins, in characters of the text."""
+    """Where it begins in the text, in characters unless ``offsets`` says otherwise."""
     end: int
     """Where it ends."""
     text: str
@@ -74,24 +74,22 @@ class TextSpan(NamedTuple):
     """A span of a text, such as a name."""
 
     start: int
-    """Where it begins, in characters of the text."""
+    """Where it begins in the text, in characters unless ``offsets`` says otherwise."""
     end: int
     """Where it ends."""
     type: str
     """The type, such as ``PER``."""
     text: str
     """Its text."""
-    tokens: tuple[int, int]
-    """Its tokens in the sentence: the first, and one past the last."""
-
-    def __repr__(self) -> str:
-        start, end, type, text, _ = self
-        return f"TextSpan(start={start}, end={end}, type={type!r}, text={text!r})"
+    token_start: int
+    """Its first token in the sentence."""
+    token_end: int
+    """One past its last token."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TaggedSentence:
-    """A tagged sentence of a text. Offsets count the characters of the text."""
+    """A tagged sentence of a text. Positions count from the beginning of the text."""
 
     start: int
     """Where the first token begins."""

@@ -136,7 +136,7 @@ class DropchainComponent:
             self._set_tags(doc, found)
             return
         spans = [
-            Span(doc, start + span.start, start + span.end, label=span.type)
+            Span(doc, start + span.token_start, start + span.token_end, label=span.type)
             for start, labels in found
             for span in _dropchain.spans(labels)
         ]

@@ -337,7 +337,7 @@ impl PyTagger {
     /// >>> tagging.labels
     /// ['B-PER', 'O', 'B-LOC']
     /// >>> tagging.spans
-    /// [Span(start=0, end=1, type='PER'), Span(start=2, end=3, type='LOC')]
+    /// [Span(token_start=0, token_end=1, type='PER'), Span(token_start=2, token_end=3, type='LOC')]
     #[pyo3(signature = (
         sentence, *, marginals=false, nbest=1, probability=false, known=None, spans=None,
         constrain=true
@@ -473,14 +473,14 @@ impl PyTagger {
         &self,
         py: Python<'_>,
         sentence: &Bound<'_, PyAny>,
-        start: usize,
-        end: usize,
+        token_start: usize,
+        token_end: usize,
         r#type: &str,
     ) -> PyResult<f64> {
         let sentence = self.read_one(sentence)?;
         let span = Span {
-            start,
-            end,
+            start: token_start,
+            end: token_end,
             kind: r#type,
         };
         let probability = py.detach(|| {
@@ -493,6 +493,14 @@ impl PyTagger {
 
     /// Split raw text into sentences and tokens, and tag them. Every line is on its own.
     ///
+    /// Parameters
+    /// ----------
+    /// text : str
+    ///     The text.
+    /// offsets : {"chars", "bytes", "utf16"}
+    ///     What positions in the text count: characters, as Python does; bytes of UTF-8; or
+    ///     UTF-16 code units, as JavaScript does.
+    ///
     /// Examples
     /// --------
     /// >>> import dropchain
@@ -500,8 +508,15 @@ impl PyTagger {
     /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
     /// >>> [sentence] = tagger.tag_text("She lives in London.")
     /// >>> sentence.spans
-    /// [TextSpan(start=13, end=19, type='LOC', text='London')]
-    fn tag_text<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    /// [TextSpan(start=13, end=19, type='LOC', text='London', token_start=3, token_end=4)]
+    #[pyo3(signature = (text, *, offsets="chars"))]
+    fn tag_text<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        offsets: &str,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let unit = offsets.parse().map_err(exception)?;
         if self.columns.is_none() {
             return Err(PyValueError::new_err(
                 "the model was trained on features, which text does not have; expected a model \
@@ -509,7 +524,7 @@ impl PyTagger {
             ));
         }
         let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
-        sentences(py, text, &tagged)
+        sentences(py, text, &tagged, unit)
     }
 
     /// Tag raw text and return its spans as `displacy.render(…, style="ent", manual=True)` of
