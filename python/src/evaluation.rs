@@ -94,7 +94,11 @@ pub fn evaluate<'py>(
 }
 
 /// Returns a detector that has seen no labels.
-fn detector(plain_labels: &str, outside: Option<String>) -> PyResult<SchemeDetector> {
+///
+/// # Errors
+///
+/// `ValueError` for an unknown name.
+pub fn detector(plain_labels: &str, outside: Option<String>) -> PyResult<SchemeDetector> {
     let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
     Ok(SchemeDetector::new()
         .with_plain_labels(plain)

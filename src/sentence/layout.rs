@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::separation::Separation;
 
 /// What positions in a text count.
@@ -20,7 +22,7 @@ pub enum OffsetUnit {
 crate::named!(OffsetUnit, "unit of offsets": Chars = "chars", Bytes = "bytes", Utf16 = "utf16");
 
 /// The position of a token or of several in the text they come from; ends are exclusive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offsets {
     /// In bytes of UTF-8.
     pub bytes: Range<usize>,
@@ -63,7 +65,7 @@ impl Offsets {
 }
 
 /// A position in a file, or the length of a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextPosition {
     /// In bytes of UTF-8, after decompression.
     pub bytes: usize,
@@ -85,7 +87,7 @@ impl TextPosition {
 }
 
 /// The parts of the input around the tokens, which the output reproduces.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// Comment lines before the sentence (`# sent_id = …`), without line endings.
     pub comments: Vec<String>,

@@ -9,7 +9,9 @@ use dropchain_analysis::{ErrorKind, SpanError, compare_spans, label_errors};
 use dropchain_options::named;
 use serde::Serialize;
 
-use crate::terminal::{at_place, printable, snippet, wrap_indented};
+use dropchain_layout::{at_place, printable, snippet, wrap_indented};
+
+use crate::terminal::columns;
 
 /// Which errors to list.
 #[derive(Clone, Debug, Args)]
@@ -203,8 +205,9 @@ impl ListedError {
         let start = spans().map(|span| span.token_start).min().unwrap_or(0);
         let end = spans().map(|span| span.token_end).max().unwrap_or(0);
         let words: Vec<&str> = self.tokens.iter().map(String::as_str).collect();
-        at_place(&printable(&place), &what, "  ")
-            + &wrap_indented(&snippet(&words, start, end), "      ")
+        let columns = columns();
+        at_place(&printable(&place), &what, "  ", columns)
+            + &wrap_indented(&snippet(&words, start, end), "      ", columns)
     }
 }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::arguments::{Choice, one_of};
 use crate::tag_input::ForcedArguments;
 use crate::tag_output::{OutputName, OutputStreams};
-use crate::terminal::printable;
+use dropchain_layout::printable;
 
 /// Reads, tags and writes a stream of sentences.
 pub struct TaggingPipeline<'a> {

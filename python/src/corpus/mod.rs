@@ -1,7 +1,11 @@
 //! The class `Corpus`.
 
 mod methods;
+mod pickled;
+mod reading;
 mod sentences;
 
 pub use methods::sample_text;
+pub use pickled::{dump, load};
+pub use reading::ReadArguments;
 pub use sentences::{PyCorpus, each};

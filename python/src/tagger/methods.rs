@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use dropchain::corpus::Document;
 use dropchain::label::Span;
 use dropchain::tag::{AttributeKind, TagDocuments, TagOptions, Tagging};
-use dropchain_analysis::Explanation;
-use numpy::{PyArray1, PyArrayMethods};
+use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, labels_against};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
 use super::model::{PyTagger, in_parallel, iterate, with_workspace};
 use super::sentences::{Prepared, PyPreparedSentence, Reader, condition};
@@ -18,12 +18,39 @@ use super::{explain, facts};
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
-use crate::items::strings;
+use crate::items::{found, strings};
 use crate::tagging::{Class, sentences};
 use crate::template::PyTemplate;
 
 /// Sentences of documents that are tagged at a time, so that Ctrl-C works.
 const BATCH: usize = 4096;
+
+/// The columns of texts.
+const COLUMNS: usize = 80;
+
+/// Reads which tokens of a sentence are explained: by default the notable ones.
+fn explained_tokens(tokens: Option<&Bound<'_, PyAny>>) -> PyResult<ExplainedTokens> {
+    let Some(tokens) = tokens else {
+        return Ok(ExplainedTokens::Notable);
+    };
+    if tokens.extract::<&str>().is_ok_and(|name| name == "all") {
+        return Ok(ExplainedTokens::All);
+    }
+    let expected = "\"all\", or a list of words or indices";
+    if tokens.is_instance_of::<PyString>() {
+        return Err(found(tokens, "tokens", expected));
+    }
+    let name = |token: PyResult<Bound<'_, PyAny>>| {
+        let token = token?;
+        match (token.extract::<usize>(), token.extract::<String>()) {
+            (Ok(index), _) => Ok((index + 1).to_string()), // they count from 1 there
+            (_, Ok(word)) => Ok(word),
+            _ => Err(found(&token, "tokens", expected)),
+        }
+    };
+    let names = tokens.try_iter()?.map(name);
+    names.collect::<PyResult<_>>().map(ExplainedTokens::Named)
+}
 
 fn tag_options(constrain: bool) -> TagOptions {
     TagOptions {
@@ -369,14 +396,7 @@ impl PyTagger {
             })
         });
         let tagging = tagging.map_err(exception)?;
-        let class = Class::of(py, "Path")?;
-        let candidates = tagging.nbest.iter().map(|path| {
-            class.make((
-                self.label_list(py, &path.labels)?,
-                path.score,
-                path.probability,
-            ))
-        });
+        let candidates = self.paths(py, &tagging.nbest)?;
         let shape = [tagging.labels.len(), self.names.len()];
         let marginals = tagging
             .marginals
@@ -386,8 +406,57 @@ impl PyTagger {
             self.spans_of(py, &tagging.labels)?,
             tagging.probability,
             marginals.transpose()?,
-            candidates.collect::<PyResult<Vec<_>>>()?,
+            candidates,
         ))
+    }
+
+    /// Return the probability of every label of every token: a numpy array, ``[tokens, labels]``.
+    ///
+    /// Its columns are :attr:`labels`. Probabilities are normalized over all label sequences,
+    /// whether they are legal in the label scheme or not.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> marginals = tagger.marginals(["She", "lives", "in", "London", "."])
+    /// >>> marginals.shape == (5, len(tagger.labels))
+    /// True
+    /// >>> bool(marginals[3, tagger.labels.index("B-LOC")] > 0.5)
+    /// True
+    fn marginals<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let sentence = self.read_one(sentence)?;
+        let marginals = py.detach(|| self.inner.marginals(sentence.input()));
+        let values = marginals.map_err(exception)?.into_values();
+        let shape = [sentence.input().len(), self.names.len()];
+        PyArray1::from_vec(py, values).reshape(shape)
+    }
+
+    /// Return the `n` best label sequences, best first; fewer if there are no more.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> best, second = tagger.nbest(["She", "lives", "in", "London", "."], 2)
+    /// >>> best.labels, best.probability > second.probability
+    /// (['O', 'O', 'O', 'B-LOC', 'O'], True)
+    fn nbest<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+        n: i64,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let sentence = self.read_one(sentence)?;
+        let n = inputs::count("n", Some(n), 1)?.unwrap_or(1);
+        let paths = py.detach(|| self.inner.nbest(sentence.input(), n));
+        self.paths(py, &paths.map_err(exception)?)
     }
 
     /// Tag a sentence and return, for each token, why it has its label.
@@ -409,11 +478,16 @@ impl PyTagger {
     ///     As in :meth:`analyze`.
     /// constrain : bool
     ///     Compare only sequences that are legal in the label scheme.
+    /// tokens : iterable of str or int, or "all", optional
+    ///     Which tokens ``str(…)`` explains: words, or indices from 0; by default those of spans and
+    ///     those that are not clear.
+    /// against : str, optional
+    ///     What ``str(…)`` compares with instead of the runner-up: a label, or a type of spans.
     ///
     /// Returns
     /// -------
-    /// list of dict
-    ///     One for each token: `token`, `label`, `probability`, `margin`, `runner_up` (`label`,
+    /// Explanation
+    ///     A list with a dict for each token: `token`, `label`, `probability`, `margin`, `runner_up` (`label`,
     ///     and `labels` of the tokens `start` to `end`, which differ), `parts` (`kind`, `token`,
     ///     `attribute`, `value`, and in pairs of the best sequence and the runner-up `labels`,
     ///     `previous_labels`, `weights`; `contribution`), `others`. Without another possible
@@ -427,7 +501,10 @@ impl PyTagger {
     /// >>> london = tagger.explain(["She", "lives", "in", "London", "."])[3]
     /// >>> london["label"], london["margin"] > 0, len(london["parts"])
     /// ('B-LOC', True, 10)
-    #[pyo3(signature = (sentence, *, top=10, known=None, spans=None, constrain=true))]
+    #[pyo3(signature = (
+        sentence, *, top=10, known=None, spans=None, constrain=true, tokens=None, against=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -436,16 +513,33 @@ impl PyTagger {
         known: Option<&Bound<'py, PyDict>>,
         spans: Option<&Bound<'py, PyAny>>,
         constrain: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
+        tokens: Option<&Bound<'py, PyAny>>,
+        against: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         // Not by the reader of features for tagging, which does not keep their names.
         let mut reader = Reader::Words(SentenceReader::with_schema(self.schema.clone()));
         let sentence = self.read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
         let condition = condition(known, spans)?;
-        let explanation = py.detach(|| {
+        let tokens = explained_tokens(tokens)?;
+        let against = against.map(|wanted| labels_against(&self.inner, wanted));
+        let against = against.transpose().map_err(exception)?;
+        let explained = py.detach(|| {
             let options = tag_options(constrain);
-            Explanation::given(&self.inner, sentence.input(), &condition, options)
+            let given = Explanation::given(&self.inner, sentence.input(), &condition, options)?;
+            let words = sentence.words();
+            let text = ExplainedSentence {
+                words: words.clone(),
+                explanation: &given,
+                against: against.as_deref(),
+                tokens: &tokens,
+                top,
+            };
+            let text = text.text(COLUMNS)?;
+            Ok((given, words, text))
         });
-        explain::explanation(py, &explanation.map_err(exception)?, &self.names, top)
+        let (given, words, text) = explained.map_err(exception)?;
+        let tokens = explain::explanation(py, &given, &self.names, top)?;
+        Class::of(py, "Explanation")?.make((tokens, words, text))
     }
 
     /// Return the probability of given labels of a sentence.
