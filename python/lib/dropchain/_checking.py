@@ -97,7 +97,8 @@ def check(
         "outside": outside,
         "threads": threads,
     })
-    return CheckResult(**{"inconsistent": None, "suspicious": None, **json.loads(found)}, _text=text)
+    fields = {"inconsistent": None, "suspicious": None, **json.loads(found)}
+    return CheckResult(**fields, _text=text)
 
 
 def report(
@@ -153,7 +154,9 @@ def report(
     """
     files = [os.fspath(log) for log in logs if not isinstance(log, TrainResult)]
     results = [log for log in logs if isinstance(log, TrainResult)]
-    names = ["training"] if len(results) == 1 else [f"training {i + 1}" for i in range(len(results))]
+    names = [f"training {i + 1}" for i in range(len(results))]
+    if len(names) == 1:
+        names = ["training"]
     if (gold is None) != (predicted is None):
         raise TypeError("gold and predicted belong together: expected both, or neither")
     if not logs and gold is None:
