@@ -12,7 +12,8 @@ import dropchain
 from dropchain import Corpus, Sentence
 
 WORDS = ["She", "lives", "in", "London", "."]
-CONLL = "Ada B-PER\nleft O\n\nAda O\nleft O\n\n"
+REST = "left O\nfor O\nRome O\nyesterday O\n\n"
+CONLL = f"Ada B-PER\n{REST}Ada O\n{REST}"
 
 
 # Checks
@@ -27,7 +28,7 @@ def test_files_and_corpora_are_checked_alike(tmp_path):
     kinds = [finding["kind"] for finding in of_file.findings]
     assert {"conflicting_labels", "shared_sentence"} <= set(kinds)
     assert kinds == [finding["kind"] for finding in of_corpus.findings]
-    assert of_file.sizes[0]["files"] == 1 and of_file.sizes[0]["tokens"] == 4
+    assert of_file.sizes[0]["files"] == 1 and of_file.sizes[0]["tokens"] == 10
     assert not of_file.errors and of_file.warnings
     json.dumps(of_file.to_dict())
     assert "inconsistent" not in of_file.to_dict()

@@ -27,7 +27,8 @@ def names(body):
 
 
 def test_the_stubs_have_all_names():
-    inside = {name for name in vars(_dropchain) if not name.startswith("__")} | {"__version__"}
+    inside = {name for name in vars(_dropchain) if not name.startswith("__")}
+    inside |= {"__version__"}
     inside -= {"Sentences"}  # an iterator
     declared = {name for name in names(stubs().body) if name not in ("_Path", "_Label")}
     assert declared == inside
@@ -49,6 +50,7 @@ def test_the_stubs_have_all_members():
 def test_the_stubs_agree_with_the_module():
     pytest.importorskip("mypy.stubtest")
     command = [sys.executable, "-m", "mypy.stubtest", "dropchain._dropchain"]
+    command.append("--ignore-missing-stub")  # of `__all__`; other names have a test
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
