@@ -199,7 +199,10 @@ fn known_labels_that_cannot_be_are_errors_with_their_line() {
             format!("{span} 1 to 1 {counted} is empty; expected an end after the start"),
         ),
         (
-            r#"[{"token_start":0,"token_end":2,"type":"PER"},{"token_start":1,"token_end":2,"type":"PER"}]"#,
+            concat!(
+                r#"[{"token_start":0,"token_end":2,"type":"PER"},"#,
+                r#"{"token_start":1,"token_end":2,"type":"PER"}]"#
+            ),
             format!("{span} 1 to 2 {counted} overlaps that from 0 to 2"),
         ),
         (

@@ -1,5 +1,5 @@
-//! Texts of results in columns: lines that fit, cells that are cut or padded, tables. Characters are
-//! as wide as terminals draw them, and none of them moves the cursor.
+//! Texts of results in columns: lines that fit, cells that are cut or padded, tables. Characters
+//! are as wide as terminals draw them, and none of them moves the cursor.
 
 pub use textwrap::core::display_width as width;
 
@@ -107,7 +107,8 @@ pub fn format_table<R: AsRef<[String]>>(rows: impl Iterator<Item = R>) -> String
     lines.map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Breaks text at blanks into lines of at most `columns` that begin with `indent`, each with a line end. A longer word has a line of its own.
+/// Breaks text at blanks into lines of at most `columns` that begin with `indent`, each with a line
+/// end. A longer word has a line of its own.
 pub fn wrap_indented(text: &str, indent: &str, columns: usize) -> String {
     let options = options(columns);
     textwrap::fill(

@@ -479,8 +479,8 @@ impl PyTagger {
     /// constrain : bool
     ///     Compare only sequences that are legal in the label scheme.
     /// tokens : iterable of str or int, or "all", optional
-    ///     Which tokens ``str(…)`` explains: words, or indices from 0; by default those of spans and
-    ///     those that are not clear.
+    ///     Which tokens ``str(…)`` explains: words, or indices from 0; by default those of spans
+    ///     and those that are not clear.
     /// against : str, optional
     ///     What ``str(…)`` compares with instead of the runner-up: a label, or a type of spans.
     ///

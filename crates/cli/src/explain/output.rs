@@ -1,5 +1,5 @@
-//! Explanations as JSON lines, and as a page for the browser: one file, without scripts or references
-//! to others.
+//! Explanations as JSON lines, and as a page for the browser: one file, without scripts or
+//! references to others.
 
 use std::fmt::Write as _;
 use std::io::Write;
