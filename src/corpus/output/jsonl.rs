@@ -239,16 +239,19 @@ mod tests {
             let tagged = Tagged::new(&sentences[1], vec!["O", "B-P"]);
             let [b, face] = expected;
             let (start, end) = (face[0], face[1]);
-            let line = format!(
-                "{{\"tokens\":[\"b\",\"😀\"],\"labels\":[\"O\",\"B-P\"],\"spans\":[{{\"start\":{start},\
-                 \"end\":{end},\"text\":\"😀\",\"token_start\":1,\"token_end\":2,\"type\":\"P\"}}],\
-                 \"offsets\":[{b:?},{face:?}],\"text\":\"b 😀\",\"offset\":[{},{end}]}}\n",
-                b[0]
-            );
-            assert_eq!(
-                written(&options, &[tagged]).unwrap(),
-                line.replace(", ", ",")
-            );
+            let expected = serde_json::json!({
+                "tokens": ["b", "😀"],
+                "labels": ["O", "B-P"],
+                "spans": [{
+                    "start": start, "end": end, "text": "😀",
+                    "token_start": 1, "token_end": 2, "type": "P"
+                }],
+                "offsets": [b, face],
+                "text": "b 😀",
+                "offset": [b[0], end],
+            });
+            let line = written(&options, &[tagged]).unwrap();
+            assert_eq!(line, format!("{expected}\n"));
         }
     }
 
