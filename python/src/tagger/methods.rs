@@ -488,10 +488,10 @@ impl PyTagger {
     /// -------
     /// Explanation
     ///     A list with a dict for each token: `token`, `label`, `probability`, `margin`,
-    ///     `runner_up` (`label`, and `labels` of the tokens `start` to `end`, which differ), `parts` (`kind`,
-    ///     `token`, `attribute`, `value`, and in pairs of the best sequence and the runner-up
-    ///     `labels`, `previous_labels`, `weights`; `contribution`), `others`. Without another
-    ///     possible label, `margin` and `runner_up` are None. ``str(…)`` is the text of
+    ///     `runner_up` (`label`, and `labels` of the tokens `start` to `end`, which differ),
+    ///     `parts` (`kind`, `token`, `attribute`, `value`, and in pairs of the best sequence and
+    ///     the runner-up `labels`, `previous_labels`, `weights`; `contribution`), `others`. Without
+    ///     another possible label, `margin` and `runner_up` are None. ``str(…)`` is the text of
     ///     `dropchain explain`.
     ///
     /// Examples
