@@ -4,6 +4,7 @@
 
 mod arrow;
 mod attributes;
+mod checking;
 mod clusters;
 mod corpus;
 mod crfsuite;
@@ -16,6 +17,7 @@ mod items;
 mod job;
 mod matrices;
 mod options;
+mod report;
 mod sentence;
 mod tagger;
 mod tagging;
@@ -37,6 +39,8 @@ mod _dropchain {
     #[pymodule_export]
     use super::attributes::PyAttributeCorpus;
     #[pymodule_export]
+    use super::checking::check;
+    #[pymodule_export]
     use super::clusters::{cluster, write_file};
     #[pymodule_export]
     use super::corpus::{PyCorpus, sample_text};
@@ -50,6 +54,8 @@ mod _dropchain {
     use super::evaluation::{compare, evaluate, spans};
     #[pymodule_export]
     use super::options::option_names;
+    #[pymodule_export]
+    use super::report::report;
     #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! What tagging and evaluation return: objects of the classes of `dropchain._values`, which are
 //! made of their fields in order.
 
+use dropchain::corpus::OffsetUnit;
 use dropchain::label::Labeling;
 use dropchain::tag::{Offsets, TaggedSentence};
 use pyo3::call::PyCallArgs;
@@ -46,7 +47,7 @@ pub fn token_spans<'py>(
         .collect()
 }
 
-/// Converts the sentences of `text`.
+/// Converts the sentences of `text`, with positions in a unit.
 ///
 /// # Errors
 ///
@@ -55,6 +56,7 @@ pub fn sentences<'py>(
     py: Python<'py>,
     text: &str,
     tagged: &[TaggedSentence],
+    unit: OffsetUnit,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let [class, token, span] =
         ["TaggedSentence", "TextToken", "TextSpan"].map(|n| Class::of(py, n));
@@ -62,20 +64,20 @@ pub fn sentences<'py>(
     let part = |offsets: &Offsets| &text[offsets.bytes.clone()];
     let sentence = |sentence: &TaggedSentence| {
         let tokens = sentence.tokens.iter().map(|token| {
-            let chars = &token.offsets.chars;
-            token_class.make((chars.start, chars.end, part(&token.offsets), &token.label))
+            let place = token.offsets.in_unit(unit);
+            token_class.make((place.start, place.end, part(&token.offsets), &token.label))
         });
         let spans = sentence.spans.iter().map(|span| {
-            let (chars, tokens) = (&span.offsets.chars, (span.tokens.start, span.tokens.end));
-            let text = part(&span.offsets);
-            span_class.make((chars.start, chars.end, &span.kind, text, tokens))
+            let (place, tokens) = (span.offsets.in_unit(unit), &span.tokens);
+            let (kind, text) = (&span.kind, part(&span.offsets));
+            span_class.make((place.start, place.end, kind, text, tokens.start, tokens.end))
         });
-        let chars = &sentence.offsets.chars;
+        let place = sentence.offsets.in_unit(unit);
         let (tokens, spans) = (
             tokens.collect::<PyResult<Vec<_>>>()?,
             spans.collect::<PyResult<Vec<_>>>()?,
         );
-        class.make((chars.start, chars.end, tokens, spans))
+        class.make((place.start, place.end, tokens, spans))
     };
     tagged.iter().map(sentence).collect()
 }

@@ -65,10 +65,7 @@ impl Tagger {
         for sentence in &mut sentences {
             let start = sentence.layout.source_start.unwrap_or_default();
             for offsets in &mut sentence.offsets {
-                *offsets = Offsets {
-                    bytes: shifted(&offsets.bytes, start.bytes),
-                    chars: shifted(&offsets.chars, start.chars),
-                };
+                *offsets = offsets.after(start);
             }
         }
         let documents = TagDocuments::new(self, &sentences);
@@ -85,33 +82,26 @@ impl Tagger {
         sentence: &Sentence,
         input: TagInput<'_>,
     ) -> Result<Option<TaggedSentence>> {
-        if sentence.is_empty() {
+        let Some(offsets) = Offsets::of_tokens(&sentence.offsets) else {
             return Ok(None);
-        }
+        };
         let header = self.model().header();
         let tagging = self.tag(input)?;
         let labels = self.label_names_in(&header.corpus_labeling, &tagging.labels);
-        let offsets = |tokens: Range<usize>| {
-            let (first, last) = (
-                &sentence.offsets[tokens.start],
-                &sentence.offsets[tokens.end - 1],
-            );
-            Offsets {
-                bytes: first.bytes.start..last.bytes.end,
-                chars: first.chars.start..last.chars.end,
-            }
-        };
         let found = match header.encodes_spans() {
             true => header.corpus_labeling.spans(&labels),
             false => Vec::new(),
         };
-        let spans = found.into_iter().map(|span| TaggedSpan {
-            kind: span.kind.to_owned(),
-            tokens: span.start..span.end,
-            offsets: offsets(span.start..span.end),
+        let spans = found.into_iter().filter_map(|span| {
+            let tokens = span.start..span.end;
+            Some(TaggedSpan {
+                kind: span.kind.to_owned(),
+                offsets: Offsets::of_tokens(&sentence.offsets[tokens.clone()])?,
+                tokens,
+            })
         });
         Ok(Some(TaggedSentence {
-            offsets: offsets(0..sentence.len()),
+            offsets,
             spans: spans.collect(),
             tokens: (sentence.offsets.iter().zip(labels.iter()))
                 .map(|(offsets, label)| TaggedToken {
@@ -121,8 +111,4 @@ impl Tagger {
                 .collect(),
         }))
     }
-}
-
-fn shifted(range: &Range<usize>, by: usize) -> Range<usize> {
-    range.start + by..range.end + by
 }

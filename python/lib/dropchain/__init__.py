@@ -12,6 +12,8 @@
 :class:`Template`                 which features a token has
 :func:`evaluate`, :func:`compare` scores of predictions; whether a difference is significant
 :func:`tune`                      search for the best training options
+:func:`check`                     mistakes in labeled data, before training
+:func:`explain`, :func:`report`   why a label; training and errors in one page
 :func:`cluster`                   word clusters from unlabeled text
 ================================  ===========================================================
 
@@ -21,6 +23,7 @@ sklearn-crfsuite.
 
 from __future__ import annotations
 
+from dropchain._checking import check, explain, report
 from dropchain._clusters import cluster
 from dropchain._dropchain import (
     Corpus,
@@ -40,11 +43,14 @@ from dropchain._sample import sample_corpus
 from dropchain._training import train
 from dropchain._tuning import tune
 from dropchain._values import (
+    CheckResult,
     Clusters,
     Comparison,
     Difference,
     Evaluation,
+    Explanation,
     Path,
+    Report,
     Score,
     Span,
     TaggedSentence,
@@ -54,16 +60,19 @@ from dropchain._values import (
 )
 
 __all__ = [
+    "CheckResult",
     "Clusters",
     "Comparison",
     "Corpus",
     "Difference",
     "Evaluation",
+    "Explanation",
     "Features",
     "Interrupted",
     "Iteration",
     "ModelError",
     "Path",
+    "Report",
     "Score",
     "Sentence",
     "Span",
@@ -78,9 +87,12 @@ __all__ = [
     "Trial",
     "TuneResult",
     "__version__",
+    "check",
     "cluster",
     "compare",
     "evaluate",
+    "explain",
+    "report",
     "sample_corpus",
     "spans",
     "train",

@@ -130,7 +130,12 @@ class DropchainComponent:
             self._set_tags(found)
             return
         spans = [
-            Span(doc, tokens[span.start].i, tokens[span.end - 1].i + 1, label=span.type)
+            Span(
+                doc,
+                tokens[span.token_start].i,
+                tokens[span.token_end - 1].i + 1,
+                label=span.type,
+            )
             for tokens, labels in found
             for span in _dropchain.spans(labels)
         ]

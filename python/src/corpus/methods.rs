@@ -1,51 +1,29 @@
 //! The methods of the class `Corpus`.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
 use dropchain::corpus::{
     Corpus, DocumentRule, Format, OutputFormat, ReadOptions, ReadReport, SAMPLE_DEV, SAMPLE_TEST,
     SAMPLE_TRAIN, Separation,
 };
-use dropchain::{Error, Sentence, Tagger};
-use dropchain_formats::{InputFormat, SpanOptions};
+use dropchain::{Sentence, Tagger};
+use dropchain_formats::SpanOptions;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PySlice, PyType};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PySlice, PyType};
 
+use super::pickled::{dump, load};
+use super::reading::{ReadArguments, named, read_options};
 use super::sentences::PyCorpus;
 use super::write::CorpusWriter;
 use crate::error::{exception, warn};
-use crate::inputs::{self, memory_limit};
 use crate::items::{ColumnNames, Items};
 use crate::job::{self, Job};
 use crate::sentence::PySentence;
 use crate::tagger::PyTagger;
-
-/// Reads how to read; a label column may be an index.
-fn read_options(
-    format: Option<&str>,
-    columns: Option<ColumnNames>,
-    label: Option<&Bound<'_, PyAny>>,
-    spans: SpanOptions,
-) -> PyResult<ReadOptions> {
-    let format: Option<InputFormat> = format.map(str::parse).transpose().map_err(exception)?;
-    let label = label.map(|label| match label.extract::<i64>() {
-        Ok(index) => Ok(index.to_string()),
-        Err(_) => label.extract::<String>(),
-    });
-    let options = ReadOptions {
-        columns: columns.map(Vec::from),
-        label: label.transpose()?,
-        ..ReadOptions::default()
-    };
-    Ok(match format {
-        None => options,
-        Some(format) => format.apply(spans, options),
-    })
-}
 
 /// Reads the names of files: one, or several.
 ///
@@ -79,11 +57,6 @@ fn is_spacy(path: &Path) -> bool {
 fn is_same_file(a: &str, b: &Path) -> bool {
     let [a, b] = [Path::new(a), b].map(|path| path.canonicalize().ok());
     a.is_some() && a == b
-}
-
-/// Reads one of several names.
-fn named<T: FromStr<Err = Error>>(name: Option<&str>) -> PyResult<Option<T>> {
-    name.map(str::parse).transpose().map_err(exception)
 }
 
 /// Sets how to read to what it was for the corpus that a model was trained on, as far as it is not
@@ -225,26 +198,26 @@ impl PyCorpus {
             let corpus = read.call1((paths, label, columns, unlabeled))?;
             return Ok(Self(corpus.cast::<Self>()?.get().0.clone()));
         }
-        let spans = SpanOptions {
-            offsets: named(offsets)?.unwrap_or_default(),
-            misaligned: named(misaligned)?.unwrap_or_default(),
-            text_key,
-            several_labels: named(several_labels)?.unwrap_or_default(),
-        };
-        let mut options = ReadOptions {
+        let arguments = ReadArguments {
+            format: format.map(str::to_owned),
+            columns,
+            label: label.cloned(),
             unlabeled,
             comments,
             header,
             partial_labels,
             weights,
-            encoding: named(encoding)?,
+            max_sentence,
+            memory,
+            encoding: encoding.map(str::to_owned),
             lossy,
             paragraphs,
-            ..read_options(format, columns, label, spans)?
+            offsets: offsets.map(str::to_owned),
+            misaligned: misaligned.map(str::to_owned),
+            text_key,
+            several_labels: several_labels.map(str::to_owned),
         };
-        options.max_sentence =
-            inputs::count("max_sentence", max_sentence, 1)?.unwrap_or(options.max_sentence);
-        options.memory = memory_limit(memory)?;
+        let mut options = arguments.options()?;
         if let (Some(tagger), Some(first)) = (like, paths.first()) {
             options = read_like(&tagger.get().inner, &first.to_string_lossy(), options);
         }
@@ -471,6 +444,26 @@ impl PyCorpus {
 
     fn __len__(&self) -> usize {
         self.0.len()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf // it cannot change
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    #[staticmethod]
+    fn _restore(data: Cow<'_, [u8]>) -> PyResult<Self> {
+        load(&data).map(Self)
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let restore = slf.get_type().getattr("_restore")?;
+        Ok((restore, (PyBytes::new(slf.py(), &dump(&slf.get().0)?),)))
     }
 
     fn __getitem__<'py>(

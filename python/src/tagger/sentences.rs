@@ -6,6 +6,7 @@ use dropchain::Sentence;
 use dropchain::corpus::TokenLabel;
 use dropchain::label::Span;
 use dropchain::tag::{Condition, KeyedSentence, TagInput};
+use dropchain_analysis::words_to_explain;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -56,6 +57,14 @@ impl Prepared {
         match self {
             Self::Sentence(sentence) => sentence.len(),
             Self::Keyed(sentence) => sentence.len(),
+        }
+    }
+
+    /// Returns the words for explanations; none of features for tagging.
+    pub fn words(&self) -> Vec<String> {
+        match self {
+            Self::Sentence(sentence) => words_to_explain(sentence),
+            Self::Keyed(_) => Vec::new(),
         }
     }
 
