@@ -167,8 +167,8 @@ def _entities(labels: Any, length: int) -> list[str]:
         return [""] * length
     found = ["O" if isinstance(label, str) else "" for label in labels]
     for span in _dropchain.spans([label if isinstance(label, str) else "O" for label in labels]):
-        for t in range(span.start, span.end):
-            found[t] = ("B-" if t == span.start else "I-") + span.type
+        for t in range(span.token_start, span.token_end):
+            found[t] = ("B-" if t == span.token_start else "I-") + span.type
     return found
 
 
