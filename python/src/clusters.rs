@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use crate::corpus::PyCorpus;
 use crate::error::exception;
 use crate::inputs;
-use crate::items::Items;
+use crate::items::{ColumnNames, Items};
 use crate::job::{self, Job};
 use crate::tagging::Class;
 use crate::training::flow;
@@ -28,7 +28,7 @@ pub struct Arguments<'py> {
     clusters: i64,
     min_count: i64,
     format: Option<String>,
-    columns: Option<Items<String>>,
+    columns: Option<ColumnNames>,
     comments: bool,
     threads: Option<i64>,
     memory: Option<i64>,
@@ -44,7 +44,7 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
     let format = arguments.format.as_ref().map(|name| name.parse());
     let format: Option<InputFormat> = format.transpose().map_err(exception)?;
     let options = ReadOptions {
-        columns: arguments.columns.as_ref().map(|names| names.to_vec()),
+        columns: arguments.columns.map(Vec::from),
         comments: arguments.comments,
         unlabeled: true,
         memory,
@@ -116,8 +116,8 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
 
 /// Writes a file, atomically.
 #[pyfunction]
-pub fn write_file(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
-    py.detach(|| atomic_file::write(path, text.as_bytes()))
+pub fn write_file(py: Python<'_>, path: PathBuf, contents: &[u8]) -> PyResult<()> {
+    py.detach(|| atomic_file::write(path, contents))
         .map_err(exception)
 }
 

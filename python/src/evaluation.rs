@@ -94,7 +94,11 @@ pub fn evaluate<'py>(
 }
 
 /// Returns a detector that has seen no labels.
-fn detector(plain_labels: &str, outside: Option<String>) -> PyResult<SchemeDetector> {
+///
+/// # Errors
+///
+/// `ValueError` for an unknown name.
+pub fn detector(plain_labels: &str, outside: Option<String>) -> PyResult<SchemeDetector> {
     let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
     Ok(SchemeDetector::new()
         .with_plain_labels(plain)
@@ -187,7 +191,7 @@ pub fn compare<'py>(
 /// --------
 /// >>> import dropchain
 /// >>> dropchain.spans(["B-PER", "I-PER", "O", "B-LOC"])
-/// [Span(start=0, end=2, type='PER'), Span(start=3, end=4, type='LOC')]
+/// [Span(token_start=0, token_end=2, type='PER'), Span(token_start=3, token_end=4, type='LOC')]
 #[pyfunction]
 pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     token_spans(labels.py(), &strings(labels, "labels")?, Labeling::RAW)

@@ -260,6 +260,33 @@ impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Items<T> {
     }
 }
 
+/// The names of columns: an iterable, or a string with commas, as on the command line.
+pub struct ColumnNames(Vec<String>);
+
+impl From<ColumnNames> for Vec<String> {
+    fn from(names: ColumnNames) -> Self {
+        names.0
+    }
+}
+
+impl FromPyObject<'_, '_> for ColumnNames {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if let Ok(names) = value.cast::<PyString>() {
+            let names = names.to_cow()?;
+            return Ok(Self(
+                names
+                    .split(',')
+                    .map(|name| name.trim().to_owned())
+                    .collect(),
+            ));
+        }
+        let items: Items<String> = value.extract()?;
+        Ok(Self(items.0))
+    }
+}
+
 /// Returns the strings of an iterable.
 ///
 /// # Errors

@@ -4,6 +4,7 @@
 
 mod arrow;
 mod attributes;
+mod checking;
 mod clusters;
 mod corpus;
 mod crfsuite;
@@ -17,6 +18,7 @@ mod job;
 mod matrices;
 mod options;
 mod plot;
+mod report;
 mod sentence;
 mod tagger;
 mod tagging;
@@ -34,9 +36,11 @@ mod _dropchain {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::arrow::{PyArrowArray, tag_arrow};
+    use super::arrow::{PyArrowArray, arrow_columns, tag_arrow};
     #[pymodule_export]
     use super::attributes::PyAttributeCorpus;
+    #[pymodule_export]
+    use super::checking::check;
     #[pymodule_export]
     use super::clusters::{cluster, write_file};
     #[pymodule_export]
@@ -53,6 +57,8 @@ mod _dropchain {
     use super::options::option_names;
     #[pymodule_export]
     use super::plot::{draw, hue, plot_style};
+    #[pymodule_export]
+    use super::report::report;
     #[pymodule_export]
     use super::sentence::PySentence;
     #[pymodule_export]

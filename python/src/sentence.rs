@@ -1,13 +1,15 @@
 //! The class `Sentence`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use dropchain::corpus::TokenLabel;
 use dropchain::{Result, Sentence};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
+use crate::corpus::{dump, load};
 use crate::error::{IN_MEMORY, exception};
 use crate::inputs::{self, SentenceReader};
 use crate::items::strings;
@@ -169,6 +171,30 @@ impl PySentence {
     #[getter]
     fn is_document_start(&self) -> bool {
         self.0.layout.document_start
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf // it cannot change
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    #[staticmethod]
+    fn _restore(data: Cow<'_, [u8]>) -> PyResult<Self> {
+        let sentence = load(&data)?.pop();
+        sentence
+            .map(Self)
+            .ok_or_else(|| PyValueError::new_err("a pickled sentence: found none"))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let restore = slf.get_type().getattr("_restore")?;
+        let sentence = Arc::clone(&slf.get().0);
+        Ok((restore, (PyBytes::new(slf.py(), &dump(&[sentence])?),)))
     }
 
     fn __len__(&self) -> usize {

@@ -1,6 +1,7 @@
 //! What tagging and evaluation return: objects of classes in Python, which are made of their
 //! fields in order.
 
+use dropchain::corpus::OffsetUnit;
 use dropchain::label::Labeling;
 use dropchain::tag::{Offsets, TaggedSentence};
 use pyo3::call::PyCallArgs;
@@ -46,7 +47,8 @@ pub fn token_spans<'py>(
         .collect()
 }
 
-/// Converts the sentences of `text` to a list that shows itself in notebooks.
+/// Converts the sentences of `text`, with positions in a unit, to a list that shows itself in
+/// notebooks.
 ///
 /// # Errors
 ///
@@ -55,6 +57,7 @@ pub fn sentences<'py>(
     py: Python<'py>,
     text: &str,
     tagged: &[TaggedSentence],
+    unit: OffsetUnit,
 ) -> PyResult<Bound<'py, PyAny>> {
     let [class, token, span] =
         ["TaggedSentence", "TextToken", "TextSpan"].map(|n| Class::of(py, n));
@@ -62,34 +65,33 @@ pub fn sentences<'py>(
     let part = |offsets: &Offsets| &text[offsets.bytes.clone()];
     let sentence = |sentence: &TaggedSentence| {
         let tokens = sentence.tokens.iter().map(|token| {
-            let chars = &token.offsets.chars;
-            let text = part(&token.offsets);
+            let (place, text) = (token.offsets.in_unit(unit), part(&token.offsets));
             token_class.make((
-                chars.start,
-                chars.end,
+                place.start,
+                place.end,
                 text,
                 &token.label,
                 token.probability,
             ))
         });
         let spans = sentence.spans.iter().map(|span| {
-            let (chars, tokens) = (&span.offsets.chars, (span.tokens.start, span.tokens.end));
-            let text = part(&span.offsets);
+            let (place, tokens) = (span.offsets.in_unit(unit), &span.tokens);
             span_class.make((
-                chars.start,
-                chars.end,
+                place.start,
+                place.end,
                 &span.kind,
-                text,
-                tokens,
+                part(&span.offsets),
+                tokens.start,
+                tokens.end,
                 span.probability,
             ))
         });
-        let chars = &sentence.offsets.chars;
+        let place = sentence.offsets.in_unit(unit);
         let (tokens, spans) = (
             tokens.collect::<PyResult<Vec<_>>>()?,
             spans.collect::<PyResult<Vec<_>>>()?,
         );
-        class.make((chars.start, chars.end, tokens, spans))
+        class.make((place.start, place.end, tokens, spans))
     };
     let sentences = tagged.iter().map(sentence);
     Class::of(py, "TaggedText")?.make((sentences.collect::<PyResult<Vec<_>>>()?,))

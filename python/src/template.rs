@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::error::exception;
 use crate::inputs::{self, SentenceReader};
-use crate::items::Items;
+use crate::items::{ColumnNames, Items};
 use crate::plot::shown;
 use crate::sentence::PySentence;
 
@@ -200,7 +200,7 @@ impl PyTemplate {
     fn features<'py>(
         &self,
         sentence: &Bound<'py, PyAny>,
-        columns: Option<Items<String>>,
+        columns: Option<ColumnNames>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut reader = SentenceReader::new(columns.map(Vec::from))?;
         let py = sentence.py();
@@ -295,7 +295,7 @@ struct KnowledgeArguments {
     gazetteers: Items<PathBuf>,
     cluster_count: i64,
     vector_count: i64,
-    columns: Option<Items<String>>,
+    columns: Option<ColumnNames>,
     memory: Option<i64>,
 }
 

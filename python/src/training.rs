@@ -1,6 +1,7 @@
 //! Training.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use dropchain::train::{
 };
 use dropchain::{Corpus, Error, Tagger, Template};
 use dropchain_online::{Calibration, Sgd};
+use dropchain_report::log::{Header, Record as Line};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -144,6 +146,26 @@ pub struct Record {
 struct Course {
     start: Option<Start>,
     history: Vec<Iteration>,
+}
+
+impl Course {
+    /// Returns the log of the run as the command line writes it: JSON lines.
+    fn log(&self, end: &End) -> PyResult<String> {
+        let header = Cow::Owned(Header::new(Vec::new()));
+        let start = self.start.as_ref().map(|start| Line::Start {
+            header,
+            start: Cow::Borrowed(start),
+        });
+        let iterations = self.history.iter().map(Cow::Borrowed).map(Line::Iteration);
+        let lines = start.into_iter().chain(iterations);
+        let mut log = String::new();
+        for line in lines.chain([Line::End(Cow::Borrowed(end))]) {
+            let line = serde_json::to_string(&line);
+            log += &line.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            log.push('\n');
+        }
+        Ok(log)
+    }
 }
 
 impl<'a, 'j> Recorder<'a, 'j> {
@@ -330,7 +352,7 @@ pub fn outcome<'py>(
     let warning = warning.map(|warning| in_python(&warning));
     record.messages.extend(warning.clone());
     result.set_item("warning", warning)?;
-    record.add_to(&result, trained.is_first_pass)?;
+    record.add_to(&result, trained.is_first_pass, &trained.end)?;
     result.set_item("is_first_pass", trained.is_first_pass)?;
     result.set_item("tagger", PyTagger::of(py, trained.model))?;
     result.set_item("exception", finished.exception)?;
@@ -572,7 +594,7 @@ fn is_finite(end: &End) -> bool {
 
 impl Record {
     /// Adds what happened to the result, of the model that it has: `is_first_pass` says which.
-    fn add_to(&self, result: &Bound<'_, PyDict>, is_first_pass: bool) -> PyResult<()> {
+    fn add_to(&self, result: &Bound<'_, PyDict>, is_first_pass: bool, end: &End) -> PyResult<()> {
         let py = result.py();
         let first = self.first_pass.as_ref().filter(|_| is_first_pass);
         let course = first.unwrap_or(&self.course);
@@ -583,6 +605,7 @@ impl Record {
         let history = history.map(|iteration| iteration_fields(py, iteration));
         result.set_item("history", history.collect::<PyResult<Vec<_>>>()?)?;
         result.set_item("messages", &self.messages)?;
+        result.set_item("log", course.log(end)?)?;
         let pruned = self.pruned.map(|pruned| (pruned.before, pruned.after));
         result.set_item("pruned", pruned)
     }

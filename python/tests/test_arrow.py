@@ -69,10 +69,10 @@ def test_json_lines_have_a_sentence_each_and_its_place_in_the_text(tagger):
     assert [line["tokens"] for line in lines] == [s.words for s in sentences]
     assert [line["labels"] for line in lines] == [s.labels for s in sentences]
     for line in lines:
-        start, end = line["offset"]["chars"]
+        start, end = line["offset"]
         assert TEXTS[0][start:end] == line["text"]
-        start, end = line["offset"]["bytes"]
-        assert TEXTS[0].encode()[start:end] == line["text"].encode()
+        for span in line["spans"]:
+            assert TEXTS[0][span["start"] : span["end"]] == span["text"]
     keys = ["tokens", "labels", "spans", "offsets", "text", "offset"]
     assert list(lines[0]) == keys
 
@@ -82,7 +82,7 @@ def test_tokens_are_sentences(tagger):
     labels = [None if words is None else tagger.tag(words) for words in TOKENS]
     assert tagged(array, tagger, "labels").to_pylist() == labels
     spans = tagged(array, tagger, "spans").to_pylist()
-    assert spans[:3] == [[{"start": 3, "end": 4, "type": "LOC"}], None, []]
+    assert spans[:3] == [[{"token_start": 3, "token_end": 4, "type": "LOC"}], None, []]
     line = json.loads(tagged(array, tagger, "jsonl")[0].as_py())
     assert line == {"tokens": TOKENS[0], "labels": labels[0], "spans": spans[0]}
 
@@ -100,9 +100,12 @@ def test_the_types_of_the_new_column_are_exact(tagger):
     def field(name, kind):
         return pa.field(name, kind, nullable=False)
 
-    fields = [field("start", pa.int32()), field("end", pa.int32()), field("type", pa.string())]
-    of_tokens = pa.list_(field("item", pa.struct(fields)))
-    of_texts = pa.list_(field("item", pa.struct([*fields, field("text", pa.string())])))
+    def spans(start, end, *others):
+        fields = [field(start, pa.int32()), field(end, pa.int32()), field("type", pa.string())]
+        return pa.list_(field("item", pa.struct([*fields, *others])))
+
+    of_tokens = spans("token_start", "token_end")
+    of_texts = spans("start", "end", field("text", pa.string()))
     for array in (pa.array(TEXTS), pa.array([], pa.string()), pa.array([None], pa.string())):
         assert tagged(array, tagger, "spans").type == of_texts
         assert tagged(array, tagger, "labels").type == pa.list_(field("item", pa.string()))

@@ -53,18 +53,18 @@ def dataset():
 
 
 def test_tags_have_the_names_of_the_features(dataset):
-    assert Corpus.from_dataset(dataset).labels == LABELS
-    assert Corpus.from_dataset(dataset, label="ner_tags").words == TOKENS
-    assert Corpus.from_dataset(dataset, unlabeled=True).labels == [None, None]
+    assert Corpus(dataset).labels == LABELS
+    assert Corpus(dataset, label="ner_tags").words == TOKENS
+    assert Corpus(dataset, unlabeled=True).labels == [None, None]
 
 
 def test_columns_and_rows_are_data_sets_too():
     columns = {"tokens": TOKENS, "ner_tags": TAGS}
     rows = [{"tokens": t, "ner_tags": y} for t, y in zip(TOKENS, TAGS)]
     for data in (columns, rows, tuple(rows)):
-        assert Corpus.from_dataset(data, names=NAMES).labels == LABELS
+        assert Corpus(data, names=NAMES).labels == LABELS
     named = {"words": TOKENS, "y": LABELS, "pos": LABELS}
-    corpus = Corpus.from_dataset(named, tokens="words", label="y", columns=["pos"])
+    corpus = Corpus(named, label="y", columns=["pos"])
     assert corpus.labels == LABELS and corpus[0].column("pos") == LABELS[0]
 
 
@@ -78,22 +78,24 @@ def test_training_takes_data_sets(dataset):
 
 def test_ignored_tags_are_unknown_labels():
     data = {"tokens": TOKENS, "ner_tags": [[1, -100], [None, 2]]}
-    assert Corpus.from_dataset(data, names=NAMES).labels == [["B-PER", None], [None, "B-LOC"]]
+    assert Corpus(data, names=NAMES).labels == [["B-PER", None], [None, "B-LOC"]]
 
 
 @pytest.mark.parametrize(
     ("data", "arguments", "message"),
     [
-        ({"tokens": TOKENS, "ner_tags": TAGS}, {}, r"ner_tags\[0\]\[0\]: found the number 1 as"),
+        ({"tokens": TOKENS, "ner_tags": TAGS}, {}, "row 0, token 0: found the number 1 as"),
         ({"tokens": TOKENS, "ner_tags": [[9, 0], [0, 0]]}, {"names": NAMES},
-         r"ner_tags\[0\]\[0\]: found the tag 9; there are 3 names"),
+         r"row 0, token 0: found the tag 9; there are 3 names"),
         ({"tokens": TOKENS, "ner_tags": [["a", 0.5], [{}, 0]]}, {"names": NAMES},
-         r"ner_tags\[1\]\[0\]: found \{\} as a tag"),
-        ({"tokens": TOKENS, "ner_tags": [[1], [0, 0]]}, {"names": NAMES}, "row 0: labels: found 1"),
-        ({"tokens": [["a", None]], "ner_tags": [[0, 0]]}, {"names": NAMES}, "row 0: found None"),
+         r"row 1, token 0: found \{\} as a tag"),
+        ({"tokens": TOKENS, "ner_tags": [[1], [0, 0]]}, {"names": NAMES},
+         "row 0: found 1 labels for 2 tokens"),
+        ({"tokens": [["a", None]], "ner_tags": [[0, 0]]}, {"names": NAMES},
+         "row 0, token 1: found None"),
         ({"tokens": TOKENS}, {}, "column of the tags is not clear"),
         ({"tokens": TOKENS, "y": TAGS}, {"label": "z"}, "no column 'z'; the columns are tokens, y"),
-        ({"words": TOKENS, "ner_tags": TAGS}, {}, "no column 'tokens'"),
+        ({"a": TOKENS, "ner_tags": TAGS}, {}, "column of the words is not clear"),
         ([{"tokens": TOKENS[0], "ner_tags": [0, 0]}, {"tokens": TOKENS[1]}], {"names": NAMES},
          "row 1 has no 'ner_tags'"),
         ({"train": {"tokens": TOKENS}, "test": {}}, {}, r"found several data sets \(train, test\)"),
@@ -101,7 +103,7 @@ def test_ignored_tags_are_unknown_labels():
 )
 def test_unfit_data_sets_are_errors(data, arguments, message):
     with pytest.raises(ValueError, match=message):
-        Corpus.from_dataset(data, **arguments)
+        Corpus(data, **arguments)
 
 
 def test_the_real_package_has_this_form():
@@ -111,5 +113,5 @@ def test_the_real_package_has_this_form():
         "ner_tags": datasets.Sequence(datasets.ClassLabel(names=NAMES)),
     })
     data = datasets.Dataset.from_dict({"tokens": TOKENS, "ner_tags": TAGS}, features=features)
-    assert Corpus.from_dataset(data).labels == LABELS
-    assert Corpus.from_dataset(data.with_format("numpy")).labels == LABELS
+    assert Corpus(data).labels == LABELS
+    assert Corpus(data.with_format("numpy")).labels == LABELS

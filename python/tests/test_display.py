@@ -133,7 +133,7 @@ def test_text_says_what_there_is(shown):
     assert repr(text) == f"<TaggedText of {len(text)} sentences, {len(text.spans)} spans>"
     assert "London/B-LOC" in str(text)
     assert repr(explanation) == "<Explanation of 4 tokens>"
-    assert str(explanation).splitlines()[0].startswith("1 <i>: O, by ")
+    assert explanation.words == WORDS and "London/B-LOC" in str(explanation).splitlines()[0]
 
 
 RESULTS = ["text", "sentence", "tagging", "explanation", "evaluation", "comparison", "training"]

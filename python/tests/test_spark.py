@@ -118,7 +118,7 @@ def test_tokens_and_columns_of_tokens(session, model, tagger):
     found = spark.tag(df, model, column="words", output="labels").collect()
     assert [row.labels for row in found] == [tagger.tag(rows[0][0]), None, []]
     spans = spark.tag(df, model, column="words").schema["spans"].dataType.simpleString()
-    assert spans == "array<struct<start:int,end:int,type:string>>"
+    assert spans == "array<struct<token_start:int,token_end:int,type:string>>"
     columns = df.selectExpr("transform(words, w -> struct('X' AS pos, w AS word)) AS tokens")
     tagged = spark.tag(columns, model, column="tokens", output="labels")
     assert tagged.collect()[0].labels == tagger.tag(rows[0][0])

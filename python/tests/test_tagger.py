@@ -188,11 +188,20 @@ def test_text_has_sentences_tokens_and_spans_with_offsets(tagger):
         assert sentence.labels == [token.label for token in sentence.tokens]
         for span in sentence.spans:
             assert text[span.start : span.end] == span.text
-            first, end = span.tokens
-            assert sentence.words[first:end] == span.text.split()
+            words = sentence.words[span.token_start : span.token_end]
+            assert words == span.text.split()
     [place] = [span for s in sentences[:-1] for span in s.spans if span.text == "London"]
     assert (place.start, place.end, place.type) == (15, 21, "LOC")
-    assert repr(place) == "TextSpan(start=15, end=21, type='LOC', text='London')"
+    assert repr(place) == (
+        "TextSpan(start=15, end=21, type='LOC', text='London', token_start=4, token_end=5)"
+    )
+    for offsets, encoding, size in [("bytes", "utf-8", 1), ("utf16", "utf-16-le", 2)]:
+        units = text.encode(encoding)
+        for sentence in tagger.tag_text(text, offsets=offsets):
+            for part in [*sentence.tokens, *sentence.spans]:
+                assert units[part.start * size : part.end * size].decode(encoding) == part.text
+    with pytest.raises(ValueError, match="expected chars, bytes or utf16"):
+        tagger.tag_text(text, offsets="utf8")
     assert tagger.tag_text("") == [] and len(tagger.tag_text("a b")[0]) == 2
 
 

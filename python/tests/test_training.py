@@ -144,7 +144,7 @@ def test_features_are_matrices():
         ((X, None), ValueError, "no sentences to train on|no label"),
         (([], []), ValueError, "no sentences to train on"),
         (("ab", ["O"]), ValueError, r"found 'ab' \(str\) as X; expected a list of sentences"),
-        (3, TypeError, r"found 3 \(int\) as data; expected a Corpus, files"),
+        (3, TypeError, r"found 3 \(int\) as data; expected one of"),
         (None, TypeError, "found None"),
         ("missing.conll", FileNotFoundError, "missing.conll"),
         (["missing.conll"], FileNotFoundError, "missing.conll"),
@@ -306,7 +306,7 @@ def test_options_of_a_result_train_the_same_model():
         ({"template": 3}, TypeError, r"found 3 \(int\) as template"),
         ({"template": "ner"}, ValueError, "the data have features of their own"),
         ({"resume": True}, ValueError, "resume without checkpoint"),
-        ({"columns": "word"}, TypeError, r"found 'word' \(str\) as columns"),
+        ({"word": "w"}, ValueError, r"word: columns of tables; found \["),
         ({"dev": ([["a"]], [["O"]])}, ValueError, "has words, the other data have features"),
     ],
 )
@@ -507,7 +507,7 @@ def test_a_share_of_the_data_is_held_out(sample):
 
 
 def test_a_model_without_the_noise_that_was_asked_for_is_warned_of(sample, dev):
-    options = {"template": "minimal", "l2": 0.1, "warm_up": 6, "max_iterations": 9}
+    options = {"template": "minimal", "l2": 0.1, "warm_up": 9, "max_iterations": 6}
     with pytest.warns(UserWarning, match="before the noise began: dropout has no part"):
         result = train(sample, dev, dropout=0.99, **options)
     assert (result.noise_iterations, result.regularization) == (0, "L2 0.1")

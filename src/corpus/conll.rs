@@ -246,9 +246,10 @@ fn keep_extra_line(sentence: &mut Sentence, line: &InputLine) {
     sentence.layout.extra_lines.push((t, line.text.to_owned()));
 }
 
-/// The sentence for a `-DOCSTART-` line, padded or truncated to the columns of the file.
+/// The sentence for a `-DOCSTART-` line, padded or truncated to the columns of the file. Blanks
+/// before the mark are no cells.
 fn boundary(text: &str, file: &Arc<str>, number: u64, layout: &ColumnLayout) -> Result<Sentence> {
-    let mut cells = layout.cells(text);
+    let mut cells = layout.cells(text.trim_start_matches([' ', '\t']));
     let width = layout.schema.input_names().len();
     cells.truncate(width);
     for column in cells.len()..width {
@@ -716,7 +717,7 @@ mod tests {
 
     #[test]
     fn a_document_start_may_have_any_number_of_cells() {
-        let read = read("-DOCSTART-\n-DOCSTART- (2) x y\na\tNN\tO\n\n-DOCSTART-\n");
+        let read = read("-DOCSTART-\n-DOCSTART- (2) x y\na\tNN\tO\n\n\t\t-DOCSTART-\n");
         assert_eq!(read.len(), 4);
         assert_eq!(rows(&read[0]), [["-DOCSTART-", "-X-", "O"]]);
         assert_eq!(rows(&read[1]), [["-DOCSTART- (2) x y", "-X-", "O"]]);

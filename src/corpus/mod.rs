@@ -37,8 +37,8 @@ mod text;
 mod text_encoding;
 
 pub use crate::sentence::{
-    Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, LineRules, Offsets,
-    Schema, SentenceRef, Separation, TextPosition, TokenLabel,
+    Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, LineRules,
+    OffsetUnit, Offsets, Schema, SentenceRef, Separation, TextPosition, TokenLabel,
 };
 pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]

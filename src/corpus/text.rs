@@ -47,12 +47,12 @@ impl TextParser {
     fn advance(&mut self, line: &InputLine) -> TextPosition {
         let mut start = self.position;
         if line.has_mark {
-            start.bytes += '\u{feff}'.len_utf8();
-            start.chars += 1;
+            start.advance("\u{feff}");
         }
         // What was replaced in the line has another length there.
-        self.position.bytes = start.bytes + line.text.len() + line.ending.len();
-        self.position.chars = start.chars + line.text.chars().count() + line.ending.len();
+        self.position = start;
+        self.position.advance(line.text);
+        self.position.advance(line.ending);
         start
     }
 

@@ -133,8 +133,8 @@ pub use file::Model;
 pub use format::MAX_LABELS;
 pub use format::{AttributeKind, FORMAT_VERSION, Magic, Precision};
 pub use header::{Header, Provenance};
-pub use noise_exposure::{NoiseExposure, ScoredIteration};
-pub use recall_bias::{add_recall_bias, has_recall_bias};
+pub use noise_exposure::NoiseExposure;
+pub use recall_bias::add_recall_bias;
 pub use row_file::RowFile;
 pub use sizes::{ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]

@@ -1,7 +1,7 @@
 //! How much noise the weights of a model have seen.
 //!
-//! Training with noise begins without it, and development data may choose an iteration of that
-//! warm-up: the model then is one of the penalties alone, whatever noise was asked for.
+//! Training with noise begins without it. If it ends in that warm-up, the model is one of the
+//! penalties alone, whatever noise was asked for.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,27 +16,15 @@ pub struct NoiseExposure {
     pub iterations: usize,
     /// Number of iterations without noise, before those with it.
     pub warm_up: usize,
-    /// The iteration with noise that has the best score on development data, if any was scored.
-    pub best: Option<ScoredIteration>,
-}
-
-/// An iteration and its score on development data, as a fraction.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ScoredIteration {
-    /// Its number.
-    pub iteration: usize,
-    /// Its score.
-    pub score: f64,
 }
 
 impl NoiseExposure {
     /// Returns how much noise the weights of iteration `kept` have seen.
-    pub fn new(kind: String, kept: usize, warm_up: usize, best: Option<ScoredIteration>) -> Self {
+    pub fn new(kind: String, kept: usize, warm_up: usize) -> Self {
         Self {
             kind,
             iterations: kept.saturating_sub(warm_up),
             warm_up,
-            best,
         }
     }
 

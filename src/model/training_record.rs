@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::file::Model;
 use super::header::{Header, Provenance};
-use super::noise_exposure::{NoiseExposure, ScoredIteration};
+use super::noise_exposure::NoiseExposure;
 use crate::error::{Error, Result};
 
 /// The field of the stored options that holds the recall bias of a model that was continued from
@@ -64,25 +64,15 @@ impl TrainingRecord {
         self.noise.as_ref().map(|noise| noise.iterations)
     }
 
-    /// Says that the weights have seen no noise, if training was to have some: why, and what the
-    /// score with noise is.
+    /// Says that the weights have seen no noise, if training was to have some.
     pub fn warning_of_noise(&self) -> Option<String> {
         let noise = self.noise.as_ref().filter(|noise| !noise.is_any())?;
-        let score = |score: f64| format!("{:.2}", 100.0 * score);
-        let kept = self.dev_score().map_or(String::new(), |(metric, value)| {
-            format!(" ({metric} {} on development data)", score(value))
-        });
-        let best = noise.best.map_or(String::new(), |best| {
-            let ScoredIteration {
-                iteration,
-                score: value,
-            } = best;
-            let score = score(value);
-            format!("; the best with noise is {score} at iteration {iteration}")
+        let score = self.dev_score().map_or(String::new(), |(metric, value)| {
+            format!(" ({metric} {:.2} on development data)", 100.0 * value)
         });
         Some(format!(
-            "kept iteration {}{kept}, before the noise began: {} has no part in this model, only \
-             {}{best}; up to there, `--dropout 0` with the same penalties does the same",
+            "kept iteration {}{score}, before the noise began: {} has no part in this model, only \
+             {}; `--dropout 0` with the same penalties does the same",
             self.best_iteration, noise.kind, self.regularization
         ))
     }
@@ -164,11 +154,7 @@ mod tests {
 
     #[test]
     fn weights_without_the_noise_that_was_asked_for_are_warned_of() {
-        let best = Some(ScoredIteration {
-            iteration: 31,
-            score: 0.359,
-        });
-        let noise = |kept| Some(NoiseExposure::new("dropout".to_owned(), kept, 20, best));
+        let noise = |kept| Some(NoiseExposure::new("dropout".to_owned(), kept, 20));
         let mut record = TrainingRecord {
             best_iteration: 14,
             regularization: "L2 0.1".to_owned(),
@@ -177,9 +163,8 @@ mod tests {
             ..TrainingRecord::default()
         };
         let warning = "kept iteration 14 (F1 37.25 on development data), before the noise began: \
-                       dropout has no part in this model, only L2 0.1; the best with noise is \
-                       35.90 at iteration 31; up to there, `--dropout 0` with the same penalties \
-                       does the same";
+                       dropout has no part in this model, only L2 0.1; `--dropout 0` with the \
+                       same penalties does the same";
         assert_eq!(record.warning_of_noise().unwrap(), warning);
         assert_eq!(record.noisy_iterations(), Some(0));
         record.noise = noise(25);

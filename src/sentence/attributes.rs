@@ -1,16 +1,18 @@
 //! Pre-extracted attributes.
 
+use serde::{Deserialize, Serialize};
+
 /// Pre-extracted attributes (as in CRFsuite's format): names with values, per token. Attributes of
 /// a token have a weight for each label; those of the edge into it, which are a separate list, have
 /// one for each pair of labels.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attributes {
     nodes: AttributeList,
     edges: Option<Box<AttributeList>>, // `None` if there are none
 }
 
 /// Names with values, per token.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct AttributeList {
     names: String,
     ends: Vec<u32>,           // the end of each name in `names`

@@ -3,28 +3,91 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::separation::Separation;
 
-/// The position of a token in the text it comes from; ends are exclusive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What positions in a text count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OffsetUnit {
+    /// Unicode scalar values (code points), like string indices of Python.
+    #[default]
+    Chars,
+    /// Bytes of UTF-8, like string indices of Rust and Go.
+    Bytes,
+    /// UTF-16 code units, like string indices of JavaScript, Java and C#.
+    Utf16,
+}
+
+crate::named!(OffsetUnit, "unit of offsets": Chars = "chars", Bytes = "bytes", Utf16 = "utf16");
+
+/// The position of a token or of several in the text they come from; ends are exclusive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offsets {
     /// In bytes of UTF-8.
     pub bytes: Range<usize>,
     /// In Unicode scalar values (like Python string indices).
     pub chars: Range<usize>,
+    /// In UTF-16 code units (like JavaScript string indices).
+    pub utf16: Range<usize>,
 }
 
-/// A position in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+impl Offsets {
+    /// Returns the position of tokens, from the first to the last; `None` if there are none.
+    pub fn of_tokens(tokens: &[Self]) -> Option<Self> {
+        let (first, last) = (tokens.first()?, tokens.last()?);
+        Some(Self {
+            bytes: first.bytes.start..last.bytes.end,
+            chars: first.chars.start..last.chars.end,
+            utf16: first.utf16.start..last.utf16.end,
+        })
+    }
+
+    /// Returns the position in a file where the text begins at `start`.
+    #[must_use]
+    pub fn after(&self, start: TextPosition) -> Self {
+        let shifted = |range: &Range<usize>, by| range.start + by..range.end + by;
+        Self {
+            bytes: shifted(&self.bytes, start.bytes),
+            chars: shifted(&self.chars, start.chars),
+            utf16: shifted(&self.utf16, start.utf16),
+        }
+    }
+
+    /// Returns the position in a unit.
+    pub fn in_unit(&self, unit: OffsetUnit) -> Range<usize> {
+        match unit {
+            OffsetUnit::Chars => self.chars.clone(),
+            OffsetUnit::Bytes => self.bytes.clone(),
+            OffsetUnit::Utf16 => self.utf16.clone(),
+        }
+    }
+}
+
+/// A position in a file, or the length of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextPosition {
     /// In bytes of UTF-8, after decompression.
     pub bytes: usize,
     /// In Unicode scalar values (like Python string indices).
     pub chars: usize,
+    /// In UTF-16 code units (like JavaScript string indices).
+    pub utf16: usize,
+}
+
+impl TextPosition {
+    /// Moves the position past a text.
+    pub fn advance(&mut self, text: &str) {
+        let chars = text.chars().count();
+        let pairs = text.bytes().filter(|&byte| byte >= 0xf0).count(); // of surrogates
+        self.bytes += text.len();
+        self.chars += chars;
+        self.utf16 += chars + pairs;
+    }
 }
 
 /// The parts of the input around the tokens, which the output reproduces.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// Comment lines before the sentence (`# sent_id = …`), without line endings.
     pub comments: Vec<String>,
@@ -57,5 +120,36 @@ impl Layout {
             + size_of::<String>() * self.comments.capacity()
             + size_of::<(usize, String)>() * self.extra_lines.capacity()
             + shared.sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenize::tokens;
+
+    #[test]
+    fn names_of_units_round_trip() {
+        for unit in OffsetUnit::ALL {
+            assert_eq!(unit.to_string().parse::<OffsetUnit>().unwrap(), unit);
+        }
+        assert_eq!(
+            "utf8".parse::<OffsetUnit>().unwrap_err().to_string(),
+            "unknown unit of offsets 'utf8': expected chars, bytes or utf16"
+        );
+    }
+
+    #[test]
+    fn the_units_of_a_text_differ() {
+        let tokens = tokens("é 😀 x");
+        let positions = |unit| tokens.iter().map(move |token| token.in_unit(unit));
+        assert!(positions(OffsetUnit::Chars).eq([0..1, 2..3, 4..5]));
+        assert!(positions(OffsetUnit::Bytes).eq([0..2, 3..7, 8..9]));
+        assert!(positions(OffsetUnit::Utf16).eq([0..1, 2..4, 5..6]));
+        let mut start = TextPosition::default();
+        start.advance("é 😀\n");
+        let all = Offsets::of_tokens(&tokens).unwrap().after(start);
+        assert_eq!((all.bytes, all.chars, all.utf16), (8..17, 4..9, 5..11));
+        assert_eq!(Offsets::of_tokens(&[]), None);
     }
 }

@@ -1,8 +1,10 @@
 //! The line numbers of tokens.
 
+use serde::{Deserialize, Serialize};
+
 /// The line numbers of tokens, which are consecutive (columns) or all the same (raw text) in most
 /// sentences, and then take no memory of their own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[expect(
     clippy::box_collection,
     reason = "rare, and a sentence should be small"

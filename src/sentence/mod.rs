@@ -25,7 +25,7 @@ pub use document::{Document, SentenceRef};
 pub use document_rule::{DocumentOptions, DocumentRule};
 pub use joined_columns::JOINT;
 pub use joined_columns::{JoinedColumns, split_label};
-pub use layout::{Layout, Offsets, TextPosition};
+pub use layout::{Layout, OffsetUnit, Offsets, TextPosition};
 pub use schema::PREDICTIONS;
 pub use schema::{LineRules, Schema, list_names};
 pub use sentence::Sentence;

@@ -31,7 +31,7 @@ pub struct LineRules {
 /// The columns of a corpus: their names, in file order, and the label column.
 ///
 /// Schemas are equal if their columns are, however the lines of the files are read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Schema {
     names: Vec<String>,
     label: Option<usize>,

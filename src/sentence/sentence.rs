@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::attributes::Attributes;
 use super::layout::{Layout, Offsets};
 use super::lines::LineNumbers;
@@ -25,7 +27,7 @@ const ALLOCATION: usize = 16;
 /// A sentence: T tokens in C columns.
 ///
 /// All cells share one string, so a sentence takes two allocations, however many tokens it has.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(
     clippy::box_collection,
     reason = "rare, and a sentence should be small"
@@ -62,6 +64,17 @@ impl Sentence {
             attributes: None,
             offsets: Vec::new(),
             layout: Layout::default(),
+        }
+    }
+
+    /// Shares the schema and the name of the file with another sentence if they are the same: for
+    /// sentences that were deserialized one by one.
+    pub fn share_with(&mut self, other: &Self) {
+        if self.schema.line_rules() == other.schema.line_rules() && self.schema == other.schema {
+            self.schema = Arc::clone(&other.schema);
+        }
+        if self.file == other.file {
+            self.file = Arc::clone(&other.file);
         }
     }
 

@@ -1,10 +1,12 @@
 //! What stands between a sentence and the one before it in the input.
 
+use serde::{Deserialize, Serialize};
+
 /// What stands between a sentence and the one before it in the input: where a document may begin.
 ///
 /// Readers record it ([`Layout::separation`](super::Layout::separation)); which of it separates
 /// documents is up to a [`DocumentRule`](super::DocumentRule).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Separation(u8);
 
 impl Separation {

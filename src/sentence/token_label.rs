@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ const SEPARATOR: char = '|';
 /// In text, `_` is an unknown label and `B-PER|B-ORG` one of two labels. Corpora are read so only
 /// on request ([`ReadOptions::partial_labels`](crate::corpus::ReadOptions)), since both may also be
 /// ordinary labels.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TokenLabel {
     /// This label.
     Known(String),

@@ -33,7 +33,9 @@ pub struct Condition {
 /// A span that is known, as JSON output has it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct KnownSpan {
+    #[serde(rename = "token_start")]
     pub start: usize,
+    #[serde(rename = "token_end")]
     pub end: usize, // exclusive
     #[serde(rename = "type")]
     pub kind: String,
@@ -175,8 +177,8 @@ impl Condition {
         for (i, item) in items.iter().enumerate() {
             let span = KnownSpan::deserialize(item).map_err(|_| {
                 format!(
-                    ", item {}: expected a span such as {{\"start\": 0, \"end\": 2, \"type\": \
-                     \"PER\"}}",
+                    ", item {}: expected a span such as {{\"token_start\": 0, \"token_end\": 2, \
+                     \"type\": \"PER\"}}",
                     i + 1
                 )
             })?;

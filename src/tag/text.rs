@@ -84,10 +84,7 @@ impl Tagger {
         for sentence in &mut sentences {
             let start = sentence.layout.source_start.unwrap_or_default();
             for offsets in &mut sentence.offsets {
-                *offsets = Offsets {
-                    bytes: shifted(&offsets.bytes, start.bytes),
-                    chars: shifted(&offsets.chars, start.chars),
-                };
+                *offsets = offsets.after(start);
             }
         }
         let documents = TagDocuments::new(self, &sentences);
@@ -105,40 +102,32 @@ impl Tagger {
         input: TagInput<'_>,
         probabilities: bool,
     ) -> Result<Option<TaggedSentence>> {
-        if sentence.is_empty() {
+        let Some(offsets) = Offsets::of_tokens(&sentence.offsets) else {
             return Ok(None);
-        }
+        };
         let header = self.model().header();
         let tagging = self.tag(input)?;
         let distribution = probabilities.then(|| self.distribution(input));
         let distribution = distribution.transpose()?;
         let marginals = distribution.as_ref().map(Distribution::marginals);
         let labels = self.label_names_in(&header.corpus_labeling, &tagging.labels);
-        let offsets = |tokens: Range<usize>| {
-            let (first, last) = (
-                &sentence.offsets[tokens.start],
-                &sentence.offsets[tokens.end - 1],
-            );
-            Offsets {
-                bytes: first.bytes.start..last.bytes.end,
-                chars: first.chars.start..last.chars.end,
-            }
-        };
         let found = match header.encodes_spans() {
             true => header.corpus_labeling.spans(&labels),
             false => Vec::new(),
         };
-        let spans = found.into_iter().map(|span| {
+        let spans = found.into_iter().filter_map(|span| {
+            let tokens = span.start..span.end;
+            let offsets = Offsets::of_tokens(&sentence.offsets[tokens.clone()])?;
             let probability = distribution.as_ref().map(|d| d.span_probability(&span));
-            Ok(TaggedSpan {
+            Some(probability.transpose().map(|probability| TaggedSpan {
                 kind: span.kind.to_owned(),
-                tokens: span.start..span.end,
-                offsets: offsets(span.start..span.end),
-                probability: probability.transpose()?,
-            })
+                tokens,
+                offsets,
+                probability,
+            }))
         });
         Ok(Some(TaggedSentence {
-            offsets: offsets(0..sentence.len()),
+            offsets,
             spans: spans.collect::<Result<_>>()?,
             tokens: (sentence.offsets.iter().zip(labels.iter()).enumerate())
                 .map(|(t, (offsets, label))| TaggedToken {
@@ -149,8 +138,4 @@ impl Tagger {
                 .collect(),
         }))
     }
-}
-
-fn shifted(range: &Range<usize>, by: usize) -> Range<usize> {
-    range.start + by..range.end + by
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::sentence::sentence_ends;
 use super::word;
 use crate::error::Result;
-use crate::sentence::{Offsets, Schema, Sentence};
+use crate::sentence::{Offsets, Schema, Sentence, TextPosition};
 
 /// Splits a text into tokens and returns their offsets.
 ///
@@ -22,15 +22,18 @@ pub fn tokens(text: &str) -> Vec<Offsets> {
 
 /// Returns the offsets of tokens at these bytes of a text, which are in order and do not overlap.
 pub fn offsets(text: &str, tokens: impl IntoIterator<Item = Range<usize>>) -> Vec<Offsets> {
-    let (mut byte, mut char) = (0, 0);
+    let mut position = TextPosition::default();
     let mut advance = |to: usize| {
-        char += text[byte..to].chars().count();
-        byte = to;
-        char
+        position.advance(&text[position.bytes..to]);
+        position
     };
-    let tokens = tokens.into_iter().map(|bytes| Offsets {
-        chars: advance(bytes.start)..advance(bytes.end),
-        bytes,
+    let tokens = tokens.into_iter().map(|bytes| {
+        let (start, end) = (advance(bytes.start), advance(bytes.end));
+        Offsets {
+            bytes,
+            chars: start.chars..end.chars,
+            utf16: start.utf16..end.utf16,
+        }
     });
     tokens.collect()
 }

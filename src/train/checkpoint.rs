@@ -40,7 +40,7 @@ use super::recall_bias::RecallBiasSearch;
 use super::segment::{BestWeights, RecentScores};
 use crate::atomic_file;
 use crate::error::{Error, Result};
-use crate::model::{Model, NoiseExposure, ScoredIteration};
+use crate::model::{Model, NoiseExposure};
 use crate::ranks::Ranks;
 use crate::second_pass::Prediction;
 
@@ -189,7 +189,6 @@ pub(super) struct CourseState {
     pub run: Stage,
     pub recent: RecentScores,
     pub best: Option<BestWeights>,
-    pub best_with_noise: Option<ScoredIteration>,
 }
 
 /// A stage of a course.

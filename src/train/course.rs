@@ -20,7 +20,6 @@ use super::recall_bias::{RecallBiasSearch, ScoredBias};
 use super::segment::{BestWeights, RecentScores, Segment, SegmentEnd};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
-use crate::model::ScoredIteration;
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, OptimizerState, Outcome, StateObserver, StopReason};
 use crate::ranks::Ranks;
@@ -99,7 +98,6 @@ impl<'a> Course<'a> {
                 run: Stage::default(),
                 recent: RecentScores::default(),
                 best: None,
-                best_with_noise: None,
             },
             chosen: None,
             patience_is_exhausted: false,
@@ -403,9 +401,11 @@ impl<'a> Course<'a> {
             _ => self.state.recent.mean_with(score),
         };
         // While the score is 0, later weights count as better: they are closer to the minimum.
-        let best = self.state.best.as_ref();
-        let is_best =
-            !self.set.reports_dev() && best.is_none_or(|best| mean > best.mean || best.mean == 0.0);
+        let is_better = |best: &BestWeights| {
+            let is_replaced = self.is_warm_up(best.iteration) && !self.is_warm_up(number);
+            mean > best.mean || best.mean == 0.0 || is_replaced
+        };
+        let is_best = !self.set.reports_dev() && self.state.best.as_ref().is_none_or(is_better);
         if is_best {
             // Overwrites the previous best, so that there is only one copy of the weights.
             let mut theta = self.state.best.take().map_or_else(Vec::new, |b| b.theta);
@@ -419,21 +419,14 @@ impl<'a> Course<'a> {
                 theta,
             });
         }
-        self.keep_best_with_noise(number, score);
         self.scoring_time += started.elapsed();
         Ok(Some(scored))
     }
 
-    /// Keeps the score of an iteration with noise, if it is the best of these.
-    fn keep_best_with_noise(&mut self, iteration: usize, score: DevScore) {
-        let score = score.value();
-        let best = &mut self.state.best_with_noise;
-        let has_noise = self.regularization.noise.is_on()
-            && !self.state.run.has_fixed_length
-            && iteration > self.state.run.patience_start;
-        if has_noise && best.is_none_or(|best| score > best.score) {
-            *best = Some(ScoredIteration { iteration, score });
-        }
+    /// Returns whether an iteration is one of the warm-up, which those with noise replace.
+    fn is_warm_up(&self, iteration: usize) -> bool {
+        let has_noise = self.regularization.noise.is_on() && !self.state.run.has_fixed_length;
+        has_noise && (1..=self.state.run.patience_start).contains(&iteration)
     }
 
     /// Returns the weights of the model and the result of training.
@@ -451,7 +444,6 @@ impl<'a> Course<'a> {
             self.state.run.patience_start
         };
         let regularization = self.regularization;
-        let best_with_noise = self.state.best_with_noise;
         let last = self.into_end(outcome)?;
         let dev = last.best.as_ref().map(|best| best.score);
         let best = last.best.unwrap_or(BestWeights {
@@ -462,9 +454,7 @@ impl<'a> Course<'a> {
             theta: last.theta,
         });
         let resumable = EndReason::Optimizer(StopReason::MaxIterations);
-        let noise = regularization
-            .noise
-            .exposure(best.iteration, warm_up, best_with_noise);
+        let noise = regularization.noise.exposure(best.iteration, warm_up);
         let end = End {
             reason: last.reason.unwrap_or(resumable),
             iterations,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{Defaults, is_default};
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::model::{NoiseExposure, ScoredIteration};
+use crate::model::NoiseExposure;
 use crate::noise::{Engine, Expectation, NoiseTerm, ROUND};
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseMasks, Sampler};
 
@@ -194,15 +194,9 @@ impl NoiseOptions {
     }
 
     /// Returns how much noise the weights of iteration `kept` have seen, if there is noise, given
-    /// the number of iterations before it and the best iteration with it.
-    pub fn exposure(
-        &self,
-        kept: usize,
-        warm_up: usize,
-        best: Option<ScoredIteration>,
-    ) -> Option<NoiseExposure> {
-        let kind = self.kind.to_string();
-        let exposure = || NoiseExposure::new(kind, kept, warm_up, best);
+    /// the number of iterations before it.
+    pub fn exposure(&self, kept: usize, warm_up: usize) -> Option<NoiseExposure> {
+        let exposure = || NoiseExposure::new(self.kind.to_string(), kept, warm_up);
         self.is_on().then(exposure)
     }
 

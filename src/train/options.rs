@@ -67,9 +67,9 @@ pub struct TrainOptions<M = Lbfgs> {
     /// With development data: training stops after this many iterations without a better
     /// mean score of the last five.
     pub patience: usize,
-    /// Added to the score of every start of a span when tagging: above 0, recall rises and
-    /// precision falls. `None`: the value with the best F1 on development data, or 0 without such
-    /// data. See [`has_recall_bias`](crate::model::has_recall_bias).
+    /// Subtracted from the score of the outside label at every token when tagging spans: above 0,
+    /// recall rises and precision falls. `None`: the value with the best F1 on development data,
+    /// or 0 without such data.
     pub recall_bias: Option<f64>,
     /// What development data are for.
     #[serde(skip_serializing_if = "is_default")]

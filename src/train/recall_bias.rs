@@ -1,10 +1,10 @@
-//! The recall bias: a constant added to the score of every start of a span in the final model.
+//! The recall bias: a constant subtracted from the score of the outside label at every token in
+//! the final model.
 //!
 //! Likelihood weighs all tokens alike, F1 counts spans. If names are rare and the texts to tag
 //! differ from the training data, the most likely path misses too many of them; a constant shifts
 //! the balance between precision and recall (Minkov, Wang, Tomasic and Cohen: NER systems that suit
-//! user's preferences, NAACL 2006, who change the weight of the outside label; at the starts of
-//! spans it is better, decision 83). It is a single number that does not influence training, and it
+//! user's preferences, NAACL 2006). It is a single number that does not influence training, and it
 //! is chosen on development data together with the iteration.
 //!
 //! F1 as a function of the bias has one broad peak, which moves slowly from iteration to iteration.

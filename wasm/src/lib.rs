@@ -3,7 +3,9 @@
 
 use std::io::Cursor;
 
-use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer};
+use dropchain::corpus::{
+    Format, OffsetUnit, OutputFormat, ReadOptions, Reader, WriteOptions, Writer,
+};
 use dropchain::tag::{NamedTagging, TagDocuments, TagOptions, Workspace};
 use dropchain::{Error, MemoryLimit, Model, Result, Sentence};
 use wasm_bindgen::prelude::*;
@@ -14,23 +16,30 @@ const MEMORY: u64 = 1 << 30;
 /// The objects of JSON lines.
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r"
-/** A position in the text of a sentence: from and to, exclusive. */
-export interface Offsets { bytes: [number, number]; chars: [number, number]; }
+/** From and to (exclusive), as `text.slice` counts: UTF-16 code units of the whole text. */
+export type Range = [start: number, end: number];
 
-/** A name: its tokens, from and to (exclusive), and its type. */
-export interface Span { start: number; end: number; type: string; text: string; }
+/** A name: where it is in the whole text, its tokens in the sentence, and its type. */
+export interface Span {
+  start: number;
+  end: number;
+  text: string;
+  token_start: number;
+  token_end: number;
+  type: string;
+}
 
-/** A tagged sentence, as `dropchain tag --output jsonl` writes it. */
+/** A tagged sentence, as `dropchain tag --output jsonl --offsets utf16` writes it. */
 export interface TaggedSentence {
   tokens: string[];
   labels: string[];
   /** Absent if the labels encode no spans, as parts of speech. */
   spans?: Span[];
-  /** Of the tokens, in `text`. */
-  offsets: Offsets[];
+  /** Of the tokens. */
+  offsets: Range[];
   text: string;
-  /** Of the sentence, in its line of the input. */
-  offset: Offsets;
+  /** Of the sentence. */
+  offset: Range;
   /** With marginals: of the whole label sequence. */
   probability?: number;
   /** With marginals: for each token, the probability of each label, highest first. */
@@ -85,7 +94,8 @@ impl Tagger {
         parse_json(&format!("[{}]", objects.join(",")))
     }
 
-    /// Tags raw text; the bytes are those of `dropchain tag --output jsonl`.
+    /// Tags raw text; the bytes are those of `dropchain tag --output jsonl --offsets
+    /// utf16`.
     #[wasm_bindgen(js_name = jsonLines)]
     pub fn json_lines(
         &self,
@@ -122,6 +132,7 @@ fn tagged_lines(tagger: &dropchain::Tagger, text: String, options: TagOptions) -
     let write = WriteOptions {
         spans: header.encodes_spans(),
         joined: header.joined_names().to_vec(),
+        offsets: OffsetUnit::Utf16,
         ..WriteOptions::new(OutputFormat::Jsonl)
     };
     let mut writer = Writer::new(Vec::new(), "output", &write)?;

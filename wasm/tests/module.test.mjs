@@ -15,7 +15,8 @@ const TEXT = readFileSync(new URL("../../corpora/sample/dev.conll", import.meta.
 const file = (name) => `${FOLDER}/${name}.model`;
 const open = (name) => new Tagger(readFileSync(file(name)));
 const tag = (name, ...options) =>
-  execFileSync(DROPCHAIN, ["tag", file(name), "--format", "text", "--output", "jsonl", ...options],
+  execFileSync(DROPCHAIN, ["tag", file(name), "--format", "text", "--output", "jsonl",
+    "--offsets", "utf16", ...options],
     { input: TEXT, maxBuffer: 1 << 28, encoding: "utf8" });
 
 for (const name of ["ner", "two-passes", "pos"]) {
@@ -48,6 +49,10 @@ test("sentences are objects", () => {
   assert.equal(sentence.labels.length, 6);
   assert.equal(sentence.spans.at(-1).text, "London");
   assert.ok(sentence.marginals[4]["B-LOC"] > 0.5);
+  for (const { text, spans } of open("ner").tagText(TEXT)) {
+    assert.ok(TEXT.includes(text));
+    for (const span of spans) assert.equal(TEXT.slice(span.start, span.end), span.text);
+  }
   assert.equal(open("ner").tagText("Grace")[0].marginals, undefined);
   assert.deepEqual(open("ner").tagText(""), []);
 });

@@ -2,7 +2,7 @@
 //!
 //! | to … | use |
 //! |---|---|
-//! | learn why a token has its label | [`Explanation`] |
+//! | learn why a token has its label; say it | [`Explanation`]; [`ExplainedSentence`] |
 //! | find the sentences worth labeling next | [`UncertaintyMeasure`], [`Highest`] |
 //! | see how a tagger takes worse text or fewer attributes | [`Damage`], [`Deletion`] |
 //! | list and count what is wrong in predictions | [`span_errors`], [`ErrorCounts`] |
@@ -32,7 +32,10 @@ pub use damage::Damage;
 pub use deletion::Deletion;
 pub use error_counts::ErrorCounts;
 pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
-pub use explanation::{Alternative, Explanation, Part, PartKind};
+pub use explanation::{
+    Alternative, ExplainedSentence, ExplainedTokens, Explanation, Part, PartKind, Reasons,
+    labels_against, words_to_explain,
+};
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
 pub use lines::LineStatistics;
 pub use similar::similar_attributes;

@@ -23,11 +23,14 @@ mod characters;
 mod duplicates;
 mod finding;
 mod labels;
+mod outcome;
 mod reading;
+mod report_text;
 mod role;
 mod scan;
 mod sizes;
 mod suspicious;
+mod suspicious_text;
 #[cfg(test)]
 mod tests;
 mod variation;
@@ -42,6 +45,7 @@ pub use duplicates::Overlap;
 use finding::Findings;
 pub use finding::{Example, Finding, FindingKind, Severity};
 pub use labels::{LabelCount, LabelReport, SchemeFit};
+pub use outcome::Outcome;
 pub use reading::CheckOptions;
 use reading::FileReading;
 pub use role::Role;
@@ -100,6 +104,23 @@ impl Check {
             findings: reading.findings,
             options,
         })
+    }
+
+    /// Takes sentences that are in memory.
+    pub fn of_corpora(corpora: Vec<(Role, Corpus)>, options: CheckOptions) -> Self {
+        let mut sentences = Sentences::new();
+        for (role, corpus) in corpora {
+            sentences
+                .entry(role)
+                .or_default()
+                .extend(corpus.into_sentences());
+        }
+        Self {
+            sentences,
+            files: [0; 3],
+            findings: Findings::new(options.examples),
+            options,
+        }
     }
 
     /// The sentences of a role that can be read, document boundaries included.

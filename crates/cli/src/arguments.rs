@@ -10,12 +10,10 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Corpus, Format, ReadOptions, ReadReport, TextEncoding};
+use dropchain::corpus::{Corpus, Format, OffsetUnit, ReadOptions, ReadReport, TextEncoding};
 use dropchain::memory::available_address_space;
 use dropchain::{Error, MemoryLimit, Model, Result};
-use dropchain_formats::{
-    InputFormat, Misaligned, OffsetUnit, SeveralLabels, SpanOptions, annotation_files,
-};
+use dropchain_formats::{InputFormat, Misaligned, SeveralLabels, SpanOptions, annotation_files};
 
 use crate::progress::{Progress, notice};
 
@@ -337,11 +335,6 @@ impl TextArguments {
             report: self.report.clone(),
             ..options
         }
-    }
-
-    /// Returns whether raw text has hard line breaks.
-    pub fn has_paragraphs(&self) -> bool {
-        self.paragraphs
     }
 
     /// Says what was changed in the inputs, and what was decided about them; if `quiet`, only what

@@ -9,7 +9,9 @@ use dropchain_analysis::{ErrorKind, SpanError, compare_spans, label_errors};
 use dropchain_options::named;
 use serde::Serialize;
 
-use crate::terminal::{at_place, printable, snippet, wrap_indented};
+use dropchain_layout::{at_place, printable, snippet, wrap_indented};
+
+use crate::terminal::columns;
 
 /// Which errors to list.
 #[derive(Clone, Debug, Args)]
@@ -121,8 +123,8 @@ struct ListedError {
 
 #[derive(Serialize)]
 struct ListedSpan {
-    start: usize,
-    end: usize,
+    token_start: usize,
+    token_end: usize,
     r#type: String,
     text: String,
 }
@@ -144,8 +146,8 @@ impl ErrorList {
         let words = words(sentence);
         let span = |span: &Option<Span<'_>>| {
             span.as_ref().map(|span| ListedSpan {
-                start: span.start,
-                end: span.end,
+                token_start: span.start,
+                token_end: span.end,
                 r#type: span.kind.to_owned(),
                 text: words[span.start..span.end].join(" "),
             })
@@ -200,11 +202,12 @@ impl ListedError {
         let [gold, predicted] = [describe(&self.gold), describe(&self.predicted)];
         let what = printable(&format!("gold {gold}, predicted {predicted}"));
         let spans = || self.gold.iter().chain(&self.predicted);
-        let start = spans().map(|span| span.start).min().unwrap_or(0);
-        let end = spans().map(|span| span.end).max().unwrap_or(0);
+        let start = spans().map(|span| span.token_start).min().unwrap_or(0);
+        let end = spans().map(|span| span.token_end).max().unwrap_or(0);
         let words: Vec<&str> = self.tokens.iter().map(String::as_str).collect();
-        at_place(&printable(&place), &what, "  ")
-            + &wrap_indented(&snippet(&words, start, end), "      ")
+        let columns = columns();
+        at_place(&printable(&place), &what, "  ", columns)
+            + &wrap_indented(&snippet(&words, start, end), "      ", columns)
     }
 }
 

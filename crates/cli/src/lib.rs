@@ -51,10 +51,10 @@ use serde::Serialize;
 
 use arguments::FileName;
 use config::{ConfigArguments, EffectiveConfig, ParseError};
+use dropchain_layout::{printable_json, printable_lines};
 use exit::{CommandError, CommandResult, check_uninterrupted};
 pub use ranks_program::run_ranks;
 use team::Team;
-use terminal::{printable_json, printable_lines};
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]

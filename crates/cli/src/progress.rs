@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::terminal::{self, printable_lines};
+use crate::terminal;
+use dropchain_layout::{printable_lines, wrap};
 
 /// Whether nothing is printed to standard error, since another process of the run does so.
 static IS_MUTED: AtomicBool = AtomicBool::new(false);
@@ -25,7 +26,7 @@ pub fn notice(text: &str) {
     }
     let mut text = printable_lines(text);
     if let Some(columns) = terminal::of_notices() {
-        text = Cow::Owned(terminal::wrap(&text, columns, INDENT));
+        text = Cow::Owned(wrap(&text, columns, INDENT));
     }
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

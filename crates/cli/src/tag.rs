@@ -147,7 +147,6 @@ impl TagCommand {
         let output = self.output.format(format);
         let options = WriteOptions {
             files: self.output.output_dir.is_none() && self.input.files().len() > 1,
-            file_offsets: self.input.text.has_paragraphs(),
             ..self.output.write_options(output, &self.model, header)
         };
         let has_probability = self.output.marginals || self.output.nbest > 1;

@@ -145,7 +145,8 @@ pub struct ForcedArguments {
     ///
     /// `_` is an unknown label, `B-PER|B-ORG` one of two. In JSON lines, COLUMN is a key, or
     /// several separated by commas: of labels (null is unknown), or of spans such as
-    /// {"start": 0, "end": 2, "type": "PER"}. Probabilities are those given what is known.
+    /// {"token_start": 0, "token_end": 2, "type": "PER"}. Probabilities are those given what is
+    /// known.
     #[arg(
         long,
         value_name = "COLUMN",

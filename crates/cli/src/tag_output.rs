@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use anstream::AutoStream;
 use clap::{Args, ColorChoice, ValueEnum};
-use dropchain::corpus::{Format, OutputFormat, Reader, WriteFormat, WriteOptions};
+use dropchain::corpus::{Format, OffsetUnit, OutputFormat, Reader, WriteFormat, WriteOptions};
 use dropchain::tag::Header;
 use dropchain::{Error, Result, atomic_file};
-use dropchain_formats::{Inline, InputFormat, OffsetUnit, SlashTags, TextFormat};
+use dropchain_formats::{Inline, InputFormat, SlashTags, TextFormat};
 
 use crate::arguments::{FileName, by_name};
 use crate::outputs::CommandFiles;
@@ -31,7 +31,7 @@ pub struct TagOutputArguments {
     /// Replace files in the directory that exist
     #[arg(long, requires = "output_dir")]
     pub force: bool,
-    /// What the positions of spans and doccano count [default: chars, for doccano utf16]
+    /// What positions in jsonl, spans and doccano count [default: chars, for doccano utf16]
     #[arg(long, value_parser = by_name::<OffsetUnit>(OffsetUnit::ALL.map(OffsetUnit::name)),
           value_name = "UNIT", hide_short_help = true)]
     offsets: Option<OffsetUnit>,
@@ -136,12 +136,15 @@ impl TagOutputArguments {
             spans: header.encodes_spans(),
             label: header.label_name().unwrap_or("label").to_owned(),
             joined: header.joined_names().to_vec(),
+            offsets: self.offsets.unwrap_or(match output {
+                OutputName::Doccano => OffsetUnit::Utf16,
+                _ => OffsetUnit::Chars,
+            }),
             ..WriteOptions::new(OutputFormat::Conll)
         }
     }
 
     fn write_format(&self, output: OutputName, model: &Path) -> Arc<dyn WriteFormat> {
-        let unit = self.offsets;
         Arc::new(match output {
             OutputName::Conll => return Arc::new(OutputFormat::Conll),
             OutputName::Conllu => return Arc::new(OutputFormat::Conllu),
@@ -154,8 +157,8 @@ impl TagOutputArguments {
             OutputName::InlineXml => TextFormat::InlineXml,
             OutputName::Html => TextFormat::Html,
             OutputName::Displacy => TextFormat::Displacy,
-            OutputName::Spans => TextFormat::Spans(unit.unwrap_or(OffsetUnit::Chars)),
-            OutputName::Doccano => TextFormat::Doccano(unit.unwrap_or(OffsetUnit::Utf16)),
+            OutputName::Spans => TextFormat::Spans,
+            OutputName::Doccano => TextFormat::Doccano,
             OutputName::LabelStudio => {
                 let model = model.file_stem().unwrap_or_default();
                 let model = model.to_string_lossy().into_owned();
@@ -198,11 +201,14 @@ impl TagOutputArguments {
 
     fn check_offsets(&self, format: Option<OutputName>) -> Result<()> {
         if self.offsets.is_some()
-            && !matches!(format, Some(OutputName::Spans | OutputName::Doccano))
+            && !matches!(
+                format,
+                Some(OutputName::Jsonl | OutputName::Spans | OutputName::Doccano)
+            )
         {
             return Err(Error::parameter(
-                "--offsets: only the output formats spans and doccano have a choice; jsonl has \
-                 positions in characters and bytes, the others those that their programs expect",
+                "--offsets: only the output formats jsonl, spans and doccano have a choice; the \
+                 others have the positions that their programs expect",
             ));
         }
         Ok(())

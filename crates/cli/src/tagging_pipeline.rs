@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::arguments::{Choice, one_of};
 use crate::tag_input::ForcedArguments;
 use crate::tag_output::{OutputName, OutputStreams};
-use crate::terminal::printable;
+use dropchain_layout::printable;
 
 /// Reads, tags and writes a stream of sentences.
 pub struct TaggingPipeline<'a> {
@@ -110,7 +110,7 @@ impl TaggingPipeline<'_> {
         let mut writer = match streams.text {
             None => Writer::new(out, &streams.name, options)?,
             Some(text) => {
-                let annotations = TextWriter::new(TextFormat::Brat, options.spans);
+                let annotations = TextWriter::new(TextFormat::Brat, options);
                 let annotations = annotations.with_text(text);
                 Writer::with(out, &streams.name, Box::new(annotations))
             }

@@ -18,7 +18,7 @@ use dropchain_options::FixedOptions;
 
 use crate::arguments::{FileName, InputArguments, PartialLabelArguments, input_format};
 use crate::progress::Progress;
-use crate::terminal::format_table;
+use dropchain_layout::format_table;
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]

@@ -188,11 +188,11 @@ fn options_without_a_place_in_the_output_are_refused() {
         ),
         (
             "--output html --offsets bytes",
-            "--offsets: only the output formats spans and",
+            "--offsets: only the output formats jsonl, spans and",
         ),
         (
             "--offsets bytes",
-            "--offsets: only the output formats spans and",
+            "--offsets: only the output formats jsonl, spans and",
         ),
         (
             "train.conll train.conll --output brat",

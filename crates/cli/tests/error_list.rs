@@ -65,7 +65,7 @@ fn errors_are_chosen_by_kind_and_type_and_limited() {
     );
     assert_eq!(
         first["gold"],
-        json!({"start": 0, "end": 2, "type": "PER", "text": "Ann Lee"})
+        json!({"token_start": 0, "token_end": 2, "type": "PER", "text": "Ann Lee"})
     );
     assert_eq!(all["errors"]["listed"].as_array().unwrap().len(), 4);
     assert!(all["f1"].is_number());

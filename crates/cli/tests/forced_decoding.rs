@@ -88,15 +88,16 @@ fn json_lines_have_known_labels_and_spans() {
     );
     assert!(["B-LOC", "B-PER"].contains(&found["labels"][2].as_str().unwrap()));
     assert_eq!(found["labels"][3], "O");
-    let known = ",\"spans\":[{\"start\":1,\"end\":3,\"type\":\"LOC\",\"text\":\"Lee left\"}]";
+    let known =
+        ",\"spans\":[{\"token_start\":1,\"token_end\":3,\"type\":\"LOC\",\"text\":\"Lee\"}]";
     let found = tag("spans", known);
-    let span = serde_json::json!({"start": 1, "end": 3, "type": "LOC"});
+    let span = serde_json::json!({"token_start": 1, "token_end": 3, "type": "LOC"});
     assert!(
         found["spans"].as_array().unwrap().contains(&span),
         "{found}"
     );
     // A span of one token ends there, although the next could continue it.
-    let known = ",\"known\":[{\"start\":0,\"end\":1,\"type\":\"PER\"}]";
+    let known = ",\"known\":[{\"token_start\":0,\"token_end\":1,\"type\":\"PER\"}]";
     let found = tag("known", known);
     assert_eq!(found["labels"][0], "B-PER");
     assert_ne!(found["labels"][1], "I-PER");
@@ -190,25 +191,28 @@ fn known_labels_that_cannot_be_are_errors_with_their_line() {
     let counted = "(counted from 0, end exclusive)";
     for (known, fault) in [
         (
-            r#"[{"start":1,"end":3,"type":"PER"}]"#,
+            r#"[{"token_start":1,"token_end":3,"type":"PER"}]"#,
             format!("{span} 1 to 3 {counted} ends after the sentence, which has 2 tokens"),
         ),
         (
-            r#"[{"start":1,"end":1,"type":"PER"}]"#,
+            r#"[{"token_start":1,"token_end":1,"type":"PER"}]"#,
             format!("{span} 1 to 1 {counted} is empty; expected an end after the start"),
         ),
         (
-            r#"[{"start":0,"end":2,"type":"PER"},{"start":1,"end":2,"type":"PER"}]"#,
+            concat!(
+                r#"[{"token_start":0,"token_end":2,"type":"PER"},"#,
+                r#"{"token_start":1,"token_end":2,"type":"PER"}]"#
+            ),
             format!("{span} 1 to 2 {counted} overlaps that from 0 to 2"),
         ),
         (
-            r#"[{"start":0,"end":2,"type":"ORG"}]"#,
+            r#"[{"token_start":0,"token_end":2,"type":"ORG"}]"#,
             "the model has no labels for the known span of type 'ORG'".to_owned(),
         ),
         (
-            r#"[{"start":-1,"end":2,"type":"PER"}]"#,
-            "key \"k\", item 1: expected a span such as {\"start\": 0, \"end\": 2, \"type\": \
-             \"PER\"}"
+            r#"[{"token_start":-1,"token_end":2,"type":"PER"}]"#,
+            "key \"k\", item 1: expected a span such as {\"token_start\": 0, \"token_end\": 2, \
+             \"type\": \"PER\"}"
                 .to_owned(),
         ),
         (
@@ -242,7 +246,7 @@ fn a_model_of_order_0_keeps_labels_but_no_spans() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal --order 0");
     assert!(labels(&dir, "Ann NNP O\n\n", "--forced label").starts_with('O'));
     let object = "{\"tokens\":[\"Ann\",\"Lee\"],\"1\":[\"N\",\"N\"],\
-                  \"spans\":[{\"start\":1,\"end\":2,\"type\":\"PER\"}]}\n";
+                  \"spans\":[{\"token_start\":1,\"token_end\":2,\"type\":\"PER\"}]}\n";
     assert!(
         failure(&dir, "--format jsonl --forced spans", object)
             .contains("a known span needs a model of order 1")

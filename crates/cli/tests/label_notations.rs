@@ -68,7 +68,7 @@ fn check(corpus: &str, read_as: &str) {
     }
     let sentence = &dir.run("tag m train.conll --output jsonl").json_lines()[0];
     assert_eq!(sentence["spans"].as_array().unwrap().len(), 2, "{sentence}");
-    assert_eq!(sentence["spans"][0]["end"], 2, "{sentence}");
+    assert_eq!(sentence["spans"][0]["token_end"], 2, "{sentence}");
     let canonical = dir.run("tag m train.conll --scheme iob2").success();
     let lower = canonical.to_uppercase();
     assert!(lower.contains("B-") && lower.contains("I-"), "{canonical}");

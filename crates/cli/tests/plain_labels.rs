@@ -38,7 +38,7 @@ fn types_without_prefixes_are_spans_from_training_to_evaluation() {
     let run = dir.run("tag m dev.conll --output jsonl");
     let sentence = &run.json_lines()[0];
     assert_eq!(sentence["labels"][1], "PER");
-    assert_eq!(sentence["spans"][0]["end"], 2);
+    assert_eq!(sentence["spans"][0]["token_end"], 2);
     let iob2 = dir.run("tag m dev.conll --scheme iob2").success();
     assert!(
         iob2.contains("Ann NNP PER B-PER\nLee NNP PER I-PER\n"),

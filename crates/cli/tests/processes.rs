@@ -41,7 +41,7 @@ fn a_json_line_is_tagged_before_the_next_arrives() {
             &format!("{{\"id\":{id},\"tokens\":[\"Ann\"]}}\n"),
             &format!(
                 "{{\"id\":{id},\"tokens\":[\"Ann\"],\"labels\":[\"B-PER\"],\
-                 \"spans\":[{{\"start\":0,\"end\":1,\"type\":\"PER\"}}]}}\n"
+                 \"spans\":[{{\"token_start\":0,\"token_end\":1,\"type\":\"PER\"}}]}}\n"
             ),
         );
     }

@@ -35,7 +35,10 @@ fn sample_model(options: &str) -> TestDir {
 /// The response with these sentences, as lines of JSON.
 fn response(lines: &str) -> String {
     let lines: Vec<&str> = lines.lines().collect();
-    format!("{{\"model\":\"m\",\"sentences\":[{}]}}\n", lines.join(","))
+    format!(
+        "{{\"version\":1,\"model\":\"m\",\"sentences\":[{}]}}\n",
+        lines.join(",")
+    )
 }
 
 /// A response with these sentences for each input.
@@ -45,7 +48,10 @@ fn list_response<'a>(results: impl IntoIterator<Item = &'a str>) -> String {
         format!("{{\"sentences\":[{}]}}", lines.join(","))
     };
     let results: Vec<String> = results.into_iter().map(result).collect();
-    format!("{{\"model\":\"m\",\"results\":[{}]}}\n", results.join(","))
+    format!(
+        "{{\"version\":1,\"model\":\"m\",\"results\":[{}]}}\n",
+        results.join(",")
+    )
 }
 
 #[test]
@@ -232,6 +238,18 @@ fn models_are_chosen_by_name_and_the_first_is_the_default() {
     let names = server.post("/tag", &body);
     assert_eq!(names.labels(), [json!(["B-PER", "I-PER", "O"])]);
     assert_eq!(names.json()["model"], "names");
+    assert_eq!(names.json()["version"], 1);
+    let span = json!([{"token_start": 0, "token_end": 2, "type": "PER"}]);
+    assert_eq!(names.json()["sentences"][0]["spans"], span);
+    for (query, start) in [("", 3), ("?offsets=bytes", 6), ("?offsets=utf16", 4)] {
+        let answer = server.post(&format!("/tag{query}"), "{\"text\":\"😀. Ann left.\"}");
+        let span = &answer.json()["sentences"][1]["spans"][0];
+        let expected = json!({
+            "start": start, "end": start + 3, "text": "Ann",
+            "token_start": 0, "token_end": 1, "type": "PER"
+        });
+        assert_eq!(*span, expected, "{query}");
+    }
     let tags = server.post("/tag?model=pos", &body);
     assert_eq!(tags.labels(), [json!(["NNP", "NNP", "VBD"])]);
     assert_eq!(tags.json()["model"], "pos");

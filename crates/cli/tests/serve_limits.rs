@@ -136,7 +136,7 @@ fn no_request_takes_more_memory_than_the_limits_say() {
     let keys = vec!["z"; 2000].join(",");
     let known = json!({"tokens": tokens, "z": vec!["O"; 100_000]}).to_string();
     let spans: Vec<_> = (0..30_000)
-        .map(|i| json!({"start": i, "end": i + 1, "type": "PER"}))
+        .map(|i| json!({"token_start": i, "token_end": i + 1, "type": "PER"}))
         .collect();
     let spans = json!({"tokens": &tokens[..50_000], "z": spans}).to_string();
     let list = |item: &str, count: usize| vec![item; count].join(",");

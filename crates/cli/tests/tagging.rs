@@ -137,7 +137,8 @@ fn json_lines_keep_their_other_keys() {
     assert_eq!(
         tagged,
         "{\"id\":7,\"source\":{\"a\": 1.50},\"tokens\":[\"Ann\",\"Lee\"],\
-         \"labels\":[\"B-PER\",\"I-PER\"],\"spans\":[{\"start\":0,\"end\":2,\"type\":\"PER\"}]}\n"
+         \"labels\":[\"B-PER\",\"I-PER\"],\"spans\":[{\"token_start\":0,\"token_end\":2,\
+         \"type\":\"PER\"}]}\n"
     );
 }
 
@@ -151,11 +152,13 @@ fn json_lines_with_a_text_are_tokenized_and_tagged() {
     assert_eq!(tagged[1]["id"], 8);
     assert_eq!(
         tagged[1]["spans"],
-        json!([{"start": 0, "end": 1, "type": "PER", "text": "Bob"}])
+        json!([{
+            "start": 10, "end": 13, "text": "Bob", "token_start": 0, "token_end": 1, "type": "PER"
+        }])
     );
-    assert_eq!(tagged[1]["offsets"][0]["chars"], json!([0, 3]));
+    assert_eq!(tagged[1]["offsets"][0], json!([10, 13]));
     assert_eq!(tagged[1]["text"], "Bob left.");
-    assert_eq!(tagged[1]["offset"]["chars"], json!([10, 19]));
+    assert_eq!(tagged[1]["offset"], json!([10, 19]));
 }
 
 #[test]
@@ -202,23 +205,32 @@ fn text_becomes_conllu() {
 
 #[test]
 fn text_becomes_json_with_offsets() {
-    let tagged = ner_model()
-        .run_with_stdin("tag m --output jsonl", "  Ann  left ")
-        .json();
-    assert_eq!(
-        tagged,
-        json!({
-            "tokens": ["Ann", "left"],
-            "labels": ["B-PER", "O"],
-            "spans": [{"start": 0, "end": 1, "type": "PER", "text": "Ann"}],
-            "offsets": [
-                {"bytes": [0, 3], "chars": [0, 3]},
-                {"bytes": [5, 9], "chars": [5, 9]}
-            ],
-            "text": "Ann  left",
-            "offset": {"bytes": [2, 11], "chars": [2, 11]}
-        })
-    );
+    let dir = ner_model();
+    for (options, before) in [
+        ("", 3),
+        (" --offsets chars", 3),
+        (" --offsets bytes", 6),
+        (" --offsets utf16", 4),
+    ] {
+        let tag = format!("tag m --output jsonl{options}");
+        let tagged = dir.run_with_stdin(&tag, "😀\n Ann  left ").json_lines();
+        let at = |start: usize, end: usize| json!([before + start, before + end]);
+        assert_eq!(
+            tagged[1],
+            json!({
+                "tokens": ["Ann", "left"],
+                "labels": ["B-PER", "O"],
+                "spans": [{
+                    "start": before, "end": before + 3, "text": "Ann",
+                    "token_start": 0, "token_end": 1, "type": "PER"
+                }],
+                "offsets": [at(0, 3), at(5, 9)],
+                "text": "Ann  left",
+                "offset": at(0, 9)
+            }),
+            "{options}"
+        );
+    }
 }
 
 #[test]
@@ -238,7 +250,7 @@ fn columns_become_every_other_format() {
         (
             "jsonl",
             "{\"tokens\":[\"Ann\",\"left\"],\"labels\":[\"B-PER\",\"O\"],\
-             \"spans\":[{\"start\":0,\"end\":1,\"type\":\"PER\"}]}\n",
+             \"spans\":[{\"token_start\":0,\"token_end\":1,\"type\":\"PER\"}]}\n",
         ),
         (
             "conllu",

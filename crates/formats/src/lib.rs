@@ -29,12 +29,10 @@
 mod escaped;
 mod input_format;
 mod line_break;
-mod offset_unit;
 mod read;
 mod write;
 
 pub use escaped::Escaped;
 pub use input_format::InputFormat;
-pub use offset_unit::OffsetUnit;
 pub use read::{Brat, Misaligned, SeveralLabels, SpanOptions, Spans, annotation_files};
 pub use write::{Inline, SlashTags, TextFormat, TextWriter, hue};

@@ -83,7 +83,7 @@ pub struct StorageOptions {
     /// With f16 or i8 and --dev, the score is reported before and after rounding.
     #[arg(long, value_parser = named::<Precision>(), hide_short_help = true)]
     precision: Option<Precision>,
-    /// Amount added to the score of every start of a span; positive values favor recall
+    /// Amount subtracted from the score of `O` when tagging spans; positive values favor recall
     /// [default: auto]
     ///
     /// `auto` selects the value with the best F1 on --dev, together with the best iteration.

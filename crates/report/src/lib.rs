@@ -93,14 +93,16 @@ impl Report {
     /// [`Error::Io`] if the file cannot be read or is too large; [`Error::Input`] with the line if
     /// it is none of these.
     pub fn add_file(&mut self, path: &Path) -> Result<()> {
-        self.add(
-            &read_text(path, MAX_FILE, EXPECTED)?,
-            &path.display().to_string(),
-        )
+        let text = read_text(path, MAX_FILE, EXPECTED)?;
+        self.add_log(&text, &path.display().to_string())
     }
 
-    /// Adds the text of a file.
-    fn add(&mut self, text: &str, file: &str) -> Result<()> {
+    /// Adds the text of such a file, called `file`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the line if it is none of these.
+    pub fn add_log(&mut self, text: &str, file: &str) -> Result<()> {
         let unexpected = |line, found: &str| {
             let message = format!("found {found}; expected {EXPECTED}");
             Err(Error::input(Place::line(file, line), message))

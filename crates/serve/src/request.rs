@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
-use dropchain::corpus::{Format, JsonObject, ReadOptions, Reader};
+use dropchain::corpus::{Format, JsonObject, OffsetUnit, ReadOptions, Reader};
 use dropchain::label::{Labeling, Scheme};
 use dropchain::memory::input_over_limit;
 use dropchain::sentence::{Schema, Separation};
@@ -77,7 +77,7 @@ pub fn json_response(body: impl Into<Bytes>) -> Response {
 }
 
 /// The options that there are.
-const NAMES: &str = "model, marginals, nbest, constrain, scheme and forced";
+const NAMES: &str = "model, marginals, nbest, constrain, scheme, forced and offsets";
 
 /// Maximum number of best label sequences. `tag` has no such limit.
 const MAX_NBEST: usize = 1000;
@@ -99,6 +99,8 @@ pub struct RequestOptions {
     pub scheme: Option<Scheme>,
     /// The keys of known labels and spans.
     pub forced: Vec<String>,
+    /// What positions in texts count.
+    pub offsets: OffsetUnit,
 }
 
 impl RequestOptions {
@@ -140,6 +142,10 @@ impl RequestOptions {
             "scheme" => {
                 let schemes = |_| expected("raw, io, iob1, iob2, bioes or plain");
                 self.scheme = Some(value.parse().map_err(schemes)?);
+            }
+            "offsets" => {
+                let units = |_| expected("chars, bytes or utf16");
+                self.offsets = value.parse().map_err(units)?;
             }
             "forced" => {
                 // A key is cheap to repeat, and its labels are not.
@@ -452,11 +458,14 @@ mod tests {
 
     #[test]
     fn options_are_those_of_the_query() {
-        let options = RequestOptions::parse("model=a%2Eb&marginals&nbest=3&forced=x%2Cy").unwrap();
+        let options =
+            RequestOptions::parse("model=a%2Eb&marginals&nbest=3&forced=x%2Cy&offsets=utf16");
+        let options = options.unwrap();
         assert_eq!(options.model.as_deref(), Some("a.b"));
         assert!(options.tag.marginals && options.tag.probability && options.tag.constrain);
         assert_eq!(options.tag.nbest, 3);
         assert_eq!(options.forced, ["x", "y"]);
+        assert_eq!(options.offsets, OffsetUnit::Utf16);
         let options = RequestOptions::parse("").unwrap();
         assert_eq!(options.tag, TagOptions::default());
     }
@@ -479,6 +488,10 @@ mod tests {
             (
                 "scheme=x",
                 "option \"scheme\": expected raw, io, iob1, iob2, bioes or plain, found \"x\"",
+            ),
+            (
+                "offsets=utf8",
+                "option \"offsets\": expected chars, bytes or utf16, found \"utf8\"",
             ),
             ("nbest=2&nbest=3", "the option \"nbest\" is given twice"),
             ("forced=a&forced=b", "the option \"forced\" is given twice"),

@@ -20,6 +20,9 @@ use crate::request::{ApiError, RequestOptions, TagRequest};
 /// search for them but its end.
 const MAX_NBEST_TOKENS: usize = 1_000_000;
 
+/// The version of the answer, raised when something in it changes its place or meaning.
+const VERSION: u32 = 1;
+
 /// The least bytes of a marginal in a response: `"O":1,`.
 const LEAST_MARGINAL: usize = 6;
 
@@ -91,11 +94,15 @@ pub fn answer(
     let write_options = WriteOptions {
         spans: header.encodes_spans(),
         joined: header.joined_names().to_vec(),
+        offsets: options.offsets,
         ..WriteOptions::new(OutputFormat::Jsonl)
     };
     let is_list = request.list_length().is_some();
     let mut answer = Answer::default();
-    answer.push(&format!("{{\"model\":{},", Value::from(name)));
+    answer.push(&format!(
+        "{{\"version\":{VERSION},\"model\":{},",
+        Value::from(name)
+    ));
     answer.push(if is_list { "\"results\":[" } else { "" });
     let mut rest = inputs.into_iter().zip(&sentences).enumerate().peekable();
     for input in 0..request.list_length().unwrap_or(1) {

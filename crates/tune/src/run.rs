@@ -13,7 +13,7 @@ use super::search_run::{SearchData, SearchRun};
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use dropchain::error::{Error, Result};
-use dropchain::model::{Model, ScoredIteration, TrainingRecord};
+use dropchain::model::{Model, TrainingRecord};
 use dropchain::train::{Pruned, Rounded, TrainSettings};
 
 /// The result of a search.
@@ -158,18 +158,13 @@ impl TrialResult {
         refit_iterations: Option<usize>,
     ) -> TrainingRecord {
         let kept = refit_iterations.unwrap_or(self.best_iteration);
-        let (regularization, score) = (settings.regularization(), self.score);
-        let best = score.filter(|_| refit_iterations.is_none());
-        let best = best.map(|score| ScoredIteration {
-            iteration: kept,
-            score: score.value(),
-        });
+        let regularization = settings.regularization();
         // Online learners count the iterations of their warm-up.
         let warm_up = match kept.saturating_sub(self.counted_best) {
             0 => settings.warm_up(),
             warm_up => warm_up,
         };
-        let noise = regularization.noise.exposure(kept, warm_up, best);
+        let noise = regularization.noise.exposure(kept, warm_up);
         let record = TrainingRecord {
             iterations: refit_iterations.unwrap_or(self.iterations),
             best_iteration: kept,

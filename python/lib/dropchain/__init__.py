@@ -8,10 +8,12 @@
 ================================  ===========================================================
 :func:`train`                     from labeled sentences to a model
 :class:`Tagger`                   words, text, batches: labels, spans, probabilities
-:class:`Corpus`                   sentences from files, lists, data sets
+:class:`Corpus`                   sentences from files, lists, frames, documents of spaCy
 :class:`Template`                 which features a token has
 :func:`evaluate`, :func:`compare` scores of predictions; whether a difference is significant
 :func:`tune`                      search for the best training options
+:func:`check`                     mistakes in labeled data, before training
+:func:`explain`, :func:`report`   why a label; training and errors in one page
 :func:`cluster`                   word clusters from unlabeled text
 ================================  ===========================================================
 
@@ -21,6 +23,7 @@ sklearn-crfsuite.
 
 from __future__ import annotations
 
+from dropchain._checking import check, explain, report
 from dropchain._clusters import cluster
 from dropchain._dropchain import (
     Corpus,
@@ -42,9 +45,11 @@ from dropchain._scores import Comparison, Difference, Evaluation, Score
 from dropchain._training import train
 from dropchain._tuning import tune
 from dropchain._values import (
+    CheckResult,
     Clusters,
     Explanation,
     Path,
+    Report,
     Span,
     TaggedSentence,
     TaggedText,
@@ -54,6 +59,7 @@ from dropchain._values import (
 )
 
 __all__ = [
+    "CheckResult",
     "Clusters",
     "Comparison",
     "Corpus",
@@ -65,6 +71,7 @@ __all__ = [
     "Iteration",
     "ModelError",
     "Path",
+    "Report",
     "Score",
     "Sentence",
     "Span",
@@ -81,9 +88,12 @@ __all__ = [
     "Trial",
     "TuneResult",
     "__version__",
+    "check",
     "cluster",
     "compare",
     "evaluate",
+    "explain",
+    "report",
     "sample_corpus",
     "spans",
     "train",

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from dropchain import _data, _datasets, _dropchain, _files
-from dropchain._dropchain import Corpus
+from dropchain import _data, _docs, _dropchain, _files
 from dropchain._progress import SearchProgress
 from dropchain._values import Clusters
 
@@ -23,14 +22,14 @@ def cluster(
     memory: int | None = None,
     force: bool = False,
     format: str | None = None,
-    columns: Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
     comments: bool = False,
 ) -> Clusters:
     """Learn Brown clusters of words from unlabeled text, for ``cluster("…")`` in templates.
 
     Parameters
     ----------
-    texts : path, list of paths, Corpus, data set or iterable of sentences
+    texts : path, list of paths, or sentences in a form that :class:`Corpus` takes
         Files are streamed; ``.txt`` is raw text. Labels are ignored.
     clusters : int
         The number of clusters, 2 to 10,000.
@@ -57,10 +56,10 @@ def cluster(
     if output is not None:
         _files.check_output("output", output, "cluster file", files, force=force)
     corpus = None
-    if not files:
-        if _datasets.is_dataset(texts):
-            texts = Corpus.from_dataset(texts, unlabeled=True)
-        corpus = texts if isinstance(texts, Corpus) else Corpus(texts)
+    if not files or any(_docs.is_file(file) for file in files):
+        reading = {"format": format, "columns": columns, "comments": comments}
+        corpus = _data.unlabeled(texts, features=False, **reading)
+        files = []
     bar = SearchProgress(progress) if progress else None
     try:
         result = _dropchain.cluster({
@@ -69,7 +68,7 @@ def cluster(
             "clusters": clusters,
             "min_count": min_count,
             "format": format,
-            "columns": _data.column_names(columns),
+            "columns": columns,
             "comments": comments,
             "threads": threads,
             "memory": memory,

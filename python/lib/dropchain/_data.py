@@ -1,16 +1,63 @@
-"""Training data in any form."""
+"""Data in any form: the one place that tells what it is."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from dropchain import _datasets
+from dropchain import _docs, _tables, _tuples
 from dropchain._dropchain import AttributeCorpus, Corpus, Sentence, Tagger, Template
 from dropchain._features import Features
+from dropchain._layouts import listed
+from dropchain._tuples import described
+
+#: What :func:`kind` tells apart, with an example of each.
+FORMS = {
+    "files": '"train.conll" or ["a.jsonl", "b.conllu", "c.spacy"]',
+    "xy": 'X, y = [["Ada", "left"]], [["B-PER", "O"]]',
+    "tagged": '[[("Ada", "B-PER"), ("left", "O")]]',
+    "pairs": '[(["Ada", "left"], ["B-PER", "O"])]',
+    "table": 'a frame, or {"tokens": [["Ada", "left"]], "ner_tags": [["B-PER", "O"]]}',
+    "docs": "documents of spaCy, or a DocBin",
+    "offsets": '[("Ada left", {"entities": [(0, 3, "PER")]})]',
+    "sentences": 'a Corpus, or [Sentence(["Ada", "left"], ["B-PER", "O"])]',
+}
+
+
+def kind(data: Any) -> str | None:
+    """Return what data are, of :data:`FORMS`; None if they are none of these, such as sentences
+    without labels."""
+    if isinstance(data, (Corpus, AttributeCorpus)):
+        return "sentences"
+    if paths(data):
+        return "files"
+    if _tables.is_table(data):
+        return "table"
+    if _docs.is_docs(data):
+        return "docs"
+    if not isinstance(data, (list, tuple)) or not data:
+        return None
+    first = next((item for item in data if not _is_empty(item)), data[0])
+    if isinstance(first, Sentence):
+        return "sentences"
+    if _tuples.is_offsets(first):
+        return "offsets"
+    if isinstance(data, tuple) and len(data) == 2:
+        return "xy"
+    if all(_tuples.is_pair(item) for item in data):
+        if all(_tuples.is_row(part) for item in data for part in item):
+            raise ValueError(
+                f"found {described(first)} as a sentence, which can be two tokens with their "
+                "tags, or tokens and their labels; expected lists, such as "
+                f"{FORMS['tagged']} or {FORMS['pairs']}"
+            )
+        return "pairs"
+    if isinstance(first, (list, tuple)) and first and _tuples.is_row(first[0]):
+        return "tagged"
+    return None
 
 
 def paths(data: Any) -> list[str]:
@@ -23,46 +70,96 @@ def paths(data: Any) -> list[str]:
     return []
 
 
-def column_names(columns: Iterable[str] | None) -> list[str] | None:
-    """Return the names of columns as a list."""
+def column_names(columns: str | Iterable[str] | None) -> list[str] | None:
+    """Return the names of columns as a list; in a string they have commas in between."""
     if isinstance(columns, str):
-        raise TypeError(f"found {columns!r} (str) as columns; expected a list of names")
-    return None if columns is None else list(columns)
+        return [name.strip() for name in columns.split(",")]
+    return None if columns is None else listed(columns)
+
+
+def corpus(
+    sentences: Any,
+    labels: Any = None,
+    *,
+    sentence: str | Iterable[str] | None = None,
+    word: str | None = None,
+    label: str | int | None = None,
+    columns: str | Iterable[str] | None = None,
+    names: Iterable[str] | None = None,
+    unlabeled: bool = False,
+    weights: Iterable[float] | None = None,
+    misaligned: str | None = None,
+) -> Corpus:
+    """Convert what is in memory: see :class:`Corpus`."""
+    columns = column_names(columns)
+    given: dict[str, Any] = {"sentence": sentence, "word": word, "names": names}
+    if isinstance(sentences, (str, bytes)):
+        raise ValueError(
+            f"found {described(sentences)} as X; expected an iterable of sentences (files: "
+            "Corpus.read)"
+        )
+    if hasattr(sentences, "__next__") or _tables.is_column(sentences):
+        sentences = listed(sentences)
+    form = None if _is_matrix(sentences) else kind(sentences)
+    if form != "table":
+        _check_not_given(given, sentences)
+    if misaligned is not None and form != "offsets":
+        raise ValueError("misaligned is for spans of characters")
+    options: Any = {"columns": columns, "weights": weights, "unlabeled": unlabeled}
+    options["label"] = None if label is None else str(label)
+    if form == "table":
+        return _tables.corpus(sentences, listed_labels(labels), **given, **options)
+    if labels is None and form == "docs":
+        return _docs.corpus(sentences, **options)
+    if labels is None and form == "offsets":
+        return _tuples.of_offsets(sentences, unlabeled, weights, misaligned)
+    if labels is None and form == "pairs":
+        labels = None if unlabeled else [pair[1] for pair in sentences]
+        sentences = [pair[0] for pair in sentences]
+    elif labels is None and form == "tagged":
+        sentences, labels, columns = _tuples.of_rows(sentences, columns, label, unlabeled)
+    elif labels is not None:
+        labels = _divided(listed_labels(labels), sentences)
+    return Corpus._of(sentences, labels, columns, weights)
 
 
 def labeled(
     data: Any,
     name: str,
+    y: Any = None,
     *,
     compact: bool = False,
-    columns: Iterable[str] | None = None,
-    label: str | int | None = None,
+    columns: str | Iterable[str] | None = None,
     weights: Iterable[float] | None = None,
-    **reading: Any,
+    **options: Any,
 ) -> Corpus | AttributeCorpus:
     """Read or convert labeled sentences; `name` is that of the argument.
 
     Features in memory become an `AttributeCorpus` if it is to be `compact`.
     """
-    columns = column_names(columns)
-    if weights is not None and not isinstance(data, tuple):
-        raise ValueError("weights are those of sentences in memory; expected (X, y) as data")
-    if isinstance(data, (Corpus, AttributeCorpus)):
-        return data
-    if files := paths(data):
-        return Corpus.read(files, columns=columns, label=label, **reading)
-    if _datasets.is_dataset(data):
-        label = None if label is None else str(label)
-        return Corpus.from_dataset(data, label=label, columns=columns)
-    if isinstance(data, tuple) and len(data) == 2:
-        sentences, labels = data
-        return _from_memory(sentences, labels, compact, columns, weights)
-    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Sentence):
-        return Corpus(data)
-    raise TypeError(
-        f"found {_describe(data)} as {name}; expected a Corpus, files, sentences and labels "
-        "(X, y), or a data set"
-    )
+    if hasattr(data, "__next__") or _tables.is_column(data):
+        data = listed(data)
+    form = None if y is not None else kind(data)
+    if form == "files" or isinstance(data, (Corpus, AttributeCorpus)) and y is None:
+        if weights is not None:
+            raise ValueError("weights are those of sentences in memory; expected (X, y) as data")
+        if isinstance(data, (Corpus, AttributeCorpus)):
+            return data
+        _check_not_given({key: options.pop(key, None) for key in ("sentence", "word")}, data)
+        return Corpus.read(paths(data), columns=columns, **options)
+    if form == "xy":
+        data, y = data
+    of_memory = ("sentence", "word", "label", "misaligned")
+    known: dict[str, Any] = {key: options.get(key) for key in of_memory}
+    known.update(columns=columns, weights=weights)
+    if form == "tagged" and columns is not None and known["label"] is None:
+        known["label"] = -1
+    if y is not None and form != "table" and not _tables.is_table(data):
+        _check_not_given({key: known[key] for key in ("sentence", "word")}, data)
+        return _from_memory(data, y, compact, known)
+    if form is None and y is None:
+        raise TypeError(_unknown(data, name))
+    return corpus(data, y, **known)
 
 
 def unlabeled(data: Any, features: bool, **reading: Any) -> Corpus:
@@ -70,27 +167,80 @@ def unlabeled(data: Any, features: bool, **reading: Any) -> Corpus:
     if isinstance(data, Corpus):
         return data
     if files := paths(data):
-        corpus = None
+        corpora = []
         for file in files:
             options = dict(reading)
             if options.get("format") is None and file.lower().removesuffix(".gz").endswith(".txt"):
                 options["format"] = "text"
-            part = Corpus.read(file, unlabeled=True, **options)
-            corpus = part if corpus is None else corpus + part
-        assert corpus is not None
-        return corpus
-    if _datasets.is_dataset(data):
-        return Corpus.from_dataset(data, unlabeled=True)
+            corpora.append(Corpus.read(file, unlabeled=True, **options))
+        return sum(corpora[1:], corpora[0])
     columns = None if features else reading.get("columns")
-    return Corpus(data, columns=columns)
+    if features and kind(data) == "tagged":  # features are tuples
+        return Corpus._of(data)
+    return corpus(data, columns=columns, unlabeled=True)
+
+
+def sentences(data: Any) -> Any:
+    """Convert tables and documents for a tagger; what it takes itself stays as it is."""
+    if isinstance(data, Corpus) or not (_tables.is_table(data) or _docs.is_docs(data)):
+        return data
+    return corpus(data, unlabeled=True)
+
+
+def labels_or_corpus(data: Any, name: str, **reading: Any) -> Any:
+    """Read or convert what has labels; the labels of sentences stay as they are."""
+    if are_labels(data) or kind(data) is None:
+        return data
+    return labeled(data, name, **reading)
+
+
+def told_apart(data: Any, second: Any, dev: Any) -> tuple[Any, Any, Any]:
+    """Return data, labels and development data, of which `second` is either."""
+    if second is None:
+        return data, None, dev
+    if not are_labels(second, data):
+        if dev is not None:
+            raise ValueError(
+                f"found {described(second)} as y; expected the labels of each sentence, such as "
+                "[['B-PER', 'O']]"
+            )
+        return data, None, second
+    form = None if _is_matrix(data) else kind(data)
+    has_own = form is not None and form != "table"
+    if isinstance(data, Corpus):
+        has_own = any(labels is not None for labels in data.labels)
+    elif form == "tagged" or form == "sentences":
+        has_own = form == "tagged"
+    if has_own:
+        raise ValueError(
+            "data have labels of their own, and the second argument looks like labels, too; "
+            f"expected (X, y), or development data, such as {FORMS['files']}, "
+            f"{FORMS['tagged']} or (X_dev, y_dev)"
+        )
+    return data, second, dev
+
+
+def are_labels(value: Any, data: Any = None) -> bool:
+    """Return whether an object is the labels of each sentence or, of a table, of each token."""
+    if isinstance(value, (str, bytes, Mapping, Corpus, AttributeCorpus, Features)):
+        return False
+    if _is_column(value):
+        return True
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    if all(isinstance(item, str) for item in value):
+        return isinstance(data, Features) or _tables.is_table(data)
+    is_flat = isinstance(value, tuple) and len(value) == 2  # or else (X, y)
+    return all(item is None or _is_label_list(item, is_flat) for item in value)
+
+
+def listed_labels(labels: Any) -> Any:
+    """Return labels of an array or a column as lists."""
+    return listed(labels) if _is_column(labels) else labels
 
 
 def _from_memory(
-    sentences: Any,
-    labels: Any,
-    compact: bool,
-    columns: list[str] | None,
-    weights: Iterable[float] | None,
+    sentences: Any, labels: Any, compact: bool, options: dict[str, Any]
 ) -> Corpus | AttributeCorpus:
     if _is_matrix(sentences):
         raise ValueError(
@@ -98,18 +248,61 @@ def _from_memory(
             "Features(X, lengths=…)"
         )
     if isinstance(sentences, (str, bytes, dict)):
-        raise ValueError(f"found {_describe(sentences)} as X; expected a list of sentences")
-    if isinstance(sentences, Features):
-        labels = _divide(labels, sentences.lengths)
-    if not isinstance(sentences, (list, tuple, Corpus)):
-        sentences = list(sentences)
+        raise ValueError(f"found {described(sentences)} as X; expected a list of sentences")
+    if not isinstance(sentences, (list, tuple, Corpus, Features)):
+        sentences = listed(sentences)
+    weights = options["weights"]
     if weights is not None:
         weights = [float(weight) for weight in weights]
-    if isinstance(sentences, Corpus) or columns is not None or _has_words(sentences):
-        return Corpus(sentences, labels, columns=columns, weights=weights)
-    if compact:
-        return AttributeCorpus(sentences, labels, weights)
-    return Corpus(sentences, labels, weights=weights)
+    columns = options["columns"]
+    has_words = isinstance(sentences, Corpus) or columns is not None or _has_words(sentences)
+    if compact and not has_words:
+        return AttributeCorpus(sentences, _divided(listed_labels(labels), sentences), weights)
+    return corpus(sentences, labels, columns=columns, weights=weights)
+
+
+def _check_not_given(options: dict[str, Any], data: Any) -> None:
+    """Check that options of tables are not given."""
+    used = ", ".join(name for name, value in options.items() if value is not None)
+    if used:
+        raise ValueError(f"{used}: columns of tables; found {described(data)}")
+
+
+def _unknown(data: Any, name: str) -> str:
+    """Return the message for data that are none of the forms, with the nearest."""
+    found = f"found {described(data)} as {name}"
+    first = data[0] if isinstance(data, (list, tuple)) and data else None
+    if isinstance(first, (list, tuple)) and all(isinstance(item, str) for item in first):
+        return (
+            f"{found}, words without labels; expected X, y, such as {FORMS['xy']}, or labels with "
+            f"the words, such as {FORMS['tagged']}"
+        )
+    return f"{found}; expected one of\n  " + "\n  ".join(FORMS.values())
+
+
+def _is_empty(item: Any) -> bool:
+    return isinstance(item, (list, tuple)) and not item
+
+
+def _is_label_list(item: Any, is_flat: bool = False) -> bool:
+    """Return whether an item is the labels of a sentence; if it is flat, a label for each token."""
+    if _is_column(item):
+        return True
+    is_flat = is_flat or isinstance(item, tuple)
+    return isinstance(item, (list, tuple)) and all(
+        label is None
+        or isinstance(label, str)
+        or not is_flat
+        and isinstance(label, (list, set, frozenset))
+        and all(isinstance(name, str) for name in label)
+        for label in item
+    )
+
+
+def _is_column(value: Any) -> bool:
+    """Return whether an object is an array or a column of a table."""
+    is_array = isinstance(value, np.ndarray) and not _is_matrix(value)
+    return is_array or _tables.is_column(value)
 
 
 def _is_matrix(value: Any) -> bool:
@@ -130,11 +323,11 @@ def _has_words(sentences: Any) -> bool:
     return True
 
 
-def _divide(labels: Any, lengths: list[int]) -> Any:
+def _divided(labels: Any, sentences: Any) -> Any:
     """Divide the labels of all tokens into those of sentences, unless they are already."""
-    if labels is None:
-        return None
-    labels = list(labels)
+    if not isinstance(sentences, Features):
+        return labels
+    labels, lengths = listed(labels), sentences.lengths
     if not labels or not isinstance(labels[0], str):
         return labels
     if len(labels) != sum(lengths):
@@ -150,7 +343,7 @@ def template(value: Any) -> Template | None:
     if isinstance(value, os.PathLike):
         return Template.read(value)
     if not isinstance(value, str):
-        raise TypeError(f"found {_describe(value)} as template; expected a name, file or Template")
+        raise TypeError(f"found {described(value)} as template; expected a name, file or Template")
     if os.path.isfile(value):
         return Template.read(value)
     if value in Template.shipped_names():
@@ -169,11 +362,4 @@ def tagger(value: Any, name: str) -> Tagger | None:
         return value
     if isinstance(value, (str, os.PathLike)):
         return Tagger.open(value)
-    raise TypeError(f"found {_describe(value)} as {name}; expected a Tagger or the file of a model")
-
-
-def _describe(value: Any) -> str:
-    text = repr(value)
-    if len(text) > 60:
-        text = text[:60] + "…"
-    return f"{text} ({type(value).__name__})"
+    raise TypeError(f"found {described(value)} as {name}; expected a Tagger or the file of a model")

@@ -17,7 +17,9 @@ def evaluate(
     threads: int | None = None,
     constrain: bool = True,
     format: str | None = None,
-    columns: Iterable[str] | None = None,
+    sentence: str | Iterable[str] | None = None,
+    word: str | None = None,
+    columns: str | Iterable[str] | None = None,
     label: str | int | None = None,
     plain_labels: str = "auto",
     outside: str | None = None,
@@ -26,7 +28,7 @@ def evaluate(
 
     Parameters
     ----------
-    gold : Corpus, labels of each sentence, or what :func:`dropchain.train` takes as data
+    gold : labels of each sentence, or what :func:`dropchain.train` takes as data, (X, y) too
         The right labels.
     predicted : Tagger, Corpus or labels of each sentence
         A tagger tags the sentences of `gold`, which must then be more than labels.
@@ -34,8 +36,9 @@ def evaluate(
         Of the tagger.
     constrain : bool
         Whether the tagger predicts only sequences that are legal in the label scheme.
-    format, columns, label
-        How to read files: see :meth:`Corpus.read`. By default those of the tagger's corpus.
+    format, sentence, word, columns, label
+        How to read files and tables: see :meth:`Corpus.read` and :class:`Corpus`. By default files
+        are read like the tagger's corpus.
     plain_labels : {"auto", "spans", "tags"}
         What labels without B- or I- are: types of spans (PERSON, O) or tags (parts of speech); by
         default what the tagger says, or what they look like.
@@ -60,12 +63,11 @@ def evaluate(
                   PER: precision: 100.00%; recall: 100.00%; FB1: 100.00  1
     <BLANKLINE>
     """
-    reading: dict[str, Any] = {"format": format, "columns": columns, "label": label}
+    reading: dict[str, Any] = {"columns": columns, "label": label}
+    reading = {**reading, "sentence": sentence, "word": word, "format": format}
     if not isinstance(predicted, Tagger):
-        if _data.paths(predicted):
-            predicted = _data.labeled(predicted, "predicted", format=format)
-        if _data.paths(gold):
-            gold = _data.labeled(gold, "gold", **reading)
+        predicted = _data.labels_or_corpus(predicted, "predicted", format=format)
+        gold = _data.labels_or_corpus(gold, "gold", **reading)
         return _dropchain.evaluate(gold, predicted, plain_labels, outside)
     if _data.paths(gold):
         reading["like"] = predicted
@@ -100,7 +102,7 @@ def compare(
 
     Parameters
     ----------
-    gold : Corpus or labels of each sentence
+    gold : as for :func:`evaluate`
         The right labels.
     a, b : Tagger, Corpus or labels of each sentence
         Two taggers, or what they predicted.
@@ -121,8 +123,7 @@ def compare(
     >>> comparison.f1
     Difference(a=1.0000, b=0.5000, difference=-0.5000, p_value=0.0690)
     """
-    if _data.paths(gold):
-        gold = _data.labeled(gold, "gold")
+    gold = _data.labels_or_corpus(gold, "gold")
     a, b = (_predictions(gold, part, name, threads) for part, name in ((a, "a"), (b, "b")))
     return _dropchain.compare(gold, a, b, samples, seed, threads, plain_labels, outside)
 
@@ -133,4 +134,4 @@ def _predictions(gold: Any, predicted: Any, name: str, threads: int | None) -> A
         if not isinstance(gold, Corpus):
             raise TypeError(f"{name} is a tagger; expected a Corpus as gold, to be tagged")
         return predicted.tag_batch(gold, threads=threads)
-    return _data.labeled(predicted, name) if _data.paths(predicted) else predicted
+    return _data.labels_or_corpus(predicted, name)

@@ -109,5 +109,7 @@ def _is_kind(beginning: bytes, kind: str) -> bool:
         return beginning.startswith(_MODEL)
     if kind == "checkpoint":
         return beginning.startswith(_CHECKPOINT)
+    if kind == "report":
+        return beginning[:15].lower() == b"<!doctype html>"
     fields = beginning.split(b"\n", 1)[0].split(b"\t")
     return len(fields) == 3 and not fields[0].strip(b"01") and fields[2].isdigit()

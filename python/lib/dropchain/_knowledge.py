@@ -32,7 +32,7 @@ class Knowledge:
         self,
         template: Template | None,
         base: Tagger | None,
-        columns: Iterable[str] | None,
+        columns: str | Iterable[str] | None,
         memory: int | None,
     ) -> Template | None:
         """Return the template, or that of the model that training continues from, with lines for

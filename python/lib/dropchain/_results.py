@@ -99,15 +99,17 @@ class TrainResult:
     is_first_pass: bool = False
     """Whether the model is the first of two passes alone: training ended before the second had a
     result."""
+    log: str = ""
+    """The log of the run as `dropchain train --log` writes it, for :func:`dropchain.report`."""
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save the model: see :meth:`Tagger.save`."""
         self.tagger.save(path, force=force)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the tagger, for JSON."""
+        """Return everything but the tagger and the log, for JSON."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["tagger"]
+        del fields["tagger"], fields["log"]
         fields["history"] = [iteration.to_dict() for iteration in self.history]
         fields["options"] = dict(self.options)
         fields["data"] = dict(self.data)
@@ -226,9 +228,9 @@ class TuneResult:
         self.tagger.save(path, force=force)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the tagger, for JSON."""
+        """Return everything but the tagger and the log, for JSON."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["tagger"]
+        del fields["tagger"], fields["log"]
         fields["trials"] = [trial.to_dict() for trial in self.trials]
         fields["options"] = dict(self.options)
         return fields

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def train(
     data: Any,
+    y: Any = None,
     dev: Any = None,
     *,
     template: str | os.PathLike[str] | Template | None = None,
@@ -43,7 +44,9 @@ def train(
     resume: bool = False,
     force: bool = False,
     format: str | None = None,
-    columns: Iterable[str] | None = None,
+    sentence: str | Iterable[str] | None = None,
+    word: str | None = None,
+    columns: str | Iterable[str] | None = None,
     label: str | int | None = None,
     comments: bool = False,
     partial_labels: bool = False,
@@ -54,13 +57,15 @@ def train(
 
     Parameters
     ----------
-    data : Corpus, path, list of paths, (X, y) or data set
-        Labeled sentences. In ``(X, y)`` a sentence is a list of words; or, without a template, of
-        features: dicts (numbers, booleans, strings, nested dicts and lists), lists of strings, a
-        two-dimensional array, a sparse matrix; see :class:`Features` for their names. Labels are
-        strings, None if unknown, lists if one of several. For data sets see
-        :meth:`Corpus.from_dataset`.
-    dev : same, or float, optional
+    data : Corpus, path, list of paths, X or (X, y), or sentences in another form
+        Labeled sentences: see :class:`Corpus` for the forms, frames and documents of spaCy among
+        them. In X a sentence is a list of words; or, without a template, of features: dicts
+        (numbers, booleans, strings, nested dicts and lists), lists of strings, a two-dimensional
+        array, a sparse matrix; see :class:`Features` for their names.
+    y : list of labels of each sentence, optional
+        The labels of X: strings, None if unknown, lists if one of several. What is no labels is
+        `dev`: ``train(X, y)`` and ``train(corpus, dev)`` are both understood.
+    dev : same as data, (X, y), or float, optional
         Development data: training stops when the score on them no longer rises, and the model has
         the weights with the best score. 0.1 holds out a tenth of `data`: whole documents if they
         mark enough of them, else blocks of adjacent sentences, chosen by `seed`; ``result.data``
@@ -100,10 +105,12 @@ def train(
         Continue from the checkpoint, if there is one.
     force : bool
         Replace existing files even if they are no models or checkpoints.
-    format, columns, label, comments, partial_labels
+    format, comments, partial_labels
         How to read files: see :meth:`Corpus.read`.
+    sentence, word, label, columns
+        The columns of tables and files: see :class:`Corpus` and :meth:`Corpus.read`.
     weights : iterable of float, optional
-        With ``(X, y)``: the weight of each sentence.
+        Of sentences in memory: the weight of each.
     **options
         See :class:`TrainOptions`: dropout, l2, l1, max_iterations, seed, …
 
@@ -126,12 +133,13 @@ def train(
     >>> import dropchain
     >>> X = [[{"word": "Ada", "upper": True}, {"word": "left"}], [{"word": "rain"}]]
     >>> y = [["PERSON", "OTHER"], ["OTHER"]]
-    >>> result = dropchain.train((X, y), dropout=0)
+    >>> result = dropchain.train(X, y, dropout=0)
     >>> result.tagger.tag([{"word": "Ada", "upper": True}])
     ['PERSON']
     """
     given = dict(locals())
     _options.check_names(options, "train")
+    given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
     every = _interval(checkpoint_every)
     arguments, [parsed] = prepared(given, [_data.template(template)], compact=True)
     bar = TrainingProgress(progress, options.get("max_iterations")) if progress else None
@@ -168,11 +176,12 @@ def prepared(
     checkpoint, unlabeled, memory = given["checkpoint"], given["unlabeled"], given["memory"]
     inputs = _inputs(given, templates) + knowledge.files
     _check_outputs(given["model"], checkpoint, inputs, given["resume"], given["force"])
-    names = ("format", "comments", "partial_labels", "label")
+    names = ("format", "comments", "partial_labels", "columns")
     reading = {name: given[name] for name in names}
-    reading["columns"] = columns = _data.column_names(given["columns"])
-    options = {**reading, "compact": compact and not isinstance(given["dev"], float)}
-    labeled = _data.labeled(given["data"], "data", weights=given["weights"], **options)
+    columns = given["columns"]
+    of_tables = {name: given[name] for name in ("sentence", "word", "label")}
+    options = {**reading, **of_tables, "compact": compact and not isinstance(given["dev"], float)}
+    labeled = _data.labeled(given["data"], "data", given["y"], weights=given["weights"], **options)
     dev = given["dev"]
     if not isinstance(dev, float):
         dev = None if dev is None else _data.labeled(dev, "dev", **options)
@@ -183,7 +192,7 @@ def prepared(
     templates = [knowledge.attach(one, base, columns, memory) for one in templates]
     text = None
     if unlabeled is not None:
-        del reading["label"], reading["partial_labels"]
+        del reading["partial_labels"]
         text = _data.unlabeled(unlabeled, features, **reading)
     arguments = {
         "labeled": labeled,

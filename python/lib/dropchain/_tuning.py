@@ -22,6 +22,7 @@ _SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
 
 def tune(
     data: Any,
+    y: Any = None,
     dev: Any = None,
     *,
     folds: int | None = None,
@@ -55,7 +56,9 @@ def tune(
     resume: bool = False,
     force: bool = False,
     format: str | None = None,
-    columns: Iterable[str] | None = None,
+    sentence: str | Iterable[str] | None = None,
+    word: str | None = None,
+    columns: str | Iterable[str] | None = None,
     label: str | int | None = None,
     comments: bool = False,
     partial_labels: bool = False,
@@ -69,11 +72,12 @@ def tune(
 
     Parameters
     ----------
-    data, dev, unlabeled, model, init, towards, threads, memory
+    data, y, dev, unlabeled, model, init, towards, threads, memory
         See :func:`dropchain.train`.
     clusters, vectors, gazetteers, cluster_count, vector_count
         See :func:`dropchain.train`.
-    checkpoint, resume, force, format, columns, label, comments, partial_labels, weights
+    checkpoint, resume, force, format, sentence, word, columns, label, comments, partial_labels,
+    weights
         See :func:`dropchain.train`.
     folds : int, optional
         Score by cross-validation with this many folds, instead of `dev`. The best configuration is
@@ -126,7 +130,8 @@ def tune(
     """
     given = dict(locals())
     _options.check_names(options, "tune")
-    if (dev is None) == (folds is None):
+    given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
+    if (given["dev"] is None) == (folds is None):
         raise ValueError("expected either dev or folds, to score configurations on")
     values = (dropout, edge_dropout, l2, l1, unlabeled_weight)
     space = {n: _axis(v, n) for n, v in zip(_SEARCHED, values) if v is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 class Span(NamedTuple):
     """A span of tokens, such as a name."""
 
-    start: int
+    token_start: int
     """The first token."""
-    end: int
+    token_end: int
     """One past the last token."""
     type: str
     """The type, such as ``PER``."""
@@ -97,7 +98,7 @@ class TextToken(NamedTuple):
     """A token of a text, with its label."""
 
     start: int
-    """Where it begins, in characters of the text."""
+    """Where it begins in the text, in characters unless ``offsets`` says otherwise."""
     end: int
     """Where it ends."""
     text: str
@@ -112,29 +113,30 @@ class TextSpan(NamedTuple):
     """A span of a text, such as a name."""
 
     start: int
-    """Where it begins, in characters of the text."""
+    """Where it begins in the text, in characters unless ``offsets`` says otherwise."""
     end: int
     """Where it ends."""
     type: str
     """The type, such as ``PER``."""
     text: str
     """Its text."""
-    tokens: tuple[int, int]
-    """Its tokens in the sentence: the first, and one past the last."""
+    token_start: int
+    """Its first token in the sentence."""
+    token_end: int
+    """One past its last token."""
     probability: float | None = None
     """The probability that the labels encode it, if it was asked for."""
 
     def __repr__(self) -> str:
-        start, end, type, text, _, probability = self
-        shown = f"start={start}, end={end}, type={type!r}, text={text!r}"
-        if probability is not None:
-            shown += f", probability={probability:.4f}"
-        return f"TextSpan({shown})"
+        known = {name: value for name, value in self._asdict().items() if value is not None}
+        if self.probability is not None:
+            known["probability"] = round(self.probability, 4)
+        return f"TextSpan({', '.join(f'{name}={value!r}' for name, value in known.items())})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TaggedSentence:
-    """A tagged sentence of a text. Offsets count the characters of the text."""
+    """A tagged sentence of a text. Positions count from the beginning of the text."""
 
     start: int
     """Where the first token begins."""
@@ -206,19 +208,35 @@ class TaggedText(list[TaggedSentence]):
 class Explanation(list[dict[str, Any]]):
     """Why the tokens of a sentence have their labels: what :meth:`Tagger.explain` returns.
 
-    A list with a dict for each token, which that method describes.
+    A list with a dict for each token, which that method describes. ``str(…)`` is the text of
+    `dropchain explain`.
     """
 
+    words: list[str]
+    """The words; of a sentence with features, `token 1`, `token 2` and so on."""
+
+    def __init__(
+        self, tokens: Iterable[dict[str, Any]] = (), words: Iterable[str] = (), text: str = ""
+    ) -> None:
+        super().__init__(tokens)
+        self.words = list(words)
+        self._text = text
+
+    @property
+    def labels(self) -> list[str]:
+        """The label of each token."""
+        return [token["label"] for token in self]
+
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, for JSON."""
-        return {"tokens": list(self)}
+        """Return words, labels and explanations, for JSON."""
+        return {"tokens": self.words, "labels": self.labels, "explanations": list(self)}
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each part of a margin."""
-        names = ("token", "text", "label", "margin")
         rows = []
-        for token in self:
-            own = {name: token[name] for name in names}
+        for word, token in zip(self.words, self):
+            own = {"token": token["token"], "text": word}
+            own.update((name, token[name]) for name in ("label", "margin"))
             own["runner_up"] = (token["runner_up"] or {}).get("label")
             for part in token["parts"]:
                 rows.append({**own, "at": part["token"], **part, "token": own["token"]})
@@ -227,19 +245,80 @@ class Explanation(list[dict[str, Any]]):
     def _repr_html_(self) -> str:
         return _views.explanation(self)
 
+    def __str__(self) -> str:
+        return self._text
+
     def __repr__(self) -> str:
         return f"<Explanation of {len(self)} tokens>"
 
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CheckResult:
+    """What :func:`dropchain.check` found. ``str(…)`` is the text of `dropchain check`."""
+
+    sizes: list[dict[str, Any]]
+    """Sizes of the data of each role."""
+    overlaps: list[dict[str, Any]]
+    """How the data of these roles overlap."""
+    labels: dict[str, Any]
+    """The labels, and how they are read."""
+    findings: list[dict[str, Any]]
+    """What was found, errors first: `kind`, `severity`, `count`, `examples` and more."""
+    inconsistent: list[dict[str, Any]] | None
+    """Phrases whose labels differ from place to place, if they were asked for."""
+    suspicious: list[dict[str, Any]] | None
+    """Sentences whose labels are improbable, if they were asked for and there are no errors."""
+    _text: str
+
+    @property
+    def errors(self) -> list[dict[str, Any]]:
+        """The findings that training or evaluation would refuse."""
+        return self._of("error")
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """The findings that are most likely mistakes."""
+        return self._of("warning")
+
+    def _of(self, severity: str) -> list[dict[str, Any]]:
+        return [finding for finding in self.findings if finding["severity"] == severity]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON: as `dropchain check --json`."""
+        fields = {name: value for name, value in vars(self).items() if name != "_text"}
+        asked_for = ("inconsistent", "suspicious")
+        return {k: v for k, v in fields.items() if v is not None or k not in asked_for}
+
     def __str__(self) -> str:
-        lines = []
-        for token in self:
-            lines.append(f"{token['token'] + 1} {token['text']}: {token['label']}")
-            if token["margin"] is not None:
-                lines[-1] += f", by {token['margin']:.3f} over {token['runner_up']['label']}"
-            for part in token["parts"]:
-                reason = part["attribute"] or part["kind"]
-                lines.append(f"  {part['contribution']:+8.3f}  {reason}")
-        return "\n".join(lines)
+        return self._text
+
+    def __repr__(self) -> str:
+        errors, warnings, notices = (len(self._of(s)) for s in ("error", "warning", "notice"))
+        return (
+            f"<CheckResult: {errors} kinds of errors, {warnings} of warnings, {notices} of notices>"
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Report:
+    """The page of :func:`dropchain.report`."""
+
+    title: str
+    """Its title."""
+    html: str
+    """Its text."""
+    output: str | None
+    """The file that it was written to."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return dict(vars(self))
+
+    def __str__(self) -> str:
+        return f"wrote {self.output}" if self.output else repr(self)
+
+    def __repr__(self) -> str:
+        return f"<Report {self.title!r}, {len(self.html)} characters>"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -278,7 +357,7 @@ class Clusters:
         _files.save(self, path, force)
 
     def _save(self, path: str | os.PathLike[str]) -> None:
-        _dropchain.write_file(path, self.text)
+        _dropchain.write_file(path, self.text.encode())
 
     def __getitem__(self, word: str) -> str:
         return self._paths[word]

@@ -129,10 +129,8 @@ def _counts(labels: Iterable[Any]) -> tuple[str, Counter[str]]:
 
 def _of_text(one: TaggedSentence) -> Html:
     """Return a tagged sentence with the space between its tokens."""
-    tokens, spans = one.tokens, []
-    for span in one.spans:
-        inside = [t for t, token in enumerate(tokens) if span.start <= token.start < span.end]
-        spans.append((inside[0], inside[-1] + 1, span.type, span.probability))
+    tokens = one.tokens
+    spans = [(s.token_start, s.token_end, s.type, s.probability) for s in one.spans]
     probabilities: Any = [token.probability for token in tokens]
     known = probabilities if None not in probabilities else None
     marks, doubts = _marks(one.labels, spans, known)
@@ -187,7 +185,7 @@ def _marginals(found: Tagging) -> Html:
 
 def explanation(tokens: Explanation) -> str:
     """Show why tokens have their labels, the least clear one unfolded."""
-    words, labels = ([token[name] for token in tokens] for name in ("text", "label"))
+    words, labels = tokens.words, tokens.labels
     own = [token["probability"] for token in tokens]
     spans = [(*span, min(own[span[0] : span[1]])) for span in _dropchain.spans(labels)]
     least = min((t["margin"] for t in tokens if t["margin"] is not None), default=None)
@@ -201,7 +199,8 @@ def explanation(tokens: Explanation) -> str:
 
 
 def _reasons(token: dict[str, Any], words: Sequence[str], least: float | None) -> Html:
-    summary = f"<b>{escaped(token['text'])}</b> {escaped(token['label'])}"
+    word = words[token["token"]]
+    summary = f"<b>{escaped(word)}</b> {escaped(token['label'])}"
     if token["margin"] is None:
         return details(Html(summary), paragraph("No other label is possible."))
     other = token["runner_up"]
@@ -227,7 +226,7 @@ def _reasons(token: dict[str, Any], words: Sequence[str], least: float | None) -
         ))
     rows.append(("others", f"{token['others']:+.3f}", "", ""))
     head = ("reason", "adds", "chosen", "instead")
-    reasons = table(f"Reasons for {token['text']}", head, rows, kind="words")
+    reasons = table(f"Reasons for {word}", head, rows, kind="words")
     return details(Html(summary), reasons, is_open=token["margin"] == least)
 
 

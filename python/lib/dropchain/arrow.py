@@ -79,11 +79,11 @@ def tag(
     column : str
         The column to tag. See :func:`tag_array` for its types.
     output : {"spans", "labels", "jsonl"}
-        What each row gets. ``"spans"``: a list of structs `start`, `end` (characters of a text, or
-        tokens of a sentence), `type`, and of a text also `text`. ``"labels"``: a list with the
-        label of each token, through all sentences of a text. ``"jsonl"``: the lines of
-        ``dropchain tag --output jsonl``, without the last line feed; their `offset` is the
-        position of the sentence in the text.
+        What each row gets. ``"spans"``: a list of structs, of a text `start`, `end`
+        (characters), `type` and `text`, of a sentence `token_start`, `token_end` and `type`.
+        ``"labels"``: a list with the label of each token, through all sentences of a text.
+        ``"jsonl"``: the lines of ``dropchain tag --output jsonl``, without the last line feed;
+        positions count from the beginning of the text.
     name : str, optional
         The name of the new column, by default `output`.
 

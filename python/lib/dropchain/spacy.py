@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch
 
-from dropchain import _dropchain
+from dropchain import _docs, _dropchain
 from dropchain._dropchain import Tagger
 
 #: What a component may set.
@@ -107,37 +107,36 @@ class DropchainComponent:
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Tag documents in batches, in parallel."""
         for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
-            parts = [(doc, start, end) for doc in docs for start, end in _sentences(doc)]
-            sentences = (self._sentence(doc[start:end]) for doc, start, end in parts)
+            parts = [_docs.sentences(doc) for doc in docs]
+            sentences = (self._sentence(tokens) for part in parts for tokens in part)
             labels = iter(self.tagger.tag_batch(sentences, threads=self.threads))
-            for doc in docs:
-                found = [(start, next(labels)) for start, _ in _sentences(doc)]
-                self._annotate(doc, found)
+            for doc, part in zip(docs, parts):
+                self._annotate(doc, [(tokens, next(labels)) for tokens in part])
                 yield doc
 
-    def _sentence(self, span: Span) -> Any:
+    def _sentence(self, tokens: list[Token]) -> Any:
         """Return the words, and the tags if the model reads them."""
-        words = [token.text for token in span]
+        words = [token.text for token in tokens]
         columns = self.tagger.columns or []
         if len(columns) < 2 or not _reads(self.tagger, columns):
             return words
-        getters = {
-            "pos": "tag_", "tag": "tag_", "xpos": "tag_", "upos": "pos_", "lemma": "lemma_",
-        }
         more: dict[str, Any] = {
-            name: [getattr(token, getters[name]) or "_" for token in span]
-            for name in columns
-            if name in getters
+            name: _docs.column(tokens, name) for name in columns if name in _docs.ATTRIBUTES
         }
         return _dropchain.Sentence(words, **more)
 
-    def _annotate(self, doc: Doc, found: list[tuple[int, list[str]]]) -> None:
+    def _annotate(self, doc: Doc, found: list[tuple[list[Token], list[str]]]) -> None:
         if self.sets in ("tag", "pos"):
-            self._set_tags(doc, found)
+            self._set_tags(found)
             return
         spans = [
-            Span(doc, start + span.start, start + span.end, label=span.type)
-            for start, labels in found
+            Span(
+                doc,
+                tokens[span.token_start].i,
+                tokens[span.token_end - 1].i + 1,
+                label=span.type,
+            )
+            for tokens, labels in found
             for span in _dropchain.spans(labels)
         ]
         if self.sets == "spans":
@@ -149,10 +148,10 @@ class DropchainComponent:
             spans.extend(doc.ents)
         doc.ents = sorted(spans, key=lambda span: span.start)
 
-    def _set_tags(self, doc: Doc, found: list[tuple[int, list[str]]]) -> None:
+    def _set_tags(self, found: list[tuple[list[Token], list[str]]]) -> None:
         attribute = f"{self.sets}_"
-        for start, labels in found:
-            for token, label in zip(doc[start : start + len(labels)], labels):
+        for tokens, labels in found:
+            for token, label in zip(tokens, labels):
                 if self.overwrite or not getattr(token, attribute):
                     setattr(token, attribute, label)
 
@@ -181,15 +180,6 @@ class DropchainComponent:
         if file.exists():
             self.tagger = Tagger.open(file)
         return self
-
-
-def _sentences(doc: Doc) -> list[tuple[int, int]]:
-    """Return the first and the end of the tokens of each sentence."""
-    if not len(doc):
-        return []
-    if doc.has_annotation("SENT_START"):
-        return [(span.start, span.end) for span in doc.sents]
-    return [(0, len(doc))]
 
 
 def _reads(tagger: Tagger, columns: list[str]) -> bool:

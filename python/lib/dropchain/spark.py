@@ -62,8 +62,9 @@ def tag(
     Returns
     -------
     pyspark.sql.DataFrame
-        With the new column: ``array<struct<start:int,end:int,type:string,text:string>>`` (`text`
-        if rows are texts), ``array<string>`` or ``string``.
+        With the new column: ``array<struct<start:int,end:int,type:string,text:string>>`` (if rows
+        are sentences, ``token_start:int,token_end:int,type:string``), ``array<string>`` or
+        ``string``.
     """
     types = _spark_types()
     _check_classic(df)
@@ -172,7 +173,8 @@ def _output_type(types: Any, output: str, has_texts: bool) -> Any:
         return text
     if output == "labels":
         return types.ArrayType(text, containsNull=False)
-    fields = [("start", number), ("end", number), ("type", text)]
+    start, end = ("start", "end") if has_texts else ("token_start", "token_end")
+    fields = [(start, number), (end, number), ("type", text)]
     fields += [("text", text)] if has_texts else []
     span = types.StructType([types.StructField(name, kind, False) for name, kind in fields])
     return types.ArrayType(span, containsNull=False)

@@ -7,6 +7,9 @@ mod cells;
 mod input;
 mod output;
 mod rows;
+mod table;
+
+pub use table::arrow_columns;
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -107,13 +110,22 @@ fn import(array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         let expected = "an Arrow array: an object with the method __arrow_c_array__";
         return Err(found(array, "the column", expected));
     }
-    // Arrays are made of offsets that are not checked before.
-    let extracted = panic::catch_unwind(AssertUnwindSafe(|| array.extract::<PyArray>()));
-    let damaged = || PyValueError::new_err("the array is damaged: its offsets make no sense");
-    let (array, _) = extracted.map_err(|_| damaged())??.into_inner();
-    let checked = array.to_data().validate_full();
-    checked.map_err(|error| PyValueError::new_err(format!("the array is damaged: {error}")))?;
+    let (array, _) = guarded(|| array.extract::<PyArray>())?.into_inner();
+    checked(&array)?;
     Ok(array)
+}
+
+/// Imports from another library. Arrays are made of its offsets before these are checked.
+fn guarded<T>(import: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let imported = panic::catch_unwind(AssertUnwindSafe(import));
+    let damaged = || PyValueError::new_err("the array is damaged: its offsets make no sense");
+    imported.map_err(|_| damaged())?
+}
+
+/// Checks the contents of an array.
+fn checked(array: &ArrayRef) -> PyResult<()> {
+    let checked = array.to_data().validate_full();
+    checked.map_err(|error| PyValueError::new_err(format!("the array is damaged: {error}")))
 }
 
 /// Rejects a model that was trained without a template.

@@ -6,7 +6,7 @@ use arrow_array::builder::{ArrayBuilder, StringBuilder};
 use arrow_array::{Array, ArrayRef, Int32Array, ListArray, StructArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields};
-use dropchain::corpus::{OutputFormat, Tagged, WriteOptions, Writer};
+use dropchain::corpus::{Offsets, OutputFormat, Tagged, WriteOptions, Writer};
 use dropchain::tag::Header;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -83,7 +83,6 @@ impl OutputColumn {
                 let options = WriteOptions {
                     spans: header.encodes_spans(),
                     joined: header.joined_names().to_vec(),
-                    file_offsets: true,
                     ..WriteOptions::new(OutputFormat::Jsonl)
                 };
                 let writer = Writer::new(Vec::new(), "the column", &options);
@@ -165,11 +164,13 @@ impl Spans {
         for span in tagged.labeling.spans(&tagged.labels) {
             let (start, end) = match (text, &mut self.texts) {
                 (Some(text), Some(texts)) => {
-                    let first = &sentence.offsets[span.start];
-                    let last = &sentence.offsets[span.end - 1];
-                    let bytes = line.bytes + first.bytes.start..line.bytes + last.bytes.end;
+                    let tokens = &sentence.offsets[span.start..span.end];
+                    let place = Offsets::of_tokens(tokens).map(|offsets| offsets.after(line));
+                    let Some(Offsets { bytes, chars, .. }) = place else {
+                        continue; // no span is empty
+                    };
                     texts.push(&text[bytes])?;
-                    (line.chars + first.chars.start, line.chars + last.chars.end)
+                    (chars.start, chars.end)
                 }
                 _ => (span.start, span.end),
             };
@@ -181,9 +182,13 @@ impl Spans {
     }
 
     fn finish(self) -> Result<ArrayRef, ArrowError> {
+        let (start, end) = match &self.texts {
+            Some(_) => ("start", "end"),
+            None => ("token_start", "token_end"),
+        };
         let mut fields = vec![
-            Field::new("start", DataType::Int32, false),
-            Field::new("end", DataType::Int32, false),
+            Field::new(start, DataType::Int32, false),
+            Field::new(end, DataType::Int32, false),
             Field::new("type", DataType::Utf8, false),
         ];
         let mut columns: Vec<ArrayRef> = vec![

@@ -1,50 +1,30 @@
 //! The methods of the class `Corpus`.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    Corpus, DocumentRule, Format, ReadOptions, ReadReport, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN,
+    Corpus, DocumentRule, Format, OutputFormat, ReadOptions, ReadReport, SAMPLE_DEV, SAMPLE_TEST,
+    SAMPLE_TRAIN, Separation,
 };
-use dropchain::{Error, Sentence, Tagger};
-use dropchain_formats::{InputFormat, SpanOptions};
+use dropchain::{Sentence, Tagger};
+use dropchain_formats::SpanOptions;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList, PySlice, PyType};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PySlice, PyType};
 
+use super::pickled::{dump, load};
+use super::reading::{ReadArguments, named, read_options};
 use super::sentences::PyCorpus;
+use super::write::CorpusWriter;
 use crate::error::{exception, warn};
-use crate::inputs::{self, memory_limit};
-use crate::items::Items;
+use crate::items::{ColumnNames, Items};
 use crate::job::{self, Job};
 use crate::plot::shown;
 use crate::sentence::PySentence;
 use crate::tagger::PyTagger;
-
-/// Reads how to read; a label column may be an index.
-fn read_options(
-    format: Option<&str>,
-    columns: Option<Items<String>>,
-    label: Option<&Bound<'_, PyAny>>,
-    spans: SpanOptions,
-) -> PyResult<ReadOptions> {
-    let format: Option<InputFormat> = format.map(str::parse).transpose().map_err(exception)?;
-    let label = label.map(|label| match label.extract::<i64>() {
-        Ok(index) => Ok(index.to_string()),
-        Err(_) => label.extract::<String>(),
-    });
-    let options = ReadOptions {
-        columns: columns.map(Vec::from),
-        label: label.transpose()?,
-        ..ReadOptions::default()
-    };
-    Ok(match format {
-        None => options,
-        Some(format) => format.apply(spans, options),
-    })
-}
 
 /// Reads the names of files: one, or several.
 ///
@@ -68,9 +48,16 @@ fn paths_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Reads one of several names.
-fn named<T: FromStr<Err = Error>>(name: Option<&str>) -> PyResult<Option<T>> {
-    name.map(str::parse).transpose().map_err(exception)
+/// Whether a file is of spaCy's `DocBin`, by its name.
+fn is_spacy(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "spacy")
+}
+
+/// Whether two paths are those of one file that exists.
+fn is_same_file(a: &str, b: &Path) -> bool {
+    let [a, b] = [Path::new(a), b].map(|path| path.canonicalize().ok());
+    a.is_some() && a == b
 }
 
 /// Sets how to read to what it was for the corpus that a model was trained on, as far as it is not
@@ -92,14 +79,39 @@ fn warn_of(py: Python<'_>, report: &ReadReport) -> PyResult<()> {
 #[pymethods]
 impl PyCorpus {
     #[new]
-    #[pyo3(signature = (sentences, labels=None, *, columns=None, weights=None))]
-    fn new(
+    #[pyo3(signature = (sentences, labels=None, **options))]
+    fn new<'py>(
+        sentences: &Bound<'py, PyAny>,
+        labels: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let data = sentences.py().import("dropchain._data")?;
+        let corpus = data.getattr("corpus")?.call((sentences, labels), options)?;
+        Ok(corpus.cast_into()?)
+    }
+
+    /// Creates a corpus of sentences: iterables of tokens. `starts`: the sentences with which
+    /// documents begin.
+    #[classmethod]
+    #[pyo3(signature = (sentences, labels=None, columns=None, weights=None, starts=None))]
+    fn _of(
+        _class: &Bound<'_, PyType>,
         sentences: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
-        columns: Option<Items<String>>,
+        columns: Option<ColumnNames>,
         weights: Option<Items<f64>>,
+        starts: Option<Items<usize>>,
     ) -> PyResult<Self> {
-        Self::of(sentences, labels, columns, weights)
+        let mut corpus = Self::of(sentences, labels, columns, weights)?;
+        for start in starts.map(Vec::from).unwrap_or_default() {
+            if let Some(sentence) = corpus.0.get_mut(start) {
+                Arc::make_mut(sentence)
+                    .layout
+                    .separation
+                    .add(Separation::MARK);
+            }
+        }
+        Ok(corpus)
     }
 
     /// Read files.
@@ -109,12 +121,13 @@ impl PyCorpus {
     /// paths : path or iterable of paths
     ///     The files; those compressed by gzip are recognized.
     /// format : str, optional
-    ///     conll, conllu, jsonl, crfsuite or text; by default by the extension of each file.
-    /// columns : iterable of str, optional
+    ///     conll, conllu, jsonl, crfsuite, text, spans, brat or spacy; by default by the extension
+    ///     of each file.
+    /// columns : iterable of str, or str with commas, optional
     ///     CoNLL: the names of the columns; JSON lines: the keys to use as columns.
     /// label : str, optional
     ///     The column of the labels, by name or index; by default the last column of CoNLL, upos of
-    ///     CoNLL-U, labels of JSON lines.
+    ///     CoNLL-U, labels of JSON lines. Of spaCy ent, tag or pos.
     /// unlabeled : bool
     ///     There need not be labels.
     /// comments : bool
@@ -161,7 +174,7 @@ impl PyCorpus {
         class: &Bound<'_, PyType>,
         paths: &Bound<'_, PyAny>,
         format: Option<&str>,
-        columns: Option<Items<String>>,
+        columns: Option<ColumnNames>,
         label: Option<&Bound<'_, PyAny>>,
         unlabeled: bool,
         comments: bool,
@@ -179,27 +192,33 @@ impl PyCorpus {
         text_key: Option<String>,
         several_labels: Option<&str>,
     ) -> PyResult<Self> {
-        let spans = SpanOptions {
-            offsets: named(offsets)?.unwrap_or_default(),
-            misaligned: named(misaligned)?.unwrap_or_default(),
-            text_key,
-            several_labels: named(several_labels)?.unwrap_or_default(),
-        };
-        let mut options = ReadOptions {
+        let paths = paths_of(paths)?;
+        if format == Some("spacy") || format.is_none() && paths.iter().any(|path| is_spacy(path)) {
+            let read = class.py().import("dropchain._docs")?.getattr("read")?;
+            let columns = columns.map(Vec::from);
+            let corpus = read.call1((paths, label, columns, unlabeled))?;
+            return Ok(Self(corpus.cast::<Self>()?.get().0.clone()));
+        }
+        let arguments = ReadArguments {
+            format: format.map(str::to_owned),
+            columns,
+            label: label.cloned(),
             unlabeled,
             comments,
             header,
             partial_labels,
             weights,
-            encoding: named(encoding)?,
+            max_sentence,
+            memory,
+            encoding: encoding.map(str::to_owned),
             lossy,
             paragraphs,
-            ..read_options(format, columns, label, spans)?
+            offsets: offsets.map(str::to_owned),
+            misaligned: misaligned.map(str::to_owned),
+            text_key,
+            several_labels: several_labels.map(str::to_owned),
         };
-        options.max_sentence =
-            inputs::count("max_sentence", max_sentence, 1)?.unwrap_or(options.max_sentence);
-        options.memory = memory_limit(memory)?;
-        let paths = paths_of(paths)?;
+        let mut options = arguments.options()?;
         if let (Some(tagger), Some(first)) = (like, paths.first()) {
             options = read_like(&tagger.get().inner, &first.to_string_lossy(), options);
         }
@@ -208,6 +227,111 @@ impl PyCorpus {
         let corpus = job::run(class.py(), Some(1), work, no_events)?.or_raise()?;
         warn_of(class.py(), &options.report)?;
         Ok(Self::from(corpus))
+    }
+
+    /// Write the sentences into a file, which is replaced as a whole.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file; none of those that the sentences were read from.
+    /// format : str, optional
+    ///     conll, conllu, jsonl or spacy; by default by the extension.
+    /// label : str, optional
+    ///     CoNLL-U: the column of the labels, or a key in MISC; spaCy: ent, tag or pos. By default
+    ///     what they were read from.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dropchain import Corpus
+    /// >>> Corpus([["Ada", "left"]], [["B-PER", "O"]]).write("names.jsonl")
+    /// >>> Corpus.read("names.jsonl").write("names.conll")
+    /// >>> print(open("names.conll").read().rstrip())
+    /// Ada	B-PER
+    /// left	O
+    #[pyo3(signature = (path, *, format=None, label=None))]
+    fn write(
+        slf: &Bound<'_, Self>,
+        path: PathBuf,
+        format: Option<&str>,
+        label: Option<&str>,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let sentences = &slf.get().0;
+        let source = |s: &Arc<Sentence>| is_same_file(s.file(), &path);
+        if sentences.iter().any(source) {
+            return Err(PyValueError::new_err(format!(
+                "path '{}': sentences were read from this file; expected another one",
+                path.display()
+            )));
+        }
+        if format == Some("spacy") || format.is_none() && is_spacy(&path) {
+            let write = py.import("dropchain._docs")?.getattr("write")?;
+            return write.call1((slf, path, label)).map(drop);
+        }
+        if path.extension().is_some_and(|extension| extension == "gz") {
+            return Err(PyValueError::new_err(format!(
+                "path '{}': files are not compressed; expected a name without .gz",
+                path.display()
+            )));
+        }
+        let format = match format {
+            Some("conll") => OutputFormat::Conll,
+            Some("conllu") => OutputFormat::Conllu,
+            Some("jsonl") => OutputFormat::Jsonl,
+            Some(name) => {
+                return Err(PyValueError::new_err(format!(
+                    "unknown format '{name}' to write; expected conll, conllu, jsonl or spacy"
+                )));
+            }
+            None => match Format::guess(&path.to_string_lossy()) {
+                Format::Conllu => OutputFormat::Conllu,
+                Format::Jsonl => OutputFormat::Jsonl,
+                _ => OutputFormat::Conll,
+            },
+        };
+        let writer = CorpusWriter { format, label };
+        py.detach(|| writer.write(sentences, &path))
+            .map_err(exception)
+    }
+
+    /// Return a row for each token, as columns: the number of its sentence (`sentence`), the other
+    /// columns, and the label.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dropchain import Corpus
+    /// >>> Corpus([["Ada", "left"]], [["B-PER", "O"]]).to_dict()
+    /// {'sentence': [0, 0], 'word': ['Ada', 'left'], 'label': ['B-PER', 'O']}
+    fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let tables = slf.py().import("dropchain._tables")?;
+        tables.call_method1("to_dict", (slf,))
+    }
+
+    /// Return the columns of :meth:`to_dict` as a `pandas.DataFrame`, or as they are if pandas is
+    /// not installed.
+    fn to_frame<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let tables = slf.py().import("dropchain._tables")?;
+        tables.call_method1("to_frame", (slf,))
+    }
+
+    /// Return the documents as `Doc` of spaCy; if the corpus has no marks of documents, each
+    /// sentence is one.
+    ///
+    /// Parameters
+    /// ----------
+    /// nlp : Language, optional
+    ///     The pipeline whose vocabulary the documents share; by default a blank one.
+    /// label : {"ent", "tag", "pos"}, optional
+    ///     What the labels become; by default what they were read from, else entities.
+    #[pyo3(signature = (nlp=None, *, label=None))]
+    fn to_docs<'py>(
+        slf: &Bound<'py, Self>,
+        nlp: Option<&Bound<'py, PyAny>>,
+        label: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let docs = slf.py().import("dropchain._docs")?;
+        docs.call_method1("to_docs", (slf, nlp, label))
     }
 
     /// Parse text: see :meth:`read`.
@@ -220,74 +344,37 @@ impl PyCorpus {
     #[classmethod]
     #[pyo3(signature = (
         text, *, format, columns=None, label=None, unlabeled=false, comments=false,
-        header=false, partial_labels=false, name="text"
+        header=false, partial_labels=false, misaligned=None, name="text"
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn parse(
         class: &Bound<'_, PyType>,
         text: String,
         format: &str,
-        columns: Option<Items<String>>,
+        columns: Option<ColumnNames>,
         label: Option<&Bound<'_, PyAny>>,
         unlabeled: bool,
         comments: bool,
         header: bool,
         partial_labels: bool,
+        misaligned: Option<&str>,
         name: &str,
     ) -> PyResult<Self> {
+        let spans = SpanOptions {
+            misaligned: named(misaligned)?.unwrap_or_default(),
+            ..SpanOptions::default()
+        };
         let options = ReadOptions {
             unlabeled,
             comments,
             header,
             partial_labels,
-            ..read_options(Some(format), columns, label, SpanOptions::default())?
+            ..read_options(Some(format), columns, label, spans)?
         };
         let corpus = class.py().detach(|| Corpus::parse(text, name, &options));
         let corpus = corpus.map_err(exception)?;
         warn_of(class.py(), &options.report)?;
         Ok(Self::from(corpus))
-    }
-
-    /// Convert a data set in the form of HuggingFace's `datasets`: lists of tokens and of tag ids
-    /// or tags.
-    ///
-    /// Parameters
-    /// ----------
-    /// data : Dataset, dict of columns, or iterable of rows (dicts)
-    ///     With several splits, choose one: ``data["train"]``.
-    /// tokens : str
-    ///     The column of the tokens.
-    /// label : str, optional
-    ///     The column of the tags; by default the only one whose tags have names.
-    /// names : iterable of str, optional
-    ///     The names of the tags; by default those of ``data.features[label].feature.names``.
-    /// columns : iterable of str, optional
-    ///     More columns of strings, for templates that read them.
-    /// unlabeled : bool
-    ///     Ignore tags.
-    ///
-    /// Examples
-    /// --------
-    /// >>> from dropchain import Corpus
-    /// >>> data = {"tokens": [["Ada", "left"]], "ner_tags": [[1, 0]]}
-    /// >>> Corpus.from_dataset(data, label="ner_tags", names=["O", "B-PER"]).labels
-    /// [['B-PER', 'O']]
-    #[classmethod]
-    #[pyo3(signature = (
-        data, *, tokens="tokens", label=None, names=None, columns=None, unlabeled=false
-    ))]
-    fn from_dataset<'py>(
-        class: &Bound<'py, PyType>,
-        data: &Bound<'py, PyAny>,
-        tokens: &str,
-        label: Option<&str>,
-        names: Option<Bound<'py, PyAny>>,
-        columns: Option<Bound<'py, PyAny>>,
-        unlabeled: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let module = class.py().import("dropchain._datasets")?;
-        let arguments = (data, tokens, label, names, columns, unlabeled);
-        module.call_method1("corpus", arguments)
     }
 
     /// The sentences without document boundaries.
@@ -358,6 +445,26 @@ impl PyCorpus {
 
     fn __len__(&self) -> usize {
         self.0.len()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf // it cannot change
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    #[staticmethod]
+    fn _restore(data: Cow<'_, [u8]>) -> PyResult<Self> {
+        load(&data).map(Self)
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let restore = slf.get_type().getattr("_restore")?;
+        Ok((restore, (PyBytes::new(slf.py(), &dump(&slf.get().0)?),)))
     }
 
     fn __getitem__<'py>(

@@ -1,7 +1,12 @@
 //! The class `Corpus`.
 
 mod methods;
+mod pickled;
+mod reading;
 mod sentences;
+mod write;
 
 pub use methods::sample_text;
+pub use pickled::{dump, load};
+pub use reading::ReadArguments;
 pub use sentences::{PyCorpus, each};

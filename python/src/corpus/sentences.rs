@@ -9,22 +9,39 @@ use pyo3::types::PyString;
 
 use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
-use crate::items::{Items, found};
+use crate::items::{ColumnNames, Items, found};
 use crate::sentence::{PySentence, with_labels};
 
 /// Sentences in memory.
 ///
 /// Parameters
 /// ----------
-/// sentences : iterable
-///     Each a :class:`Sentence`, or an iterable of tokens: words, features (dicts, or lists of
-///     strings), or with `columns` a value for each of them.
+/// sentences : sentences in any form
+///     - lists of tokens: words, features (dicts, or lists of strings), or with `columns` a value
+///       for each of them; labels are in `labels`;
+///     - lists of ``(word, tag)``, as NLTK has them; pairs ``(tokens, labels)``;
+///     - a frame of pandas or polars, an Arrow table, a dict of columns or a data set of
+///       HuggingFace: a row for each token, or for each sentence with lists;
+///     - documents of spaCy (`Doc`, `DocBin`), or ``(text, {"entities": [(start, end, label)]})``;
+///     - objects of the class :class:`Sentence`.
+///
+///     Files: see :meth:`Corpus.read`.
 /// labels : iterable, optional
 ///     The labels of each sentence: strings, None for unknown ones, lists for one of several.
-/// columns : iterable of str, optional
-///     The names of the columns of tokens.
+/// sentence, word, label : str, optional
+///     Tables: the columns of sentences (several in a list), words and labels; by default those
+///     with a usual name. Of documents of spaCy, `label` is ent, tag or pos.
+/// columns : iterable of str, or str with commas, optional
+///     The names of the columns of tokens; of tables, which others to take, by default those of
+///     strings.
+/// names : iterable of str, optional
+///     Tables: the names of tags that are numbers; by default those of the data set.
+/// unlabeled : bool
+///     Labels, if there are any, are ignored.
 /// weights : iterable of float, optional
 ///     The weight of each sentence in training.
+/// misaligned : {"error", "expand", "drop"}, optional
+///     What becomes of spans that cut a token.
 ///
 /// Examples
 /// --------
@@ -53,7 +70,7 @@ impl PyCorpus {
     pub fn of(
         sentences: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
-        columns: Option<Items<String>>,
+        columns: Option<ColumnNames>,
         weights: Option<Items<f64>>,
     ) -> PyResult<Self> {
         let py = sentences.py();

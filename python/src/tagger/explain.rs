@@ -11,14 +11,13 @@ use crate::fields::fields;
 pub fn explanation<'py>(
     py: Python<'py>,
     explanation: &Explanation<'_>,
-    (words, names): (&[String], &[Py<PyString>]),
+    names: &[Py<PyString>],
     top: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let tokens = PyList::empty(py);
     for (t, label) in explanation.labels().iter().enumerate() {
         let token = PyDict::new(py);
         token.set_item("token", t)?;
-        token.set_item("text", &words[t])?;
         token.set_item("label", &names[label.index()])?;
         token.set_item("probability", explanation.probability(t))?;
         let runner_up = explanation.runner_up(t);

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use dropchain::corpus::Document;
 use dropchain::label::Span;
 use dropchain::tag::{AttributeKind, TagDocuments, TagOptions, Tagging};
-use dropchain_analysis::Explanation;
-use numpy::{PyArray1, PyArrayMethods};
+use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, labels_against};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
 use super::model::{PyTagger, in_parallel, iterate, with_workspace};
 use super::sentences::{Prepared, PyPreparedSentence, Reader, condition};
@@ -18,13 +18,40 @@ use super::{explain, facts};
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
-use crate::items::strings;
+use crate::items::{found, strings};
 use crate::plot::shown;
 use crate::tagging::{Class, sentences};
 use crate::template::PyTemplate;
 
 /// Sentences of documents that are tagged at a time, so that Ctrl-C works.
 const BATCH: usize = 4096;
+
+/// The columns of texts.
+const COLUMNS: usize = 80;
+
+/// Reads which tokens of a sentence are explained: by default the notable ones.
+fn explained_tokens(tokens: Option<&Bound<'_, PyAny>>) -> PyResult<ExplainedTokens> {
+    let Some(tokens) = tokens else {
+        return Ok(ExplainedTokens::Notable);
+    };
+    if tokens.extract::<&str>().is_ok_and(|name| name == "all") {
+        return Ok(ExplainedTokens::All);
+    }
+    let expected = "\"all\", or a list of words or indices";
+    if tokens.is_instance_of::<PyString>() {
+        return Err(found(tokens, "tokens", expected));
+    }
+    let name = |token: PyResult<Bound<'_, PyAny>>| {
+        let token = token?;
+        match (token.extract::<usize>(), token.extract::<String>()) {
+            (Ok(index), _) => Ok((index + 1).to_string()), // they count from 1 there
+            (_, Ok(word)) => Ok(word),
+            _ => Err(found(&token, "tokens", expected)),
+        }
+    };
+    let names = tokens.try_iter()?.map(name);
+    names.collect::<PyResult<_>>().map(ExplainedTokens::Named)
+}
 
 fn tag_options(constrain: bool) -> TagOptions {
     TagOptions {
@@ -205,7 +232,7 @@ impl PyTagger {
     /// Parameters
     /// ----------
     /// sentences : iterable of sentences
-    ///     See :class:`Tagger`.
+    ///     See :class:`Tagger`; or a table, or documents of spaCy: see :class:`Corpus`.
     /// threads : int, optional
     ///     By default one for each processor.
     /// constrain : bool
@@ -219,6 +246,8 @@ impl PyTagger {
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let threads = inputs::count("threads", threads, 1)?;
+        let data = py.import("dropchain._data")?;
+        let sentences = &data.call_method1("sentences", (sentences,))?;
         let labels = PyList::empty(py);
         let options = tag_options(constrain);
         let mut append = |tagging: &Tagging| labels.append(self.label_list(py, &tagging.labels)?);
@@ -338,7 +367,7 @@ impl PyTagger {
     /// >>> tagging.labels
     /// ['B-PER', 'O', 'B-LOC']
     /// >>> tagging.spans
-    /// [Span(start=0, end=1, type='PER'), Span(start=2, end=3, type='LOC')]
+    /// [Span(token_start=0, token_end=1, type='PER'), Span(token_start=2, token_end=3, type='LOC')]
     #[pyo3(signature = (
         sentence, *, marginals=false, nbest=1, probability=false, known=None, spans=None,
         constrain=true
@@ -370,14 +399,7 @@ impl PyTagger {
             })
         });
         let tagging = tagging.map_err(exception)?;
-        let class = Class::of(py, "Path")?;
-        let candidates = tagging.nbest.iter().map(|path| {
-            class.make((
-                self.label_list(py, &path.labels)?,
-                path.score,
-                path.probability,
-            ))
-        });
+        let candidates = self.paths(py, &tagging.nbest)?;
         let shape = [tagging.labels.len(), self.names.len()];
         let marginals = tagging
             .marginals
@@ -387,10 +409,59 @@ impl PyTagger {
             self.spans_of(py, &tagging.labels)?,
             tagging.probability,
             marginals.transpose()?,
-            candidates.collect::<PyResult<Vec<_>>>()?,
+            candidates,
             sentence.words(),
             self.labels(py)?,
         ))
+    }
+
+    /// Return the probability of every label of every token: a numpy array, ``[tokens, labels]``.
+    ///
+    /// Its columns are :attr:`labels`. Probabilities are normalized over all label sequences,
+    /// whether they are legal in the label scheme or not.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> marginals = tagger.marginals(["She", "lives", "in", "London", "."])
+    /// >>> marginals.shape == (5, len(tagger.labels))
+    /// True
+    /// >>> bool(marginals[3, tagger.labels.index("B-LOC")] > 0.5)
+    /// True
+    fn marginals<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let sentence = self.read_one(sentence)?;
+        let marginals = py.detach(|| self.inner.marginals(sentence.input()));
+        let values = marginals.map_err(exception)?.into_values();
+        let shape = [sentence.input().len(), self.names.len()];
+        PyArray1::from_vec(py, values).reshape(shape)
+    }
+
+    /// Return the `n` best label sequences, best first; fewer if there are no more.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> best, second = tagger.nbest(["She", "lives", "in", "London", "."], 2)
+    /// >>> best.labels, best.probability > second.probability
+    /// (['O', 'O', 'O', 'B-LOC', 'O'], True)
+    fn nbest<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+        n: i64,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let sentence = self.read_one(sentence)?;
+        let n = inputs::count("n", Some(n), 1)?.unwrap_or(1);
+        let paths = py.detach(|| self.inner.nbest(sentence.input(), n));
+        self.paths(py, &paths.map_err(exception)?)
     }
 
     /// Tag a sentence and return, for each token, why it has its label.
@@ -412,15 +483,21 @@ impl PyTagger {
     ///     As in :meth:`analyze`.
     /// constrain : bool
     ///     Compare only sequences that are legal in the label scheme.
+    /// tokens : iterable of str or int, or "all", optional
+    ///     Which tokens ``str(…)`` explains: words, or indices from 0; by default those of spans
+    ///     and those that are not clear.
+    /// against : str, optional
+    ///     What ``str(…)`` compares with instead of the runner-up: a label, or a type of spans.
     ///
     /// Returns
     /// -------
     /// Explanation
-    ///     A list of a dict for each token: `token`, `text`, `label`, `probability`, `margin`, `runner_up` (`label`,
-    ///     and `labels` of the tokens `start` to `end`, which differ), `parts` (`kind`, `token`,
-    ///     `attribute`, `value`, and in pairs of the best sequence and the runner-up `labels`,
-    ///     `previous_labels`, `weights`; `contribution`), `others`. Without another possible
-    ///     label, `margin` and `runner_up` are None.
+    ///     A list with a dict for each token: `token`, `label`, `probability`, `margin`,
+    ///     `runner_up` (`label`, and `labels` of the tokens `start` to `end`, which differ),
+    ///     `parts` (`kind`, `token`, `attribute`, `value`, and in pairs of the best sequence and
+    ///     the runner-up `labels`, `previous_labels`, `weights`; `contribution`), `others`. Without
+    ///     another possible label, `margin` and `runner_up` are None. ``str(…)`` is the text of
+    ///     `dropchain explain`.
     ///
     /// Examples
     /// --------
@@ -430,7 +507,10 @@ impl PyTagger {
     /// >>> london = tagger.explain(["She", "lives", "in", "London", "."])[3]
     /// >>> london["label"], london["margin"] > 0, len(london["parts"])
     /// ('B-LOC', True, 10)
-    #[pyo3(signature = (sentence, *, top=10, known=None, spans=None, constrain=true))]
+    #[pyo3(signature = (
+        sentence, *, top=10, known=None, spans=None, constrain=true, tokens=None, against=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -439,19 +519,33 @@ impl PyTagger {
         known: Option<&Bound<'py, PyDict>>,
         spans: Option<&Bound<'py, PyAny>>,
         constrain: bool,
+        tokens: Option<&Bound<'py, PyAny>>,
+        against: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
         // Not by the reader of features for tagging, which does not keep their names.
         let mut reader = Reader::Words(SentenceReader::with_schema(self.schema.clone()));
         let sentence = self.read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
         let condition = condition(known, spans)?;
-        let explanation = py.detach(|| {
+        let tokens = explained_tokens(tokens)?;
+        let against = against.map(|wanted| labels_against(&self.inner, wanted));
+        let against = against.transpose().map_err(exception)?;
+        let explained = py.detach(|| {
             let options = tag_options(constrain);
-            Explanation::given(&self.inner, sentence.input(), &condition, options)
+            let given = Explanation::given(&self.inner, sentence.input(), &condition, options)?;
+            let words = sentence.words();
+            let text = ExplainedSentence {
+                words: words.clone(),
+                explanation: &given,
+                against: against.as_deref(),
+                tokens: &tokens,
+                top,
+            };
+            let text = text.text(COLUMNS)?;
+            Ok((given, words, text))
         });
-        let explanation = explanation.map_err(exception)?;
-        let names = (&sentence.words()[..], &self.names[..]);
-        let tokens = explain::explanation(py, &explanation, names, top)?;
-        Class::of(py, "Explanation")?.make((tokens,))
+        let (given, words, text) = explained.map_err(exception)?;
+        let tokens = explain::explanation(py, &given, &self.names, top)?;
+        Class::of(py, "Explanation")?.make((tokens, words, text))
     }
 
     /// Return the probability of given labels of a sentence.
@@ -479,14 +573,14 @@ impl PyTagger {
         &self,
         py: Python<'_>,
         sentence: &Bound<'_, PyAny>,
-        start: usize,
-        end: usize,
+        token_start: usize,
+        token_end: usize,
         r#type: &str,
     ) -> PyResult<f64> {
         let sentence = self.read_one(sentence)?;
         let span = Span {
-            start,
-            end,
+            start: token_start,
+            end: token_end,
             kind: r#type,
         };
         let probability = py.detach(|| {
@@ -499,7 +593,15 @@ impl PyTagger {
 
     /// Split raw text into sentences and tokens, and tag them. Every line is on its own.
     ///
-    /// With `probability`, tokens have the probabilities of their labels, and spans their own.
+    /// Parameters
+    /// ----------
+    /// text : str
+    ///     The text.
+    /// probability : bool
+    ///     Compute the probabilities of the labels of tokens, and those of spans.
+    /// offsets : {"chars", "bytes", "utf16"}
+    ///     What positions in the text count: characters, as Python does; bytes of UTF-8; or
+    ///     UTF-16 code units, as JavaScript does.
     ///
     /// Examples
     /// --------
@@ -508,14 +610,16 @@ impl PyTagger {
     /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
     /// >>> [sentence] = tagger.tag_text("She lives in London.")
     /// >>> sentence.spans
-    /// [TextSpan(start=13, end=19, type='LOC', text='London')]
-    #[pyo3(signature = (text, *, probability=false))]
+    /// [TextSpan(start=13, end=19, type='LOC', text='London', token_start=3, token_end=4)]
+    #[pyo3(signature = (text, *, probability=false, offsets="chars"))]
     fn tag_text<'py>(
         &self,
         py: Python<'py>,
         text: &str,
         probability: bool,
+        offsets: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let unit = offsets.parse().map_err(exception)?;
         if self.columns.is_none() {
             return Err(PyValueError::new_err(
                 "the model was trained on features, which text does not have; expected a model \
@@ -526,7 +630,7 @@ impl PyTagger {
             true => self.inner.tag_text_with_probabilities(text),
             false => self.inner.tag_text(text),
         });
-        sentences(py, text, &tagged.map_err(exception)?)
+        sentences(py, text, &tagged.map_err(exception)?, unit)
     }
 
     /// Tag raw text and return its spans as `displacy.render(…, style="ent", manual=True)` of

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dropchain::corpus::{JoinedColumns, Schema};
 use dropchain::label::LabelId;
-use dropchain::tag::{Header, TagInput, TagOptions, Tagging, Workspace};
+use dropchain::tag::{Header, LabelPath, TagInput, TagOptions, Tagging, Workspace};
 use dropchain::{Model, Result, Sentence, Tagger};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::error::{at, exception};
 use crate::inputs::SentenceReader;
 use crate::items::{ItemReader, found};
 use crate::sentence::PySentence;
-use crate::tagging::token_spans;
+use crate::tagging::{Class, token_spans};
 use crate::threads;
 use crate::tokens::{Place, Tokens};
 
@@ -200,6 +200,20 @@ impl PyTagger {
             in_parallel(sentences.py(), threads, batch.len(), tag, place, &mut pass)?;
             first += batch.len();
         }
+    }
+
+    /// Returns label sequences.
+    pub fn paths<'py>(
+        &self,
+        py: Python<'py>,
+        paths: &[LabelPath],
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let class = Class::of(py, "Path")?;
+        let path = |path: &LabelPath| {
+            let labels = self.label_list(py, &path.labels)?;
+            class.make((labels, path.score, path.probability))
+        };
+        paths.iter().map(path).collect()
     }
 
     /// Returns the spans that labels encode.

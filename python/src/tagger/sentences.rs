@@ -6,6 +6,7 @@ use dropchain::Sentence;
 use dropchain::corpus::TokenLabel;
 use dropchain::label::Span;
 use dropchain::tag::{Condition, KeyedSentence, TagInput};
+use dropchain_analysis::words_to_explain;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -61,13 +62,9 @@ impl Prepared {
 
     /// Returns the words; numbers if there are only features.
     pub fn words(&self) -> Vec<String> {
-        let words = match self {
-            Self::Sentence(sentence) => sentence.words(),
-            Self::Keyed(_) => None,
-        };
-        match words {
-            Some(words) => words.map(str::to_owned).collect(),
-            None => (1..=self.len()).map(|t| format!("token {t}")).collect(),
+        match self {
+            Self::Sentence(sentence) => words_to_explain(sentence),
+            Self::Keyed(_) => (1..=self.len()).map(|t| format!("token {t}")).collect(),
         }
     }
 

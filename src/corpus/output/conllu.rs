@@ -250,12 +250,7 @@ mod tests {
         // As split by a tokenizer that separates full stops.
         let mut tokenized = crate::sentence::Sentence::from_words(["Ann", "left", "."]);
         tokenized.layout = std::mem::take(&mut sentences[0].layout);
-        tokenized.offsets = [2..5, 6..10, 10..11]
-            .map(|bytes| crate::sentence::Offsets {
-                chars: bytes.clone(),
-                bytes,
-            })
-            .to_vec();
+        tokenized.offsets = crate::tokenize::offsets("  Ann left. ", [2..5, 6..10, 10..11]);
         let tagged = Tagged::new(&tokenized, vec!["PROPN", "VERB", "PUNCT"]);
         let expected = "\
 # text = Ann left.

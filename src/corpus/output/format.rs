@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::label::Labeling;
-use crate::sentence::{Sentence, split_label};
+use crate::sentence::{OffsetUnit, Sentence, split_label};
 
 /// The word written for a token without one (CRFsuite's format).
 const NO_WORD: &str = "_";
@@ -178,8 +178,8 @@ pub struct WriteOptions {
     pub joined: Vec<String>,
     /// JSON lines: whether each object names the file of its sentence, as `file`.
     pub files: bool,
-    /// JSON lines: whether `offset` is the position in the file, not in the text of the sentence.
-    pub file_offsets: bool,
+    /// JSON lines, and formats of spans: what positions in raw text count.
+    pub offsets: OffsetUnit,
     /// CoNLL-U: whether the first sentence starts a document, for when several writers share the
     /// sentences of an input.
     pub new_document: bool,
@@ -195,7 +195,7 @@ impl WriteOptions {
             label: "upos".to_owned(),
             joined: Vec::new(),
             files: false,
-            file_offsets: false,
+            offsets: OffsetUnit::Chars,
             new_document: false,
         }
     }

@@ -13,7 +13,7 @@ use super::format::{Tagged, WriteOptions};
 use crate::corpus::json_object::JsonObject;
 use crate::error::{Error, Result};
 use crate::label::Span;
-use crate::sentence::{Offsets, TextPosition};
+use crate::sentence::Offsets;
 
 /// The keys that are always replaced by the output's.
 const PREDICTION_KEYS: [&str; 6] = [
@@ -87,26 +87,18 @@ impl Serialize for SentenceRecord<'_> {
         if self.options.spans {
             let spans = tagged.labeling.spans(&tagged.labels);
             let span = |i: usize| SpanRecord {
-                start: spans[i].start,
-                end: spans[i].end,
+                covered: text.as_ref().and_then(|_| self.covered(&spans[i])),
+                token_start: spans[i].start,
+                token_end: spans[i].end,
                 kind: spans[i].kind,
-                text: text.as_ref().and_then(|_| covered(tagged, &spans[i])),
             };
             map.serialize_entry("spans", &array(spans.len(), span))?;
         }
         if let Some((text, offset)) = text {
-            let zero = TextPosition::default();
-            let first = TextPosition {
-                bytes: offset.bytes.start,
-                chars: offset.chars.start,
-            };
-            let token = |t: usize| OffsetsRecord::new(&sentence.offsets[t], first, zero);
+            let token = |t: usize| self.position(&sentence.offsets[t]);
             map.serialize_entry("offsets", &array(sentence.len(), token))?;
             map.serialize_entry("text", text)?;
-            let start = sentence.layout.source_start;
-            let start = start.filter(|_| self.options.file_offsets);
-            let offset = OffsetsRecord::new(&offset, zero, start.unwrap_or_default());
-            map.serialize_entry("offset", &offset)?;
+            map.serialize_entry("offset", &self.position(&offset))?;
         }
         if let Some(probability) = tagged.probability {
             map.serialize_entry("probability", &probability)?;
@@ -122,6 +114,26 @@ impl Serialize for SentenceRecord<'_> {
     }
 }
 
+impl<'a> SentenceRecord<'a> {
+    /// Where something begins and ends in the text that was given, in the unit of the options.
+    fn position(&self, offsets: &Offsets) -> [usize; 2] {
+        let start = self.tagged.sentence.layout.source_start;
+        let range = offsets
+            .after(start.unwrap_or_default())
+            .in_unit(self.options.offsets);
+        [range.start, range.end]
+    }
+
+    /// Returns the part of the text that a span covers.
+    fn covered(&self, span: &Span) -> Option<CoveredText<'a>> {
+        let tokens = self.tagged.sentence.offsets.get(span.start..span.end)?;
+        let offsets = Offsets::of_tokens(tokens)?;
+        let [start, end] = self.position(&offsets);
+        let text = self.tagged.source_text()?.get(offsets.bytes)?;
+        Some(CoveredText { start, end, text })
+    }
+}
+
 /// Returns whether a key of the object has a meaning of its own.
 fn is_own_key(key: &str) -> bool {
     key == FILE || PREDICTION_KEYS.contains(&key) || TEXT_KEYS.contains(&key)
@@ -134,47 +146,26 @@ fn array<T>(length: usize, item: impl Fn(usize) -> T) -> Vec<T> {
 
 #[derive(Serialize)]
 struct SpanRecord<'a> {
-    start: usize,
-    end: usize,
+    #[serde(flatten)]
+    covered: Option<CoveredText<'a>>,
+    token_start: usize,
+    token_end: usize,
     #[serde(rename = "type")]
     kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
+}
+
+/// The part of a text that a span covers.
+#[derive(Serialize)]
+struct CoveredText<'a> {
+    start: usize,
+    end: usize,
+    text: &'a str,
 }
 
 /// Returns the text of a sentence that was tokenized, and its position in its source.
 fn sentence_text<'a>(tagged: &Tagged<'a>) -> Option<(&'a str, Offsets)> {
-    let (first, last) = (
-        tagged.sentence.offsets.first()?,
-        tagged.sentence.offsets.last()?,
-    );
-    let offset = Offsets {
-        bytes: first.bytes.start..last.bytes.end,
-        chars: first.chars.start..last.chars.end,
-    };
+    let offset = Offsets::of_tokens(&tagged.sentence.offsets)?;
     Some((tagged.source_text()?.get(offset.bytes.clone())?, offset))
-}
-
-/// Returns the part of the text that a span covers.
-fn covered<'a>(tagged: &Tagged<'a>, span: &Span) -> Option<&'a str> {
-    let tokens = tagged.sentence.offsets.get(span.start..span.end)?;
-    (tagged.source_text()?).get(tokens.first()?.bytes.start..tokens.last()?.bytes.end)
-}
-
-#[derive(Serialize)]
-struct OffsetsRecord {
-    bytes: [usize; 2],
-    chars: [usize; 2],
-}
-
-impl OffsetsRecord {
-    /// Positions that count from `origin`, in what begins at `start`.
-    fn new(Offsets { bytes, chars }: &Offsets, origin: TextPosition, start: TextPosition) -> Self {
-        Self {
-            bytes: [bytes.start, bytes.end].map(|byte| byte - origin.bytes + start.bytes),
-            chars: [chars.start, chars.end].map(|char| char - origin.chars + start.chars),
-        }
-    }
 }
 
 /// An object with the labels as keys, in the given order.
@@ -191,6 +182,7 @@ mod tests {
     use crate::corpus::Format;
     use crate::corpus::output::tests::{full, one, read, written};
     use crate::corpus::output::{OutputFormat, Tagged, WriteOptions};
+    use crate::sentence::OffsetUnit;
 
     fn spans() -> WriteOptions {
         WriteOptions::new(OutputFormat::Jsonl)
@@ -215,7 +207,7 @@ mod tests {
             out,
             concat!(
                 r#"{"tokens":["Ann","Lee","\""],"labels":["B-P","I-P","O"],"#,
-                r#""spans":[{"start":0,"end":2,"type":"P"}]}"#,
+                r#""spans":[{"token_start":0,"token_end":2,"type":"P"}]}"#,
                 "\n"
             )
         );
@@ -228,13 +220,39 @@ mod tests {
             out,
             concat!(
                 r#"{"tokens":["Ä","b","c"],"labels":["B-P","I-P","O"],"#,
-                r#""spans":[{"start":0,"end":2,"type":"P","text":"Ä  b"}],"#,
-                r#""offsets":[{"bytes":[0,2],"chars":[0,1]},"#,
-                r#"{"bytes":[4,5],"chars":[3,4]},{"bytes":[6,7],"chars":[5,6]}],"#,
-                r#""text":"Ä  b c","offset":{"bytes":[0,7],"chars":[0,6]}}"#,
+                r#""spans":[{"start":0,"end":4,"text":"Ä  b","token_start":0,"token_end":2,"#,
+                r#""type":"P"}],"offsets":[[0,1],[3,4],[5,6]],"text":"Ä  b c","offset":[0,6]}"#,
                 "\n"
             )
         );
+    }
+
+    #[test]
+    fn positions_count_from_the_beginning_of_the_file_in_the_chosen_unit() {
+        for (offsets, expected) in [
+            (OffsetUnit::Chars, [[2, 3], [4, 5]]),
+            (OffsetUnit::Bytes, [[5, 6], [7, 11]]),
+            (OffsetUnit::Utf16, [[3, 4], [5, 7]]),
+        ] {
+            let options = WriteOptions { offsets, ..spans() };
+            let sentences = read(Format::Text, "😀\nb 😀\n");
+            let tagged = Tagged::new(&sentences[1], vec!["O", "B-P"]);
+            let [b, face] = expected;
+            let (start, end) = (face[0], face[1]);
+            let expected = serde_json::json!({
+                "tokens": ["b", "😀"],
+                "labels": ["O", "B-P"],
+                "spans": [{
+                    "start": start, "end": end, "text": "😀",
+                    "token_start": 1, "token_end": 2, "type": "P"
+                }],
+                "offsets": [b, face],
+                "text": "b 😀",
+                "offset": [b[0], end],
+            });
+            let line = written(&options, &[tagged]).unwrap();
+            assert_eq!(line, format!("{expected}\n"));
+        }
     }
 
     #[test]
@@ -275,8 +293,7 @@ mod tests {
             out,
             concat!(
                 r#"{"id":7,"tokens":["a","b"],"labels":["A","B"],"#,
-                r#""offsets":[{"bytes":[0,1],"chars":[0,1]},{"bytes":[2,3],"chars":[2,3]}],"#,
-                r#""text":"a\tb","offset":{"bytes":[0,3],"chars":[0,3]}}"#,
+                r#""offsets":[[0,1],[2,3]],"text":"a\tb","offset":[0,3]}"#,
                 "\n"
             )
         );

@@ -23,7 +23,9 @@ fn sentences_tokens_and_spans_have_offsets_in_the_whole_text() {
     let chars: Vec<char> = text.chars().collect();
     for sentence in &tagged {
         for token in &sentence.tokens {
-            let Offsets { bytes, chars: at } = token.offsets.clone();
+            let Offsets {
+                bytes, chars: at, ..
+            } = token.offsets.clone();
             assert_eq!(&text[bytes], chars[at].iter().collect::<String>());
         }
     }

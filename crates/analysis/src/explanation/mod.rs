@@ -18,7 +18,9 @@
 //! Label schemes and known labels forbid sequences, but add nothing to scores.
 
 mod attributes;
+mod explained;
 mod parts;
+mod text;
 
 use std::ops::Range;
 
@@ -27,6 +29,9 @@ use dropchain::chain::{Detour, MaxMarginals};
 use dropchain::ids::LabelId;
 use dropchain::tag::{Condition, SentenceScores, TagInput, TagOptions, Tagger};
 use dropchain::{Error, Result};
+pub use explained::{
+    ExplainedSentence, ExplainedTokens, Reasons, labels_against, words_to_explain,
+};
 pub use parts::{Part, PartKind};
 
 /// The labels of a sentence, each with the sequences that it was preferred to, and the reasons.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use dropchain::chain::Order;
 use dropchain::ids::LabelId;
-use dropchain::model::{AttributeKind, has_recall_bias};
+use dropchain::model::AttributeKind;
 use dropchain::{Error, MemoryLimit, Result};
 
 use super::Alternative;
@@ -152,7 +152,7 @@ impl<'e> Alternative<'e> {
             value,
             weights: pairs.map(|(a, b)| weights(a * k + b)),
         })?;
-        let bias = self.bias(Some(previous), labels);
+        let bias = self.bias(labels);
         let weights = pairs.map(|(a, b)| transitions.score(a, b));
         parts.push(Part {
             kind: PartKind::Transition,
@@ -171,7 +171,7 @@ impl<'e> Alternative<'e> {
         let transitions = self.explanation.tagger.transitions();
         let labels = self.labels_at(t);
         if t == 0 {
-            let bias = self.bias(None, labels);
+            let bias = self.bias(labels);
             let weights = labels.map(|label| transitions.start()[label.index()]);
             parts.push(Part {
                 kind: PartKind::Start,
@@ -201,16 +201,13 @@ impl<'e> Alternative<'e> {
         }
     }
 
-    /// Returns what the recall bias adds to the scores of labels after the previous ones.
-    fn bias(&self, previous: Option<[LabelId; 2]>, labels: [LabelId; 2]) -> [f64; 2] {
+    /// Returns what the recall bias adds to the scores of labels.
+    fn bias(&self, labels: [LabelId; 2]) -> [f64; 2] {
         let header = self.explanation.tagger.model().header();
-        let name = |label| header.labels.name(label);
-        [0, 1].map(|i| {
-            let previous = previous.map(|previous| name(previous[i]));
-            match has_recall_bias(&header.labeling, previous, name(labels[i])) {
-                true => self.explanation.recall_bias,
-                false => 0.0,
-            }
+        let outside = header.labels.id(header.labeling.outside());
+        labels.map(|label| match Some(label) == outside {
+            true => -self.explanation.recall_bias,
+            false => 0.0,
         })
     }
 

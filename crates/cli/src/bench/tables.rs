@@ -4,7 +4,7 @@ use dropchain_report::{
     ErrorRow, Exponent, Measurement, Spread, Sweep, SweepRow, TrainingRun, display_name,
 };
 
-use crate::terminal::format_table;
+use dropchain_layout::format_table;
 
 /// Formats the cost and the accuracy of each variant.
 pub fn gradient_table(rows: &[Measurement]) -> String {

@@ -1,23 +1,18 @@
 //! `dropchain check`
 
 mod fold_reporter;
-mod report_text;
-mod suspicious_text;
 
 use std::ffi::OsString;
 
 use clap::Args;
 use dropchain::corpus::ReadOptions;
-use dropchain::label::{PlainLabels, Scheme};
-use dropchain::train::{BaseModels, TrainOptions, Trainer};
+use dropchain::train::{BaseModels, Trainer};
 use dropchain::{Corpus, Error};
 use dropchain_check::{
-    Check, CheckOptions, CheckReport, Role, Severity, SuspicionOptions, SuspiciousSentence,
-    Variation, suspicious, variations,
+    Check, CheckOptions, CheckReport, Outcome, Role, Severity, SuspicionOptions,
+    SuspiciousSentence, suspicious, variations,
 };
 use dropchain_options::LabelOptions;
-use serde::Serialize;
-use serde_json::Value;
 
 use super::arguments::FileName;
 use super::arguments::PartialLabelArguments;
@@ -27,7 +22,8 @@ use super::outputs::CommandFiles;
 use super::progress::{Progress, notice};
 use super::template_arguments::template_for;
 use super::template_arguments::{TemplateLimits, load_template, template_files};
-use super::{interrupt, json_line, print, print_json};
+use super::terminal::columns;
+use super::{interrupt, print_report};
 use fold_reporter::FoldReporter;
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
@@ -98,17 +94,6 @@ pub struct CheckCommand {
     partial: PartialLabelArguments,
 }
 
-/// All results, as JSON.
-#[derive(Serialize)]
-struct Results<'a> {
-    #[serde(flatten)]
-    report: &'a CheckReport,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inconsistent: Option<&'a [Variation]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    suspicious: Option<Vec<Value>>,
-}
-
 impl CheckCommand {
     pub fn run(&self) -> CommandResult {
         let files = self.files();
@@ -145,13 +130,14 @@ impl CheckCommand {
             Some(limit) => Some(self.suspicious(&corpus, &report, limit, &progress)?),
         };
         progress.clear();
-        self.print(
-            &report,
-            inconsistent.as_deref(),
-            suspicious.as_deref(),
-            &corpus,
-        )?;
-        self.verdict(&report)
+        let outcome = Outcome {
+            report,
+            inconsistent,
+            suspicious,
+            corpus,
+        };
+        print_report(self.json, &outcome, || outcome.text(columns()))?;
+        self.verdict(&outcome.report)
     }
 
     /// Returns the files with their roles.
@@ -174,12 +160,7 @@ impl CheckCommand {
         limit: u32,
         progress: &Progress,
     ) -> CommandResult<Vec<SuspiciousSentence>> {
-        let has_words = corpus.iter().all(|sentence| sentence.attributes.is_none());
-        let default = match (has_words, report.labels.spans) {
-            (false, _) => None,
-            (true, true) => Some("ner"),
-            (true, false) => Some("pos"),
-        };
+        let default = report.default_template(corpus);
         let default = default.map(|name| FileName::from(OsString::from(name)));
         let name = self.template.as_ref().or(default.as_ref());
         let models = BaseModels::default();
@@ -196,15 +177,7 @@ impl CheckCommand {
         let template = template.map(|template| template_for(template, corpus, progress));
         let template = template.transpose()?;
         interrupt::watch();
-        let options = TrainOptions {
-            // As in the whole corpus, whatever the labels of a part of it look like.
-            plain_labels: match report.labels.scheme {
-                Scheme::Plain => PlainLabels::Spans,
-                _ => PlainLabels::Tags,
-            },
-            ..TrainOptions::default()
-        };
-        let trainer = Trainer::new(options)?
+        let trainer = Trainer::new(report.train_options())?
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
         let options = SuspicionOptions {
@@ -223,39 +196,6 @@ impl CheckCommand {
             }
             (None, None) => Err(Error::parameter("training was interrupted").into()),
         }
-    }
-
-    fn print(
-        &self,
-        report: &CheckReport,
-        inconsistent: Option<&[Variation]>,
-        suspicious: Option<&[SuspiciousSentence]>,
-        corpus: &Corpus,
-    ) -> CommandResult {
-        if self.json {
-            let suspicious = suspicious.map(|found| {
-                let record = |found| suspicious_text::suspicious_record(found, corpus);
-                found.iter().map(record).collect()
-            });
-            let results = Results {
-                report,
-                inconsistent,
-                suspicious,
-            };
-            return print_json(&json_line(&results)?);
-        }
-        let mut text = report_text::format_report(report);
-        if let Some(found) = inconsistent {
-            text.push_str(&report_text::format_variations(found));
-        }
-        if let Some(found) = suspicious {
-            text.push_str(&suspicious_text::format_suspicious(
-                found,
-                corpus,
-                &report.labels,
-            ));
-        }
-        print(&text)
     }
 
     /// Fails if there are errors, or warnings that count as such.

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use crate::arguments::FileName;
 use crate::classify::arguments::DocumentInput;
 use crate::outputs::CommandFiles;
-use crate::terminal::{Rates, damage_table, format_table};
+use crate::terminal::{Rates, damage_table};
 use crate::{CommandResult, json_line, print, print_json, print_report};
+use dropchain_layout::format_table;
 
 /// Resamples of the paired bootstrap, as `compare` draws by default.
 const SAMPLES: u32 = 2000;

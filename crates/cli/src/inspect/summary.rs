@@ -9,7 +9,7 @@ use dropchain_analysis::LineStatistics;
 use serde_json::Value;
 
 use crate::inspect::{option, prune_threshold, weights};
-use crate::terminal::{cut, format_table, width, wrap};
+use dropchain_layout::{cut, format_table, width, wrap};
 
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;

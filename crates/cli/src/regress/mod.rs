@@ -13,8 +13,8 @@ use crate::arguments::{Choice, FileName, one_of};
 use crate::classify::place_of;
 use crate::outputs::CommandFiles;
 use crate::regress::arguments::NumberInput;
-use crate::terminal::format_table;
 use crate::{CommandResult, print_report};
+use dropchain_layout::format_table;
 
 /// Predict numbers: train, predict, eval, path, inspect
 #[derive(Debug, Args)]

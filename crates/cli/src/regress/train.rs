@@ -18,8 +18,8 @@ use crate::exit::{CommandError, training_result};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
 use crate::regress::arguments::{ModelArguments, NumberInput};
-use crate::terminal::format_table;
 use crate::{CommandResult, interrupt, print_report};
+use dropchain_layout::format_table;
 
 /// The least time between two lines of progress.
 const PAUSE: Duration = Duration::from_millis(500);

@@ -13,9 +13,9 @@ use crate::arguments::FileName;
 use crate::config::{EffectiveConfig, options_of};
 use crate::definition;
 use crate::progress::Progress;
-use crate::terminal::format_table;
 use crate::training_arguments::InitArguments;
 use crate::training_reporter::format_pruned;
+use dropchain_layout::format_table;
 
 /// A search and its inputs, for the log and for JSON.
 pub struct SearchDescription<'a> {

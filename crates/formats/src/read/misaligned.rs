@@ -2,7 +2,7 @@
 
 use dropchain::corpus::Repair;
 
-use crate::offset_unit::OffsetUnit;
+use dropchain::corpus::OffsetUnit;
 
 /// Spans that [`Misaligned::Expand`] extends.
 pub(super) const EXPANDED: Repair = Repair {

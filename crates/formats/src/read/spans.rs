@@ -66,12 +66,12 @@ impl SentenceParser for SpansParser {
 
 #[cfg(test)]
 mod tests {
-    use dropchain::corpus::Reader;
+    use dropchain::corpus::{OffsetUnit, Reader};
 
     use super::*;
     use crate::read::marked_json::REJECTED;
     use crate::read::misaligned::{DROPPED, EXPANDED, FIRST_LABEL, SEVERAL_LABELS};
-    use crate::{InputFormat, Misaligned, OffsetUnit, SeveralLabels};
+    use crate::{InputFormat, Misaligned, SeveralLabels};
 
     fn spans() -> ReadOptions {
         spans_with(SpanOptions::default())

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use super::annotated_text::{AnnotatedText, Mark};
-use crate::offset_unit::OffsetUnit;
+use dropchain::corpus::OffsetUnit;
 
 /// An object: the other members of the input object, verbatim, and these.
 struct Record<'a> {
@@ -45,9 +45,9 @@ pub(super) fn displacy(text: &AnnotatedText) -> impl Serialize + '_ {
 
 /// An object as Prodigy reads and writes them.
 pub(super) fn spans(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize + '_ {
-    let positions = unit.positions(&text.text, &text.tokens).into_iter();
-    let tokens = positions.zip(&text.tokens).enumerate();
-    let tokens = tokens.map(|(id, (Range { start, end }, token))| {
+    let tokens = text.tokens.iter().enumerate();
+    let tokens = tokens.map(|(id, token)| {
+        let Range { start, end } = token.in_unit(unit);
         let mut object = json!({
             "text": text.text[token.bytes.clone()],
             "start": start,
@@ -143,10 +143,10 @@ fn marks(
     unit: OffsetUnit,
     mut item: impl FnMut(&Mark, Range<usize>) -> Value,
 ) -> Value {
-    let positions = unit.positions(&text.text, &text.tokens);
     let marks = text.marks.iter().map(|mark| {
         let Range { start, end } = mark.tokens;
-        item(mark, positions[start].start..positions[end - 1].end)
+        let (first, last) = (&text.tokens[start], &text.tokens[end - 1]);
+        item(mark, first.in_unit(unit).start..last.in_unit(unit).end)
     });
     marks.collect()
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use dropchain::corpus::{SentenceWriter, Tagged, WriteFormat, WriteOptions};
+use dropchain::corpus::{OffsetUnit, SentenceWriter, Tagged, WriteFormat, WriteOptions};
 use dropchain::{Error, Result};
 use serde::Serialize;
 
@@ -10,7 +10,6 @@ use super::annotated_text::AnnotatedText;
 use super::brat::BratFile;
 use super::html::HtmlPage;
 use super::{inline_xml, json};
-use crate::offset_unit::OffsetUnit;
 
 /// A format of texts with marks: spans or, if labels encode none, tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +21,9 @@ pub enum TextFormat {
     /// JSON lines for spaCy's displaCy: one object per text.
     Displacy,
     /// Spans of characters as JSON lines, as Prodigy has them: one object per text.
-    Spans(OffsetUnit),
+    Spans,
     /// Spans of characters as JSON lines, as doccano has them: one object per text.
-    Doccano(OffsetUnit),
+    Doccano,
     /// Tasks with predictions for Label Studio: a JSON array with an item per text.
     LabelStudio {
         /// The name of the model.
@@ -38,6 +37,7 @@ pub enum TextFormat {
 pub struct TextWriter {
     format: TextFormat,
     spans: bool,
+    offsets: OffsetUnit,
     open: Option<AnnotatedText>,
     texts: u64, // so far
     html: HtmlPage,
@@ -51,16 +51,17 @@ impl WriteFormat for TextFormat {
     }
 
     fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>> {
-        Ok(Box::new(TextWriter::new(self.clone(), options.spans)))
+        Ok(Box::new(TextWriter::new(self.clone(), options)))
     }
 }
 
 impl TextWriter {
-    /// A writer of this format; `spans`: labels encode spans.
-    pub fn new(format: TextFormat, spans: bool) -> Self {
+    /// A writer of this format.
+    pub fn new(format: TextFormat, options: &WriteOptions) -> Self {
         Self {
             format,
-            spans,
+            spans: options.spans,
+            offsets: options.offsets,
             open: None,
             texts: 0,
             html: HtmlPage::default(),
@@ -90,8 +91,8 @@ impl TextWriter {
             TextFormat::InlineXml => inline_xml::text(buffer, &text),
             TextFormat::Html => self.html.text(buffer, &text),
             TextFormat::Displacy => json_line(buffer, &text, &json::displacy(&text))?,
-            TextFormat::Spans(unit) => json_line(buffer, &text, &json::spans(&text, *unit))?,
-            TextFormat::Doccano(unit) => json_line(buffer, &text, &json::doccano(&text, *unit))?,
+            TextFormat::Spans => json_line(buffer, &text, &json::spans(&text, self.offsets))?,
+            TextFormat::Doccano => json_line(buffer, &text, &json::doccano(&text, self.offsets))?,
             TextFormat::LabelStudio { model } => {
                 buffer.push_str(if self.texts == 1 { "[\n" } else { ",\n" });
                 json_line(buffer, &text, &json::task(&text, model, self.texts))?;

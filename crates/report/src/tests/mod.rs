@@ -20,7 +20,7 @@ const ITERATION: &str = concat!(
 
 fn report(text: &str) -> Result<Report> {
     let mut report = Report::default();
-    report.add(text, "a.log").map(|()| report)
+    report.add_log(text, "a.log").map(|()| report)
 }
 
 #[test]

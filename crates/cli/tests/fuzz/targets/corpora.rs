@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    Format, OutputFormat, ReadOptions, ReadReport, Reader, Tagged, WriteFormat, WriteOptions,
-    Writer,
+    Format, OffsetUnit, OutputFormat, ReadOptions, ReadReport, Reader, Tagged, WriteFormat,
+    WriteOptions, Writer,
 };
 use dropchain::{Error, MemoryLimit, Result, Sentence};
 use dropchain_formats::{
-    Inline, InputFormat, Misaligned, OffsetUnit, SeveralLabels, SlashTags, SpanOptions, TextFormat,
+    Inline, InputFormat, Misaligned, SeveralLabels, SlashTags, SpanOptions, TextFormat,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -353,8 +353,8 @@ fn check_writers(sentences: &[&Sentence]) {
         (Arc::new(TextFormat::LabelStudio { model }), false),
         (Arc::new(TextFormat::Brat), false),
         (Arc::new(TextFormat::Displacy), true),
-        (Arc::new(TextFormat::Spans(OffsetUnit::Chars)), true),
-        (Arc::new(TextFormat::Doccano(OffsetUnit::Utf16)), true),
+        (Arc::new(TextFormat::Spans), true),
+        (Arc::new(TextFormat::Doccano), true),
     ];
     for (format, is_json) in others {
         let options = WriteOptions {

@@ -10,7 +10,7 @@ use dropchain::corpus::{Format, ReadOptions, Reader, Tagged, WriteFormat, WriteO
 use dropchain::{Result, Sentence};
 use proptest::prelude::*;
 
-use crate::{Inline, InputFormat, OffsetUnit, SlashTags, SpanOptions, TextFormat};
+use crate::{Inline, InputFormat, SlashTags, SpanOptions, TextFormat};
 
 /// Reads an input to be tagged.
 pub fn read(format: Format, text: &str) -> Vec<Sentence> {
@@ -58,8 +58,8 @@ fn all_formats() -> [Arc<dyn WriteFormat>; 10] {
         Arc::new(TextFormat::InlineXml),
         Arc::new(TextFormat::Html),
         Arc::new(TextFormat::Displacy),
-        Arc::new(TextFormat::Spans(OffsetUnit::Chars)),
-        Arc::new(TextFormat::Doccano(OffsetUnit::Utf16)),
+        Arc::new(TextFormat::Spans),
+        Arc::new(TextFormat::Doccano),
         Arc::new(label_studio()),
         Arc::new(TextFormat::Brat),
     ]

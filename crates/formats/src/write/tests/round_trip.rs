@@ -3,12 +3,14 @@
 use std::fs;
 use std::io::Cursor;
 
-use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions};
+use dropchain::corpus::{
+    Format, OffsetUnit, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions,
+};
 use dropchain::{MemoryLimit, Sentence};
 use proptest::prelude::*;
 
 use super::{label_studio, written};
-use crate::{InputFormat, OffsetUnit, SpanOptions, TextFormat};
+use crate::{InputFormat, SpanOptions, TextFormat};
 
 /// What texts consist of.
 const PIECES: [&str; 26] = [
@@ -113,8 +115,13 @@ proptest! {
         }
         let spans = |unit| options(InputFormat::Spans, unit, of_text.clone());
         for unit in OffsetUnit::ALL {
-            check(WriteOptions::new(TextFormat::Spans(unit)), spans(unit));
-            check(WriteOptions::new(TextFormat::Doccano(unit)), spans(unit));
+            for format in [TextFormat::Spans, TextFormat::Doccano] {
+                let written = WriteOptions {
+                    offsets: unit,
+                    ..WriteOptions::new(format)
+                };
+                check(written, spans(unit));
+            }
         }
         check(WriteOptions::new(label_studio()), spans(OffsetUnit::Chars));
         // The text of BRAT is the input itself.

@@ -3,15 +3,17 @@
 use std::sync::{Arc, Mutex};
 
 use dropchain::Sentence;
-use dropchain::corpus::{Format, Tagged, WriteFormat, WriteOptions, Writer};
+use dropchain::corpus::{
+    Format, OffsetUnit, OutputFormat, Tagged, WriteFormat, WriteOptions, Writer,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{label_studio, one, read};
-use crate::{OffsetUnit, SlashTags, TextFormat, TextWriter};
+use crate::{SlashTags, TextFormat, TextWriter};
 
-const PRODIGY: TextFormat = TextFormat::Spans(OffsetUnit::Chars);
-const DOCCANO: TextFormat = TextFormat::Doccano(OffsetUnit::Chars);
+const PRODIGY: TextFormat = TextFormat::Spans;
+const DOCCANO: TextFormat = TextFormat::Doccano;
 
 /// Options with spans.
 fn spans(format: impl WriteFormat + 'static) -> WriteOptions {
@@ -90,18 +92,21 @@ fn words_without_a_text_are_joined_by_spaces() {
 
 #[test]
 fn offsets_count_what_is_asked_for() {
-    for (unit, expected) in [
+    for (offsets, expected) in [
         (OffsetUnit::Chars, [4, 7]),
         (OffsetUnit::Utf16, [5, 8]),
         (OffsetUnit::Bytes, [8, 11]),
     ] {
-        let options = spans(TextFormat::Doccano(unit));
+        let options = WriteOptions {
+            offsets,
+            ..spans(DOCCANO)
+        };
         let out = all(&options, Format::Text, "😀 é Ann", names);
         let out: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(
             out["label"],
             json!([[expected[0], expected[1], "PER"]]),
-            "{unit}"
+            "{offsets}"
         );
     }
 }
@@ -167,7 +172,7 @@ fn annotations_of_other_input_refer_to_the_texts_one_after_the_other() {
         r#"{"text": "In Rome. Bob"}"#
     );
     let sentences = read(Format::Jsonl, objects);
-    let writer = TextWriter::new(TextFormat::Brat, true);
+    let writer = TextWriter::new(TextFormat::Brat, &WriteOptions::new(TextFormat::Brat));
     let writer = writer.with_text(Box::new(Shared(Arc::clone(&text))));
     let mut writer = Writer::with(Vec::new(), "out", Box::new(writer));
     for sentence in &sentences {
@@ -353,7 +358,8 @@ proptest! {
         text in "(\u{feff})?(\\PC|[a-z😀]|e\u{301}|\r\n|[\n\t \r\u{b}\u{2028}]){0,60}"
     ) {
         for unit in OffsetUnit::ALL {
-            let out = all(&tags(TextFormat::Spans(unit)), Format::Text, &text, |_| "X");
+            let options = |format| WriteOptions { offsets: unit, ..format };
+            let out = all(&options(tags(PRODIGY)), Format::Text, &text, |_| "X");
             for line in out.lines() {
                 let object: Value = serde_json::from_str(line).unwrap();
                 let own = object["text"].as_str().unwrap();
@@ -361,6 +367,23 @@ proptest! {
                 for (token, span) in tokens.iter().zip(object["spans"].as_array().unwrap()) {
                     let [start, end] = ["start", "end"].map(|key| span[key].as_u64().unwrap());
                     prop_assert_eq!(slice(own, unit, start, end), token["text"].as_str().unwrap());
+                }
+            }
+            let json_lines = options(WriteOptions::new(OutputFormat::Jsonl));
+            let out = all(&json_lines, Format::Text, &text, |_| "B-X");
+            for line in out.lines() {
+                let object: Value = serde_json::from_str(line).unwrap();
+                let covered = |start: &Value, end: &Value| {
+                    slice(&text, unit, start.as_u64().unwrap(), end.as_u64().unwrap())
+                };
+                let offset = &object["offset"];
+                prop_assert_eq!(covered(&offset[0], &offset[1]), object["text"].as_str().unwrap());
+                for (t, token) in object["tokens"].as_array().unwrap().iter().enumerate() {
+                    let (token, span) = (token.as_str().unwrap(), &object["spans"][t]);
+                    let place = &object["offsets"][t];
+                    prop_assert_eq!(covered(&place[0], &place[1]), token);
+                    prop_assert_eq!(covered(&span["start"], &span["end"]), token);
+                    prop_assert_eq!(&span["text"], token);
                 }
             }
         }

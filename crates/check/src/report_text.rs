@@ -1,11 +1,8 @@
 //! What a check found, as text.
 
-use dropchain_check::{
-    CheckReport, Finding, LabelCount, Overlap, Role, Severity, Sizes, Variation,
-};
+use dropchain_layout::{at_place, format_table, printable, wrap_indented as wrap};
 
-use crate::terminal::format_table;
-use crate::terminal::{at_place, printable, wrap_indented as wrap};
+use super::{CheckReport, Finding, LabelCount, Overlap, Role, Severity, Sizes, Variation};
 
 /// Maximum number of labels that are listed.
 const LABELS: usize = 20;
@@ -14,7 +11,7 @@ const LABELS: usize = 20;
 const LABEL_WIDTH: usize = 40;
 
 /// Formats a report.
-pub fn format_report(report: &CheckReport) -> String {
+pub(super) fn format_report(report: &CheckReport, columns: usize) -> String {
     let roles: Vec<Role> = report.sizes.iter().map(|sizes| sizes.role).collect();
     let mut text = format_sizes(&report.sizes);
     text.push('\n');
@@ -36,6 +33,7 @@ pub fn format_report(report: &CheckReport) -> String {
                     percent(*sentences, all)
                 ),
                 "",
+                columns,
             ),
         });
     }
@@ -45,12 +43,12 @@ pub fn format_report(report: &CheckReport) -> String {
     let labels = &report.labels;
     if !labels.labels.is_empty() {
         text.push_str(&format!("labels: {}\n", labels.read_as));
-        text.push_str(&wrap(&printable(&labels.reason), "  "));
+        text.push_str(&wrap(&printable(&labels.reason), "  ", columns));
         text.push('\n');
         text.push_str(&format_counts("spans of type", &labels.types, &roles));
         text.push_str(&format_counts("label", &labels.labels, &roles));
     }
-    text.push_str(&format_findings(&report.findings));
+    text.push_str(&format_findings(&report.findings, columns));
     text
 }
 
@@ -124,7 +122,7 @@ fn format_counts(name: &str, counts: &[LabelCount], roles: &[Role]) -> String {
     text
 }
 
-fn format_findings(findings: &[Finding]) -> String {
+fn format_findings(findings: &[Finding], columns: usize) -> String {
     if findings.is_empty() {
         return "nothing is wrong as far as can be seen\n".to_owned();
     }
@@ -139,10 +137,11 @@ fn format_findings(findings: &[Finding]) -> String {
         let title = finding.kind.title();
         let line = format!("{}: {title}: {}", finding.severity.name(), finding.count);
         text.push('\n');
-        text.push_str(&wrap(&line, ""));
+        text.push_str(&wrap(&line, "", columns));
         for example in &finding.examples {
             let place = printable(&example.place.to_string());
-            text.push_str(&at_place(&place, &printable(&example.text), "  "));
+            let text_there = printable(&example.text);
+            text.push_str(&at_place(&place, &text_there, "  ", columns));
         }
         let rest = finding.count - finding.examples.len() as u64;
         if rest > 0 && !finding.examples.is_empty() {
@@ -153,7 +152,7 @@ fn format_findings(findings: &[Finding]) -> String {
 }
 
 /// Formats phrases whose labels differ.
-pub fn format_variations(variations: &[Variation]) -> String {
+pub(super) fn format_variations(variations: &[Variation], columns: usize) -> String {
     let mut text = "\nphrases with different labels, the most suspicious first\n".to_owned();
     for (i, variation) in variations.iter().enumerate() {
         let context = match variation.same_context {
@@ -161,7 +160,8 @@ pub fn format_variations(variations: &[Variation]) -> String {
             false => "",
         };
         let phrase = printable(&variation.phrase);
-        text.push_str(&wrap(&format!("{}. {phrase}{context}", i + 1), ""));
+        let line = format!("{}. {phrase}{context}", i + 1);
+        text.push_str(&wrap(&line, "", columns));
         for label in &variation.labels {
             let places = printable(&label.places.join(" "));
             let line = format!(
@@ -169,7 +169,7 @@ pub fn format_variations(variations: &[Variation]) -> String {
                 printable(&label.label),
                 label.count
             );
-            text.push_str(&wrap(&line, "   "));
+            text.push_str(&wrap(&line, "   ", columns));
         }
     }
     if variations.is_empty() {

@@ -3,45 +3,64 @@
 use dropchain::Corpus;
 use dropchain::label::Span;
 use dropchain_analysis::{SpanError, compare_spans, label_errors};
-use dropchain_check::{LabelReport, SuspiciousSentence};
-use serde_json::{Value, json};
+use dropchain_layout::{printable, snippet, wrap_indented as wrap};
+use serde::Serialize;
 
-use crate::terminal::{printable, snippet, wrap_indented as wrap};
+use super::{LabelReport, SuspiciousSentence};
 
 /// Maximum number of differences of a sentence that are listed.
 const DIFFERENCES: usize = 3;
 
 /// A suspicious sentence as JSON, with the place of its worst token.
-pub fn suspicious_record(found: &SuspiciousSentence, corpus: &Corpus) -> Value {
-    let sentence = &corpus.sentences()[found.sentence];
-    json!({
-        "file": &**sentence.file(),
-        "line": found.place(corpus).line,
-        "sentence": found.sentence,
-        "suspicion": found.suspicion,
-        "log_probability": found.log_probability, // null if it is not finite
-        "predicted_log_probability": found.predicted_log_probability,
-        "token": found.token,
-        "tokens": sentence.words().into_iter().flatten().collect::<Vec<_>>(),
-        "labels": sentence.labels().unwrap_or_default(),
-        "predicted": found.predicted,
-        "probabilities": found.probabilities,
-        "predicted_probabilities": found.predicted_probabilities,
-    })
+#[derive(Serialize)]
+pub(super) struct SuspiciousRecord<'a> {
+    file: &'a str,
+    line: u64,
+    sentence: usize,
+    suspicion: f64,
+    log_probability: f64, // null if it is not finite
+    predicted_log_probability: f64,
+    token: usize,
+    tokens: Vec<&'a str>,
+    labels: Vec<&'a str>,
+    predicted: &'a [String],
+    probabilities: &'a [f64],
+    predicted_probabilities: &'a [f64],
+}
+
+impl<'a> SuspiciousRecord<'a> {
+    pub fn new(found: &'a SuspiciousSentence, corpus: &'a Corpus) -> Self {
+        let sentence = &corpus.sentences()[found.sentence];
+        Self {
+            file: sentence.file(),
+            line: found.place(corpus).line,
+            sentence: found.sentence,
+            suspicion: found.suspicion,
+            log_probability: found.log_probability,
+            predicted_log_probability: found.predicted_log_probability,
+            token: found.token,
+            tokens: sentence.words().into_iter().flatten().collect(),
+            labels: sentence.labels().unwrap_or_default(),
+            predicted: &found.predicted,
+            probabilities: &found.probabilities,
+            predicted_probabilities: &found.predicted_probabilities,
+        }
+    }
 }
 
 /// Formats suspicious sentences.
-pub fn format_suspicious(
+pub(super) fn format_suspicious(
     found: &[SuspiciousSentence],
     corpus: &Corpus,
     labels: &LabelReport,
+    columns: usize,
 ) -> String {
     let mut text = "\nsuspicious annotation: the probabilities are those of models that did not \
                     see\nthe sentence; the worst token is in brackets\n"
         .to_owned();
     for (i, found) in found.iter().enumerate() {
         text.push('\n');
-        text.push_str(&format_sentence(i + 1, found, corpus, labels));
+        text.push_str(&format_sentence(i + 1, found, (corpus, labels), columns));
     }
     if found.is_empty() {
         text.push_str("none\n");
@@ -52,8 +71,8 @@ pub fn format_suspicious(
 fn format_sentence(
     number: usize,
     found: &SuspiciousSentence,
-    corpus: &Corpus,
-    labels: &LabelReport,
+    (corpus, labels): (&Corpus, &LabelReport),
+    columns: usize,
 ) -> String {
     let sentence = &corpus.sentences()[found.sentence];
     let words: Vec<&str> = sentence.words().into_iter().flatten().collect();
@@ -61,19 +80,17 @@ fn format_sentence(
     let t = found.token;
     let place = printable(&found.place(corpus).to_string());
     let mut text = format!("{number}. {place}\n");
+    let wrap = |text: &str| wrap(text, "   ", columns);
     if !words.is_empty() {
-        text.push_str(&wrap(&snippet(&words, t, t + 1), "   "));
+        text.push_str(&wrap(&snippet(&words, t, t + 1)));
     }
-    text.push_str(&wrap(
-        &format!(
-            "is {} (p = {}), predicted {} (p = {})",
-            printable(gold[t]),
-            probability(found.probabilities[t]),
-            printable(&found.predicted[t]),
-            probability(found.predicted_probabilities[t])
-        ),
-        "   ",
-    ));
+    text.push_str(&wrap(&format!(
+        "is {} (p = {}), predicted {} (p = {})",
+        printable(gold[t]),
+        probability(found.probabilities[t]),
+        printable(&found.predicted[t]),
+        probability(found.predicted_probabilities[t])
+    )));
     let labeling = &labels.labeling;
     let differences = match labels.spans {
         true => compare_spans(&labeling.spans(&gold), &labeling.spans(&found.predicted)),
@@ -81,7 +98,7 @@ fn format_sentence(
     };
     if labels.spans || differences.len() > 1 {
         for difference in differences.iter().take(DIFFERENCES) {
-            text.push_str(&wrap(&describe(difference, &words), "   "));
+            text.push_str(&wrap(&describe(difference, &words)));
         }
         let rest = differences.len().saturating_sub(DIFFERENCES);
         if rest > 0 {

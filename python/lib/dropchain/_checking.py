@@ -1,0 +1,261 @@
+"""Checks of labeled data, reports, and explanations."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dropchain import _data, _dropchain, _files
+from dropchain._dropchain import Corpus, Tagger, Template
+from dropchain._results import TrainResult
+from dropchain._values import CheckResult, Explanation, Report
+
+#: How files are read, with defaults.
+_READING = {
+    name: parameter.default
+    for name, parameter in inspect.signature(Corpus.read).parameters.items()
+    if name not in ("paths", "like")
+}
+
+
+def check(
+    data: Any,
+    *,
+    dev: Any = None,
+    test: Any = None,
+    inconsistent: int | None = None,
+    suspicious: int | None = None,
+    template: str | os.PathLike[str] | Template | None = None,
+    folds: int = 5,
+    examples: int = 5,
+    plain_labels: str = "auto",
+    outside: str | None = None,
+    threads: int | None = None,
+    **reading: Any,
+) -> CheckResult:
+    """Check labeled data before training: sizes, labels, mistakes in files and annotation.
+
+    ``docs/checking.md`` explains what is looked for. Files are read to their end, whatever is wrong
+    with them.
+
+    Parameters
+    ----------
+    data : path, paths, Corpus, or what :func:`dropchain.train` takes as data
+        Training data.
+    dev, test
+        Development and test data, which are compared with the others.
+    inconsistent : int, optional
+        Find so many phrases whose labels differ most suspiciously from place to place.
+    suspicious : int, optional
+        Find so many sentences whose labels models of the other folds find most improbable.
+    template : str, path or Template, optional
+        The template of these models; by default `ner`, for labels without spans `pos`.
+    folds : int
+        The number of folds, each of which is compared with a model of the others.
+    examples : int
+        How many examples of each kind of problem to keep.
+    plain_labels, outside
+        As for :func:`dropchain.evaluate`.
+    threads : int, optional
+        By default one for each processor.
+    **reading
+        How to read files: `format`, `columns`, `label`, `comments` and the other options of
+        :meth:`Corpus.read`.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> result = dropchain.check(([["Ada", "left"], ["Ada", "stayed"]], [["B-PER", "O"]] * 2))
+    >>> result
+    <CheckResult: 0 kinds of errors, 0 of warnings, 0 of notices>
+    >>> result.sizes[0]["tokens"], result.labels["scheme"]
+    (4, 'iob2')
+    """
+    for name in reading:
+        if name not in _READING:
+            raise TypeError(f"check() got an unknown option '{name}'")
+    options = {**_READING, **reading}
+    options["columns"] = _data.column_names(options["columns"])
+    roles = {"train": data, "dev": dev, "test": test}
+    given = {role: part for role, part in roles.items() if part is not None}
+    files = {role: _data.paths(part) for role, part in given.items()}
+    parts: dict[str, Any] = files
+    if not all(files.values()):
+        parts = {role: _data.labeled(part, role, **reading) for role, part in given.items()}
+    found, text = _dropchain.check({
+        "data": list(parts.items()),
+        "reading": options,
+        "inconsistent": inconsistent,
+        "suspicious": suspicious,
+        "template": _data.template(template),
+        "folds": folds,
+        "examples": examples,
+        "plain_labels": plain_labels,
+        "outside": outside,
+        "threads": threads,
+    })
+    fields = {"inconsistent": None, "suspicious": None, **json.loads(found)}
+    return CheckResult(**fields, _text=text)
+
+
+def report(
+    *logs: str | os.PathLike[str] | TrainResult,
+    output: str | os.PathLike[str] | None = None,
+    gold: Any = None,
+    predicted: Any = None,
+    train: Any = None,
+    title: str = "dropchain report",
+    max_errors: int = 500,
+    plain_labels: str = "auto",
+    outside: str | None = None,
+    threads: int | None = None,
+    force: bool = False,
+) -> Report:
+    """Show training, scores and errors in one HTML page.
+
+    The page needs no network. It has a section for whatever is given (see ``docs/report.md``).
+
+    Parameters
+    ----------
+    *logs : path or TrainResult
+        Results of training, or files: logs of `train` and `tune` of the command line, results of
+        its `bench gradients`.
+    output : path, optional
+        The file to write.
+    gold : Corpus, or what :func:`dropchain.train` takes as data
+        Labeled sentences, for `predicted`.
+    predicted : Tagger, TrainResult, labels of each sentence, or dict of these by name
+        What to evaluate on `gold`. A tagger tags the sentences, also for its calibration.
+    train : Corpus, or what :func:`dropchain.train` takes as data
+        Training data, for scores by the frequency of words.
+    title : str
+        The title of the page.
+    max_errors : int
+        The most errors to list, over all systems.
+    plain_labels, outside
+        As for :func:`dropchain.evaluate`.
+    threads : int, optional
+        By default one for each processor.
+    force : bool
+        Replace `output` even if it is no report.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> sample = dropchain.sample_corpus()
+    >>> result = dropchain.train(sample, template="ner", max_iterations=30)
+    >>> dev = dropchain.sample_corpus("dev")
+    >>> page = dropchain.report(result, output="report.html", gold=dev, predicted=result)
+    >>> print(page)
+    wrote report.html
+    """
+    files = [os.fspath(log) for log in logs if not isinstance(log, TrainResult)]
+    results = [log for log in logs if isinstance(log, TrainResult)]
+    names = [f"training {i + 1}" for i in range(len(results))]
+    if len(names) == 1:
+        names = ["training"]
+    if (gold is None) != (predicted is None):
+        raise TypeError("gold and predicted belong together: expected both, or neither")
+    if not logs and gold is None:
+        raise TypeError("found nothing to report; expected logs, or gold and predicted")
+    if output is not None:
+        _files.check_output("output", output, "report", files, force=force)
+    corpora = {
+        name: None if data is None else _data.labeled(data, name)
+        for name, data in (("gold", gold), ("train", train))
+    }
+    html = _dropchain.report({
+        "files": files,
+        "logs": [(name, result.log) for name, result in zip(names, results, strict=True)],
+        "gold": corpora["gold"],
+        "systems": _systems(corpora["gold"], predicted),
+        "train": corpora["train"],
+        "title": title,
+        "max_errors": max_errors,
+        "plain_labels": plain_labels,
+        "outside": outside,
+        "threads": threads,
+    })
+    if output is not None:
+        _dropchain.write_file(output, html.encode())
+    return Report(title, html, None if output is None else os.fspath(output))
+
+
+def _systems(gold: Any, predicted: Any) -> list[tuple[str, Any]]:
+    """Return what is to be evaluated, with names."""
+    if predicted is None:
+        return []
+    named = predicted if isinstance(predicted, Mapping) else {"predicted": predicted}
+    systems = []
+    for name, system in named.items():
+        if isinstance(system, TrainResult):
+            system = system.tagger
+        if not isinstance(system, Tagger):
+            system = _labels(gold, name, system)
+        systems.append((str(name), system))
+    return systems
+
+
+def _labels(gold: Corpus, name: str, predicted: Any) -> list[list[str]]:
+    """Return predicted labels, as many as there are tokens."""
+    if isinstance(predicted, Corpus):
+        predicted = predicted.without_boundaries().labels
+    labels = [list(sentence) for sentence in predicted]
+    lengths = [len(sentence) for sentence in gold.without_boundaries()]
+    if [len(sentence) for sentence in labels] != lengths:
+        raise ValueError(
+            f"{name}: found {sum(map(len, labels))} labels of {len(labels)} sentences; expected "
+            f"one for each token of gold, {sum(lengths)} in {len(lengths)} sentences"
+        )
+    return labels
+
+
+def explain(
+    tagger: Tagger | TrainResult | str | os.PathLike[str],
+    sentence: Any,
+    *,
+    top: int = 10,
+    known: dict[int, str | list[str]] | None = None,
+    spans: Iterable[tuple[int, int, str]] | None = None,
+    constrain: bool = True,
+    tokens: Iterable[str | int] | str | None = None,
+    against: str | None = None,
+) -> Explanation:
+    """Tag a sentence and say why its tokens have their labels: see :meth:`Tagger.explain`.
+
+    Parameters
+    ----------
+    tagger : Tagger, TrainResult or path
+        The model.
+    sentence : str or sentence
+        A string is split into tokens; all else as for :class:`Tagger`.
+    top, known, spans, constrain, tokens, against
+        As for :meth:`Tagger.explain`.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> sample = dropchain.sample_corpus()
+    >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    >>> explanation = dropchain.explain(tagger, "She lives in London.")
+    >>> explanation.labels
+    ['O', 'O', 'O', 'B-LOC', 'O']
+    >>> str(explanation).splitlines()[0]
+    'She lives in London/B-LOC .'
+    """
+    if isinstance(tagger, TrainResult):
+        tagger = tagger.tagger
+    model = _data.tagger(tagger, "tagger")
+    assert model is not None
+    if isinstance(sentence, str):
+        sentences = Corpus.parse(sentence, format="text", unlabeled=True)
+        if len(sentences) != 1:
+            raise ValueError(f"found a text of {len(sentences)} sentences; expected one")
+        sentence = sentences[0]
+    return model.explain(
+        sentence, top=top, known=known, spans=spans, constrain=constrain, tokens=tokens,
+        against=against,
+    )

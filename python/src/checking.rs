@@ -1,0 +1,118 @@
+//! `check`: what is in a corpus, and what is wrong with it.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use dropchain::template::Template;
+use dropchain::train::Trainer;
+use dropchain_check::{
+    Check, CheckOptions, Outcome, Role, Severity, SuspicionOptions, suspicious, variations,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::corpus::{PyCorpus, ReadArguments};
+use crate::error::exception;
+use crate::evaluation::detector;
+use crate::inputs;
+use crate::items::Items;
+use crate::job::{self, Job};
+use crate::template::PyTemplate;
+
+/// The columns of the text.
+const COLUMNS: usize = 80;
+
+/// What to check, and how.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Arguments<'py> {
+    data: Vec<(String, Data<'py>)>, // with their roles
+    reading: ReadArguments<'py>,
+    inconsistent: Option<i64>,
+    suspicious: Option<i64>,
+    template: Option<Bound<'py, PyTemplate>>,
+    folds: i64,
+    examples: i64,
+    plain_labels: String,
+    outside: Option<String>,
+    threads: Option<i64>,
+}
+
+/// The data of a role: all files, or all in memory.
+#[derive(FromPyObject)]
+enum Data<'py> {
+    Corpus(Bound<'py, PyCorpus>),
+    Files(Items<PathBuf>),
+}
+
+/// Checks data. Returns what was found as JSON and as text.
+#[pyfunction]
+pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
+    let arguments: Arguments<'_> = arguments.extract()?;
+    let count = |name, value, least| inputs::count(name, value, least);
+    let inconsistent = count("inconsistent", arguments.inconsistent, 1)?;
+    let limit = count("suspicious", arguments.suspicious, 1)?;
+    let folds = count("folds", Some(arguments.folds), 2)?.unwrap_or(2);
+    let threads = count("threads", arguments.threads, 1)?;
+    let options = CheckOptions {
+        read: arguments.reading.options()?,
+        labels: detector(&arguments.plain_labels, arguments.outside)?,
+        examples: count("examples", Some(arguments.examples), 0)?.unwrap_or(0),
+    };
+    let (mut files, mut corpora) = (Vec::new(), Vec::new());
+    for (role, data) in arguments.data {
+        let role: Role = role.parse().map_err(exception)?;
+        match data {
+            Data::Corpus(corpus) => corpora.push((role, corpus.get().to_corpus())),
+            Data::Files(paths) => files.extend(paths.iter().map(|path| (role, path.clone()))),
+        }
+    }
+    let memory = options.read.memory;
+    let template = arguments
+        .template
+        .map(|template| template.get().inner.clone());
+    let work = |job: &Job<'_, ()>| {
+        let mut check = match corpora.is_empty() {
+            true => Check::read(&files, options)?,
+            false => Check::of_corpora(corpora, options),
+        };
+        let report = check.report();
+        let mut outcome = Outcome {
+            inconsistent: inconsistent.map(|limit| {
+                let mut found = variations(check.sentences(Role::Train), &report.labels);
+                found.truncate(limit);
+                found
+            }),
+            suspicious: None,
+            corpus: check.take_corpus(Role::Train),
+            report,
+        };
+        if let Some(limit) = limit
+            && outcome.report.kinds(Severity::Error) == 0
+        {
+            let trainer = Trainer::new(outcome.report.train_options())?
+                .interrupt(job.interrupt)
+                .memory(memory);
+            let options = SuspicionOptions {
+                folds,
+                limit,
+                ..SuspicionOptions::default()
+            };
+            let corpus = &outcome.corpus;
+            let template = match template {
+                Some(template) => Some(template),
+                None => (outcome.report.default_template(corpus))
+                    .and_then(Template::shipped)
+                    .transpose()?,
+            };
+            let found = suspicious(&trainer, corpus, template.as_ref(), options, &mut ())?;
+            outcome.suspicious = found;
+        }
+        Ok(outcome)
+    };
+    let no_events = |()| Ok(ControlFlow::Continue(()));
+    let outcome = job::run(py, threads, work, no_events)?.or_raise()?;
+    let json = serde_json::to_string(&outcome);
+    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((json, outcome.text(COLUMNS)))
+}

@@ -1,0 +1,99 @@
+//! How to read files: the arguments of `Corpus.read`.
+
+use std::str::FromStr;
+
+use dropchain::Error;
+use dropchain::corpus::ReadOptions;
+use dropchain_formats::{InputFormat, SpanOptions};
+use pyo3::prelude::*;
+
+use crate::error::exception;
+use crate::inputs::{self, memory_limit};
+use crate::items::ColumnNames;
+
+/// How to read files.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct ReadArguments<'py> {
+    pub format: Option<String>,
+    pub columns: Option<ColumnNames>,
+    pub label: Option<Bound<'py, PyAny>>,
+    pub unlabeled: bool,
+    pub comments: bool,
+    pub header: bool,
+    pub partial_labels: bool,
+    pub weights: bool,
+    pub max_sentence: Option<i64>,
+    pub memory: Option<i64>,
+    pub encoding: Option<String>,
+    pub lossy: bool,
+    pub paragraphs: bool,
+    pub offsets: Option<String>,
+    pub misaligned: Option<String>,
+    pub text_key: Option<String>,
+    pub several_labels: Option<String>,
+}
+
+impl ReadArguments<'_> {
+    /// Returns the options of the library.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` for an unknown name or a number out of range.
+    pub fn options(self) -> PyResult<ReadOptions> {
+        let spans = SpanOptions {
+            offsets: named(self.offsets.as_deref())?.unwrap_or_default(),
+            misaligned: named(self.misaligned.as_deref())?.unwrap_or_default(),
+            text_key: self.text_key,
+            several_labels: named(self.several_labels.as_deref())?.unwrap_or_default(),
+        };
+        let format = self.format.as_deref();
+        let options = read_options(format, self.columns, self.label.as_ref(), spans)?;
+        let max_sentence = inputs::count("max_sentence", self.max_sentence, 1)?;
+        Ok(ReadOptions {
+            unlabeled: self.unlabeled,
+            comments: self.comments,
+            header: self.header,
+            partial_labels: self.partial_labels,
+            weights: self.weights,
+            encoding: named(self.encoding.as_deref())?,
+            lossy: self.lossy,
+            paragraphs: self.paragraphs,
+            max_sentence: max_sentence.unwrap_or(options.max_sentence),
+            memory: memory_limit(self.memory)?,
+            ..options
+        })
+    }
+}
+
+/// Reads how to read; a label column may be an index.
+pub fn read_options(
+    format: Option<&str>,
+    columns: Option<ColumnNames>,
+    label: Option<&Bound<'_, PyAny>>,
+    spans: SpanOptions,
+) -> PyResult<ReadOptions> {
+    let format: Option<InputFormat> = format.map(str::parse).transpose().map_err(exception)?;
+    let label = label.map(|label| match label.extract::<i64>() {
+        Ok(index) => Ok(index.to_string()),
+        Err(_) => label.extract::<String>(),
+    });
+    let options = ReadOptions {
+        columns: columns.map(Vec::from),
+        label: label.transpose()?,
+        ..ReadOptions::default()
+    };
+    Ok(match format {
+        None => options,
+        Some(format) => format.apply(spans, options),
+    })
+}
+
+/// Reads one of several names.
+///
+/// # Errors
+///
+/// `ValueError` for an unknown name.
+pub fn named<T: FromStr<Err = Error>>(name: Option<&str>) -> PyResult<Option<T>> {
+    name.map(str::parse).transpose().map_err(exception)
+}

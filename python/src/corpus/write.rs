@@ -1,0 +1,139 @@
+//! Writing a corpus into a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dropchain::atomic_file;
+use dropchain::corpus::{
+    OutputFormat, Schema, Separation, Tagged, WriteOptions, Writer, with_notes,
+};
+use dropchain::{Error, Result, Sentence};
+use serde_json::json;
+
+/// How a corpus is written.
+pub struct CorpusWriter<'a> {
+    pub format: OutputFormat,
+    /// CoNLL-U: the column or key of the labels, if it is not that of the corpus.
+    pub label: Option<&'a str>,
+}
+
+/// The columns of a sentence without its labels, and these.
+struct Parts<'a> {
+    columns: Sentence,
+    labels: Vec<&'a str>,
+}
+
+impl CorpusWriter<'_> {
+    /// Replaces a file.
+    ///
+    /// # Errors
+    ///
+    /// Sentences without words or, unless the format has only columns, without labels; those of
+    /// the format and of writing.
+    pub fn write(&self, sentences: &[Arc<Sentence>], path: &Path) -> Result<()> {
+        let contents = self.contents(sentences, &path.to_string_lossy())?;
+        atomic_file::write(path, &contents)
+    }
+
+    fn contents(&self, sentences: &[Arc<Sentence>], name: &str) -> Result<Vec<u8>> {
+        let mut options = WriteOptions::new(self.format);
+        options.spans = false;
+        let schema = sentences.first().map(|sentence| sentence.schema());
+        if let Some(joined) = schema.and_then(|schema| schema.joined()) {
+            options.joined = joined.names().to_vec();
+        }
+        let own = schema.and_then(|schema| Some(schema.names()[schema.label()?].as_str()));
+        if let Some(label) = self.label.or(own) {
+            options.label = label.to_owned();
+        }
+        let mut writer = Writer::new(Vec::new(), name, &options)?;
+        let mut is_start = false;
+        for (i, sentence) in sentences.iter().enumerate() {
+            let mut parts = self.parts(sentence)?;
+            let begins = sentence.layout.separation.contains(Separation::MARK);
+            if begins && i > 0 && !is_start && self.format != OutputFormat::Jsonl {
+                let mut boundary = document_start(&parts.columns)?;
+                boundary.layout.document_start = true;
+                writer.write(&Tagged::new(&boundary, Vec::new()))?;
+            }
+            is_start = sentence.layout.document_start;
+            self.note(&mut parts);
+            writer.write(&Tagged::new(&parts.columns, parts.labels))?;
+        }
+        writer.finish()?;
+        Ok(writer.into_inner())
+    }
+
+    /// Separates labels from the other columns. A sentence without labels has those of its last
+    /// column, where all columns are alike.
+    fn parts<'a>(&self, sentence: &'a Sentence) -> Result<Parts<'a>> {
+        let schema = sentence.schema();
+        let place = sentence.place(0);
+        if sentence.attributes.is_some() {
+            let message = "found features; expected words, which files of this format have";
+            return Err(Error::input(place, message));
+        }
+        let is_bare = schema.label().is_none();
+        if is_bare && self.format != OutputFormat::Conll {
+            let message = "found no labels; expected labels, or the format conll";
+            return Err(Error::input(place, message));
+        }
+        let last = schema.width().saturating_sub(1);
+        let label = schema.label().unwrap_or(last);
+        let labels = (0..sentence.len()).map(|t| sentence.cell(t, label));
+        let labels = labels.collect();
+        if self.format == OutputFormat::Conllu {
+            // It replaces the column of the labels by itself.
+            let columns = sentence.clone();
+            return Ok(Parts { columns, labels });
+        }
+        let is_kept = |&column: &usize| match is_bare {
+            true => column != last,
+            false => !schema.is_label(column),
+        };
+        let kept: Vec<usize> = (0..schema.width()).filter(is_kept).collect();
+        let names = kept.iter().map(|&column| schema.names()[column].clone());
+        let schema = Arc::new(Schema::new(names.collect(), None)?);
+        let mut columns = Sentence::new(schema, sentence.file().clone());
+        for t in 0..sentence.len() {
+            let cells = kept.iter().map(|&column| sentence.cell(t, column));
+            columns.push(cells, sentence.place(t).line)?;
+        }
+        columns.offsets.clone_from(&sentence.offsets);
+        columns.layout = sentence.layout.clone();
+        let columns = columns.with_weight(sentence.weight())?;
+        Ok(Parts { columns, labels })
+    }
+
+    /// Adds what the format has no place for in its rows: weights, and the columns of JSON lines.
+    fn note(&self, parts: &mut Parts<'_>) {
+        let sentence = &parts.columns;
+        let schema = sentence.schema();
+        let mut notes = Vec::new();
+        if self.format == OutputFormat::Jsonl {
+            for (column, name) in schema.names().iter().enumerate() {
+                if column != schema.position("word").unwrap_or(0) {
+                    let cells = (0..sentence.len()).map(|t| sentence.cell(t, column));
+                    notes.push((name.as_str(), json!(cells.collect::<Vec<_>>())));
+                }
+            }
+        }
+        let comments = &sentence.layout.comments;
+        let has_weight = comments.iter().any(|c| c.starts_with("# weight"));
+        if sentence.weight().to_bits() != 1f64.to_bits() && !has_weight {
+            notes.push(("weight", json!(sentence.weight())));
+        }
+        if !notes.is_empty() {
+            parts.columns = with_notes(sentence, &notes);
+        }
+    }
+}
+
+/// Returns the boundary before a document, with the columns of its sentences.
+fn document_start(like: &Sentence) -> Result<Sentence> {
+    let mut boundary = Sentence::new(like.schema().clone(), like.file().clone());
+    let width = like.schema().width();
+    let cells = (0..width).map(|column| if column == 0 { "-DOCSTART-" } else { "O" });
+    boundary.push(cells, 0)?;
+    Ok(boundary)
+}

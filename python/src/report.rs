@@ -1,0 +1,167 @@
+//! `report`: training, scores and errors in one page.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dropchain::label::SchemeDetector;
+use dropchain::tag::{NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
+use dropchain::{Corpus, Error, Result, Sentence};
+use dropchain_analysis::WordCounts;
+use dropchain_report::{Evaluated, Report, words_of};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::corpus::PyCorpus;
+use crate::evaluation::detector;
+use crate::inputs;
+use crate::items::Items;
+use crate::job::{self, Job};
+use crate::tagger::PyTagger;
+
+/// What to report.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Arguments<'py> {
+    files: Items<PathBuf>,
+    logs: Vec<(String, String)>, // names and texts
+    gold: Option<Bound<'py, PyCorpus>>,
+    systems: Vec<(String, System<'py>)>,
+    train: Option<Bound<'py, PyCorpus>>,
+    title: String,
+    max_errors: i64,
+    plain_labels: String,
+    outside: Option<String>,
+    threads: Option<i64>,
+}
+
+/// What predicts labels, or what it predicted: of each sentence, boundaries of documents left out.
+#[derive(FromPyObject)]
+enum System<'py> {
+    Tagger(Bound<'py, PyTagger>),
+    Labels(Vec<Vec<String>>),
+}
+
+/// A system without Python.
+enum Source {
+    Tagger(Arc<Tagger>),
+    Labels(Vec<Vec<String>>),
+}
+
+/// Returns the page.
+#[pyfunction]
+pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
+    let arguments: Arguments<'_> = arguments.extract()?;
+    let max_errors = inputs::count("max_errors", Some(arguments.max_errors), 0)?.unwrap_or(0);
+    let threads = inputs::count("threads", arguments.threads, 1)?;
+    let detector = detector(&arguments.plain_labels, arguments.outside)?;
+    let corpus = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
+    let gold = arguments.gold.as_ref().map(corpus).unwrap_or_default();
+    let train = arguments.train.as_ref().map(corpus);
+    let systems = arguments.systems.into_iter().map(|(name, system)| {
+        let source = match system {
+            System::Tagger(tagger) => Source::Tagger(Arc::clone(&tagger.get().inner)),
+            System::Labels(labels) => Source::Labels(labels),
+        };
+        (name, source)
+    });
+    let systems: Vec<(String, Source)> = systems.collect();
+    let work = |_: &Job<'_, ()>| {
+        let mut report = Report::default();
+        for file in arguments.files.iter() {
+            report.add_file(file)?;
+        }
+        for (name, text) in &arguments.logs {
+            report.add_log(text, name)?;
+        }
+        let mut all: Option<Evaluated> = None;
+        for (name, source) in &systems {
+            let one = evaluated(name, source, &gold, &detector)?;
+            match &mut all {
+                Some(all) => all.join(one)?,
+                None => all = Some(one),
+            }
+        }
+        if let Some(all) = all {
+            let words = train.as_ref().map(word_counts);
+            report.evaluate(&all, words.as_ref(), max_errors)?;
+        }
+        report.html(&arguments.title)
+    };
+    let no_events = |()| Ok(ControlFlow::Continue(()));
+    job::run(py, threads, work, no_events)?.or_raise()
+}
+
+/// Evaluates a system on labeled sentences.
+fn evaluated(
+    name: &str,
+    source: &Source,
+    gold: &Corpus,
+    detector: &SchemeDetector,
+) -> Result<Evaluated> {
+    let mut evaluated = Evaluated::new(name);
+    match source {
+        Source::Labels(labels) => {
+            let content = gold.iter().filter(|s| !s.layout.document_start);
+            for (sentence, predicted) in content.zip(labels) {
+                evaluated.add(&gold_labels(sentence)?, predicted, |_, _| None);
+            }
+        }
+        Source::Tagger(tagger) => {
+            let header = tagger.model().header();
+            let record = header.provenance.training();
+            let warning = record.and_then(|record| record.warning_of_noise());
+            evaluated = evaluated.with_warning_of_noise(warning);
+            let (sentences, options) = (
+                gold.sentences(),
+                TagOptions {
+                    marginals: true,
+                    ..TagOptions::default()
+                },
+            );
+            let documents = TagDocuments::new(tagger, sentences);
+            let tag = |i: usize| {
+                let tag =
+                    |workspace: &mut _| tagger.tag_with(documents.input(i), options, workspace);
+                tagger.with_workspace(tag)
+            };
+            let taggings: Vec<Tagging> = (0..sentences.len())
+                .into_par_iter()
+                .map(tag)
+                .collect::<Result<_>>()?;
+            for (sentence, tagging) in sentences.iter().zip(taggings) {
+                if sentence.layout.document_start {
+                    continue;
+                }
+                let named = NamedTagging::new(tagger, tagging, &header.corpus_labeling);
+                let tagged = named.tagged(sentence);
+                let probability = |t, label: &str| tagged.marginal(t, label);
+                evaluated.add(&gold_labels(sentence)?, &tagged.labels, probability);
+            }
+        }
+    }
+    let are_joined = gold
+        .iter()
+        .any(|sentence| sentence.schema().joined().is_some());
+    let labelings = (!are_joined).then(|| evaluated.detect(detector));
+    Ok(evaluated.with_corpus(gold.clone(), labelings))
+}
+
+/// Returns the labels of a sentence, one for each token.
+fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
+    let labels = sentence.labels();
+    let labels = labels.filter(|_| sentence.first_partial_label().is_none());
+    labels.ok_or_else(|| {
+        let message = "found a token without a label; a report needs one for every token";
+        Error::input(sentence.place(0), message)
+    })
+}
+
+fn word_counts(corpus: &Corpus) -> WordCounts {
+    let mut words = WordCounts::default();
+    for sentence in corpus.iter().filter(|s| !s.layout.document_start) {
+        let own = words_of(sentence).into_iter().flatten();
+        own.for_each(|word| words.add(word));
+    }
+    words
+}

@@ -1,0 +1,164 @@
+"""Checks, reports and explanations."""
+
+import copy
+import json
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+
+import dropchain
+from dropchain import Corpus, Sentence
+
+WORDS = ["She", "lives", "in", "London", "."]
+REST = "left O\nfor O\nRome O\nyesterday O\n\n"
+CONLL = f"Ada B-PER\n{REST}Ada O\n{REST}"
+
+
+# Checks
+
+
+def test_files_and_corpora_are_checked_alike(tmp_path):
+    path = tmp_path / "train.conll"
+    path.write_text(CONLL)
+    of_file = dropchain.check(path, dev=str(path))
+    of_corpus = dropchain.check(Corpus.read(path), dev=(Corpus.read(path)))
+    assert "sentences that occur with other labels, too" in str(of_file)
+    kinds = [finding["kind"] for finding in of_file.findings]
+    assert {"conflicting_labels", "shared_sentence"} <= set(kinds)
+    assert kinds == [finding["kind"] for finding in of_corpus.findings]
+    assert of_file.sizes[0]["files"] == 1 and of_file.sizes[0]["tokens"] == 10
+    assert not of_file.errors and of_file.warnings
+    json.dumps(of_file.to_dict())
+    assert "inconsistent" not in of_file.to_dict()
+
+
+def test_reading_options_are_those_of_corpora(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("Ada\tB-PER\tx\nleft\tO\ty\n\n")
+    found = dropchain.check(path, format="conll", columns="word ner other".split(), label="ner")
+    assert [label["label"] for label in found.labels["types"]] == ["PER"]
+    with pytest.raises(TypeError, match="unknown option 'colums'"):
+        dropchain.check(path, colums=["word"])
+    (tmp_path / "bad.conll").write_text("Ada B-PER\nleft\n\n")
+    errors = dropchain.check(tmp_path / "bad.conll").errors
+    assert [error["kind"] for error in errors] == ["malformed"]
+
+
+def test_inconsistent_and_suspicious_annotation_is_listed():
+    sample = dropchain.sample_corpus()
+    found = dropchain.check(sample, inconsistent=3, suspicious=2, folds=2, threads=1)
+    assert len(found.inconsistent) <= 3 and len(found.suspicious) == 2
+    assert 0 <= found.suspicious[0]["suspicion"] <= 1
+    assert "suspicious annotation" in str(found)
+    assert found.to_dict()["suspicious"] == found.suspicious
+
+
+# Reports
+
+
+def test_a_report_has_a_section_for_whatever_is_given(result, dev, tmp_path):
+    output = tmp_path / "report.html"
+    labels = result.tagger.tag_batch(dev)
+    systems = {"model": result, "labels": labels}
+    report = dropchain.report(
+        result, output=output, gold=dev, predicted=systems, train=dropchain.sample_corpus(),
+        title="A <page>",
+    )
+    assert str(report) == f"wrote {output}" and output.read_text("utf-8") == report.html
+    assert "A &lt;page&gt;" in report.html and "<script src" not in report.html
+    for section in ("training", "scores", "frequency", "calibration"):
+        assert f'id="{section}"' in report.html
+    log = tmp_path / "run.log"
+    log.write_text(result.log)
+    assert 'id="training"' in dropchain.report(log).html
+    dropchain.report(log, output=output)  # replaces an old report
+    log.with_suffix(".txt").write_text("notes")
+    with pytest.raises(ValueError, match="the file exists and is not a report"):
+        dropchain.report(log, output=log.with_suffix(".txt"))
+
+
+def test_reports_without_anything_to_show_are_errors(result, dev):
+    with pytest.raises(TypeError, match="nothing to report"):
+        dropchain.report()
+    with pytest.raises(TypeError, match="belong together"):
+        dropchain.report(result, gold=dev)
+    with pytest.raises(ValueError, match="predicted: found 1 labels of 1 sentences; expected one"):
+        dropchain.report(gold=dev, predicted=[["O"]])
+
+
+# Explanations
+
+
+def test_explanations_have_the_text_of_the_command(result):
+    explanation = dropchain.explain(result, "She lives in London.")
+    assert explanation.words == WORDS and explanation.labels[3] == "B-LOC"
+    assert str(explanation).startswith("She lives in London/B-LOC .\n\n4 London: B-LOC (p ")
+    assert list(explanation) == list(result.tagger.explain(WORDS))
+    assert json.loads(json.dumps(explanation.to_dict()))["labels"] == explanation.labels
+    every = str(dropchain.explain(result.tagger, WORDS, tokens="all"))
+    assert all(f"{t + 1} {word}: " in every for t, word in enumerate(WORDS))
+    some = str(dropchain.explain(result.tagger, WORDS, tokens=[0, "London"], against="PER"))
+    assert "1 She: " in some and "over B-PER" in some and "2 lives" not in some
+    with pytest.raises(ValueError, match="against XYZ: the model has no such label"):
+        dropchain.explain(result.tagger, WORDS, against="XYZ")
+    with pytest.raises(ValueError, match="found a text of 2 sentences"):
+        dropchain.explain(result, "She left. He stayed.")
+    again = pickle.loads(pickle.dumps(explanation))
+    assert (again, str(again)) == (explanation, str(explanation))
+
+
+# Taggers
+
+
+def test_marginals_and_the_best_sequences_are_those_of_analyze(result):
+    tagger = result.tagger
+    tagging = tagger.analyze(WORDS, marginals=True, nbest=3)
+    assert np.array_equal(tagger.marginals(WORDS), tagging.marginals)
+    assert tagger.nbest(WORDS, 3) == tagging.nbest
+    assert tagger.nbest(WORDS, 1) == tagging.nbest[:1]
+    assert tagger.marginals([]).shape == (0, len(tagger.labels))
+    with pytest.raises(ValueError, match="n 0; expected 1 or more"):
+        tagger.nbest(WORDS, 0)
+
+
+# Copies
+
+
+def lengths(corpus):
+    return [len(sentence) for sentence in corpus]
+
+
+def test_corpora_and_sentences_are_pickled_and_copied(dev):
+    sentence = Sentence(["Ada", "left"], ["B-PER", None], weight=0.5, pos=["N", "V"])
+    features = Sentence.from_features([{"a": 0.1}, ["b"]], [["X", "Y"], "X"])
+    conll = "-DOCSTART- O\n\n# c\nAda B-PER\n\n-DOCSTART- O\n\nleft O\n"
+    documents = Corpus.parse(conll, format="conll", comments=True)
+    text = Corpus.parse("Ada left. 😀 Bob\nRome", format="text", unlabeled=True)
+    for corpus in (dev, Corpus([sentence]), Corpus([features]), documents, text, Corpus([])):
+        for again in (pickle.loads(pickle.dumps(corpus)), copy.copy(corpus), copy.deepcopy(corpus)):
+            assert list(again) == list(corpus) and again.labels == corpus.labels
+            found, expected = again.documents(), corpus.documents()
+            assert [list(part) for part in found] == [list(part) for part in expected]
+    for one in (sentence, features):
+        again = pickle.loads(pickle.dumps(one))
+        assert again == one == copy.deepcopy(one) and again.weight == one.weight
+        assert again.features == one.features
+    with pytest.raises(ValueError, match="a pickled corpus"):
+        Corpus._restore(b"{}")
+
+
+def test_corpora_go_to_other_processes(dev):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(lengths, (dev,)) == lengths(dev)
+
+
+def test_other_results_are_copied(result, dev):
+    evaluation = dropchain.evaluate(dev, result.tagger)
+    for again in (pickle.loads(pickle.dumps(evaluation)), copy.deepcopy(evaluation)):
+        assert str(again) == str(evaluation) and again.types == evaluation.types
+    template = result.tagger.template
+    for again in (pickle.loads(pickle.dumps(template)), copy.copy(template)):
+        assert again.text == template.text
+    assert copy.deepcopy(template).text == template.text
