@@ -77,7 +77,7 @@ fn end() -> End {
         best_iteration: 10,
         recall_bias: 0.5,
         regularization: "dropout 0.3, L2 0.1".to_owned(),
-        noise: Some(NoiseExposure::new("dropout".to_owned(), 10, 4, None)),
+        noise: Some(NoiseExposure::new("dropout".to_owned(), 10, 4)),
         dev: None,
     }
 }
