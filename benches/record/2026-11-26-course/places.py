@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../2026-11-22-folds"))
 import folds
+from selection import choose
 
 TWEETS = ("wnut17/train.conll", "")
 COURSES = {"L2 0.1": ["--dropout", "0", "--l2", "0.1"], "default": []}
@@ -30,7 +31,7 @@ CASES = [
 BIASES = "-0.5,0,0.5,1,1.5,2,3"
 # What part of the bias is added inside spans, beside all of it at their starts.
 PLACES = {"none": [], "starts": [0.0], "between": [0.5], "`O`": [1.0], "starts or `O`": [0.0, 1.0]}
-GROUPS, WARM_UP, PATIENCE = 40, 20, 40
+GROUPS, WARM_UP = 40, 20
 
 
 def train(measurement):
@@ -63,17 +64,6 @@ def mean(scores, width, warm_up):
     """Averages over iterations with the same objective; iteration 0 stands alone."""
     first = [max(min(i, 1), i + 1 - width, (i > warm_up) * (warm_up + 1)) for i in range(99)]
     return [scores[first[i] : i + 1].mean(0) for i in range(len(scores))]
-
-
-def choose(scores):
-    """Returns the iteration that training keeps."""
-    best = 0
-    for i, value in enumerate(scores):
-        if value > scores[best]:
-            best = i
-        elif scores[best] > 0 and i >= best + PATIENCE:
-            break
-    return best
 
 
 def held_out(path, places, width, warm_up):

@@ -81,6 +81,17 @@ def train(program, corpora, out):
                 os.replace(path + ".part", path)
 
 
+def choose(scores, patience=40):
+    """Returns the iteration that training keeps."""
+    best = 0
+    for i, value in enumerate(scores):
+        if value > scores[best]:
+            best = i
+        elif scores[best] > 0 and i >= best + patience:
+            break
+    return best
+
+
 def table(out):
     """Prints the table."""
     import numpy
@@ -101,15 +112,6 @@ def table(out):
         if has_spans:
             return 200 * counts[..., 0] / numpy.maximum(counts[..., 1] + counts[..., 2], 1)
         return 100 * counts[..., 3] / counts[..., 4]
-
-    def choose(scores, patience=40):
-        best = 0
-        for i, value in enumerate(scores):
-            if value > scores[best]:
-                best = i
-            elif scores[best] > 0 and i >= best + patience:
-                break
-        return best
 
     print(f"| corpus | course | {' | '.join(rules)} | iteration |\n{'|---' * 9}|")
     for name in sorted(n for n in os.listdir(out) if ": " in n and not n.endswith(".part")):

@@ -228,9 +228,9 @@ class TuneResult:
         self.tagger.save(path, force=force)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the tagger and the log, for JSON."""
+        """Return everything but the tagger, for JSON."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["tagger"], fields["log"]
+        del fields["tagger"]
         fields["trials"] = [trial.to_dict() for trial in self.trials]
         fields["options"] = dict(self.options)
         return fields

@@ -77,7 +77,7 @@ fn end() -> End {
         best_iteration: 10,
         recall_bias: 0.5,
         regularization: "dropout 0.3, L2 0.1".to_owned(),
-        noise: Some(NoiseExposure::new("dropout".to_owned(), 10, 4, None)),
+        noise: Some(NoiseExposure::new("dropout".to_owned(), 10, 4)),
         dev: None,
     }
 }
@@ -120,7 +120,7 @@ fn an_event_has_the_fields_of_its_line_and_is_read_back() {
     let end_line = json!({
         "event": "end", "stop_reason": "max_iterations", "iterations": 30, "seconds": 0.25,
         "best_iteration": 10, "recall_bias": 0.5, "regularization": "dropout 0.3, L2 0.1",
-        "noise": {"kind": "dropout", "iterations": 6, "warm_up": 4, "best": null},
+        "noise": {"kind": "dropout", "iterations": 6, "warm_up": 4},
     });
     for (record, expected) in [
         (

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use dropchain::{MemoryLimit, Tagger};
 use dropchain_serve::{ModelFile, ServeOptions, Server, ServerHandle};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -246,7 +247,12 @@ fn any_body_is_tagged_or_an_error_and_the_connection_goes_on() {
         let options = query(options.strip_suffix(b"\n").unwrap_or(options));
         let mut client = client.borrow_mut();
         let (status, answer) = client.tag(&options, body);
-        let json: Value = serde_json::from_slice(&answer).unwrap();
+        let Ok(json) = serde_json::from_slice::<Value>(&answer) else {
+            // A value of another key is copied as it came, and half a pair of surrogates is JSON.
+            let _: IgnoredAny = serde_json::from_slice(&answer).unwrap();
+            assert_eq!(status, 200);
+            return;
+        };
         match status {
             200 => {
                 let several = json["results"].as_array();
