@@ -25,7 +25,7 @@ class Svg(str):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file."""
-        _dropchain.write_file(path, str(self))
+        _dropchain.write_file(path, self.encode())
 
     def _repr_svg_(self) -> str:
         return str(self)
