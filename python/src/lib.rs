@@ -17,6 +17,7 @@ mod items;
 mod job;
 mod matrices;
 mod options;
+mod plot;
 mod report;
 mod sentence;
 mod tagger;
@@ -54,6 +55,8 @@ mod _dropchain {
     use super::evaluation::{compare, evaluate, spans};
     #[pymodule_export]
     use super::options::option_names;
+    #[pymodule_export]
+    use super::plot::{draw, hue, plot_style};
     #[pymodule_export]
     use super::report::report;
     #[pymodule_export]

@@ -13,6 +13,7 @@ use crate::corpus::{dump, load};
 use crate::error::{IN_MEMORY, exception};
 use crate::inputs::{self, SentenceReader};
 use crate::items::strings;
+use crate::plot::shown;
 use crate::tokens::Place;
 
 /// A sentence: its tokens in named columns (or with ready-made features), and what is known about
@@ -209,6 +210,10 @@ impl PySentence {
             && a.weight() == b.weight()
             && attributes(a) == attributes(b)
             && (0..a.len()).all(|t| a.cells(t).eq(b.cells(t)) && labels(a, t) == labels(b, t))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        shown("sentence", slf.as_any())
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

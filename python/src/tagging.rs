@@ -1,5 +1,5 @@
-//! What tagging and evaluation return: objects of the classes of `dropchain._values`, which are
-//! made of their fields in order.
+//! What tagging and evaluation return: objects of classes in Python, which are made of their
+//! fields in order.
 
 use dropchain::corpus::OffsetUnit;
 use dropchain::label::Labeling;
@@ -7,7 +7,7 @@ use dropchain::tag::{Offsets, TaggedSentence};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
-/// A class of `dropchain._values`.
+/// A class of the package `dropchain`.
 pub struct Class<'py>(Bound<'py, PyAny>);
 
 impl<'py> Class<'py> {
@@ -17,7 +17,7 @@ impl<'py> Class<'py> {
     ///
     /// None of the classes there are.
     pub fn of(py: Python<'py>, name: &str) -> PyResult<Self> {
-        py.import("dropchain._values")?.getattr(name).map(Self)
+        py.import("dropchain")?.getattr(name).map(Self)
     }
 
     /// Makes an object.
@@ -47,7 +47,8 @@ pub fn token_spans<'py>(
         .collect()
 }
 
-/// Converts the sentences of `text`, with positions in a unit.
+/// Converts the sentences of `text`, with positions in a unit, to a list that shows itself in
+/// notebooks.
 ///
 /// # Errors
 ///
@@ -57,20 +58,33 @@ pub fn sentences<'py>(
     text: &str,
     tagged: &[TaggedSentence],
     unit: OffsetUnit,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let [class, token, span] =
         ["TaggedSentence", "TextToken", "TextSpan"].map(|n| Class::of(py, n));
     let (class, token_class, span_class) = (class?, token?, span?);
     let part = |offsets: &Offsets| &text[offsets.bytes.clone()];
     let sentence = |sentence: &TaggedSentence| {
         let tokens = sentence.tokens.iter().map(|token| {
-            let place = token.offsets.in_unit(unit);
-            token_class.make((place.start, place.end, part(&token.offsets), &token.label))
+            let (place, text) = (token.offsets.in_unit(unit), part(&token.offsets));
+            token_class.make((
+                place.start,
+                place.end,
+                text,
+                &token.label,
+                token.probability,
+            ))
         });
         let spans = sentence.spans.iter().map(|span| {
             let (place, tokens) = (span.offsets.in_unit(unit), &span.tokens);
-            let (kind, text) = (&span.kind, part(&span.offsets));
-            span_class.make((place.start, place.end, kind, text, tokens.start, tokens.end))
+            span_class.make((
+                place.start,
+                place.end,
+                &span.kind,
+                part(&span.offsets),
+                tokens.start,
+                tokens.end,
+                span.probability,
+            ))
         });
         let place = sentence.offsets.in_unit(unit);
         let (tokens, spans) = (
@@ -79,5 +93,6 @@ pub fn sentences<'py>(
         );
         class.make((place.start, place.end, tokens, spans))
     };
-    tagged.iter().map(sentence).collect()
+    let sentences = tagged.iter().map(sentence);
+    Class::of(py, "TaggedText")?.make((sentences.collect::<PyResult<Vec<_>>>()?,))
 }

@@ -14,6 +14,7 @@ use pyo3::types::{PyDict, PyType};
 use crate::error::exception;
 use crate::inputs::{self, SentenceReader};
 use crate::items::{ColumnNames, Items};
+use crate::plot::shown;
 use crate::sentence::PySentence;
 
 /// A feature template: which properties of the context of a token are its features.
@@ -271,6 +272,10 @@ impl PyTemplate {
         let json = json.map_err(|error| PyValueError::new_err(format!("template: {error}")))?;
         let restore = slf.get_type().getattr("_restore")?;
         Ok((restore, (json, name.clone(), paths.clone())))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        shown("template", slf.as_any())
     }
 
     fn __repr__(&self) -> String {

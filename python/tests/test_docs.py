@@ -22,6 +22,7 @@ OPTIONAL = {
     "pandas": "pandas",
     "pycrfsuite": "import pycrfsuite",
     "sklearn": "sklearn",
+    "pandas": "import pandas",
     "pyarrow": "import pyarrow",
     "pyspark": "pyspark",
 }

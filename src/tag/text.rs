@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::distribution::Distribution;
 use super::input::{TagDocuments, TagInput};
 use super::tagger::Tagger;
 use crate::corpus::TextSplitter;
@@ -26,6 +27,8 @@ pub struct TaggedToken {
     pub offsets: Offsets,
     /// The label, in the scheme of the training corpus.
     pub label: String,
+    /// Its probability, if it was asked for.
+    pub probability: Option<f64>,
 }
 
 /// A span, such as a name.
@@ -37,6 +40,8 @@ pub struct TaggedSpan {
     pub tokens: Range<usize>,
     /// Its position in the text.
     pub offsets: Offsets,
+    /// The probability that the labels encode it, if it was asked for.
+    pub probability: Option<f64>,
 }
 
 impl Tagger {
@@ -61,6 +66,20 @@ impl Tagger {
     ///
     /// Same as [`Tagger::tag_with`]; the place in the error has the line.
     pub fn tag_text(&self, text: &str) -> Result<Vec<TaggedSentence>> {
+        self.tagged_text(text, false)
+    }
+
+    /// Tags raw text as [`tag_text`](Self::tag_text) does, and computes the probabilities of labels
+    /// and spans.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`tag_text`](Self::tag_text).
+    pub fn tag_text_with_probabilities(&self, text: &str) -> Result<Vec<TaggedSentence>> {
+        self.tagged_text(text, true)
+    }
+
+    fn tagged_text(&self, text: &str, probabilities: bool) -> Result<Vec<TaggedSentence>> {
         let mut sentences = TextSplitter::default().sentences(text)?;
         for sentence in &mut sentences {
             let start = sentence.layout.source_start.unwrap_or_default();
@@ -71,7 +90,7 @@ impl Tagger {
         let documents = TagDocuments::new(self, &sentences);
         let mut tagged = Vec::with_capacity(sentences.len());
         for (i, sentence) in sentences.iter().enumerate() {
-            tagged.extend(self.tag_with_offsets(sentence, documents.input(i))?);
+            tagged.extend(self.tag_with_offsets(sentence, documents.input(i), probabilities)?);
         }
         Ok(tagged)
     }
@@ -81,12 +100,16 @@ impl Tagger {
         &self,
         sentence: &Sentence,
         input: TagInput<'_>,
+        probabilities: bool,
     ) -> Result<Option<TaggedSentence>> {
         let Some(offsets) = Offsets::of_tokens(&sentence.offsets) else {
             return Ok(None);
         };
         let header = self.model().header();
         let tagging = self.tag(input)?;
+        let distribution = probabilities.then(|| self.distribution(input));
+        let distribution = distribution.transpose()?;
+        let marginals = distribution.as_ref().map(Distribution::marginals);
         let labels = self.label_names_in(&header.corpus_labeling, &tagging.labels);
         let found = match header.encodes_spans() {
             true => header.corpus_labeling.spans(&labels),
@@ -94,19 +117,23 @@ impl Tagger {
         };
         let spans = found.into_iter().filter_map(|span| {
             let tokens = span.start..span.end;
-            Some(TaggedSpan {
+            let offsets = Offsets::of_tokens(&sentence.offsets[tokens.clone()])?;
+            let probability = distribution.as_ref().map(|d| d.span_probability(&span));
+            Some(probability.transpose().map(|probability| TaggedSpan {
                 kind: span.kind.to_owned(),
-                offsets: Offsets::of_tokens(&sentence.offsets[tokens.clone()])?,
                 tokens,
-            })
+                offsets,
+                probability,
+            }))
         });
         Ok(Some(TaggedSentence {
             offsets,
-            spans: spans.collect(),
-            tokens: (sentence.offsets.iter().zip(labels.iter()))
-                .map(|(offsets, label)| TaggedToken {
+            spans: spans.collect::<Result<_>>()?,
+            tokens: (sentence.offsets.iter().zip(labels.iter()).enumerate())
+                .map(|(t, (offsets, label))| TaggedToken {
                     offsets: offsets.clone(),
                     label: label.clone().into_owned(),
+                    probability: (marginals.as_ref()).map(|m| m[[t, tagging.labels[t].index()]]),
                 })
                 .collect(),
         }))

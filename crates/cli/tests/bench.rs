@@ -228,7 +228,7 @@ fn a_sweep_is_drawn_as_a_figure_and_as_a_page() {
         .success();
     let svg = dir.text("out.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    for part in ["prefers-color-scheme", "<title>", "Error by radius"] {
+    for part in ["light-dark(", "<title>", "Error by radius"] {
         assert!(svg.contains(part), "{part}");
     }
     let page = dir.text("out.html");

@@ -35,4 +35,4 @@ mod write;
 pub use escaped::Escaped;
 pub use input_format::InputFormat;
 pub use read::{Brat, Misaligned, SeveralLabels, SpanOptions, Spans, annotation_files};
-pub use write::{Inline, SlashTags, TextFormat, TextWriter};
+pub use write::{Inline, SlashTags, TextFormat, TextWriter, hue};

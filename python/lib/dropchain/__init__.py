@@ -38,22 +38,21 @@ from dropchain._dropchain import (
 from dropchain._evaluation import compare, evaluate
 from dropchain._features import Features
 from dropchain._options import TrainOptions
+from dropchain._plots import Svg
 from dropchain._results import Iteration, TrainResult, Trial, TuneResult
 from dropchain._sample import sample_corpus
+from dropchain._scores import Comparison, Difference, Evaluation, Score
 from dropchain._training import train
 from dropchain._tuning import tune
 from dropchain._values import (
     CheckResult,
     Clusters,
-    Comparison,
-    Difference,
-    Evaluation,
     Explanation,
     Path,
     Report,
-    Score,
     Span,
     TaggedSentence,
+    TaggedText,
     Tagging,
     TextSpan,
     TextToken,
@@ -76,7 +75,9 @@ __all__ = [
     "Score",
     "Sentence",
     "Span",
+    "Svg",
     "TaggedSentence",
+    "TaggedText",
     "Tagger",
     "Tagging",
     "Template",

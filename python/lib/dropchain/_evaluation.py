@@ -7,7 +7,7 @@ from typing import Any
 
 from dropchain import _data, _dropchain
 from dropchain._dropchain import Corpus, Tagger
-from dropchain._values import Comparison, Evaluation
+from dropchain._scores import Comparison, Evaluation
 
 
 def evaluate(

@@ -1,11 +1,14 @@
-"""Who follows training and searches: an observer, and a bar, of tqdm or printed as lines."""
+"""Who follows training and searches: an observer, and a bar, of tqdm, in a notebook or as lines."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+from dropchain import _html
 
 #: Least time between two lines, in seconds.
 _INTERVAL = 2.0
@@ -14,6 +17,8 @@ _INTERVAL = 2.0
 class _Lines:
     """Prints lines to standard error, in place of a bar."""
 
+    interval = _INTERVAL
+
     def __init__(self, total: int | None = None, desc: str = "", **_: Any) -> None:
         self.total, self.desc, self.n = total, desc, 0
         self._postfix = ""
@@ -21,7 +26,7 @@ class _Lines:
 
     def update(self, n: int = 1) -> None:
         self.n += n
-        if time.monotonic() - self._printed >= _INTERVAL or self.n == self.total:
+        if time.monotonic() - self._printed >= self.interval or self.n == self.total:
             self._print()
 
     def set_postfix_str(self, text: str, refresh: bool = True) -> None:
@@ -36,13 +41,60 @@ class _Lines:
 
     def _print(self) -> None:
         self._printed = time.monotonic()
+        self._show()
+
+    def _line(self) -> str:
         of = "" if self.total is None else f"/{self.total}"
-        print(f"{self.desc}: {self.n}{of} {self._postfix}".rstrip(), file=sys.stderr, flush=True)
+        return f"{self.desc}: {self.n}{of}, {self._postfix}".rstrip(", ")
+
+    def _show(self) -> None:
+        print(self._line(), file=sys.stderr, flush=True)
+
+
+class _Display(_Lines):
+    """Shows a line that changes, in a notebook."""
+
+    interval = 0.2
+
+    def __init__(self, handles: list[Any], total: int | None = None, **names: Any) -> None:
+        super().__init__(total, **names)
+        self._handles = handles  # that of the notebook, once something is shown
+        self._is_closed = False
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._print()
+
+    def _show(self) -> None:
+        if self._handles:
+            self._handles[0].update(self)
+            return
+        from IPython.display import display
+
+        handle = display(self, display_id=True)  # type: ignore[no-untyped-call,unused-ignore]
+        self._handles.append(handle)
+
+    def _repr_html_(self) -> str:
+        bar = f'<progress max="{self.total}" value="{self.n}" aria-label="{self.desc}"></progress> '
+        shown = "" if self._is_closed or self.total is None else bar
+        return f"<div>{shown}{_html.escaped(self._line())}</div>"
+
+    def __repr__(self) -> str:
+        return self._line()
+
+
+def _is_in_notebook() -> bool:
+    """Return whether IPython runs as the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
 
 
 def _bar_class(progress: Any) -> Any:
     if progress is not True:
         return progress
+    if _is_in_notebook():
+        return partial(_Display, [])
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
     except ImportError:

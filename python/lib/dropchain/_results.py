@@ -6,9 +6,14 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dropchain import _plots, _result_views
 from dropchain._dropchain import Tagger
+from dropchain._frames import frame
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,17 @@ class TrainResult:
         fields["options"] = dict(self.options)
         fields["data"] = dict(self.data)
         return fields
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each iteration."""
+        return frame(iteration.to_dict() for iteration in self.history)
+
+    def plot(self) -> _plots.Svg:
+        """Plot the score on development data, and the objective with its parts."""
+        return _plots.training(self)
+
+    def _repr_html_(self) -> str:
+        return _result_views.training(self)
 
     def __repr__(self) -> str:
         text = f"<TrainResult: {self.iterations} iterations, {self.end_reason}"
@@ -219,8 +235,19 @@ class TuneResult:
         fields["options"] = dict(self.options)
         return fields
 
-    def __str__(self) -> str:
-        """Return a table of the configurations."""
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each configuration, the best first."""
+        return frame(trial.to_dict() for trial in self.trials)
+
+    def plot(self) -> _plots.Svg:
+        """Plot the scores by each option that differs between configurations."""
+        return _plots.search(self)
+
+    def _repr_html_(self) -> str:
+        return _result_views.search(self)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return a table of the configurations, without empty columns; first, the heads."""
         rows = [("template", "dropout", "edge", "l2", "l1", "score", "±", "best at", "ended by")]
         for trial in self.trials:
             deviation = trial.standard_deviation
@@ -236,9 +263,13 @@ class TuneResult:
                 trial.end_reason or "",
             ))
         columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
-        widths = {i: max(len(row[i]) for row in rows) for i in columns}
-        lines = ("  ".join(row[i].rjust(widths[i]) for i in columns) for row in rows)
-        return "\n".join(lines)
+        return [tuple(row[i] for i in columns) for row in rows]
+
+    def __str__(self) -> str:
+        """Return a table of the configurations."""
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
 
     def __repr__(self) -> str:
         best = self.best

@@ -1,4 +1,4 @@
-"""What tagging, evaluation and clustering return. The extension module makes these by position."""
+"""What tagging and clustering return. The extension module makes these by position."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dropchain import _dropchain, _files
+from dropchain import _dropchain, _files, _views
+from dropchain._frames import frame
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
 
 
 class Span(NamedTuple):
@@ -53,6 +57,38 @@ class Tagging:
     """The probability of each label, ``[tokens, labels]``, if it was asked for: a numpy array."""
     nbest: list[Path]
     """The best label sequences, best first, if more than one was asked for."""
+    words: list[str]
+    """The words; of a sentence with features, numbers from 1."""
+    names: list[str]
+    """The labels of the columns of `marginals`."""
+
+    @property
+    def label_probabilities(self) -> list[float] | None:
+        """The probability of the label of each token, if `marginals` were asked for."""
+        if self.marginals is None:
+            return None
+        columns = {name: k for k, name in enumerate(self.names)}
+        return [float(row[columns[label]]) for row, label in zip(self.marginals, self.labels)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {
+            "words": self.words,
+            "labels": self.labels,
+            "spans": [span._asdict() for span in self.spans],
+            "probability": self.probability,
+            "marginals": None if self.marginals is None else self.marginals.tolist(),
+            "nbest": [path._asdict() for path in self.nbest],
+        }
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each token: its label, and the probabilities of all labels."""
+        marginals = [()] * len(self.words) if self.marginals is None else self.marginals.tolist()
+        rows = zip(self.words, self.labels, marginals)
+        return frame({"word": w, "label": y, **dict(zip(self.names, p))} for w, y, p in rows)
+
+    def _repr_html_(self) -> str:
+        return _views.tagging(self)
 
     def __repr__(self) -> str:
         return f"<Tagging {self.labels}>"
@@ -69,6 +105,8 @@ class TextToken(NamedTuple):
     """Its text."""
     label: str
     """Its label."""
+    probability: float | None = None
+    """The probability of the label, if it was asked for."""
 
 
 class TextSpan(NamedTuple):
@@ -86,6 +124,14 @@ class TextSpan(NamedTuple):
     """Its first token in the sentence."""
     token_end: int
     """One past its last token."""
+    probability: float | None = None
+    """The probability that the labels encode it, if it was asked for."""
+
+    def __repr__(self) -> str:
+        known = {name: value for name, value in self._asdict().items() if value is not None}
+        if self.probability is not None:
+            known["probability"] = round(self.probability, 4)
+        return f"TextSpan({', '.join(f'{name}={value!r}' for name, value in known.items())})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -111,17 +157,60 @@ class TaggedSentence:
         """The labels of the tokens."""
         return [token.label for token in self.tokens]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        tokens, spans = ([one._asdict() for one in many] for many in (self.tokens, self.spans))
+        return {"start": self.start, "end": self.end, "tokens": tokens, "spans": spans}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each token."""
+        return frame(token._asdict() for token in self.tokens)
+
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def _repr_html_(self) -> str:
+        return _views.tagged_sentence(self)
 
     def __repr__(self) -> str:
         counts = f"{len(self)} tokens, {len(self.spans)} spans"
         return f"<TaggedSentence {self.start}:{self.end}, {counts}>"
 
 
+class TaggedText(list[TaggedSentence]):
+    """The tagged sentences of a text, a list: what :meth:`Tagger.tag_text` returns."""
+
+    @property
+    def spans(self) -> list[TextSpan]:
+        """The spans of all sentences."""
+        return [span for sentence in self for span in sentence.spans]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {"sentences": [sentence.to_dict() for sentence in self]}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each token, with the number of its sentence."""
+        numbered = enumerate(self)
+        return frame({"sentence": i, **t._asdict()} for i, one in numbered for t in one.tokens)
+
+    def _repr_html_(self) -> str:
+        return _views.tagged_text(self)
+
+    def __repr__(self) -> str:
+        return f"<TaggedText of {len(self)} sentences, {len(self.spans)} spans>"
+
+    def __str__(self) -> str:
+        parts = ("".join(f"{t.text}/{t.label} " for t in one.tokens) for one in self)
+        return "\n".join(part.rstrip() for part in parts)
+
+
 class Explanation(list[dict[str, Any]]):
-    """What :meth:`Tagger.explain` returns: a dict for each token. ``str(…)`` is the text of
-    `dropchain explain`."""
+    """Why the tokens of a sentence have their labels: what :meth:`Tagger.explain` returns.
+
+    A list with a dict for each token, which that method describes. ``str(…)`` is the text of
+    `dropchain explain`.
+    """
 
     words: list[str]
     """The words; of a sentence with features, `token 1`, `token 2` and so on."""
@@ -141,6 +230,20 @@ class Explanation(list[dict[str, Any]]):
     def to_dict(self) -> dict[str, Any]:
         """Return words, labels and explanations, for JSON."""
         return {"tokens": self.words, "labels": self.labels, "explanations": list(self)}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each part of a margin."""
+        rows = []
+        for word, token in zip(self.words, self):
+            own = {"token": token["token"], "text": word}
+            own.update((name, token[name]) for name in ("label", "margin"))
+            own["runner_up"] = (token["runner_up"] or {}).get("label")
+            for part in token["parts"]:
+                rows.append({**own, "at": part["token"], **part, "token": own["token"]})
+        return frame(rows)
+
+    def _repr_html_(self) -> str:
+        return _views.explanation(self)
 
     def __str__(self) -> str:
         return self._text
@@ -218,151 +321,6 @@ class Report:
         return f"<Report {self.title!r}, {len(self.html)} characters>"
 
 
-class Score(NamedTuple):
-    """Precision, recall and F1 of spans of a type, or of tokens with a label."""
-
-    precision: float
-    """correct / predicted."""
-    recall: float
-    """correct / gold."""
-    f1: float
-    """The harmonic mean of the two."""
-    correct: int
-    """How many are right."""
-    gold: int
-    """How many there are in the gold labels."""
-    predicted: int
-    """How many were predicted."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by name."""
-        return self._asdict()
-
-    def __repr__(self) -> str:
-        precision, recall, f1 = (f"{number:.4f}" for number in self[:3])
-        return f"Score(precision={precision}, recall={recall}, f1={f1}, gold={self.gold})"
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Evaluation:
-    """The scores of predicted labels, as fractions. ``str(…)`` is the report of conlleval."""
-
-    sentences: int
-    """The number of sentences."""
-    tokens: int
-    """The number of tokens, document boundaries included."""
-    has_spans: bool
-    """Whether the gold labels encode spans. If not, only the accuracy is of interest."""
-    accuracy: float
-    """The fraction of tokens with the right label."""
-    precision: float
-    """The fraction of predicted spans that are right."""
-    recall: float
-    """The fraction of gold spans that were predicted."""
-    f1: float
-    """The harmonic mean of precision and recall, over all types."""
-    types: dict[str, Score]
-    """The scores of the spans of each type."""
-    labels: dict[str, Score]
-    """The scores of the tokens with each label."""
-    columns: dict[str, float]
-    """The accuracy of each of the columns that the labels join; empty if they are of one."""
-    _confusions: list[tuple[str, str, int]]
-    _reports: tuple[str, str, str]
-
-    def confusions(self, limit: int = 30) -> list[tuple[str, str, int]]:
-        """Return the most frequent confusions: gold label, predicted label, number of tokens."""
-        return self._confusions[:limit]
-
-    def conlleval(self) -> str:
-        """Return the report of conlleval."""
-        return self._reports[1]
-
-    def label_table(self) -> str:
-        """Return a table of the scores of each label, in percent."""
-        return self._reports[2]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all scores by name."""
-        names = ["tokens", "sentences", "accuracy"]
-        names += ["precision", "recall", "f1"] if self.has_spans else []
-        found: dict[str, Any] = {name: getattr(self, name) for name in names}
-        if self.has_spans:
-            found["types"] = {name: score.to_dict() for name, score in self.types.items()}
-        if self.columns:
-            found["columns"] = dict(self.columns)
-        found["labels"] = {name: score.to_dict() for name, score in self.labels.items()}
-        return found
-
-    def __str__(self) -> str:
-        return self._reports[0]
-
-    def __repr__(self) -> str:
-        f1 = f"F1 {self.f1:.4f}, " if self.has_spans else ""
-        return f"<Evaluation {f1}accuracy {self.accuracy:.4f}>"
-
-
-class Difference(NamedTuple):
-    """A score of two taggers, A and B, and whether its difference is significant."""
-
-    a: float
-    """The score of A."""
-    b: float
-    """The score of B."""
-    difference: float
-    """B − A."""
-    interval: tuple[float, float]
-    """The interval of the difference: the central 95 % of the samples."""
-    p_value: float
-    """The two-sided p-value."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by name."""
-        return self._asdict()
-
-    def __repr__(self) -> str:
-        a, b, difference, _, p_value = self
-        shown = f"a={a:.4f}, b={b:.4f}, difference={difference:.4f}, p_value={p_value:.4f}"
-        return f"Difference({shown})"
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Comparison:
-    """The comparison of two taggers, A and B, by paired bootstrap: ``str(…)`` is a table."""
-
-    tokens: int
-    """The number of tokens."""
-    sentences: int
-    """The number of sentences."""
-    samples: int
-    """The number of samples."""
-    seed: int
-    """The seed of the samples."""
-    f1: Difference | None
-    """The F1 of spans; None if the gold labels encode no spans."""
-    accuracy: Difference
-    """The fraction of tokens with the right label."""
-    _table: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers by name."""
-        names = ("tokens", "sentences", "samples", "seed")
-        found: dict[str, Any] = {name: getattr(self, name) for name in names}
-        if self.f1 is not None:
-            found["f1"] = self.f1.to_dict()
-        found["accuracy"] = self.accuracy.to_dict()
-        return found
-
-    def __str__(self) -> str:
-        return self._table
-
-    def __repr__(self) -> str:
-        name, score = ("F1", self.f1) if self.f1 is not None else ("accuracy", self.accuracy)
-        return (
-            f"<Comparison {name} difference {score.difference:.4f}, p-value {score.p_value:.4f}>"
-        )
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class Clusters:
     """Words with the clusters that :func:`dropchain.cluster` found for them.
@@ -386,6 +344,10 @@ class Clusters:
     def to_dict(self) -> dict[str, str]:
         """Return the path of each word."""
         return dict(self._paths)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each word."""
+        return frame(dict(zip(("path", "word", "count"), word)) for word in self.words)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a file that ``cluster("…")`` in a template reads.

@@ -22,6 +22,7 @@ use super::write::CorpusWriter;
 use crate::error::{exception, warn};
 use crate::items::{ColumnNames, Items};
 use crate::job::{self, Job};
+use crate::plot::shown;
 use crate::sentence::PySentence;
 use crate::tagger::PyTagger;
 
@@ -501,6 +502,10 @@ impl PyCorpus {
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         PyList::new(py, self.0.iter().cloned().map(PySentence))?.try_iter()
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        shown("corpus", slf.as_any())
     }
 
     fn __repr__(&self) -> String {

@@ -19,6 +19,7 @@ use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
 use crate::items::{found, strings};
+use crate::plot::shown;
 use crate::tagging::{Class, sentences};
 use crate::template::PyTemplate;
 
@@ -409,6 +410,8 @@ impl PyTagger {
             tagging.probability,
             marginals.transpose()?,
             candidates,
+            sentence.words(),
+            self.labels(py)?,
         ))
     }
 
@@ -594,6 +597,8 @@ impl PyTagger {
     /// ----------
     /// text : str
     ///     The text.
+    /// probability : bool
+    ///     Compute the probabilities of the labels of tokens, and those of spans.
     /// offsets : {"chars", "bytes", "utf16"}
     ///     What positions in the text count: characters, as Python does; bytes of UTF-8; or
     ///     UTF-16 code units, as JavaScript does.
@@ -606,13 +611,14 @@ impl PyTagger {
     /// >>> [sentence] = tagger.tag_text("She lives in London.")
     /// >>> sentence.spans
     /// [TextSpan(start=13, end=19, type='LOC', text='London', token_start=3, token_end=4)]
-    #[pyo3(signature = (text, *, offsets="chars"))]
+    #[pyo3(signature = (text, *, probability=false, offsets="chars"))]
     fn tag_text<'py>(
         &self,
         py: Python<'py>,
         text: &str,
+        probability: bool,
         offsets: &str,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let unit = offsets.parse().map_err(exception)?;
         if self.columns.is_none() {
             return Err(PyValueError::new_err(
@@ -620,8 +626,11 @@ impl PyTagger {
                  with a template",
             ));
         }
-        let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
-        sentences(py, text, &tagged, unit)
+        let tagged = py.detach(|| match probability {
+            true => self.inner.tag_text_with_probabilities(text),
+            false => self.inner.tag_text(text),
+        });
+        sentences(py, text, &tagged.map_err(exception)?, unit)
     }
 
     /// Tag raw text and return its spans as `displacy.render(…, style="ent", manual=True)` of
@@ -699,6 +708,10 @@ impl PyTagger {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let restore = slf.get_type().getattr("from_bytes")?;
         Ok((restore, (slf.get().to_bytes(slf.py()),)))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        shown("tagger", slf.as_any())
     }
 
     fn __repr__(&self) -> String {

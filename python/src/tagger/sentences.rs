@@ -60,11 +60,11 @@ impl Prepared {
         }
     }
 
-    /// Returns the words for explanations; none of features for tagging.
+    /// Returns the words; numbers if there are only features.
     pub fn words(&self) -> Vec<String> {
         match self {
             Self::Sentence(sentence) => words_to_explain(sentence),
-            Self::Keyed(_) => Vec::new(),
+            Self::Keyed(_) => (1..=self.len()).map(|t| format!("token {t}")).collect(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Raw text in one call.
 
 use super::*;
+use crate::label::Span;
 use crate::sentence::Offsets;
 
 #[test]
@@ -38,4 +39,28 @@ fn sentences_tokens_and_spans_have_offsets_in_the_whole_text() {
     assert_eq!(span.offsets.chars, 11..19);
     assert_eq!(&text[tagged[2].spans[0].offsets.bytes.clone()], "Ada");
     assert!(tagger.tag_text(" \n").unwrap().is_empty());
+}
+
+#[test]
+fn labels_and_spans_of_a_text_have_probabilities_if_asked_for() {
+    let nodes = vec![("word[0]=Ada", vec![(1, 1.0)])];
+    let tagger = Tagger::new(model(double("word"), &nodes, &Vec::new()));
+    let text = "Ada left.";
+    let [plain, tagged] = [
+        tagger.tag_text(text).unwrap(),
+        tagger.tag_text_with_probabilities(text).unwrap(),
+    ];
+    assert_eq!(plain[0].tokens[0].probability, None);
+    let sentence = Sentence::from_words(["Ada", "left", "."]);
+    let distribution = tagger.distribution(&sentence).unwrap();
+    for (t, (token, other)) in tagged[0].tokens.iter().zip(&plain[0].tokens).enumerate() {
+        assert_eq!(token.label, other.label);
+        let expected = distribution.marginal(t, &token.label).unwrap();
+        assert_eq!(token.probability, Some(expected));
+    }
+    for span in &tagged[0].spans {
+        let (start, end, kind) = (span.tokens.start, span.tokens.end, &*span.kind);
+        let expected = distribution.span_probability(&Span { start, end, kind });
+        assert_eq!(span.probability, Some(expected.unwrap()));
+    }
 }

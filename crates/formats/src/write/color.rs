@@ -36,7 +36,7 @@ const HUES: [(&str, u16); 26] = [
 const ANSI: [u8; 6] = [31, 33, 32, 36, 34, 35];
 
 /// Returns the hue of a type in degrees, always the same.
-pub(super) fn hue(label: &str) -> u16 {
+pub fn hue(label: &str) -> u16 {
     let known = HUES
         .iter()
         .find(|(name, _)| label.eq_ignore_ascii_case(name));

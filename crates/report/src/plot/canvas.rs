@@ -2,6 +2,7 @@
 
 use dropchain_formats::Escaped;
 
+use super::STYLE;
 use super::axis::{Axis, Interval, Scale};
 use super::series::{COLORS, Mark, Point, Series};
 
@@ -30,10 +31,27 @@ const SHAPES: [&str; COLORS] = [
     "m-1.4-3.8h2.8v7.6h-2.8z",
 ];
 
+/// The color of text where style sheets are removed.
+const INK: &str = "#1c2024";
+
+/// Attributes of plots where style sheets are removed. A style sheet has precedence over them.
+pub(super) const UNSTYLED: &str =
+    "fill=\"none\" stroke=\"#5b636b\" font-family=\"sans-serif\" font-size=\"11.5\"";
+
+/// Returns the beginning of the group of a series.
+pub(super) fn group(number: usize) -> String {
+    let number = number % COLORS;
+    // Where style sheets are removed, the color of light pages.
+    let color = STYLE.split_once(&format!("--c{number}: light-dark("));
+    let color = color.and_then(|(_, rest)| rest.split_once(','));
+    let color = color.map_or(INK, |(color, _)| color);
+    format!("<g class=\"s{number}\" color=\"{color}\" stroke=\"{color}\">\n")
+}
+
 /// Returns the path of the mark of a color at a place.
 pub(super) fn shape(color: usize, (x, y): (f64, f64)) -> String {
     let shape = SHAPES[color % COLORS];
-    format!("<path class=\"mark\" d=\"M{x:.1} {y:.1}{shape}\"/>\n")
+    format!("<path class=\"mark\" fill=\"currentColor\" d=\"M{x:.1} {y:.1}{shape}\"/>\n")
 }
 
 /// Returns the class of the line of a series: without marks, dashes tell it from others.
@@ -114,7 +132,7 @@ impl Canvas {
     fn draw(mut self, plot: &Plot, series: &[Series], attributes: &str) -> String {
         let [width, height] = SIZE;
         self.svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" {UNSTYLED} \
              viewBox=\"0 0 {width} {height}\"{attributes}>\n"
         );
         self.axes(plot);
@@ -126,7 +144,7 @@ impl Canvas {
         let bars = || series.iter().filter(|series| series.mark == Mark::Bars);
         let mut bar = 0;
         for (i, series) in series.iter().enumerate() {
-            self.svg += &format!("<g class=\"s{}\">\n", series.color % COLORS);
+            self.svg += &group(series.color);
             // Letters at different places, since curves often end in the same one.
             let letter_at = (i + 1) * series.points.len() / (plot.series.len() + 1);
             match series.mark {
@@ -215,7 +233,7 @@ impl Canvas {
             let (x, y) = self.place(point);
             let left = x + shift - width / 2.0;
             let bar = format!("M{left:.1} {base:.1}V{y:.1}h{width:.1}V{base:.1}z");
-            self.path("box", &bar);
+            self.svg += &rectangle(&bar);
             self.error_bar_at(x + shift, *point);
         }
     }
@@ -269,10 +287,23 @@ impl Canvas {
     }
 }
 
+/// Returns a filled rectangle.
+pub(super) fn rectangle(d: &str) -> String {
+    format!("<path class=\"box\" fill=\"currentColor\" d=\"{d}\"/>\n")
+}
+
 /// Returns a text at a place.
 pub(super) fn text(class: &str, (x, y): (f64, f64), content: &str) -> String {
     let content = Escaped(content);
-    format!("<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{content}</text>\n")
+    let anchor = match class {
+        "x" => "middle",
+        "y" => "end",
+        _ => "start",
+    };
+    format!(
+        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" \
+         fill=\"{INK}\" stroke=\"none\">{content}</text>\n"
+    )
 }
 
 fn lows(point: &Point) -> Option<f64> {

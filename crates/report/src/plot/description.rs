@@ -8,8 +8,9 @@
 //! ```
 //!
 //! A point has x and y, and may have the lowest and the highest value of y; `null` is no point. An
-//! axis may have a `range`, or `names` of the values 0, 1, 2, …. A figure of one plot may have
-//! its `x`, `y` and `series` without `panels`.
+//! axis may have a `range`, or `names` of the values 0, 1, 2, …; a panel `shaded` ranges of x, and
+//! a series the `best` point. A figure of one plot may have its `x`, `y` and `series` without
+//! `panels`.
 
 use dropchain::error::{Error, Result};
 use serde::Deserialize;
@@ -44,6 +45,8 @@ struct PanelDescription {
     #[serde(default)]
     y: Axis,
     series: Vec<SeriesDescription>,
+    #[serde(default)]
+    shaded: Vec<(f64, f64)>,
 }
 
 #[derive(Deserialize)]
@@ -53,6 +56,7 @@ struct SeriesDescription {
     name: String,
     #[serde(default)]
     style: Style,
+    best: Option<(f64, f64)>,
     points: Vec<Vec<Option<f64>>>,
 }
 
@@ -84,6 +88,7 @@ impl Sheet {
                     x: sheet.x,
                     y: sheet.y,
                     series: sheet.series,
+                    shaded: Vec::new(),
                 },
             );
         }
@@ -102,6 +107,7 @@ fn panel(panel: PanelDescription) -> Result<Panel> {
     if !plot.x.names.is_empty() {
         plot.x.range = Some((-0.5, plot.x.names.len() as f64 - 0.5));
     }
+    plot.shaded = panel.shaded;
     Ok(Panel {
         title: panel.title,
         plot,
@@ -137,7 +143,8 @@ fn series(description: SeriesDescription) -> Result<Series> {
             }
         });
     }
-    Ok(Series::new(0, mark, points).name(description.name))
+    let series = Series::new(0, mark, points).name(description.name);
+    Ok(series.best(description.best))
 }
 
 #[cfg(test)]
@@ -147,13 +154,32 @@ mod tests {
     #[test]
     fn a_description_is_drawn() {
         let text = r#"{"title": "T", "x": {"label": "r", "scale": "log"}, "y": {"label": "e"},
-            "series": [{"name": "a", "points": [[1, 2], [2, 3, 2.5, 3.5], [null, 4]]},
+            "series": [
+                {"name": "a", "points": [[1, 2], [2, 3, 2.5, 3.5], [null, 4]], "best": [2, 3]},
                 {"name": "b", "style": "bars", "points": [[1, 1]]}]}"#;
         let sheet = Sheet::parse(text).unwrap();
         let series = &sheet.panels[0].plot.series;
         assert_eq!(series[0].points.len(), 2);
         assert_eq!(series[0].points[1].range, Some((2.5, 3.5)));
-        assert!(sheet.svg().unwrap().contains("class=\"box\""));
+        let svg = sheet.svg().unwrap();
+        assert!(svg.contains("class=\"box\"") && svg.contains("<circle "));
+    }
+
+    #[test]
+    fn ranges_of_a_panel_are_shaded() {
+        let text =
+            r#"{"panels": [{"shaded": [[0, 1]], "series": [{"points": [[0, 1], [4, 2]]}]}]}"#;
+        let svg = Sheet::parse(text).unwrap().svg().unwrap();
+        assert_eq!(svg.matches("class=\"shade\"").count(), 1);
+    }
+
+    #[test]
+    fn a_figure_without_its_style_sheet_has_colors_and_no_filled_lines() {
+        let text = r#"{"series": [{"points": [[1, 2], [2, 3]]}]}"#;
+        let svg = Sheet::parse(text).unwrap().svg().unwrap();
+        assert!(svg.contains("class=\"plot sheet\" fill=\"none\""), "{svg}");
+        assert!(svg.contains("<g class=\"s0\" color=\"#0072b2\""), "{svg}");
+        assert!(svg.matches("<text ").count() == svg.matches("stroke=\"none\">").count());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use dropchain_formats::Escaped;
 
 use super::STYLE;
-use super::canvas::{Plot, SIZE, line_class, shape, text};
-use super::series::{COLORS, Mark, Series};
+use super::canvas::{Plot, SIZE, UNSTYLED, group, line_class, rectangle, shape, text};
+use super::series::{Mark, Series};
 
 /// Colors and fonts that a page otherwise has.
 const SHEET_STYLE: &str = include_str!("sheet.css");
@@ -111,11 +111,13 @@ impl Sheet {
         let height = y + MARGIN / 2.0;
         let (title, note) = (Escaped(&self.title), self.description());
         Some(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot sheet\" role=\"img\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot sheet\" {UNSTYLED} role=\"img\" \
              width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
-             <title>{title}</title>\n<desc>{}</desc>\n<style>\n{STYLE}{SHEET_STYLE}</style>\n\
-             <rect class=\"page\" width=\"100%\" height=\"100%\"/>\n{body}</svg>\n",
-            Escaped(&note)
+             <title>{title}</title>\n<desc>{}</desc>\n<style>\n{}{SHEET_STYLE}</style>\n\
+             <rect class=\"page\" fill=\"#ffffff\" stroke=\"none\" width=\"100%\" \
+             height=\"100%\"/>\n{body}</svg>\n",
+            Escaped(&note),
+            STYLE.replace(":root", ".sheet"),
         ))
     }
 
@@ -175,12 +177,9 @@ fn draw_legend(entries: &[Entry<'_>], width: f64, mut y: f64, body: &mut String)
             (x, y) = (MARGIN, y + LINE);
         }
         let middle = y + 7.0;
-        *body += &format!("<g class=\"s{}\">\n", entry.color % COLORS);
+        *body += &group(entry.color);
         if matches!(entry.mark, Mark::Bars) {
-            *body += &format!(
-                "<path class=\"box\" d=\"M{x:.1} {}h24v9h-24z\"/>\n",
-                middle - 4.5
-            );
+            *body += &rectangle(&format!("M{x:.1} {}h24v9h-24z", middle - 4.5));
         } else {
             if entry.mark != Mark::Points {
                 let class = line_class(entry.mark, entry.mark == Mark::LineAndPoints);
@@ -240,7 +239,8 @@ mod tests {
             "<title>A &amp; B</title>",
             "<desc>&lt;panel&gt;:",
             "role=\"img\"",
-            "prefers-color-scheme: dark",
+            "color-scheme: light dark",
+            "--text: light-dark(",
         ] {
             assert!(svg.contains(part), "{part}: {svg}");
         }
@@ -250,8 +250,8 @@ mod tests {
     fn series_of_the_same_name_share_a_color_and_a_line_of_the_legend() {
         let svg = sheet(&["a", "b", "a"]).svg().unwrap();
         assert_eq!(svg.matches(">a</text>").count(), 1);
-        assert_eq!(svg.matches("<g class=\"s0\">").count(), 3);
-        assert_eq!(svg.matches("<g class=\"s1\">").count(), 2);
+        assert_eq!(svg.matches("<g class=\"s0\"").count(), 3);
+        assert_eq!(svg.matches("<g class=\"s1\"").count(), 2);
     }
 
     #[test]

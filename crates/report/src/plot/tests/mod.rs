@@ -22,7 +22,7 @@ fn text_is_escaped_and_the_size_scales() {
     );
     assert!(svg.contains("viewBox=\"0 0 420 250\""), "{svg}");
     assert!(
-        svg.contains("<g class=\"s1\">") && svg.ends_with("</svg>\n"),
+        svg.contains("<g class=\"s1\"") && svg.ends_with("</svg>\n"),
         "{svg}"
     );
 }
