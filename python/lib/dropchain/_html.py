@@ -24,7 +24,8 @@ _STYLE = """
 :is(LIGHT) .dropchain { color-scheme: light; }
 :is(DARK) .dropchain { color-scheme: dark; }
 .dropchain { --good: var(--c2); --bad: var(--c1); line-height: 1.5; }
-.dropchain .sheet { color-scheme: inherit !important; display: block; max-width: 100%; height: auto; }
+.dropchain .sheet { color-scheme: inherit !important; display: block; }
+.dropchain .sheet { max-width: 100%; height: auto; }
 .dropchain .sheet .page { fill: none; }
 .dropchain .sheet text { fill: currentColor; }
 .dropchain :is(caption, .note) { color: inherit; font-size: .9em; text-align: left; }

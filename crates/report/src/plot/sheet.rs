@@ -111,8 +111,8 @@ impl Sheet {
         let height = y + MARGIN / 2.0;
         let (title, note) = (Escaped(&self.title), self.description());
         Some(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot sheet\" {UNSTYLED} role=\"img\" \
-             width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot sheet\" {UNSTYLED} \
+             role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
              <title>{title}</title>\n<desc>{}</desc>\n<style>\n{}{SHEET_STYLE}</style>\n\
              <rect class=\"page\" fill=\"#ffffff\" stroke=\"none\" width=\"100%\" \
              height=\"100%\"/>\n{body}</svg>\n",
