@@ -519,11 +519,13 @@ fn the_page_marks_names_in_a_browser() {
             println!("skipped: chromium not found");
             return;
         };
-        assert!(
-            dom.contains("Ada Lovelace<b>PER</b></mark>"),
-            "{dom}\n{log}"
-        );
+        assert!(dom.contains("Ada Lovelace<b>PER"), "{dom}\n{log}");
         assert!(dom.contains("<option value=\"m\">m</option>"), "{dom}");
+        let command = format!(
+            "curl 'http://{}/tag?model=m&amp;marginals=true",
+            server.address
+        );
+        assert!(dom.contains(&command), "{dom}");
         assert!(!log.contains("CONSOLE"), "{log}");
     }
 }

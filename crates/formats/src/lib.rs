@@ -29,10 +29,12 @@
 mod escaped;
 mod input_format;
 mod line_break;
+mod marks;
 mod read;
 mod write;
 
 pub use escaped::Escaped;
 pub use input_format::InputFormat;
+pub use marks::{MARKS_STYLE, hue, marks_script};
 pub use read::{Brat, Misaligned, SeveralLabels, SpanOptions, Spans, annotation_files};
-pub use write::{Inline, SlashTags, TextFormat, TextWriter, hue};
+pub use write::{Inline, SlashTags, TextFormat, TextWriter};

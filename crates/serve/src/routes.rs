@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -14,6 +14,7 @@ use axum::http::{Method, StatusCode, Uri, uri::Authority};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use dropchain_formats::{MARKS_STYLE, marks_script};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
@@ -24,13 +25,20 @@ use crate::tagging::{RESPONSE_UNITS, Workers, admit, answer, read_body};
 use crate::unread::SharedBody;
 
 /// The addresses.
-const PATHS: [&str; 5] = [TAG, "/models", "/health", "/metrics", "/"];
+const PATHS: [&str; 6] = [TAG, "/models", "/health", "/metrics", "/openapi.json", "/"];
 
 /// The address that tags.
 const TAG: &str = "/tag";
 
-/// The page for people.
-const PAGE: &str = include_str!("page.html");
+/// The page for people, with the style and the script of its marks.
+static PAGE: LazyLock<String> = LazyLock::new(|| {
+    include_str!("page.html")
+        .replace("/* marks */", MARKS_STYLE)
+        .replace("/* script of marks */", &marks_script())
+});
+
+/// The interface for programs.
+const OPENAPI: &str = include_str!("openapi.json");
 
 /// What the page may load: nothing but itself, and answers of this server.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
@@ -81,6 +89,7 @@ pub fn router(app: &Arc<App>) -> Router {
         .route("/models", get(models))
         .route("/health", get(health))
         .route("/metrics", get(metrics))
+        .route("/openapi.json", get(async || json_response(OPENAPI)))
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(Arc::clone(app), check_and_count))
@@ -190,7 +199,7 @@ async fn page() -> impl IntoResponse {
         (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
         (header::REFERRER_POLICY, "no-referrer"),
     ];
-    (headers, PAGE)
+    (headers, PAGE.as_str())
 }
 
 async fn not_found(uri: Uri) -> ApiError {
@@ -482,5 +491,36 @@ mod tests {
         assert_eq!(check(&some, "localhost", Some("http://a.example")), None);
         let any = rules("127.0.0.1:80", &[], &["*"]);
         assert_eq!(check(&any, "localhost", Some("null")), Some(true));
+    }
+
+    #[test]
+    fn the_description_of_the_interface_has_all_addresses_and_options() {
+        let description: serde_json::Value = serde_json::from_str(OPENAPI).unwrap();
+        let described = description["paths"].as_object().unwrap();
+        assert_eq!(described.len(), PATHS.len());
+        assert!(PATHS.iter().all(|path| described.contains_key(*path)));
+        let options = described[TAG]["post"]["parameters"].as_array().unwrap();
+        for option in options {
+            let name = option["name"].as_str().unwrap();
+            let schema = &option["schema"];
+            let value = schema["default"].to_string();
+            let value = match &schema["enum"][0] {
+                serde_json::Value::String(first) => first,
+                _ => value.trim_matches('"'),
+            };
+            let value = if value == "null" { "x" } else { value };
+            assert!(
+                RequestOptions::parse(&format!("{name}={value}")).is_ok(),
+                "{name}={value}"
+            );
+        }
+        let unknown = RequestOptions::parse("?").unwrap_err().message;
+        let (_, known) = unknown.split_once("the options are ").unwrap();
+        for name in known.split([',', ' ']).filter(|n| !["", "and"].contains(n)) {
+            assert!(
+                options.iter().any(|option| option["name"] == name),
+                "{name}"
+            );
+        }
     }
 }

@@ -69,6 +69,15 @@ impl<'a> ExplainedSentence<'a> {
         self.name(self.explanation.labels()[t])
     }
 
+    /// Returns the type of the label of token `t`: that of its span, or the label itself.
+    pub fn type_of(&self, t: usize) -> &'a str {
+        let (label, header) = (self.label(t), self.explanation.tagger().model().header());
+        match header.encodes_spans() {
+            true => header.labeling.chunk(label).kind,
+            false => label,
+        }
+    }
+
     /// Returns whether a token is in no span.
     pub fn is_outside(&self, t: usize) -> bool {
         let header = self.explanation.tagger().model().header();

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use dropchain::{Error, Result};
 use dropchain_analysis::{ExplainedSentence, Part, Reasons};
-use dropchain_formats::Escaped;
+use dropchain_formats::{Escaped, MARKS_STYLE, hue};
 use serde_json::{Value, json};
 
 use super::OUTPUT;
@@ -86,7 +86,7 @@ pub fn page_beginning(model: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Labels explained: {model}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <title>Labels explained: {model}</title>\n<style>\n{STYLE}{MARKS_STYLE}</style>\n</head>\n<body>\n\
          <main>\n<h1>Labels explained</h1>\n<p class=\"intro\">Model <code>{model}</code>. The \
          margin of a label is the score of the best label sequence minus that of the best one \
          with another label there, which is exp(margin) times less likely. Each reason is what a \
@@ -103,7 +103,10 @@ pub fn write_html(sentence: &ExplainedSentence<'_>, out: &mut Vec<u8>) -> Result
         let title = format!("{label}, p {probability:.3}");
         let token = match sentence.is_outside(t) {
             true => format!("<span title=\"{title}\">{word}</span>\n"),
-            false => format!("<mark title=\"{title}\">{word} <small>{label}</small></mark>\n"),
+            false => format!(
+                "<mark style=\"--hue:{}\" title=\"{title}\">{word} <b>{label}</b></mark>\n",
+                hue(sentence.type_of(t))
+            ),
         };
         out.extend_from_slice(token.as_bytes());
     }

@@ -5,13 +5,13 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::annotated_text::AnnotatedText;
-use super::color::hue;
 use crate::escaped::Escaped;
+use crate::marks::{MARKS_STYLE, SURE, hue};
 
 /// The page up to its title.
 const BEFORE_TITLE: &str = "\
 <!DOCTYPE html>
-<html>
+<html lang=\"und\">
 <head>
 <meta charset=\"utf-8\">
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
@@ -19,26 +19,17 @@ const BEFORE_TITLE: &str = "\
 style-src 'unsafe-inline'\">
 <title>";
 
-/// The page from its title to its texts.
-const AFTER_TITLE: &str = "</title>
-<style>
-:root { color-scheme: light dark; --mark: 90%; --line: 60%; }
-@media (prefers-color-scheme: dark) { :root { --mark: 24%; --line: 50%; } }
+/// The style of the page, before that of marks.
+const STYLE: &str = "\
+:root { color-scheme: light dark; }
 body { font: 1.05rem/2.2 system-ui, sans-serif; margin: 2rem auto; max-width: 50rem;
   padding: 0 1rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.2rem; line-height: 1.4; }
 p { margin: 0 0 1rem; white-space: pre-wrap; unicode-bidi: isolate; }
-mark { background: hsl(var(--hue) 75% var(--mark));
-  border: 1px solid hsl(var(--hue) 45% var(--line)); border-radius: .35em; color: inherit;
-  padding: .15em .35em; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
-mark b { font-size: .7em; letter-spacing: .03em; margin-left: .5em; user-select: none; }
 @media print { body { margin: 0; max-width: none; } mark { print-color-adjust: exact; } }
-</style>
-</head>
-<body>
 ";
 
-const END: &str = "</body>\n</html>\n";
+const END: &str = "</main>\n</body>\n</html>\n";
 
 /// The state of a page.
 #[derive(Debug, Default)]
@@ -69,7 +60,14 @@ impl HtmlPage {
             if let Some(probability) = mark.probability {
                 let _ = write!(buffer, ": probability {probability:.3}");
             }
-            let _ = write!(buffer, "\">{part}<b>{label}</b></mark>");
+            let _ = match mark.probability.filter(|&probability| probability < SURE) {
+                None => write!(buffer, "\">{part}<b>{label}</b></mark>"),
+                Some(probability) => write!(
+                    buffer,
+                    "\" class=\"unsure\">{part}<b>{label} {} %</b></mark>",
+                    (100.0 * probability).floor()
+                ),
+            };
         }
         buffer.push_str("</p>\n");
     }
@@ -90,7 +88,11 @@ impl HtmlPage {
     fn open(&mut self, buffer: &mut String, file: &str) {
         if !std::mem::replace(&mut self.is_open, true) {
             let title = Escaped(if file == "-" { "Tagged text" } else { file });
-            let _ = write!(buffer, "{BEFORE_TITLE}{title}{AFTER_TITLE}");
+            let _ = write!(
+                buffer,
+                "{BEFORE_TITLE}{title}</title>\n<style>\n{STYLE}{MARKS_STYLE}</style>\n</head>\n\
+                 <body>\n<main>\n"
+            );
         }
     }
 }

@@ -11,6 +11,5 @@ mod json;
 mod tests;
 mod text_writer;
 
-pub use color::hue;
 pub use inline::{Inline, SlashTags};
 pub use text_writer::{TextFormat, TextWriter};

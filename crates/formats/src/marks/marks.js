@@ -1,0 +1,59 @@
+"use strict";
+// Marks the spans of sentences as `dropchain tag --output jsonl --offsets utf16` writes them.
+
+const HUES = /* hues */ {};
+const SURE = 0.9; // probabilities below this are shown
+
+/** The hue of a type in degrees, always the same. */
+function hue(type) {
+  const name = type.toUpperCase();
+  if (Object.hasOwn(HUES, name)) return HUES[name];
+  let hash = 0x811c9dc5; // FNV-1a
+  for (const byte of new TextEncoder().encode(type)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0) % 360;
+}
+
+/** A marked piece of text with its type and, if it is known and low, its probability. */
+function marked(text, type, probability) {
+  const mark = document.createElement("mark");
+  mark.style.setProperty("--hue", hue(type));
+  const name = document.createElement("b");
+  name.textContent = type;
+  if (probability !== undefined) mark.title = `${type}: probability ${probability.toFixed(3)}`;
+  if (probability < SURE) {
+    mark.className = "unsure";
+    name.textContent += ` ${Math.floor(100 * probability)} %`;
+  }
+  mark.append(text, name);
+  return mark;
+}
+
+/** The spans of a sentence, or its tokens if its labels encode none. */
+function spansOf({ spans, labels, offsets }) {
+  return spans ?? labels.map((type, t) => (
+    { start: offsets[t][0], end: offsets[t][1], token_start: t, token_end: t + 1, type }
+  ));
+}
+
+/** The lowest probability of a label of the span, if the sentence has marginals. */
+function probabilityOf({ marginals, labels }, { token_start: first, token_end: end }) {
+  if (!marginals) return undefined;
+  const tokens = marginals.slice(first, end);
+  return Math.min(...tokens.map((token, i) => token[labels[first + i]] ?? 0));
+}
+
+/** The text of sentences with their spans marked, as nodes. */
+function markedText(sentences, text) {
+  const nodes = [];
+  let at = 0;
+  for (const sentence of sentences) {
+    for (const span of spansOf(sentence)) {
+      const { start, end, type } = span;
+      const mark = marked(text.slice(start, end), type, probabilityOf(sentence, span));
+      nodes.push(text.slice(at, start), mark);
+      at = end;
+    }
+  }
+  nodes.push(text.slice(at));
+  return nodes;
+}
