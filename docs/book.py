@@ -105,7 +105,9 @@ def broken_links(folder):
 
 
 def main():
-    mdbook = sys.argv[1] if len(sys.argv) > 1 else "mdbook"
+    mdbook = shutil.which(sys.argv[1] if len(sys.argv) > 1 else "mdbook")
+    if mdbook is None:
+        sys.exit("mdbook not found; install it: cargo install --locked mdbook")
     shutil.rmtree(BOOK, ignore_errors=True)
     files = tracked()
     pages = [name for name in files if name.endswith(".md")]
