@@ -445,6 +445,17 @@ fn every_promise_is_held_by_a_test_that_exists() {
 }
 
 #[test]
+fn every_page_of_the_documentation_is_in_its_summary() {
+    let folder = root().join("docs");
+    let summary = read(&folder.join("SUMMARY.md"));
+    for page in files(&folder, &["md"]) {
+        let name = page.strip_prefix(&folder).unwrap().to_string_lossy();
+        let is_listed = name == "SUMMARY.md" || summary.contains(&format!("]({name})"));
+        assert!(is_listed, "docs/SUMMARY.md has no link to {name}");
+    }
+}
+
+#[test]
 fn only_the_listed_files_have_unsafe_code_and_each_use_has_its_proof() {
     let mut found = BTreeSet::new();
     for file in files(root(), &["rs"]) {
