@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Hues of common types in degrees, as JSON. Those of one corpus differ clearly.
-const HUES: &str = include_str!("marks/hues.json");
+const HUES: &str = include_str!("hues.json");
 
 /// The style of `mark` elements, whose property `--hue` is the [hue] of their type. The page
 /// declares its `color-scheme`.
-pub const MARKS_STYLE: &str = include_str!("marks/marks.css");
+pub const MARKS_STYLE: &str = include_str!("marks.css");
 
 /// Probabilities below this are shown in pages of tagged text.
 pub(crate) const SURE: f64 = 0.9;
@@ -17,7 +17,7 @@ pub(crate) const SURE: f64 = 0.9;
 /// Returns a script with functions that mark the spans of tagged sentences, in the same colors as
 /// [`hue`].
 pub fn marks_script() -> String {
-    include_str!("marks/marks.js").replace("/* hues */ {}", HUES.trim_end())
+    include_str!("marks.js").replace("/* hues */ {}", HUES.trim_end())
 }
 
 /// Returns the hue of a type in degrees, always the same.
