@@ -50,6 +50,7 @@ mod attribute;
 mod attribute_lines;
 mod bind;
 mod bundle;
+mod by_labels;
 mod calls;
 mod caseless;
 mod clusters;

@@ -159,6 +159,16 @@ pub enum ParseError {
     File(Error),
 }
 
+impl ParseError {
+    /// Adds what helps to an error in the arguments of a program.
+    pub fn explain(self, program: &Command, arguments: &[OsString]) -> Self {
+        match self {
+            Self::Arguments(error) => help::explain(*error, program, arguments).into(),
+            error => error,
+        }
+    }
+}
+
 impl From<clap::Error> for ParseError {
     fn from(error: clap::Error) -> Self {
         Self::Arguments(Box::new(error))
@@ -299,8 +309,8 @@ impl<'f> File<'f> {
     ) -> Result<FileArgument<'a>, Error> {
         let Some((_, argument)) = options_of(command).find(|(known, _)| *known == key) else {
             let name = command.get_name();
-            let ours = help::our_option(&format!("--{key}"));
-            let hint = ours.map_or(String::new(), |ours| format!("; it is {ours}"));
+            let tip = help::tip(command, &format!("--{key}"));
+            let hint = tip.map_or(String::new(), |tip| format!("; {tip}"));
             let key = key.escape_debug();
             let message =
                 format!("'{key}' is not an option of {name}{hint}; see `dropchain {name} --help`");

@@ -21,6 +21,7 @@ use crate::gold_tagger::GoldTagger;
 use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined};
 use crate::progress::notice;
+use crate::roles::{extends, is_model};
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::{Rates, damage_table};
 use crate::{CommandError, CommandResult, json_line, print, print_json, print_report};
@@ -31,16 +32,16 @@ const CONFUSIONS: usize = 30;
 /// Score predicted labels against gold labels, like conlleval
 #[derive(Debug, Args)]
 #[command(override_usage = "dropchain eval [OPTIONS] MODEL GOLD\n       \
-                            dropchain eval [OPTIONS] --predictions PRED GOLD")]
+                            dropchain eval [OPTIONS] PRED GOLD")]
 #[command(after_help = "\
 Examples:
   dropchain eval ner.model test.conll
-  dropchain eval --predictions test.tagged test.conll")]
+  dropchain eval test.tagged test.conll")]
 #[command(after_long_help = "\
 Examples:
   dropchain eval ner.model test.conll
   dropchain tag ner.model test.conll > test.tagged
-  dropchain eval --predictions test.tagged test.conll --per-label --confusion
+  dropchain eval test.tagged test.conll --per-label --confusion
   dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
   dropchain eval ner.model test.conll --json | jq .f1
   # How much does it suffer when attributes, capitals or columns are missing?
@@ -50,8 +51,11 @@ Examples:
 The output matches conlleval's exactly. For labels that encode no spans (parts of speech) it is the
 accuracy; of labels that join columns (--label upos+feats) also that of each column.")]
 pub struct EvalCommand {
-    /// Model and gold file; with --predictions, just the gold file
-    #[arg(required = true, num_args = 1..=2, value_names = ["MODEL", "GOLD"])]
+    /// Model or predictions, and gold file; with --predictions, just the gold file
+    ///
+    /// Predictions that have the columns of the gold file and more, as `tag` writes them, need no
+    /// --predictions. The order does not matter where the contents tell which file is which.
+    #[arg(required = true, num_args = 1..=2, value_names = ["MODEL|PRED", "GOLD"])]
     files: Vec<FileName>,
     /// Score the predictions in this file instead of tagging with a model
     ///
@@ -98,6 +102,12 @@ pub struct EvalCommand {
     seed: u64,
 }
 
+/// What is scored, and the gold file.
+enum Scoring<'a> {
+    Model(&'a FileName, &'a FileName),
+    Predictions(&'a FileName, &'a FileName),
+}
+
 /// Scores, and the errors if they are to be listed.
 type Scored = (Evaluation, Option<ErrorList>);
 
@@ -117,30 +127,58 @@ impl EvalCommand {
             .read(&self.predictions)
             .check()?;
         self.threads.start_pool()?;
-        if let (Some(damage), [model, gold]) = (self.damage.chosen(), self.files.as_slice()) {
-            return self.evaluate_damaged(damage, model, gold);
-        }
-        let scored = match (&self.predictions, self.files.as_slice()) {
-            (Some(predictions), [gold]) => self.evaluate_predictions(predictions, gold)?,
-            (None, [model, gold]) => self.evaluate_model(model, gold)?,
-            (Some(_), _) => {
-                return Err(CommandError::Usage(
-                    "expected just a gold file with --predictions, found two files",
-                ));
+        let (evaluation, errors) = match (self.roles()?, self.damage.chosen()) {
+            (Scoring::Model(model, gold), Some(damage)) => {
+                return self.evaluate_damaged(damage, model, gold);
             }
-            (None, _) => {
+            (Scoring::Model(model, gold), None) => self.evaluate_model(model, gold)?,
+            (Scoring::Predictions(predictions, gold), None) => {
+                self.evaluate_predictions(predictions, gold)?
+            }
+            (Scoring::Predictions(..), Some(_)) => {
                 return Err(CommandError::Usage(
-                    "expected a model and a gold file, or --predictions PRED and a gold file",
+                    "expected a model and a gold file, whose text is to be damaged",
                 ));
             }
         };
-        let (evaluation, errors) = scored;
         if !self.quiet {
             warn_of_types(&evaluation);
         }
         match self.json {
             true => print_json(&self.json(&evaluation, errors)?),
             false => print(&self.text(&evaluation, errors.as_ref())),
+        }
+    }
+
+    /// Returns which file is which: by their order, unless the contents tell otherwise.
+    fn roles(&self) -> CommandResult<Scoring<'_>> {
+        let say_order = |predictions: &FileName, gold: &FileName| {
+            if !self.quiet {
+                notice(&format!("{predictions}: scored as predictions for {gold}"));
+            }
+        };
+        match (&self.predictions, self.files.as_slice()) {
+            (Some(model), [gold]) if is_model(model) => Ok(Scoring::Model(model, gold)),
+            (Some(gold), [predictions]) if extends(predictions, gold) => {
+                say_order(predictions, gold);
+                Ok(Scoring::Predictions(predictions, gold))
+            }
+            (Some(predictions), [gold]) => Ok(Scoring::Predictions(predictions, gold)),
+            (None, [a, b]) => Ok(match (is_model(a), is_model(b)) {
+                (false, true) => Scoring::Model(b, a),
+                (false, false) if extends(a, b) => Scoring::Predictions(a, b),
+                (false, false) if extends(b, a) => {
+                    say_order(b, a);
+                    Scoring::Predictions(b, a)
+                }
+                _ => Scoring::Model(a, b),
+            }),
+            (Some(_), _) => Err(CommandError::Usage(
+                "expected just a gold file with --predictions, found two files",
+            )),
+            (None, _) => Err(CommandError::Usage(
+                "expected a model or predictions, and a gold file: dropchain eval MODEL GOLD",
+            )),
         }
     }
 

@@ -1,10 +1,10 @@
 //! Progress and notices, on standard error.
 
-use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::builder::styling::{AnsiColor, Color, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::terminal;
@@ -19,16 +19,34 @@ const TICK: Duration = Duration::from_millis(120);
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;
 
-/// Prints a line to standard error, ignoring write errors. On a terminal, it breaks between words.
+/// Prints a line to standard error, ignoring write errors.
 pub fn notice(text: &str) {
     if IS_MUTED.load(Ordering::Relaxed) {
         return;
     }
-    let mut text = printable_lines(text);
-    if let Some(columns) = terminal::of_notices() {
-        text = Cow::Owned(wrap(&text, columns, INDENT));
+    let _ = writeln!(std::io::stderr().lock(), "{}", formatted(text));
+}
+
+/// Prints why `program` failed: like a notice, on a terminal with its name in the style of errors.
+pub fn failure(program: &str, message: &str) {
+    const STYLE: Style = Style::new()
+        .bold()
+        .fg_color(Some(Color::Ansi(AnsiColor::Red)));
+    if IS_MUTED.load(Ordering::Relaxed) {
+        return;
     }
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let text = formatted(&format!("{program}: {message}"));
+    let styled = text.replacen(program, &format!("{STYLE}{program}{STYLE:#}"), 1);
+    let _ = writeln!(anstream::stderr().lock(), "{styled}");
+}
+
+/// Returns a text for standard error. On a terminal, it breaks between words.
+fn formatted(text: &str) -> String {
+    let text = printable_lines(text);
+    match terminal::of_notices() {
+        Some(columns) => wrap(&text, columns, INDENT),
+        None => text.into_owned(),
+    }
 }
 
 /// Prints no notices from now on.

@@ -17,6 +17,7 @@ use dropchain_online::Method;
 use dropchain_options::FixedOptions;
 
 use crate::arguments::{FileName, InputArguments, PartialLabelArguments, input_format};
+use crate::outputs::CommandFiles;
 use crate::progress::Progress;
 use dropchain_layout::format_table;
 
@@ -52,9 +53,9 @@ impl TrainingArguments {
     }
 
     /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`,
-    /// and those of sampling, such as a `seed` that the command uses for nothing else.
-    pub fn check(&self, has_noise: bool, gradient: Option<&str>, seed: Option<u64>) -> Result<()> {
-        self.check_sampling_options(seed)?;
+    /// and those of sampling.
+    pub fn check(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
+        self.check_sampling_options()?;
         self.check_unlabeled()?;
         self.check_noise_options(has_noise, gradient)
     }
@@ -108,26 +109,28 @@ impl TrainingArguments {
         )))
     }
 
-    /// Rejects options that require Monte-Carlo noise or an online algorithm if there is none.
-    /// `seed` is the value of `--seed` if the command uses it for nothing else.
-    fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
-        let is_online = self.method().is_online();
-        let is_sampled = self.options.noise.is_sampled();
-        let (option, expected) = match (self.options.noise.samples(), seed) {
-            (Some(n), _) if is_online => (
-                format!("--samples {n}"),
-                "--algorithm lbfgs; others drop once per update",
-            ),
-            (Some(n), _) if !is_sampled => (format!("--samples {n}"), "--noise monte-carlo"),
-            (None, Some(n)) if !is_sampled && !is_online => {
-                let expected = "--noise monte-carlo, or an online algorithm or warm start";
-                (format!("--seed {n}"), expected)
+    /// Rejects options that require Monte-Carlo noise if there is none.
+    fn check_sampling_options(&self) -> Result<()> {
+        let (n, expected) = match self.options.noise.samples() {
+            Some(n) if self.method().is_online() => {
+                (n, "--algorithm lbfgs; others drop once per update")
             }
+            Some(n) if !self.options.noise.is_sampled() => (n, "--noise monte-carlo"),
             _ => return Ok(()),
         };
         Err(Error::parameter(format!(
-            "{option}: requires sampling; expected {expected}"
+            "--samples {n}: requires sampling; expected {expected}"
         )))
+    }
+
+    /// Says that a seed has no effect, if that is so; `None` of a seed that is used otherwise.
+    pub fn notice_of_seed(&self, seed: Option<u64>) -> Option<String> {
+        let is_random = self.options.noise.is_sampled() || self.method().is_online();
+        let seed = seed.filter(|_| !is_random)?;
+        Some(format!(
+            "note: --seed {seed} has no effect: training draws nothing at random, except with \
+             --noise monte-carlo, an online algorithm or warm start, or --dev 10%"
+        ))
     }
 
     /// Returns all files that [`read_corpora`](Self::read_corpora) reads.
@@ -353,6 +356,47 @@ pub fn format_match(found: &ModelMatch) -> String {
     ];
     rows.retain(|row: &Vec<String>| row[0] != "edge attributes" || row[1..] != ["0", "0", "0"]);
     format_table(rows.into_iter()).trim_end().to_owned()
+}
+
+/// The model that training writes.
+#[derive(Clone, Debug, Args)]
+pub struct ModelArgument {
+    /// Write the model to this file [default: train.model for train.conll, if there is none yet]
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+}
+
+impl ModelArgument {
+    /// Returns the file: by default of the name of the first training file, in this folder.
+    pub fn path(&self, train: &[FileName]) -> PathBuf {
+        let name = || {
+            let file = train.first().filter(|file| &***file != "-");
+            let name = file.and_then(|file| AsRef::<Path>::as_ref(file).file_name());
+            let name = Path::new(name.unwrap_or("dropchain".as_ref()));
+            let is_compressed = name.extension().is_some_and(|e| e == "gz");
+            let name = if is_compressed {
+                name.with_extension("")
+            } else {
+                name.to_owned()
+            };
+            name.with_extension("model")
+        };
+        self.model.clone().unwrap_or_else(name)
+    }
+
+    /// Declares the file and the log as outputs. Only a file that is named may exist.
+    pub fn declare(
+        &self,
+        files: CommandFiles,
+        train: &[FileName],
+        log: Option<&Path>,
+    ) -> CommandFiles {
+        let refusal = "this file exists; name it with --model to replace it, or another one";
+        let refusal = self.model.is_none().then_some(refusal);
+        files
+            .write_new("--model", Some(&self.path(train)), refusal)
+            .write("--log", log)
+    }
 }
 
 /// Checkpoints.

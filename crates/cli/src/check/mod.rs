@@ -62,7 +62,7 @@ pub struct CheckCommand {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     suspicious: Option<u32>,
-    /// Feature template for --suspicious [default: ner, for labels without spans pos]
+    /// Feature template for --suspicious [default: as in `train`]
     #[arg(long, value_name = "TEMPLATE", requires = "suspicious")]
     template: Option<FileName>,
     #[command(flatten)]
