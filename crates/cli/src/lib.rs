@@ -40,6 +40,7 @@ mod terminal;
 mod train;
 mod training_arguments;
 mod training_reporter;
+mod training_table;
 mod tune;
 
 use std::ffi::OsString;

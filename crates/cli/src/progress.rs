@@ -83,6 +83,11 @@ impl Progress {
         Self::Terminal(bar)
     }
 
+    /// Returns whether it is on a terminal.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::Terminal(_))
+    }
+
     /// Prints a permanent line, above the status line of a terminal.
     pub fn println(&self, text: &str) {
         match self {

@@ -125,8 +125,8 @@ pub struct TrainCommand {
 }
 
 /// What training without development data costs.
-const WITHOUT_DEV: &str = "no development data: trains until the objective is flat; `--dev 10%` \
-                           would choose the iteration";
+const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10%` would stop \
+                           early and keep the best iteration";
 
 /// A training run whose options are checked and whose outputs are reserved.
 struct Plan<'m> {
@@ -365,6 +365,12 @@ impl TrainCommand {
             let recorded = ConfigArguments::record(&trained.model, &config);
             file.save(recorded.as_ref().unwrap_or(&trained.model).as_bytes())?;
             progress.println(&format!("wrote {model}"));
+            if progress.is_terminal() {
+                progress.println(&format!(
+                    "next: `dropchain tag {model} FILE` tags text, `dropchain eval {model} FILE` \
+                     scores it on test data"
+                ));
+            }
             match trained.is_first_pass {
                 true => format!(
                     "{model} has the first pass alone, with its weights of iteration {iteration}"
