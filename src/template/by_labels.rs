@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(chosen(sentence(&["word"], phrases), true), Some("ner"));
         assert_eq!(chosen(sentence(&two, ["B-PER", "O"]), true), Some("ner"));
         assert_eq!(chosen(sentence(&two, ["PRP", "VBD"]), false), Some("pos"));
-        let extracted = Sentence::from_attributes([["w=He"]]).unwrap();
+        let extracted = Sentence::from_attributes([[("w=He", 1.0)]]).unwrap();
         assert_eq!(chosen(extracted, true), None);
     }
 }

@@ -301,7 +301,7 @@ pub struct LineArguments {
     pub comments: bool,
     /// The first line of each CoNLL file is a header row, which names the columns
     ///
-    /// Names given by --columns are stronger. Files for a model that was trained so are read so.
+    /// Names given by --columns override it. Files for a model that was trained so are read so.
     #[arg(long, hide_short_help = true)]
     pub header: bool,
 }
@@ -312,10 +312,10 @@ pub struct LineArguments {
 pub struct TextArguments {
     /// Encoding of the input, for example latin1, windows-1250 or utf-16le [default: utf-8]
     ///
-    /// The names are those of the web. A byte order mark is stronger.
+    /// Labels of the WHATWG Encoding Standard. A byte order mark overrides this option.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     encoding: Option<TextEncoding>,
-    /// Replace bytes that are no text by U+FFFD, and say how often
+    /// Replace invalid bytes with U+FFFD, and report the count
     #[arg(long, hide_long_help = true)]
     lossy: bool,
     /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks

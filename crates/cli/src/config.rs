@@ -52,8 +52,8 @@ pub struct ConfigArguments {
     /// Read options from this TOML file (docs/config.md)
     ///
     /// Keys are the long names of options (`max-iterations = 50`), training files are `input`,
-    /// several values are an array, and switches are true or false. An option of the command line
-    /// goes before that of the file. File names are relative to the folder of the file. `-` is
+    /// several values are an array, and switches are true or false. Options of the command line
+    /// override those of the file. File names are relative to the folder of the file. `-` is
     /// standard input. `dropchain inspect MODEL --config` prints the file that repeats a run.
     #[arg(long, value_name = "FILE")]
     pub config: Option<FileName>,

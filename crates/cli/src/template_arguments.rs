@@ -241,7 +241,7 @@ fn marks_documents(corpus: &Corpus) -> bool {
 
 /// Files of outside knowledge, and how they are used.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Outside knowledge (docs/knowledge.md)")]
+#[command(next_help_heading = "External resources (docs/knowledge.md)")]
 pub struct KnowledgeArguments {
     /// Text to learn word clusters from, or finished cluster files; adds lines to the template
     ///

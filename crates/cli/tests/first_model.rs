@@ -16,7 +16,8 @@ sat VBD B-VP
 /// Returns the template of a model.
 fn template(dir: &TestDir, model: &str) -> String {
     let text = dir.run(&format!("inspect {model} --template")).success();
-    text.split_once("\ntemplate\n").unwrap().1.to_owned()
+    let (_, text) = text.split_once("\ntemplate\n").unwrap();
+    text.split_once("\nheader: ").unwrap().0.to_owned()
 }
 
 #[test]

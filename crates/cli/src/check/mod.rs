@@ -40,7 +40,7 @@ Examples:
   dropchain check train.conllu --label upos --strict --json | jq .findings
 
 All problems are counted, and the first ones shown with their places. Errors are what training would
-refuse; warnings are most likely mistakes: illegal labels, sentences of test data in training data,
+refuse; warnings are most likely mistakes: invalid labels, sentences of test data in training data,
 characters that nobody sees. docs/checking.md explains each.
 
 Exit codes: 0 no errors; 1 errors, with --strict also warnings; 2 invalid arguments.")]
