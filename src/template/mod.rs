@@ -44,6 +44,7 @@
 //! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `workspace`, `attribute` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |
+//! | labels → built-in template | `by_labels` |
 
 mod ast;
 mod attribute;

@@ -1,15 +1,13 @@
 //! `dropchain compare`
 
 use clap::Args;
-use dropchain::{Error, Result};
 use dropchain_analysis::PairedBootstrap;
 use dropchain_options::LabelOptions;
 
 use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined, labels};
-use crate::progress::notice;
-use crate::roles::{extends, is_model};
+use crate::roles::compared;
 use crate::{CommandResult, check_stdin_once, print_report};
 
 /// Test whether two taggers differ significantly, by paired bootstrap
@@ -67,7 +65,7 @@ impl CompareCommand {
             .read([&self.gold, &self.a, &self.b])
             .check()?;
         self.threads.start_pool()?;
-        let [gold, a, b] = self.roles()?;
+        let [gold, a, b] = compared([&self.gold, &self.a, &self.b], self.quiet)?;
         let gold = GoldCorpus::read(&self.input, gold, self.quiet)?;
         let a = gold.read_predictions(&self.input, a)?;
         let b = gold.read_predictions(&self.input, b)?;
@@ -89,29 +87,5 @@ impl CompareCommand {
         }
         let report = bootstrap.run(self.samples, self.seed)?;
         print_report(self.json, &report, || report.to_string())
-    }
-
-    /// Returns the gold file and the predictions: by their order, unless the contents tell
-    /// otherwise.
-    fn roles(&self) -> Result<[&FileName; 3]> {
-        let [gold, a, b] = [&self.gold, &self.a, &self.b];
-        let orders = [[gold, a, b], [a, gold, b], [b, gold, a]];
-        if let Some(model) = [gold, a, b].into_iter().find(|file| is_model(file)) {
-            let mut others = [gold, a, b].into_iter();
-            let others = others.find(|file| !is_model(file)).unwrap_or(gold);
-            return Err(Error::parameter(format!(
-                "{model} is a model; expected predictions: dropchain tag {model} {others} > \
-                 {model}.tagged"
-            )));
-        }
-        let by_content = orders
-            .into_iter()
-            .find(|[gold, a, b]| extends(a, gold) && extends(b, gold));
-        let order = by_content.unwrap_or(orders[0]);
-        if order != orders[0] && !self.quiet {
-            let [gold, a, b] = order;
-            notice(&format!("{gold} has the gold labels; A is {a}, B is {b}"));
-        }
-        Ok(order)
     }
 }

@@ -21,7 +21,7 @@ use crate::gold_tagger::GoldTagger;
 use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined};
 use crate::progress::notice;
-use crate::roles::{extends, is_model};
+use crate::roles::Scoring;
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::{Rates, damage_table};
 use crate::{CommandError, CommandResult, json_line, print, print_json, print_report};
@@ -102,12 +102,6 @@ pub struct EvalCommand {
     seed: u64,
 }
 
-/// What is scored, and the gold file.
-enum Scoring<'a> {
-    Model(&'a FileName, &'a FileName),
-    Predictions(&'a FileName, &'a FileName),
-}
-
 /// Scores, and the errors if they are to be listed.
 type Scored = (Evaluation, Option<ErrorList>);
 
@@ -127,7 +121,8 @@ impl EvalCommand {
             .read(&self.predictions)
             .check()?;
         self.threads.start_pool()?;
-        let (evaluation, errors) = match (self.roles()?, self.damage.chosen()) {
+        let scoring = Scoring::of(self.predictions.as_ref(), &self.files, self.quiet)?;
+        let (evaluation, errors) = match (scoring, self.damage.chosen()) {
             (Scoring::Model(model, gold), Some(damage)) => {
                 return self.evaluate_damaged(damage, model, gold);
             }
@@ -147,38 +142,6 @@ impl EvalCommand {
         match self.json {
             true => print_json(&self.json(&evaluation, errors)?),
             false => print(&self.text(&evaluation, errors.as_ref())),
-        }
-    }
-
-    /// Returns which file is which: by their order, unless the contents tell otherwise.
-    fn roles(&self) -> CommandResult<Scoring<'_>> {
-        let say_order = |predictions: &FileName, gold: &FileName| {
-            if !self.quiet {
-                notice(&format!("{predictions}: scored as predictions for {gold}"));
-            }
-        };
-        match (&self.predictions, self.files.as_slice()) {
-            (Some(model), [gold]) if is_model(model) => Ok(Scoring::Model(model, gold)),
-            (Some(gold), [predictions]) if extends(predictions, gold) => {
-                say_order(predictions, gold);
-                Ok(Scoring::Predictions(predictions, gold))
-            }
-            (Some(predictions), [gold]) => Ok(Scoring::Predictions(predictions, gold)),
-            (None, [a, b]) => Ok(match (is_model(a), is_model(b)) {
-                (false, true) => Scoring::Model(b, a),
-                (false, false) if extends(a, b) => Scoring::Predictions(a, b),
-                (false, false) if extends(b, a) => {
-                    say_order(b, a);
-                    Scoring::Predictions(b, a)
-                }
-                _ => Scoring::Model(a, b),
-            }),
-            (Some(_), _) => Err(CommandError::Usage(
-                "expected just a gold file with --predictions, found two files",
-            )),
-            (None, _) => Err(CommandError::Usage(
-                "expected a model or predictions, and a gold file: dropchain eval MODEL GOLD",
-            )),
         }
     }
 

@@ -16,6 +16,12 @@ static IS_MUTED: AtomicBool = AtomicBool::new(false);
 /// How often the spinner moves.
 const TICK: Duration = Duration::from_millis(120);
 
+/// The status line.
+const LINE: &str = "{spinner} {elapsed} {wide_msg}";
+
+/// The status line of work whose end is known.
+const BAR: &str = "{spinner} {elapsed} {bar:10} {pos}/{len}, {eta} left  {wide_msg}";
+
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;
 
@@ -54,6 +60,12 @@ pub fn mute() {
     IS_MUTED.store(true, Ordering::Relaxed);
 }
 
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+}
+
 /// Reports the progress of a long-running command.
 #[derive(Debug)]
 pub enum Progress {
@@ -76,9 +88,7 @@ impl Progress {
             return Self::Lines;
         }
         let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
-            bar.set_style(style);
-        }
+        set_style(&bar, LINE);
         bar.enable_steady_tick(TICK);
         Self::Terminal(bar)
     }
@@ -107,7 +117,30 @@ impl Progress {
         match self {
             Self::Quiet => {}
             Self::Lines => notice(text),
-            Self::Terminal(bar) => bar.set_message(printable_lines(text).into_owned()),
+            Self::Terminal(bar) => {
+                if bar.length().is_some() {
+                    bar.unset_length();
+                    set_style(bar, LINE);
+                }
+                bar.set_message(printable_lines(text).into_owned());
+            }
+        }
+    }
+
+    /// Shows on a terminal how much of some work is done, as a bar with the time that is left.
+    pub fn advance(&self, text: &str, done: usize, total: usize) {
+        let Self::Terminal(bar) = self else {
+            return;
+        };
+        if bar.length().is_none() {
+            set_style(bar, BAR);
+        }
+        let is_new = bar.length() != Some(total as u64) || bar.position() > done as u64;
+        bar.set_message(printable_lines(text).into_owned());
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+        if is_new {
+            bar.reset_eta();
         }
     }
 

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
 use crate::exit::training_result;
-use crate::outputs::{CommandFiles, ResultFile};
+use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
 use crate::progress::Progress;
 use crate::team::{Inputs, Team};
 use crate::template_arguments::{
@@ -24,8 +24,7 @@ use crate::template_arguments::{
     sources, template_by_labels, template_files, template_for,
 };
 use crate::training_arguments::{
-    CheckpointArguments, InitArguments, ModelArgument, TrainingArguments, base_models,
-    notice_of_template,
+    CheckpointArguments, InitArguments, TrainingArguments, base_models, notice_of_template,
 };
 use crate::training_reporter::{TrainingReporter, header};
 use crate::{CommandError, CommandResult, interrupt};

@@ -17,7 +17,6 @@ use dropchain_online::Method;
 use dropchain_options::FixedOptions;
 
 use crate::arguments::{FileName, InputArguments, PartialLabelArguments, input_format};
-use crate::outputs::CommandFiles;
 use crate::progress::Progress;
 use dropchain_layout::format_table;
 
@@ -356,47 +355,6 @@ pub fn format_match(found: &ModelMatch) -> String {
     ];
     rows.retain(|row: &Vec<String>| row[0] != "edge attributes" || row[1..] != ["0", "0", "0"]);
     format_table(rows.into_iter()).trim_end().to_owned()
-}
-
-/// The model that training writes.
-#[derive(Clone, Debug, Args)]
-pub struct ModelArgument {
-    /// Write the model to this file [default: train.model for train.conll, if there is none yet]
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
-}
-
-impl ModelArgument {
-    /// Returns the file: by default of the name of the first training file, in this folder.
-    pub fn path(&self, train: &[FileName]) -> PathBuf {
-        let name = || {
-            let file = train.first().filter(|file| &***file != "-");
-            let name = file.and_then(|file| AsRef::<Path>::as_ref(file).file_name());
-            let name = Path::new(name.unwrap_or("dropchain".as_ref()));
-            let is_compressed = name.extension().is_some_and(|e| e == "gz");
-            let name = if is_compressed {
-                name.with_extension("")
-            } else {
-                name.to_owned()
-            };
-            name.with_extension("model")
-        };
-        self.model.clone().unwrap_or_else(name)
-    }
-
-    /// Declares the file and the log as outputs. Only a file that is named may exist.
-    pub fn declare(
-        &self,
-        files: CommandFiles,
-        train: &[FileName],
-        log: Option<&Path>,
-    ) -> CommandFiles {
-        let refusal = "this file exists; name it with --model to replace it, or another one";
-        let refusal = self.model.is_none().then_some(refusal);
-        files
-            .write_new("--model", Some(&self.path(train)), refusal)
-            .write("--log", log)
-    }
 }
 
 /// Checkpoints.

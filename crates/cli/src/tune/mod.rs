@@ -23,14 +23,14 @@ use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
-use crate::outputs::{CommandFiles, ResultFile};
+use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{
     KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_by_labels,
     template_files, template_for,
 };
 use crate::training_arguments::{
-    InitArguments, ModelArgument, TrainingArguments, base_models, format_match, notice_of_template,
+    InitArguments, TrainingArguments, base_models, format_match, notice_of_template,
 };
 use crate::tune::arguments::SpaceArguments;
 use crate::tune::results::train_options;
