@@ -90,9 +90,10 @@ pub struct TrainCommand {
     /// Development data for early stopping and model selection: files, or a share such as 10% of
     /// the training data
     ///
-    /// Training stops when the score on it no longer improves, and the best model is kept. A share
-    /// is held out of the training files: whole documents if they mark enough of them, else blocks
-    /// of adjacent sentences, chosen by --seed. May be repeated; ./10% is a file of this name.
+    /// Training stops early when the score on it no longer improves, and the best model is kept. A
+    /// share is held out of the training files: whole documents if they mark enough of them, else
+    /// blocks of adjacent sentences, chosen by --seed. May be repeated; ./10% is a file of this
+    /// name.
     #[arg(long, value_name = "FILE|SHARE")]
     dev: Vec<FileName>,
     /// Write a log in JSON lines to this file
