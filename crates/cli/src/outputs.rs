@@ -16,7 +16,7 @@ use crate::interrupt;
 /// The model that training writes.
 #[derive(Clone, Debug, Args)]
 pub struct ModelArgument {
-    /// Write the model to this file [default: named after TRAIN, such as train.model; must not exist]
+    /// Write the model to this file [default: a new file named after TRAIN: train.model]
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
 }

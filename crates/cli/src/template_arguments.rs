@@ -29,8 +29,8 @@ pub struct TemplateLimits {
 }
 
 /// Loads the template for training on `files`; `None` if they hold pre-extracted attributes, or if
-/// the labels are to choose it ([`template_by_labels`]). By default it is that of the model that training
-/// continues from.
+/// the labels are to choose it ([`template_by_labels`]). By default it is that of the model that
+/// training continues from.
 pub fn load_template(
     name: Option<&FileName>,
     limits: TemplateLimits,
