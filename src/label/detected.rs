@@ -99,10 +99,10 @@ impl Detected {
             let title = self.labeling.scheme.title();
             let others = match illegal - first.count {
                 0 => String::new(),
-                n => format!(", and {n} more illegal labels"),
+                n => format!(", and {n} more invalid labels"),
             };
             let text = format!(
-                "'{label}' {} is illegal in {title}{}{others}{fate}",
+                "'{label}' {} is invalid in {title}{}{others}{fate}",
                 first.why,
                 times(first.count)
             );

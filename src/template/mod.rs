@@ -44,12 +44,14 @@
 //! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `workspace`, `attribute` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |
+//! | labels → built-in template | `by_labels` |
 
 mod ast;
 mod attribute;
 mod attribute_lines;
 mod bind;
 mod bundle;
+mod by_labels;
 mod calls;
 mod caseless;
 mod clusters;

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use super::agreement::Agreement;
 use super::checkpoint::{CourseState, Run, SavedState, Stage};
 use super::dev_scorer::DevScorer;
-use super::events::{DevScore, End, EndReason, Iteration, Observer};
+use super::events::{DevDetails, DevScore, End, EndReason, Iteration, Observer};
 use super::noise_options::Regularization;
 use super::options::{CommonOptions, Lbfgs};
 use super::predictor::{Predictor, start_of};
@@ -335,6 +335,7 @@ impl<'a> Course<'a> {
                 self.active_attributes.push(active);
             }
         }
+        let dev_details = dev.map(|dev| self.dev_details(number, dev));
         let terms = iteration.detail;
         let smooth = terms.l2 + terms.noise - terms.log_likelihood;
         let observed = self.observer.iteration(&Iteration {
@@ -364,6 +365,7 @@ impl<'a> Course<'a> {
                 None => self.set.nonzero_weights(iteration.x, iteration.nonzero),
             },
             label_scores: self.scorer.as_mut().and_then(DevScorer::take_label_scores),
+            dev_details,
         });
         match observed {
             Ok(ControlFlow::Continue(())) => {}
@@ -421,6 +423,22 @@ impl<'a> Course<'a> {
         }
         self.scoring_time += started.elapsed();
         Ok(Some(scored))
+    }
+
+    /// Returns what development data show beside the score of an iteration.
+    fn dev_details(&mut self, number: usize, dev: ScoredBias) -> DevDetails {
+        let run = &self.state.run;
+        let best_iteration = self
+            .state
+            .best
+            .as_ref()
+            .map_or(number, |best| best.iteration);
+        let scorer = self.scorer.as_mut();
+        DevDetails {
+            best_iteration,
+            waited: number.saturating_sub(best_iteration.max(run.patience_start)),
+            types: scorer.map_or_else(Vec::new, |scorer| scorer.take_types(dev.recall_bias)),
+        }
     }
 
     /// Returns whether an iteration is one of the warm-up, which those with noise replace.

@@ -9,6 +9,7 @@ use super::predictor::Predictor;
 use super::training_set::TrainingSet;
 use crate::chain::{Scores, Transitions, Viterbi};
 use crate::error::Result;
+use crate::eval::Counts;
 use crate::ids::LabelId;
 use crate::score::ForwardProduct;
 
@@ -18,6 +19,7 @@ pub(super) struct DevScorer<'a> {
     development: &'a DevelopmentSet,
     predict: Predict<'a>,
     label_scores: Option<LabelScores>, // of the last parameters
+    types: Vec<(f64, Vec<(String, Counts)>)>, // of these, by recall bias
 }
 
 /// How parameters predict.
@@ -44,6 +46,7 @@ impl<'a> DevScorer<'a> {
             development,
             predict,
             label_scores: None,
+            types: Vec::new(),
         })
     }
 
@@ -51,6 +54,13 @@ impl<'a> DevScorer<'a> {
     /// data are only reported.
     pub fn take_label_scores(&mut self) -> Option<LabelScores> {
         self.label_scores.take()
+    }
+
+    /// Returns the counts of spans by type, of parameters that were scored since the last call with
+    /// this recall bias.
+    pub fn take_types(&mut self, recall_bias: f64) -> Vec<(String, Counts)> {
+        let found = self.types.drain(..).find(|(bias, _)| *bias == recall_bias);
+        found.map_or_else(Vec::new, |(_, types)| types)
     }
 
     /// Scores the parameters θ with each of the recall biases: by span F1, or by accuracy if the
@@ -80,9 +90,15 @@ impl<'a> DevScorer<'a> {
             let paths = paths.iter().map(|paths| &paths[0]);
             self.label_scores = Some(development.label_scores(paths));
         }
-        (0..recall_biases.len())
-            .map(|candidate| development.evaluate(paths.iter().map(|paths| &paths[candidate])))
-            .collect()
+        self.types.clear();
+        let mut scores = Vec::new();
+        for (candidate, &bias) in recall_biases.iter().enumerate() {
+            let paths = paths.iter().map(|paths| &paths[candidate]);
+            let (score, types) = development.score(&development.evaluate(paths)?);
+            scores.push(score);
+            self.types.push((bias, types));
+        }
+        Ok(scores)
     }
 }
 

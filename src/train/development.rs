@@ -10,7 +10,7 @@ use super::labels::TrainingLabels;
 use super::options::DevUse;
 use crate::chain::{Constraint, LabelWeights, Transitions};
 use crate::error::{Error, Result};
-use crate::eval::Evaluation;
+use crate::eval::{Counts, Evaluation};
 use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use crate::ids::LabelId;
 use crate::model::{add_recall_bias, decoding_constraint};
@@ -166,7 +166,7 @@ impl DevelopmentSet {
     pub(super) fn evaluate<'a>(
         &self,
         paths: impl Iterator<Item = &'a Vec<LabelId>>,
-    ) -> Result<DevScore> {
+    ) -> Result<Evaluation> {
         let corpus = &self.labels.corpus;
         let mut evaluation = Evaluation::new().with_labelings(corpus, corpus);
         if self.labels.are_joined {
@@ -182,10 +182,16 @@ impl DevelopmentSet {
             }
             evaluation.add(gold, &predicted)?;
         }
-        Ok(if self.always_spans || evaluation.has_spans() {
-            DevScore::F1(evaluation.f1())
-        } else {
-            DevScore::Accuracy(evaluation.accuracy())
-        })
+        Ok(evaluation)
+    }
+
+    /// Returns the score of an evaluation, and the counts of spans by type.
+    pub(super) fn score(&self, evaluation: &Evaluation) -> (DevScore, Vec<(String, Counts)>) {
+        if !self.always_spans && !evaluation.has_spans() {
+            return (DevScore::Accuracy(evaluation.accuracy()), Vec::new());
+        }
+        let types = evaluation.types();
+        let types = types.map(|(name, counts)| (name.to_owned(), counts));
+        (DevScore::F1(evaluation.f1()), types.collect())
     }
 }

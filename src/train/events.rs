@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
 use crate::error::Error;
+use crate::eval::Counts;
 use crate::model::{NoiseExposure, Precision, TrainingRecord};
 use crate::optim::StopReason;
 
@@ -117,6 +118,21 @@ pub struct Iteration {
     /// ([`DevUse::Report`](super::DevUse::Report)).
     #[serde(skip)]
     pub label_scores: Option<LabelScores>,
+    /// What development data show beside the score.
+    #[serde(skip)]
+    pub dev_details: Option<DevDetails>,
+}
+
+/// What development data show beside the score, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DevDetails {
+    /// The iteration with the best weights so far.
+    pub best_iteration: usize,
+    /// The number of iterations since then, without those of the warm-up: training ends when it
+    /// is [`TrainOptions::patience`](field@super::TrainOptions::patience).
+    pub waited: usize,
+    /// The counts of spans of each type; none if the labels do not encode spans.
+    pub types: Vec<(String, Counts)>,
 }
 
 /// A score on development data, as a fraction.
@@ -271,7 +287,7 @@ impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Optimizer(reason) => reason.fmt(f),
-            Self::Patience => f.write_str("the score on development data no longer rises"),
+            Self::Patience => f.write_str("early stopping, no improvement on development data"),
         }
     }
 }

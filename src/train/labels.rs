@@ -7,9 +7,7 @@ use super::labeled_sentence::LabeledSentence;
 use super::options::CommonOptions;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::label::{
-    Detected, LabelSet, Labeling, Misfit, PlainLabels, Scheme, SchemeDetector, convert_partial,
-};
+use crate::label::{Detected, LabelSet, Labeling, Misfit, PlainLabels, Scheme, convert_partial};
 use crate::model::{MAX_LABELS, Model};
 
 /// The labels of a training corpus and how they encode spans.
@@ -282,9 +280,7 @@ fn detect<S: LabeledSentence>(
     options: &CommonOptions,
     models: &BaseModels<'_>,
 ) -> Result<Detected> {
-    let mut detector = SchemeDetector::new()
-        .with_plain_labels(plain)
-        .with_outside(options.outside.clone());
+    let mut detector = options.detector().with_plain_labels(plain);
     for sentence in sentences {
         let labels = sentence.labels()?;
         let place = |t| sentence.place(t);

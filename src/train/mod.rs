@@ -71,7 +71,8 @@ pub use corpora::{TrainingCorpora, is_content};
 pub use course::Course;
 pub use defaults::Defaults;
 pub use events::{
-    DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded, Start,
+    DevDetails, DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned,
+    Rounded, Start,
 };
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;

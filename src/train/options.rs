@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{Defaults, is_default};
 use super::noise_options::NoiseOptions;
 use crate::chain::Order;
-use crate::label::{PlainLabels, Scheme};
+use crate::label::{PlainLabels, Scheme, SchemeDetector};
 use crate::model::Precision;
 use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
@@ -208,6 +208,13 @@ impl<M> TrainOptions<M> {
             discover collapse caseless max_iterations patience recall_bias dev_use seed precision
             prune
         )
+    }
+
+    /// Returns a detector that reads labels as training does.
+    pub fn detector(&self) -> SchemeDetector {
+        SchemeDetector::new()
+            .with_plain_labels(self.plain_labels)
+            .with_outside(self.outside.clone())
     }
 
     /// Returns which pairs of attribute and label have weights, given the number of labels.

@@ -100,7 +100,7 @@ kinds! {
     /// Reading took something for what it most likely is not, or decided what no option says.
     DoubtfulReading Warning "doubtful ways of reading a file",
     /// A label may not follow the one before it.
-    IllegalTransition Warning "labels that are illegal where they stand",
+    IllegalTransition Warning "labels in invalid sequences",
     /// A label of no scheme, where most labels belong to one.
     StrayLabel Warning "labels that belong to no scheme, unlike the others",
     /// No token is in a span, though the labels could encode some: all are `O`.

@@ -298,7 +298,7 @@ fn reason(detected: &Detected, encodes_spans: bool) -> String {
         .map(|(scheme, n)| format!("{} {n}", scheme.title()))
         .collect();
     format!(
-        "{}illegal labels, of {} in spans: {}",
+        "{}invalid labels, of {} in spans: {}",
         if detected.labeling.strict {
             ""
         } else {

@@ -1,5 +1,6 @@
 //! All that a check found, as text and as JSON.
 
+use dropchain::Template;
 use dropchain::corpus::Corpus;
 use dropchain::label::{PlainLabels, Scheme};
 use dropchain::train::TrainOptions;
@@ -64,11 +65,10 @@ impl Serialize for Outcome {
 }
 
 impl CheckReport {
-    /// Returns the shipped template for models that look for suspicious sentences: `ner`, or `pos`
-    /// for labels without spans; `None` if sentences have ready-made attributes.
+    /// Returns the shipped template for models that look for suspicious sentences
+    /// ([`Template::shipped_for`]).
     pub fn default_template(&self, corpus: &Corpus) -> Option<&'static str> {
-        let has_words = corpus.iter().all(|sentence| sentence.attributes.is_none());
-        has_words.then_some(if self.labels.spans { "ner" } else { "pos" })
+        Template::shipped_for(corpus.sentences(), self.labels.spans)
     }
 
     /// Returns how these models are trained: labels are read as in the whole corpus, whatever those

@@ -124,7 +124,7 @@ fn format_counts(name: &str, counts: &[LabelCount], roles: &[Role]) -> String {
 
 fn format_findings(findings: &[Finding], columns: usize) -> String {
     if findings.is_empty() {
-        return "nothing is wrong as far as can be seen\n".to_owned();
+        return "no problems found\n".to_owned();
     }
     let count = |severity| findings.iter().filter(|f| f.severity == severity).count();
     let mut text = format!(

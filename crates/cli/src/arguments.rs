@@ -137,7 +137,7 @@ pub fn guess_format(file: &str) -> Option<Format> {
 /// How to treat a checkpoint that exists.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArguments {
-    /// Start from the beginning, although there is a checkpoint of an earlier run
+    /// Start over, even if there is a checkpoint of an earlier run
     #[arg(long, hide_long_help = true)]
     pub force: bool,
 }
@@ -296,12 +296,12 @@ impl FromStr for ByteSize {
 pub struct LineArguments {
     /// Treat lines of CoNLL files that start with `#` as comments, not tokens
     ///
-    /// Files for a model that was trained so are read so.
+    /// A model remembers it for the files that it tags.
     #[arg(long, hide_short_help = true)]
     pub comments: bool,
     /// The first line of each CoNLL file is a header row, which names the columns
     ///
-    /// Names given by --columns are stronger. Files for a model that was trained so are read so.
+    /// Names in --columns override it. A model remembers it for the files that it tags.
     #[arg(long, hide_short_help = true)]
     pub header: bool,
 }
@@ -312,10 +312,10 @@ pub struct LineArguments {
 pub struct TextArguments {
     /// Encoding of the input, for example latin1, windows-1250 or utf-16le [default: utf-8]
     ///
-    /// The names are those of the web. A byte order mark is stronger.
+    /// Labels of the WHATWG Encoding Standard. A byte order mark overrides this option.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     encoding: Option<TextEncoding>,
-    /// Replace bytes that are no text by U+FFFD, and say how often
+    /// Replace invalid bytes with U+FFFD, and report the count
     #[arg(long, hide_long_help = true)]
     lossy: bool,
     /// Raw text has hard line breaks: a blank line ends a paragraph, other line ends are blanks
@@ -379,9 +379,9 @@ pub struct SpanArguments {
     misaligned: Option<Misaligned>,
     #[command(flatten)]
     pub text_key: TextKeyArguments,
-    /// Spans with several labels: drop, or first (label) [default: drop]
+    /// Spans with several labels: drop the span, or keep the first label [default: drop]
     ///
-    /// A notice counts them.
+    /// Their number is reported.
     #[arg(long, value_name = "ACTION", hide_long_help = true)]
     several_labels: Option<SeveralLabels>,
 }

@@ -7,6 +7,7 @@ use dropchain_options::LabelOptions;
 use crate::arguments::{FileName, InputArguments, ThreadArguments};
 use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined, labels};
+use crate::roles::compared;
 use crate::{CommandResult, check_stdin_once, print_report};
 
 /// Test whether two taggers differ significantly, by paired bootstrap
@@ -64,9 +65,10 @@ impl CompareCommand {
             .read([&self.gold, &self.a, &self.b])
             .check()?;
         self.threads.start_pool()?;
-        let gold = GoldCorpus::read(&self.input, &self.gold, self.quiet)?;
-        let a = gold.read_predictions(&self.input, &self.a)?;
-        let b = gold.read_predictions(&self.input, &self.b)?;
+        let [gold, a, b] = compared([&self.gold, &self.a, &self.b], self.quiet)?;
+        let gold = GoldCorpus::read(&self.input, gold, self.quiet)?;
+        let a = gold.read_predictions(&self.input, a)?;
+        let b = gold.read_predictions(&self.input, b)?;
         let (own, predicted) = gold.labelings(&self.labels.detector(), [&a, &b], self.quiet);
         let mut bootstrap = PairedBootstrap::new().with_labelings(&own, predicted.each_ref());
         if joined(&gold.sentences).is_some() {

@@ -52,8 +52,8 @@ pub struct ConfigArguments {
     /// Read options from this TOML file (docs/config.md)
     ///
     /// Keys are the long names of options (`max-iterations = 50`), training files are `input`,
-    /// several values are an array, and switches are true or false. An option of the command line
-    /// goes before that of the file. File names are relative to the folder of the file. `-` is
+    /// several values are an array, and switches are true or false. Options of the command line
+    /// override those of the file. File names are relative to the folder of the file. `-` is
     /// standard input. `dropchain inspect MODEL --config` prints the file that repeats a run.
     #[arg(long, value_name = "FILE")]
     pub config: Option<FileName>,
@@ -157,6 +157,16 @@ pub enum ParseError {
     Arguments(Box<clap::Error>),
     /// The configuration file is wrong.
     File(Error),
+}
+
+impl ParseError {
+    /// Adds what helps to an error in the arguments of a program.
+    pub fn explain(self, program: &Command, arguments: &[OsString]) -> Self {
+        match self {
+            Self::Arguments(error) => help::explain(*error, program, arguments).into(),
+            error => error,
+        }
+    }
 }
 
 impl From<clap::Error> for ParseError {
@@ -299,8 +309,8 @@ impl<'f> File<'f> {
     ) -> Result<FileArgument<'a>, Error> {
         let Some((_, argument)) = options_of(command).find(|(known, _)| *known == key) else {
             let name = command.get_name();
-            let ours = help::our_option(&format!("--{key}"));
-            let hint = ours.map_or(String::new(), |ours| format!("; it is {ours}"));
+            let tip = help::tip(command, &format!("--{key}"));
+            let hint = tip.map_or(String::new(), |tip| format!("; {tip}"));
             let key = key.escape_debug();
             let message =
                 format!("'{key}' is not an option of {name}{hint}; see `dropchain {name} --help`");

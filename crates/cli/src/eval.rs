@@ -21,6 +21,7 @@ use crate::gold_tagger::GoldTagger;
 use crate::outputs::CommandFiles;
 use crate::predictions::{GoldCorpus, joined};
 use crate::progress::notice;
+use crate::roles::Scoring;
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::{Rates, damage_table};
 use crate::{CommandError, CommandResult, json_line, print, print_json, print_report};
@@ -31,16 +32,16 @@ const CONFUSIONS: usize = 30;
 /// Score predicted labels against gold labels, like conlleval
 #[derive(Debug, Args)]
 #[command(override_usage = "dropchain eval [OPTIONS] MODEL GOLD\n       \
-                            dropchain eval [OPTIONS] --predictions PRED GOLD")]
+                            dropchain eval [OPTIONS] PRED GOLD")]
 #[command(after_help = "\
 Examples:
   dropchain eval ner.model test.conll
-  dropchain eval --predictions test.tagged test.conll")]
+  dropchain eval test.tagged test.conll")]
 #[command(after_long_help = "\
 Examples:
   dropchain eval ner.model test.conll
   dropchain tag ner.model test.conll > test.tagged
-  dropchain eval --predictions test.tagged test.conll --per-label --confusion
+  dropchain eval test.tagged test.conll --per-label --confusion
   dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
   dropchain eval ner.model test.conll --json | jq .f1
   # How much does it suffer when attributes, capitals or columns are missing?
@@ -50,8 +51,11 @@ Examples:
 The output matches conlleval's exactly. For labels that encode no spans (parts of speech) it is the
 accuracy; of labels that join columns (--label upos+feats) also that of each column.")]
 pub struct EvalCommand {
-    /// Model and gold file; with --predictions, just the gold file
-    #[arg(required = true, num_args = 1..=2, value_names = ["MODEL", "GOLD"])]
+    /// Model or predictions, and gold file; with --predictions, just the gold file
+    ///
+    /// Predictions that have the columns of the gold file and more, as `tag` writes them, need no
+    /// --predictions. The order does not matter where the contents tell which file is which.
+    #[arg(required = true, num_args = 1..=2, value_names = ["MODEL|PRED", "GOLD"])]
     files: Vec<FileName>,
     /// Score the predictions in this file instead of tagging with a model
     ///
@@ -117,24 +121,21 @@ impl EvalCommand {
             .read(&self.predictions)
             .check()?;
         self.threads.start_pool()?;
-        if let (Some(damage), [model, gold]) = (self.damage.chosen(), self.files.as_slice()) {
-            return self.evaluate_damaged(damage, model, gold);
-        }
-        let scored = match (&self.predictions, self.files.as_slice()) {
-            (Some(predictions), [gold]) => self.evaluate_predictions(predictions, gold)?,
-            (None, [model, gold]) => self.evaluate_model(model, gold)?,
-            (Some(_), _) => {
-                return Err(CommandError::Usage(
-                    "expected just a gold file with --predictions, found two files",
-                ));
+        let scoring = Scoring::of(self.predictions.as_ref(), &self.files, self.quiet)?;
+        let (evaluation, errors) = match (scoring, self.damage.chosen()) {
+            (Scoring::Model(model, gold), Some(damage)) => {
+                return self.evaluate_damaged(damage, model, gold);
             }
-            (None, _) => {
+            (Scoring::Model(model, gold), None) => self.evaluate_model(model, gold)?,
+            (Scoring::Predictions(predictions, gold), None) => {
+                self.evaluate_predictions(predictions, gold)?
+            }
+            (Scoring::Predictions(..), Some(_)) => {
                 return Err(CommandError::Usage(
-                    "expected a model and a gold file, or --predictions PRED and a gold file",
+                    "expected a model and a gold file, whose text is to be damaged",
                 ));
             }
         };
-        let (evaluation, errors) = scored;
         if !self.quiet {
             warn_of_types(&evaluation);
         }

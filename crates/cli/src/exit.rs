@@ -8,7 +8,7 @@ use dropchain::optim::StopReason;
 use dropchain::train::EndReason;
 
 use crate::interrupt::{self, Signal};
-use crate::progress::notice;
+use crate::progress::failure;
 
 /// Why a command did not end with the result that was asked for.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ pub fn end(program: &str, result: CommandResult) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     if let Some(message) = error.message() {
-        notice(&format!("{program}: {message}"));
+        failure(program, &message);
     }
     ExitCode::from(error.code())
 }

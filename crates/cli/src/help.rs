@@ -4,7 +4,9 @@
 use std::any::TypeId;
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
@@ -104,69 +106,198 @@ pub fn check_algorithm(command: &Command, matches: &ArgMatches) -> Result<()> {
 
 /// Commands of CRFsuite, CRF++ and Wapiti, and ours.
 const COMMANDS: [(&[&str], &str); 5] = [
-    (&["learn", "crf_learn", "fit"], "'dropchain train'"),
+    (&["learn", "crf_learn", "fit"], "it is 'dropchain train'"),
     (
         &["label", "crf_test", "predict"],
-        "'dropchain tag', and 'dropchain eval' for scores",
+        "it is 'dropchain tag', and 'dropchain eval' for scores",
     ),
-    (&["test", "score", "evaluate"], "'dropchain eval'"),
-    (&["dump"], "'dropchain inspect'"),
-    (&["update"], "'dropchain train --init MODEL'"),
+    (&["test", "score", "evaluate"], "it is 'dropchain eval'"),
+    (&["dump"], "it is 'dropchain inspect'"),
+    (&["update"], "it is 'dropchain train --init MODEL'"),
 ];
 
-/// Options of these programs, and ours.
-const OPTIONS: [(&[&str], &str); 11] = [
+/// Options of other programs, an argument of ours that a command must have for it, and what to say.
+const OPTIONS: [(&[&str], &str, &str); 22] = [
     (
-        &["--holdout", "--cross-validate", "--cv"],
-        "'--dev FILE' for held-out text, 'dropchain tune --folds N' for cross-validation",
+        &["--holdout", "--cross-validate", "--cv", "--folds"],
+        "max_iterations",
+        "it is '--dev FILE' for held-out text, 'dropchain tune --folds N' for cross-validation",
     ),
-    (&["--c2"], "'--l2 C2', the same number"),
-    (&["--c1"], "'--l1 C1', the same number"),
-    (&["--rho1"], "'--l1 C1', the same number"),
-    (&["--rho2"], "'--l2 C2' with half of the number"),
-    (&["--cost"], "'--l2 C2' with 1 / (2 cost)"),
-    (&["--sigma"], "'--l2 C2' with 1 / (2 sigma²)"),
-    (&["--nthread", "--thread", "--jobs"], "'--threads N'"),
-    (&["--maxiter", "--epochs"], "'--max-iterations N'"),
-    (&["--devel", "--valid", "--validation"], "'--dev FILE'"),
-    (&["--pattern"], "'--template FILE'"),
+    (&["--c2"], "l2", "it is '--l2 C2', the same number"),
+    (
+        &["--c1", "--rho1"],
+        "l1",
+        "it is '--l1 C1', the same number",
+    ),
+    (&["--rho2"], "l2", "it is '--l2 C2' with half of the number"),
+    (&["--cost"], "l2", "it is '--l2 C2' with 1 / (2 cost)"),
+    (&["--sigma"], "l2", "it is '--l2 C2' with 1 / (2 sigma²)"),
+    (
+        &["--nthread", "--thread", "--jobs"],
+        "threads",
+        "it is '--threads N'",
+    ),
+    (
+        &["--maxiter", "--epochs", "--iterations"],
+        "max_iterations",
+        "it is '--max-iterations N'",
+    ),
+    (
+        &["--lr", "--learning-rate"],
+        "eta",
+        "L-BFGS has no learning rate; '--algorithm sgd' finds its own, or takes '--eta'",
+    ),
+    (
+        &["--batch-size", "--batch"],
+        "max_iterations",
+        "there are no batches: each iteration of L-BFGS reads all sentences",
+    ),
+    (&["--trials"], "random", "it is '--random N'"),
+    (
+        &["--trials", "--random"],
+        "max_iterations",
+        "'dropchain tune --random N' tries N configurations",
+    ),
+    (
+        &["--devel", "--valid", "--validation"],
+        "dev",
+        "it is '--dev FILE'",
+    ),
+    (
+        &["--test"],
+        "max_iterations",
+        "'dropchain eval MODEL FILE' scores a model on test data",
+    ),
+    (
+        &["--embeddings", "--embedding"],
+        "vectors",
+        "it is '--vectors FILE'",
+    ),
+    (&["--pattern"], "template", "it is '--template FILE'"),
+    (
+        &["--output", "--out", "-o"],
+        "model",
+        "it is '--model FILE'",
+    ),
+    (
+        &["--seed"],
+        "model",
+        "this command draws nothing at random; '--seed' is an option of 'dropchain train'",
+    ),
+    (
+        &["--model", "-m"],
+        "model",
+        "the model is an argument without a name: MODEL",
+    ),
+    (
+        &["--model", "-m"],
+        "files",
+        "the model is an argument without a name: MODEL GOLD",
+    ),
+    (
+        &["--input", "-i"],
+        "input",
+        "input files are arguments without a name",
+    ),
+    (
+        &["--train"],
+        "train",
+        "training files are arguments without a name",
+    ),
 ];
 
-/// Returns our name for an option of another program.
-pub fn our_option(name: &str) -> Option<&'static str> {
-    find(&OPTIONS, name)
+/// Returns what to say of an option that a command does not have, if another program has it.
+pub fn tip(command: &Command, name: &str) -> Option<&'static str> {
+    let has = |id: &str| command.get_arguments().any(|own| own.get_id() == id);
+    let mut found = OPTIONS.iter();
+    let found = found.find(|(names, id, _)| names.contains(&name) && has(id));
+    found.map(|(.., tip)| *tip)
 }
 
-fn find(table: &[(&[&str], &'static str)], name: &str) -> Option<&'static str> {
-    let found = table.iter().find(|(names, _)| names.contains(&name));
-    found.map(|(_, ours)| *ours)
+/// Returns the command that arguments begin with, with its full name.
+fn command_of(program: &Command, arguments: &[OsString]) -> Command {
+    let (mut command, mut name) = (program, program.get_name().to_owned());
+    for argument in arguments.iter().skip(1) {
+        let Some(found) = command.find_subcommand(argument) else {
+            break;
+        };
+        command = found;
+        name += &format!(" {}", found.get_name());
+    }
+    command.clone().bin_name(name)
 }
 
-/// Adds our name to the error about an unknown name.
-pub fn explain(mut error: clap::Error) -> clap::Error {
-    let (name, table, similar): (_, &[(&[&str], &'static str)], _) = match error.kind() {
-        ErrorKind::InvalidSubcommand => (
-            ContextKind::InvalidSubcommand,
-            &COMMANDS,
-            ContextKind::SuggestedSubcommand,
-        ),
-        ErrorKind::UnknownArgument => {
-            (ContextKind::InvalidArg, &OPTIONS, ContextKind::SuggestedArg)
+/// Replaces the guesses in an error with a tip that is right, if there is one: our name for that of
+/// another program, or an example of a command whose arguments are missing.
+pub fn explain(mut error: clap::Error, program: &Command, arguments: &[OsString]) -> clap::Error {
+    let mut command = command_of(program, arguments);
+    let text = |error: &clap::Error, kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(" "),
+        _ => String::new(),
+    };
+    let tip = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let name = text(&error, ContextKind::InvalidSubcommand);
+            let found = COMMANDS.iter().find(|(names, _)| names.contains(&&*name));
+            found.map(|(_, tip)| (*tip).to_owned())
         }
-        _ => return error,
+        ErrorKind::UnknownArgument => {
+            // How to pass it as a value is no help, and the usage has what is similar.
+            error.remove(ContextKind::Suggested);
+            let usage = ContextValue::StyledStr(command.render_usage());
+            error.insert(ContextKind::Usage, usage);
+            let name = text(&error, ContextKind::InvalidArg);
+            if !is_like(&name, &text(&error, ContextKind::SuggestedArg)) {
+                error.remove(ContextKind::SuggestedArg);
+            }
+            tip(&command, &name).map(str::to_owned)
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = text(&error, ContextKind::InvalidArg);
+            first_example(&command).filter(|_| !missing.contains("--"))
+        }
+        _ => None,
     };
-    let Some(ContextValue::String(name)) = error.get(name) else {
-        return error;
-    };
-    if let Some(ours) = find(table, name) {
-        let tip = format!("it is {ours}");
-        error.remove(similar);
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::SuggestedArg);
         error.insert(
             ContextKind::Suggested,
             ContextValue::StyledStrs(vec![tip.into()]),
         );
     }
     error
+}
+
+/// Returns whether an option may be a misspelling of another: they begin alike.
+fn is_like(name: &str, other: &str) -> bool {
+    let beginning = |name: &str| name.chars().take("--xx".len()).collect::<String>();
+    beginning(name) == beginning(other)
+}
+
+/// Returns the first example in the help of a command.
+fn first_example(command: &Command) -> Option<String> {
+    let help = command.get_after_help()?.to_string();
+    let mut lines = help.lines().map(str::trim);
+    let example = lines.find(|line| line.contains(command.get_bin_name().unwrap_or_default()))?;
+    Some(format!("for example: {example}"))
+}
+
+/// Prints help, or what is wrong with the arguments of `program` in the form of other errors, and
+/// returns the exit code.
+pub fn end(program: &str, error: &clap::Error) -> ExitCode {
+    let text = error.render().ansi().to_string();
+    let is_error = error.render().to_string().starts_with("error: ");
+    // If it cannot be printed, there is nothing to do.
+    let _ = match is_error {
+        true => {
+            let text = text.replacen("error:", &format!("{program}:"), 1);
+            write!(anstream::stderr().lock(), "{text}")
+        }
+        false => error.print(),
+    };
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
 }
 
 /// Print the manual page of a command, or write those of all commands

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use dropchain::atomic_file;
 
-use crate::progress::notice;
+use crate::progress::{failure, notice};
 
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -111,9 +111,10 @@ fn handle(signal: Signal) {
 fn quit(signal: Signal, when: &str, state: &str) -> ! {
     let _suspended = atomic_file::suspend();
     let state = ADVICE.get().map_or(state, String::as_str);
-    notice(&format!(
-        "dropchain: interrupted by {signal} {when}; {state}"
-    ));
+    failure(
+        "dropchain",
+        &format!("interrupted by {signal} {when}; {state}"),
+    );
     std::process::exit(signal.exit_code().into());
 }
 

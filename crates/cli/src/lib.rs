@@ -27,6 +27,7 @@ mod progress;
 mod ranks_program;
 mod regress;
 mod report;
+mod roles;
 #[cfg(feature = "serve")]
 mod serve;
 mod tag;
@@ -39,6 +40,7 @@ mod terminal;
 mod train;
 mod training_arguments;
 mod training_reporter;
+mod training_table;
 mod tune;
 
 use std::ffi::OsString;
@@ -62,7 +64,7 @@ use team::Team;
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
-  dropchain train train.conll --dev dev.conll --template ner --model ner.model
+  dropchain train train.conll --dev dev.conll --model ner.model
   echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
   dropchain eval ner.model test.conll
 
@@ -189,9 +191,10 @@ fn definition() -> clap::Command {
 /// of its command.
 fn parse_arguments(
     program: &clap::Command,
-    arguments: Vec<OsString>,
+    arguments: &[OsString],
 ) -> Result<(ArgMatches, Option<EffectiveConfig>), ParseError> {
-    let matches = config::parse(program, arguments)?;
+    let parsed = config::parse(program, arguments.to_vec());
+    let matches = parsed.map_err(|error| error.explain(program, arguments))?;
     help::check_algorithm(program, &matches).map_err(ParseError::File)?;
     let effective = matches.subcommand().and_then(|(name, matches)| {
         let command = program.find_subcommand(name)?;
@@ -204,7 +207,7 @@ fn parse_arguments(
 fn parse() -> Result<Cli, ParseError> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let program = help::arrange(Cli::command(), help::is_all(&arguments));
-    let (mut matches, effective) = parse_arguments(&program, arguments)?;
+    let (mut matches, effective) = parse_arguments(&program, &arguments)?;
     let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
     if let (Some(config), Some(effective)) = (cli.command.config(), effective) {
         config.effective = effective;
@@ -219,7 +222,7 @@ pub fn run() -> ExitCode {
     interrupt::survive_size_limit();
     let result = match parse() {
         Ok(cli) => cli.command.run(),
-        Err(ParseError::Arguments(error)) => help::explain(*error).exit(),
+        Err(ParseError::Arguments(error)) => return help::end("dropchain", &error),
         Err(ParseError::File(error)) => Err(error.into()),
     };
     exit::end("dropchain", result.and_then(|()| check_uninterrupted()))

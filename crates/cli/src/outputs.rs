@@ -5,11 +5,54 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use clap::Args;
 use dropchain::atomic_file::{self, parent_directory, resolve_target};
 use dropchain::{Error, Result};
 use same_file::Handle;
 
+use crate::arguments::FileName;
 use crate::interrupt;
+
+/// The model that training writes.
+#[derive(Clone, Debug, Args)]
+pub struct ModelArgument {
+    /// Write the model to this file [default: a new file named after TRAIN: train.model]
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+}
+
+impl ModelArgument {
+    /// Returns the file: by default of the name of the first training file, in this folder.
+    pub fn path(&self, train: &[FileName]) -> PathBuf {
+        let name = || {
+            let file = train.first().filter(|file| &***file != "-");
+            let name = file.and_then(|file| AsRef::<Path>::as_ref(file).file_name());
+            let name = Path::new(name.unwrap_or("dropchain".as_ref()));
+            let is_compressed = name.extension().is_some_and(|e| e == "gz");
+            let name = if is_compressed {
+                name.with_extension("")
+            } else {
+                name.to_owned()
+            };
+            name.with_extension("model")
+        };
+        self.model.clone().unwrap_or_else(name)
+    }
+
+    /// Declares the file and the log as outputs. Only a file that is named may exist.
+    pub fn declare(
+        &self,
+        files: CommandFiles,
+        train: &[FileName],
+        log: Option<&Path>,
+    ) -> CommandFiles {
+        let refusal = "this file exists; name it with --model to replace it, or another one";
+        let refusal = self.model.is_none().then_some(refusal);
+        files
+            .write_new("--model", Some(&self.path(train)), refusal)
+            .write("--log", log)
+    }
+}
 
 /// A file to be written.
 struct Output {

@@ -1,10 +1,10 @@
 //! Progress and notices, on standard error.
 
-use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::builder::styling::{AnsiColor, Color, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::terminal;
@@ -16,24 +16,54 @@ static IS_MUTED: AtomicBool = AtomicBool::new(false);
 /// How often the spinner moves.
 const TICK: Duration = Duration::from_millis(120);
 
+/// The status line.
+const LINE: &str = "{spinner} {elapsed} {wide_msg}";
+
+/// The status line of work whose end is known.
+const BAR: &str = "{spinner} {elapsed} {bar:10} {pos}/{len}, {eta} left  {wide_msg}";
+
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;
 
-/// Prints a line to standard error, ignoring write errors. On a terminal, it breaks between words.
+/// Prints a line to standard error, ignoring write errors.
 pub fn notice(text: &str) {
     if IS_MUTED.load(Ordering::Relaxed) {
         return;
     }
-    let mut text = printable_lines(text);
-    if let Some(columns) = terminal::of_notices() {
-        text = Cow::Owned(wrap(&text, columns, INDENT));
+    let _ = writeln!(std::io::stderr().lock(), "{}", formatted(text));
+}
+
+/// Prints why `program` failed: like a notice, on a terminal with its name in the style of errors.
+pub fn failure(program: &str, message: &str) {
+    const STYLE: Style = Style::new()
+        .bold()
+        .fg_color(Some(Color::Ansi(AnsiColor::Red)));
+    if IS_MUTED.load(Ordering::Relaxed) {
+        return;
     }
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let text = formatted(&format!("{program}: {message}"));
+    let styled = text.replacen(program, &format!("{STYLE}{program}{STYLE:#}"), 1);
+    let _ = writeln!(anstream::stderr().lock(), "{styled}");
+}
+
+/// Returns a text for standard error. On a terminal, it breaks between words.
+fn formatted(text: &str) -> String {
+    let text = printable_lines(text);
+    match terminal::of_notices() {
+        Some(columns) => wrap(&text, columns, INDENT),
+        None => text.into_owned(),
+    }
 }
 
 /// Prints no notices from now on.
 pub fn mute() {
     IS_MUTED.store(true, Ordering::Relaxed);
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
 }
 
 /// Reports the progress of a long-running command.
@@ -58,11 +88,14 @@ impl Progress {
             return Self::Lines;
         }
         let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
-            bar.set_style(style);
-        }
+        set_style(&bar, LINE);
         bar.enable_steady_tick(TICK);
         Self::Terminal(bar)
+    }
+
+    /// Returns whether it is on a terminal.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::Terminal(_))
     }
 
     /// Prints a permanent line, above the status line of a terminal.
@@ -84,7 +117,30 @@ impl Progress {
         match self {
             Self::Quiet => {}
             Self::Lines => notice(text),
-            Self::Terminal(bar) => bar.set_message(printable_lines(text).into_owned()),
+            Self::Terminal(bar) => {
+                if bar.length().is_some() {
+                    bar.unset_length();
+                    set_style(bar, LINE);
+                }
+                bar.set_message(printable_lines(text).into_owned());
+            }
+        }
+    }
+
+    /// Shows on a terminal how much of some work is done, as a bar with the time that is left.
+    pub fn advance(&self, text: &str, done: usize, total: usize) {
+        let Self::Terminal(bar) = self else {
+            return;
+        };
+        if bar.length().is_none() {
+            set_style(bar, BAR);
+        }
+        let is_new = bar.length() != Some(total as u64) || bar.position() > done as u64;
+        bar.set_message(printable_lines(text).into_owned());
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+        if is_new {
+            bar.reset_eta();
         }
     }
 

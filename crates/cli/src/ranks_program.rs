@@ -47,7 +47,8 @@ pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
         interrupt::set_has_result();
     }
     let team = Team::new(ranks, threads, abort);
-    let result = match agree_on_arguments(&team, std::env::args_os().collect()) {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let result = match agree_on_arguments(&team, &arguments) {
         Ok(command) => command.run(&team),
         Err(Refusal::Said(code)) => return code,
         Err(Refusal::Error(error)) => Err(error),
@@ -67,7 +68,7 @@ enum Refusal {
 }
 
 /// Parses the arguments. All ranks have the same, but a configuration file may differ.
-fn agree_on_arguments(team: &Team, arguments: Vec<OsString>) -> Result<TrainCommand, Refusal> {
+fn agree_on_arguments(team: &Team, arguments: &[OsString]) -> Result<TrainCommand, Refusal> {
     let parsed = parse(team, arguments);
     let outcome = match &parsed {
         Ok(_) => Ok(()),
@@ -77,12 +78,11 @@ fn agree_on_arguments(team: &Team, arguments: Vec<OsString>) -> Result<TrainComm
     let agreed: CommandResult = team.agree(outcome.map_err(CommandError::from));
     match (parsed, agreed) {
         (Err(ParseError::Arguments(error)), _) => {
-            if team.is_first() {
-                // As of `dropchain`, there is nothing to do if it cannot be printed.
-                let _ = error.print();
-            }
             let code = u8::try_from(error.exit_code()).unwrap_or(1);
-            Err(Refusal::Said(ExitCode::from(code)))
+            Err(Refusal::Said(match team.is_first() {
+                true => help::end("dropchain-mpi", &error),
+                false => ExitCode::from(code),
+            }))
         }
         (_, Err(error)) => Err(Refusal::Error(error)),
         (Err(ParseError::File(error)), _) => Err(Refusal::Error(error.into())),
@@ -90,16 +90,13 @@ fn agree_on_arguments(team: &Team, arguments: Vec<OsString>) -> Result<TrainComm
     }
 }
 
-fn parse(team: &Team, arguments: Vec<OsString>) -> Result<TrainCommand, ParseError> {
-    let program = help::arrange(definition(), help::is_all(&arguments));
-    if config::is_stdin(&program, &arguments) {
+fn parse(team: &Team, arguments: &[OsString]) -> Result<TrainCommand, ParseError> {
+    let program = help::arrange(definition(), help::is_all(arguments));
+    if config::is_stdin(&program, arguments) {
         team.check_no_stdin(["-"]).map_err(ParseError::File)?;
     }
     let parsed = parse_arguments(&program, arguments);
-    let (mut matches, effective) = parsed.map_err(|error| match error {
-        ParseError::Arguments(error) => explain(*error).into(),
-        error => error,
-    })?;
+    let (mut matches, effective) = parsed.map_err(name_program)?;
     let RanksCommand::Train(mut command) = RanksCli::from_arg_matches_mut(&mut matches)?.command;
     if let Some(effective) = effective {
         command.config.effective = effective;
@@ -122,10 +119,11 @@ fn definition() -> clap::Command {
 }
 
 /// Names the program that has a command.
-fn explain(error: clap::Error) -> clap::Error {
-    let is_command = error.kind() == ErrorKind::InvalidSubcommand;
-    let mut error = help::explain(error);
-    if is_command {
+fn name_program(error: ParseError) -> ParseError {
+    let ParseError::Arguments(mut error) = error else {
+        return error;
+    };
+    if error.kind() == ErrorKind::InvalidSubcommand {
         let tip = "dropchain-mpi has only the command 'train'; for others, use 'dropchain'";
         error.remove(ContextKind::SuggestedSubcommand);
         error.insert(
@@ -133,7 +131,7 @@ fn explain(error: clap::Error) -> clap::Error {
             ContextValue::StyledStrs(vec![tip.to_owned().into()]),
         );
     }
-    error
+    ParseError::Arguments(error)
 }
 
 #[cfg(test)]
@@ -141,8 +139,8 @@ mod tests {
     use super::*;
 
     fn error(arguments: &str) -> clap::Error {
-        let arguments = arguments.split(' ').map(OsString::from).collect();
-        match parse(&Team::default(), arguments) {
+        let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+        match parse(&Team::default(), &arguments) {
             Err(ParseError::Arguments(error)) => *error,
             Err(ParseError::File(error)) => panic!("{error}"),
             Ok(_) => panic!("expected an error"),

@@ -70,6 +70,7 @@ pub struct TagCommand {
 
 impl TagCommand {
     pub fn run(&self) -> CommandResult {
+        self.input.check("tag", &self.model)?;
         let inputs = self.input.files();
         CommandFiles::default()
             .read([&self.model])

@@ -17,6 +17,7 @@ use crate::arguments::{
 };
 use crate::model_columns::{ModelColumns, file_name};
 use crate::progress::notice;
+use crate::roles::is_model;
 
 /// What to tag, and how to read it.
 #[derive(Clone, Debug, Args)]
@@ -50,6 +51,28 @@ impl TagInputArguments {
         } else {
             self.input.clone()
         }
+    }
+
+    /// Rejects text in place of the name of a file, and a model in place of input.
+    pub fn check(&self, command: &str, model: &Path) -> Result<()> {
+        let show = model.display();
+        for file in &self.input {
+            let path: &Path = file.as_ref();
+            if file.contains(char::is_whitespace) && !path.exists() {
+                let text = file.replace('\'', r"'\''");
+                return Err(Error::parameter(format!(
+                    "{file}: no such file; to {command} this text: echo '{text}' | dropchain \
+                     {command} {show}"
+                )));
+            }
+            if is_model(path) && !is_model(model) {
+                return Err(Error::parameter(format!(
+                    "{file} is a model, {show} is not; expected the model first: dropchain \
+                     {command} {file} {show}"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Says what was changed in the inputs, and what was decided about them.

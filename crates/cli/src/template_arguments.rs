@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Format, Separation};
+use dropchain::label::SchemeDetector;
 use dropchain::tag::Tagger;
 use dropchain::train::BaseModels;
-use dropchain::{Error, Result, Template};
+use dropchain::{Error, Result, Sentence, Template};
 use dropchain_formats::InputFormat;
 use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use dropchain_report::log::Source;
 use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, by_name};
+use crate::predictions::{joined, observed};
 use crate::progress::Progress;
 
 /// What a template may do.
@@ -26,8 +28,9 @@ pub struct TemplateLimits {
     no_files: bool,
 }
 
-/// Loads the template for training on `files`; `None` if they hold pre-extracted attributes. By
-/// default it is that of the model that training continues from.
+/// Loads the template for training on `files`; `None` if they hold pre-extracted attributes, or if
+/// the labels are to choose it ([`template_by_labels`]). By default it is that of the model that
+/// training continues from.
 pub fn load_template(
     name: Option<&FileName>,
     limits: TemplateLimits,
@@ -51,10 +54,7 @@ pub fn load_template(
         )),
         (None, false) => match (models.template(), models.first()) {
             (Some(template), _) => Ok(Some(template.clone())),
-            (None, None) => Err(Error::parameter(
-                "--template is missing; expected a file or the name of a built-in template \
-                 (ner, pos, chunk, minimal)",
-            )),
+            (None, None) => Ok(None),
             (None, Some(model)) => Err(Error::parameter(format!(
                 "--template is missing, and {} has no template; expected a file, the name of a \
                  built-in template, or training files with attributes (CRFsuite's format)",
@@ -194,6 +194,31 @@ fn in_documents(template: &Template) -> Option<Result<Template>> {
     is_ner.then(|| Template::shipped("ner-document")).flatten()
 }
 
+/// Returns the template for a corpus whose labels `detector` reads: without one, the built-in
+/// template for its labels, which is printed; `None` if sentences have attributes of their own.
+pub fn template_by_labels(
+    template: Option<Template>,
+    corpus: &Corpus,
+    detector: &SchemeDetector,
+    progress: &Progress,
+) -> Result<Option<Template>> {
+    if template.is_some() {
+        return Ok(template);
+    }
+    let detected = observed(corpus, detector, Sentence::labels).detected();
+    let has_spans = detected.labeling.scheme.has_spans() && joined(corpus).is_none();
+    let Some(name) = Template::shipped_for(corpus.sentences(), has_spans) else {
+        return Ok(None);
+    };
+    let what = match name {
+        "pos" => "tags",
+        "chunk" => "phrases",
+        _ => "spans",
+    };
+    progress.println(&format!("the labels are {what}: template {name}"));
+    Template::shipped(name).transpose()
+}
+
 /// Returns the template for a corpus: the built-in template `ner` becomes `ner-document` if the
 /// corpus marks documents, which is printed.
 pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) -> Result<Template> {
@@ -216,7 +241,7 @@ fn marks_documents(corpus: &Corpus) -> bool {
 
 /// Files of outside knowledge, and how they are used.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Outside knowledge (docs/knowledge.md)")]
+#[command(next_help_heading = "External resources (docs/knowledge.md)")]
 pub struct KnowledgeArguments {
     /// Text to learn word clusters from, or finished cluster files; adds lines to the template
     ///

@@ -14,12 +14,17 @@ const MINIMUM: usize = 40;
 
 /// Returns the number of columns of the output: those of the terminal, or 80.
 pub fn columns() -> usize {
-    terminal_size_of(io::stdout()).map_or(DEFAULT, of_terminal)
+    of_output().unwrap_or(DEFAULT)
 }
 
 /// Returns the number of columns of the terminal that notices go to, if they do.
 pub fn of_notices() -> Option<usize> {
     terminal_size_of(io::stderr()).map(of_terminal)
+}
+
+/// Returns the number of columns of the terminal that the output goes to, if it does.
+pub fn of_output() -> Option<usize> {
+    terminal_size_of(io::stdout()).map(of_terminal)
 }
 
 fn of_terminal((width, _): (Width, Height)) -> usize {

@@ -16,12 +16,12 @@ use serde_json::json;
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
 use crate::exit::training_result;
-use crate::outputs::{CommandFiles, ResultFile};
+use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
 use crate::progress::Progress;
 use crate::team::{Inputs, Team};
 use crate::template_arguments::{
     DocumentArguments, KnowledgeArguments, TemplateLimits, check_attributes, load_template,
-    sources, template_files, template_for,
+    sources, template_by_labels, template_files, template_for,
 };
 use crate::training_arguments::{
     CheckpointArguments, InitArguments, TrainingArguments, base_models, notice_of_template,
@@ -33,12 +33,12 @@ use crate::{CommandError, CommandResult, interrupt};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dropchain train train.conll --dev dev.conll --template ner --model ner.model
-  dropchain train en.conllu --label upos --template pos --model pos.model")]
+  dropchain train train.conll --dev dev.conll
+  dropchain train en.conllu --label upos --dev 10% --template pos --model pos.model")]
 #[command(after_long_help = "\
 Examples:
-  # Named entities: columns `word … label`; the model is the best on dev.conll
-  dropchain train train.conll --dev dev.conll --template ner --model ner.model
+  # Columns `word … label`; the model, train.model, is the best on dev.conll
+  dropchain train train.conll --dev dev.conll
 
   # Parts of speech from CoNLL-U
   dropchain train en-train.conllu --label upos --template pos --model pos.model
@@ -80,20 +80,20 @@ pub struct TrainCommand {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
     train: Vec<FileName>,
-    /// Feature template: a file, or a built-in name
+    /// Feature template: a file, or a built-in name [default: ner, chunk or pos, by the labels]
     #[arg(long, value_name = "TEMPLATE")]
     template: Option<FileName>,
     #[command(flatten)]
     template_limits: TemplateLimits,
-    /// Write the model to this file
-    #[arg(long, value_name = "FILE")]
-    model: PathBuf,
+    #[command(flatten)]
+    model: ModelArgument,
     /// Development data for early stopping and model selection: files, or a share such as 10% of
     /// the training data
     ///
-    /// Training stops when the score on it no longer improves, and the best model is kept. A share
-    /// is held out of the training files: whole documents if they mark enough of them, else blocks
-    /// of adjacent sentences, chosen by --seed. May be repeated; ./10% is a file of this name.
+    /// Training stops early when the score on it no longer improves, and the best model is kept. A
+    /// share is held out of the training files: whole documents if they mark enough of them, else
+    /// blocks of adjacent sentences, chosen by --seed. May be repeated; ./10% is a file of this
+    /// name.
     #[arg(long, value_name = "FILE|SHARE")]
     dev: Vec<FileName>,
     /// Write a log in JSON lines to this file
@@ -125,8 +125,8 @@ pub struct TrainCommand {
 }
 
 /// What training without development data costs.
-const WITHOUT_DEV: &str = "no development data: trains until the objective is flat; `--dev 10%` \
-                           would choose the iteration";
+const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10%` would stop \
+                           early and keep the best iteration";
 
 /// A training run whose options are checked and whose outputs are reserved.
 struct Plan<'m> {
@@ -193,10 +193,8 @@ impl TrainCommand {
         models.check(trainer.settings())?;
         let settings = trainer.settings();
         let gradient = self.searched.course.gradient.name();
-        // The seed chooses what is held out.
-        let share = self.training.share_of_dev(&self.dev)?;
-        let seed = self.searched.seed_of_noise().filter(|_| share.is_none());
-        (self.training).check(settings.has_noise(), gradient, seed)?;
+        self.training.share_of_dev(&self.dev)?;
+        self.training.check(settings.has_noise(), gradient)?;
         team.check_learner(settings.learner())?;
         let input = match models.first() {
             Some(model) if self.template.is_none() && model.header().template.is_none() => {
@@ -221,7 +219,7 @@ impl TrainCommand {
         }
         interrupt::watch();
         if team.is_first() {
-            let model = ResultFile::new(&self.model)?;
+            let model = ResultFile::new(&self.model.path(&self.train))?;
             files = Some((model, self.log.as_ref().map(Log::create).transpose()?));
         }
         self.threads.or(team.threads).start_pool()?;
@@ -244,7 +242,15 @@ impl TrainCommand {
         if corpora.dev.is_none() && plan.trainer.settings().options().max_iterations.is_none() {
             progress.println(WITHOUT_DEV);
         }
-        let template = plan.template.clone();
+        let template = match plan.template.clone() {
+            None if !plan.continues => {
+                let detector = plan.trainer.settings().options().detector();
+                let chosen = template_by_labels(None, &corpora.labeled, &detector, progress)?;
+                let chosen = chosen.map(|chosen| self.document.apply_to_template(chosen));
+                chosen.transpose()?
+            }
+            given => given,
+        };
         check_attributes(template.as_ref(), &corpora.labeled)?;
         let template = match template {
             Some(template) if !plan.continues && !self.document.are_given() => {
@@ -301,6 +307,10 @@ impl TrainCommand {
             ));
         }
         notice_of_template(models, template, progress);
+        // The seed chooses what is held out.
+        let is_held_out = matches!(self.training.share_of_dev(&self.dev), Ok(Some(_)));
+        let seed = self.searched.seed_of_noise().filter(|_| !is_held_out);
+        progress.println_all(self.training.notice_of_seed(seed));
     }
 
     /// Attaches to a trainer all that it works with.
@@ -321,7 +331,7 @@ impl TrainCommand {
 
     /// Checks what is read and written.
     fn check_files(&self, template: Option<&Template>) -> Result<()> {
-        CommandFiles::default()
+        let files = CommandFiles::default()
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(
                 self.input
@@ -330,8 +340,9 @@ impl TrainCommand {
             .read(template_files(self.template.as_ref(), template))
             .read(self.knowledge.files().iter())
             .read(&self.config.config)
-            .read_models(self.init.files())
-            .write_model(&self.model, self.log.as_deref())
+            .read_models(self.init.files());
+        self.model
+            .declare(files, &self.train, self.log.as_deref())
             .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
                 self.checkpoint.resume || self.output.force,
@@ -342,17 +353,24 @@ impl TrainCommand {
     /// Writes the model, if anything was learned, and says what became of it.
     fn write(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
         progress.clear();
-        let model = self.model.display();
+        let path = self.model.path(&self.train);
+        let model = path.display();
         let iteration = trained.end.best_iteration;
         let fate = if !trained.end.has_result() {
             format!("{model} was not written")
-        } else if trained.is_first_pass && self.init.reads(&self.model) {
+        } else if trained.is_first_pass && self.init.reads(&path) {
             format!("{model} was not written, since it has both passes of the model to continue")
         } else {
             let config = json!(self.config.effective);
             let recorded = ConfigArguments::record(&trained.model, &config);
             file.save(recorded.as_ref().unwrap_or(&trained.model).as_bytes())?;
             progress.println(&format!("wrote {model}"));
+            if progress.is_terminal() {
+                progress.println(&format!(
+                    "next: `dropchain tag {model} FILE` tags text, `dropchain eval {model} FILE` \
+                     scores it on test data"
+                ));
+            }
             match trained.is_first_pass {
                 true => format!(
                     "{model} has the first pass alone, with its weights of iteration {iteration}"

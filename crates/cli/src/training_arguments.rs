@@ -52,9 +52,9 @@ impl TrainingArguments {
     }
 
     /// Rejects options that have no effect: those of noise if there is none, such as a `gradient`,
-    /// and those of sampling, such as a `seed` that the command uses for nothing else.
-    pub fn check(&self, has_noise: bool, gradient: Option<&str>, seed: Option<u64>) -> Result<()> {
-        self.check_sampling_options(seed)?;
+    /// and those of sampling.
+    pub fn check(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
+        self.check_sampling_options()?;
         self.check_unlabeled()?;
         self.check_noise_options(has_noise, gradient)
     }
@@ -108,26 +108,28 @@ impl TrainingArguments {
         )))
     }
 
-    /// Rejects options that require Monte-Carlo noise or an online algorithm if there is none.
-    /// `seed` is the value of `--seed` if the command uses it for nothing else.
-    fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
-        let is_online = self.method().is_online();
-        let is_sampled = self.options.noise.is_sampled();
-        let (option, expected) = match (self.options.noise.samples(), seed) {
-            (Some(n), _) if is_online => (
-                format!("--samples {n}"),
-                "--algorithm lbfgs; others drop once per update",
-            ),
-            (Some(n), _) if !is_sampled => (format!("--samples {n}"), "--noise monte-carlo"),
-            (None, Some(n)) if !is_sampled && !is_online => {
-                let expected = "--noise monte-carlo, or an online algorithm or warm start";
-                (format!("--seed {n}"), expected)
+    /// Rejects options that require Monte-Carlo noise if there is none.
+    fn check_sampling_options(&self) -> Result<()> {
+        let (n, expected) = match self.options.noise.samples() {
+            Some(n) if self.method().is_online() => {
+                (n, "--algorithm lbfgs; others drop once per update")
             }
+            Some(n) if !self.options.noise.is_sampled() => (n, "--noise monte-carlo"),
             _ => return Ok(()),
         };
         Err(Error::parameter(format!(
-            "{option}: requires sampling; expected {expected}"
+            "--samples {n}: requires sampling; expected {expected}"
         )))
+    }
+
+    /// Says that a seed has no effect, if that is so; `None` of a seed that is used otherwise.
+    pub fn notice_of_seed(&self, seed: Option<u64>) -> Option<String> {
+        let is_random = self.options.noise.is_sampled() || self.method().is_online();
+        let seed = seed.filter(|_| !is_random)?;
+        Some(format!(
+            "note: --seed {seed} has no effect: training draws nothing at random, except with \
+             --noise monte-carlo, an online algorithm or warm start, or --dev 10%"
+        ))
     }
 
     /// Returns all files that [`read_corpora`](Self::read_corpora) reads.

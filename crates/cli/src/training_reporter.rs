@@ -11,13 +11,16 @@ use crate::arguments::FileName;
 use crate::config::EffectiveConfig;
 use crate::interrupt;
 use crate::progress::Progress;
+use crate::terminal;
 use crate::training_arguments::format_match;
+use crate::training_table::TrainingTable;
 
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {
     progress: &'a Progress,
     log: Log,
     of_documents: bool,
+    table: TrainingTable, // on a terminal
 }
 
 impl<'a> TrainingReporter<'a> {
@@ -35,6 +38,7 @@ impl<'a> TrainingReporter<'a> {
             progress,
             log,
             of_documents,
+            table: TrainingTable::default(),
         }
     }
 
@@ -72,6 +76,7 @@ impl Observer for TrainingReporter<'_> {
     fn start(&mut self, start: &train::Start) {
         self.progress.println(&describe(start, self.of_documents));
         self.progress.println_all(start.reading.iter().cloned());
+        self.table = TrainingTable::new(start);
         self.log.start(start);
     }
 
@@ -105,18 +110,14 @@ impl Observer for TrainingReporter<'_> {
         if iteration.number > 0 {
             interrupt::set_has_result();
         }
-        let mut line = format!(
-            "iteration {:4}  objective {:.4}",
-            iteration.number, iteration.objective
-        );
-        if !iteration.gradient_norm.is_nan() {
-            line.push_str(&format!("  |gradient| {:.3e}", iteration.gradient_norm));
+        match terminal::of_notices().filter(|_| self.progress.is_terminal()) {
+            Some(columns) => {
+                self.progress
+                    .println_all(self.table.lines(iteration, columns));
+                self.progress.update(&status(iteration));
+            }
+            None => self.progress.update(&describe_iteration(iteration)),
         }
-        line.push_str(&format!("  {:.1} s", iteration.time.as_secs_f64()));
-        if let Some(score) = iteration.dev {
-            line.push_str(&format!("  dev {score}"));
-        }
-        self.progress.update(&line);
         self.log.iteration(iteration)
     }
 
@@ -142,6 +143,9 @@ impl Observer for TrainingReporter<'_> {
             line.push_str(&format!("; {iterations} iterations with noise"));
         }
         self.progress.println(&line);
+        if self.progress.is_terminal() {
+            self.progress.println_all(self.table.scores_by_type());
+        }
         let warning = record.warning_of_noise().into_iter();
         self.progress
             .println_all(warning.map(|warning| format!("warning: {warning}")));
@@ -155,6 +159,34 @@ impl Observer for TrainingReporter<'_> {
     fn rounded(&mut self, rounded: &train::Rounded) {
         self.progress.println(&rounded.to_string());
     }
+}
+
+/// Describes an iteration in a line of a file.
+fn describe_iteration(iteration: &train::Iteration) -> String {
+    let mut line = format!(
+        "iteration {:4}  objective {:.4}",
+        iteration.number, iteration.objective
+    );
+    if !iteration.gradient_norm.is_nan() {
+        line.push_str(&format!("  |gradient| {:.3e}", iteration.gradient_norm));
+    }
+    line.push_str(&format!("  {:.1} s", iteration.time.as_secs_f64()));
+    if let Some(score) = iteration.dev {
+        line.push_str(&format!("  dev {score}"));
+    }
+    line
+}
+
+/// Describes an iteration in the status line of a terminal, the most important first.
+fn status(iteration: &train::Iteration) -> String {
+    let mut line = format!("iteration {}", iteration.number);
+    if let Some(score) = iteration.dev {
+        line.push_str(&format!("  dev {score}"));
+    }
+    if let Some(details) = &iteration.dev_details {
+        line.push_str(&format!("  best at {}", details.best_iteration));
+    }
+    line + &format!("  objective {:.2}", iteration.objective)
 }
 
 /// Describes the data of a tagger, or of a classifier, whose documents are sentences of one token.

@@ -278,12 +278,6 @@ fn a_missing_template_is_reported() {
 }
 
 #[test]
-fn a_template_is_required() {
-    let message = option_error("");
-    assert!(message.starts_with("--template is missing; "), "{message}");
-}
-
-#[test]
 fn pre_extracted_attributes_take_no_template() {
     let dir = TestDir::new(&[("a.crfsuite", "O\ta\n")]);
     let train = "train a.crfsuite --template minimal --model m --quiet";

@@ -90,11 +90,6 @@ fn invalid_noise_options_are_reported() {
             "--samples 4: requires sampling; expected --noise monte-carlo",
         ),
         (
-            "--noise gaussian --dropout 0.2 --seed 4",
-            "--seed 4: requires sampling; expected --noise monte-carlo, or an online algorithm or \
-             warm start",
-        ),
-        (
             "--noise gaussian --dropout 0",
             "--noise: requires noise; expected --dropout above 0",
         ),

@@ -356,7 +356,6 @@ fn bad_usage_is_exit_code_2() {
         "",
         "fly",
         "train",
-        "train train.conll --template ner",
         "train train.conll --template ner --model m --order 2",
         "train train.conll --template ner --model m --scheme none",
         "train train.conll --template ner --model m --threads 0",

@@ -337,6 +337,13 @@ fn names_of_other_programs_are_answered_with_ours() {
         ("label m", "it is 'dropchain tag'"),
         ("train x --holdout 2", "'dropchain tune --folds N'"),
         ("train x --rho2 1", "'--l2 C2' with half of the number"),
+        ("train x --lr 0.1", "L-BFGS has no learning rate"),
+        ("train x --epochs 9", "it is '--max-iterations N'"),
+        ("tune x --trials 9", "it is '--random N'"),
+        ("train x --trials 9", "'dropchain tune --random N' tries"),
+        ("train x --output y", "it is '--model FILE'"),
+        ("train x -o y", "it is '--model FILE'"),
+        ("tag --model m x", "without a name: MODEL"),
     ] {
         let error = dir.run(line).exits(2);
         assert!(
@@ -346,6 +353,36 @@ fn names_of_other_programs_are_answered_with_ours() {
     }
     let error = dir.run("train x --thread 2").exits(2);
     assert!(error.contains("'--threads N'"), "{error}");
+    // No tip is better than a wrong one.
+    let error = dir.run("train x --encodings y --embed z").exits(2);
+    assert!(error.contains("'--encoding'"), "{error}");
+    let error = dir.run("train x --embed z").exits(2);
+    assert!(!error.contains("tip"), "{error}");
+    assert!(
+        error.contains("\nUsage: dropchain train [OPTIONS] <TRAIN>...\n"),
+        "{error}"
+    );
+    let error = dir.run("convert m --epochs 3").exits(2);
+    assert!(!error.contains("tip"), "{error}");
+}
+
+#[test]
+fn errors_have_one_form_and_what_is_missing_has_an_example() {
+    let dir = TestDir::new(&[]);
+    let error = dir.run("train").exits(2);
+    assert!(
+        error.starts_with("dropchain: the following required"),
+        "{error}"
+    );
+    let example = "tip: for example: dropchain train train.conll --dev dev.conll\n";
+    assert!(error.contains(example), "{error}");
+    assert!(
+        dir.run("tag none")
+            .exits(1)
+            .starts_with("dropchain: none: ")
+    );
+    let help = dir.run("train --help");
+    assert!(help.stderr.is_empty() && help.success().contains("Usage: "));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn how_training_ended_is_recorded_and_shown() {
     let score = 100.0 * number(&training["dev_f1"]);
     let shown = format!("\nweights of iteration {best} of 12, F1 {score:.2} on development data");
     assert!(text.contains(&shown), "{shown} in {text}");
-    assert!(text.contains("ended by max iterations"), "{text}");
+    assert!(text.contains("stop reason: max iterations"), "{text}");
 
     let line = "tune train.conll --dev dev.conll --template minimal --model m --l2 0.1,1 \
                 --dropout 0 --max-iterations 6 --quiet --json";

@@ -42,9 +42,10 @@ fn attributes_in_json_train_the_weights_that_crfsuites_format_trains() {
 }
 
 #[test]
-fn json_lines_without_attributes_need_a_template() {
+fn json_lines_have_attributes_or_none() {
     let json = "{\"tokens\":[\"Ann\"],\"labels\":[\"B\"]}\n";
-    let dir = TestDir::new(&[("train.jsonl", json)]);
+    let other = "{\"tokens\":[\"it\"],\"labels\":[\"A\"],\"attributes\":[[\"w\"]]}\n";
+    let dir = TestDir::new(&[("train.jsonl", &format!("{json}{other}"))]);
     let error = dir.run("train train.jsonl --model m --quiet").failure();
     assert!(
         error.starts_with("train.jsonl:1: found no attributes"),

@@ -315,11 +315,6 @@ fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
             "--algorithm ap --epsilon nan",
             "epsilon NaN; expected a finite number that is not negative",
         ),
-        (
-            "--seed 2",
-            "--seed 2: requires sampling; expected --noise monte-carlo, or an online algorithm or \
-             warm start",
-        ),
     ] {
         let line = format!("train missing.conll --template ner --model m {options}");
         assert_eq!(dir.run(&line).failure(), message, "{options}");

@@ -27,6 +27,7 @@ mod error_list;
 mod explain;
 mod figures;
 mod fingerprint;
+mod first_model;
 mod forced_decoding;
 mod help;
 mod hold_out;

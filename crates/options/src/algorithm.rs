@@ -245,7 +245,7 @@ struct LbfgsArguments {
     /// Maximum number of evaluations in a line search [default: 20]
     #[arg(long, value_name = "N")]
     max_line_search: Option<usize>,
-    /// Take the steps of CRFsuite's optimizer, of which there are more
+    /// Take the steps of CRFsuite's optimizer, which needs more iterations
     #[arg(long)]
     plain: bool,
 }

@@ -18,7 +18,7 @@ pub struct LabelOptions {
     #[arg(long, value_parser = named::<PlainLabels>(), value_name = "KIND", hide_short_help = true,
           help_heading = "Input")]
     plain_labels: Option<PlainLabels>,
-    /// The label of tokens outside of all spans [default: O; by evidence another, such as 0]
+    /// The label of tokens outside of all spans [default: O, or detected, such as 0]
     #[arg(
         long,
         value_name = "LABEL",

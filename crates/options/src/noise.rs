@@ -158,9 +158,9 @@ pub struct MasksOption {
     /// One dropout mask per weight, or one per input shared by all labels [default: weights]
     ///
     /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
-    /// --order 0 up to twice as strong at the same rate. Not with --noise additive, reweighted or
-    /// monte-carlo, of more than two labels gaussian-scores, other gradients than exact, or online
-    /// algorithms.
+    /// --order 0 up to twice as strong at the same rate. Not supported with --noise additive,
+    /// reweighted or monte-carlo, gaussian-scores of more than two labels, gradients other than
+    /// exact, or online algorithms.
     #[arg(long, value_parser = named::<NoiseMasks>(), value_name = "WHAT", hide_long_help = true)]
     masks: Option<NoiseMasks>,
 }

@@ -66,7 +66,7 @@ pub struct SearchedOptions {
     /// How training with noise proceeds.
     #[command(flatten)]
     pub course: CourseOptions,
-    /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
+    /// Random seed of --noise monte-carlo, online algorithms and --dev SHARE [default: 1]
     #[arg(
         long,
         value_name = "N",
@@ -84,13 +84,13 @@ pub struct SearchedOptions {
     unlabeled_weight: Option<f64>,
     /// Start at 0, or after two fast passes of stochastic updates (online) [default: off]
     ///
-    /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no
-    /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
-    /// them. Not with --init or --towards, whose weights are the start.
+    /// The passes count as iterations. Without noise, L-BFGS then converges to the same minimum.
+    /// The iterations of --warm-up, which are L-BFGS without noise, follow the passes. Not
+    /// supported with --init or --towards, whose weights are the start.
     #[arg(long, value_parser = named::<Start>(), value_name = "START",
           help_heading = "Only with --algorithm lbfgs")]
     warm_start: Option<Start>,
-    /// What --dev is for: to choose the iteration and end training, or only to be scored
+    /// How to use --dev: choose the best iteration and stop early, or only report scores
     /// [default: choose]
     #[arg(long, value_parser = named::<DevUse>(), value_name = "USE", help_heading = "Training",
           hide_long_help = true)]

@@ -40,7 +40,7 @@ pub fn frequency(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Se
         count_of(words.tokens(), "token"),
         count_of(words.words() as u64, "distinct word"),
         match has_spans {
-            true => " A span counts where its rarest word does.",
+            true => " Spans are binned by their rarest word.",
             false => "",
         }
     ));

@@ -211,7 +211,7 @@ impl Report {
             sections.push(training::training(&self.runs));
         }
         if !self.searches.is_empty() {
-            let mut section = Section::new("search", "Search");
+            let mut section = Section::new("search", "Hyperparameter search");
             self.searches
                 .iter()
                 .for_each(|search| search.show(&mut section));

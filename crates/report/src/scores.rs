@@ -75,8 +75,8 @@ fn difference(analysis: &Analysis) -> Result<String> {
         None => ("accuracy", report.accuracy),
     };
     Ok(format!(
-        "{name} of B minus that of A: {:+.2} points, with 95% probability between {:+.2} and \
-         {:+.2}; p = {:.4} (two-sided, paired bootstrap with {SAMPLES} samples).",
+        "{name} of B minus that of A: {:+.2} points, 95 % CI [{:+.2}, {:+.2}]; p = {:.4} \
+         (two-sided, paired bootstrap with {SAMPLES} samples).",
         100.0 * difference.difference,
         100.0 * difference.interval[0],
         100.0 * difference.interval[1],

@@ -63,10 +63,10 @@ pub fn training(runs: &[NamedRun]) -> Section {
     let (different, same) = compare_settings(runs);
     section.table(different);
     section.details(&same.caption.clone(), vec![same]);
-    section.heading("Course");
+    section.heading("Training curves");
     section.text(
-        "Scores are marked where they are best; those of the first iterations may lie below the \
-         plot, and are drawn at its edge.",
+        "Dots mark the best iterations. The y-axis of scores is cropped: lower ones are drawn at \
+         its edge.",
     );
     if runs.iter().any(|run| warm_up(run, BY[0].2).is_some()) {
         section.text("Iterations without noise, before those with it, are shaded.");
@@ -77,7 +77,7 @@ pub fn training(runs: &[NamedRun]) -> Section {
     section.figures(pairs.map(|(&measure, &by)| course(runs, measure, by)));
     let parts: Vec<_> = runs.iter().take(PARTS).enumerate().map(parts_of).collect();
     if parts.iter().any(Option::is_some) {
-        section.heading("Parts of the objective");
+        section.heading("Loss components");
         section.text("The objective is their sum. A part that is zero is not drawn.");
         section.figures(parts);
         if runs.len() > PARTS {
@@ -180,14 +180,14 @@ fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
     plot.shaded = warm_ups([run], BY[0].2);
     let last = run.run.iterations.last()?;
     let values = OBJECTIVE.map(|(name, value)| format!("{name} {:.4}", value(last)));
-    let title = format!("Parts of the objective of {}, {}", letter(i), run.name);
+    let title = format!("Loss components of {}, {}", letter(i), run.name);
     Figure::draw(title, &format!("At the end: {}", values.join(", ")), &plot)
 }
 
 /// Lists the runs with their results.
 fn table_of(runs: &[NamedRun]) -> Table {
     let head = heads(
-        "run, trained with, best score, at iteration, with noise, iterations, seconds, ended by",
+        "run, trained with, best score, at iteration, with noise, iterations, seconds, stop reason",
     );
     let mut table = Table::named("Runs", head);
     let scores = runs.iter().map(|run| {

@@ -76,7 +76,7 @@ class FixedOptions(TypedDict, total=False):
     max_line_search: int
     """lbfgs: most evaluations in a line search [20]."""
     plain: bool
-    """lbfgs: take the steps of CRFsuite's optimizer, of which there are more [False]."""
+    """lbfgs: take the steps of CRFsuite's optimizer, which needs more iterations [False]."""
     step: Literal["decreasing", "adagrad", "curvature"]
     """sgd: how steps develop [decreasing]."""
     eta: float

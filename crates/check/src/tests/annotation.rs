@@ -15,7 +15,7 @@ fn the_scheme_is_explained_and_illegal_labels_have_places() {
     assert_eq!(report.labels.scheme, Scheme::Iob2);
     assert_eq!(
         report.labels.reason,
-        "illegal labels, of 202 in spans: IOB1 100, IOB2 1, BIOES 102"
+        "invalid labels, of 202 in spans: IOB1 100, IOB2 1, BIOES 102"
     );
     assert_eq!(
         examples(&report, FindingKind::IllegalTransition),

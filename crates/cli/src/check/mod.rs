@@ -40,7 +40,7 @@ Examples:
   dropchain check train.conllu --label upos --strict --json | jq .findings
 
 All problems are counted, and the first ones shown with their places. Errors are what training would
-refuse; warnings are most likely mistakes: illegal labels, sentences of test data in training data,
+refuse; warnings are most likely mistakes: invalid labels, sentences of test data in training data,
 characters that nobody sees. docs/checking.md explains each.
 
 Exit codes: 0 no errors; 1 errors, with --strict also warnings; 2 invalid arguments.")]
@@ -62,7 +62,7 @@ pub struct CheckCommand {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     suspicious: Option<u32>,
-    /// Feature template for --suspicious [default: ner, for labels without spans pos]
+    /// Feature template for --suspicious [default: as in `train`]
     #[arg(long, value_name = "TEMPLATE", requires = "suspicious")]
     template: Option<FileName>,
     #[command(flatten)]

@@ -94,6 +94,7 @@ fn parse_token(token: &str) -> Result<String, String> {
 
 impl ExplainCommand {
     pub fn run(&self) -> CommandResult {
+        self.input.check("explain", &self.model)?;
         CommandFiles::default()
             .read([&self.model])
             .read(self.input.files())

@@ -132,7 +132,7 @@ fn training(model: &Model) -> Vec<String> {
             line += &format!(", {bias}");
         }
         if let Some(reason) = &record.stop_reason {
-            line += &format!("; ended by {}", reason.replace('_', " "));
+            line += &format!("; stop reason: {}", reason.replace('_', " "));
         }
         if !record.regularization.is_empty() {
             line += &format!("; regularized by {}", record.regularization);

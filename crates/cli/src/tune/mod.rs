@@ -16,17 +16,18 @@ use clap::builder::RangedU64ValueParser;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
 use dropchain::{Error, Result};
+use dropchain_knowledge::Knowledge;
 use dropchain_report::log::Log;
 use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
 use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
-use crate::outputs::{CommandFiles, ResultFile};
+use crate::outputs::{CommandFiles, ModelArgument, ResultFile};
 use crate::progress::Progress;
 use crate::template_arguments::{
-    KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_files,
-    template_for,
+    KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_by_labels,
+    template_files, template_for,
 };
 use crate::training_arguments::{
     InitArguments, TrainingArguments, base_models, format_match, notice_of_template,
@@ -39,12 +40,12 @@ use crate::{CommandResult, interrupt};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dropchain tune train.conll --dev dev.conll --template ner --model ner.model
-  dropchain tune train.conll --folds 5 --template ner --model ner.model")]
+  dropchain tune train.conll --dev dev.conll --model ner.model
+  dropchain tune train.conll --folds 5 --model ner.model")]
 #[command(after_long_help = "\
 Examples:
   # A small grid around the defaults, scored on dev.conll
-  dropchain tune train.conll --dev dev.conll --template ner --model ner.model
+  dropchain tune train.conll --dev dev.conll --model ner.model
 
   # Your own grid, two templates, and a log of all results
   dropchain tune train.conll --dev dev.conll --template ner --template chunk \\
@@ -66,14 +67,14 @@ pub struct TuneCommand {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
     train: Vec<FileName>,
-    /// Feature template: a file or the name of a built-in template; repeat to compare several
+    /// Feature template: a file or a built-in name; repeat to compare several [default: as in
+    /// `train`]
     #[arg(long, value_name = "TEMPLATE")]
     template: Vec<FileName>,
     #[command(flatten)]
     template_limits: TemplateLimits,
-    /// Write the best model to this file
-    #[arg(long, value_name = "FILE")]
-    model: PathBuf,
+    #[command(flatten)]
+    model: ModelArgument,
     /// Development data to score configurations on: files, or a share such as 10% of the training
     /// data, as in `train`; may be repeated
     #[arg(
@@ -131,9 +132,10 @@ impl TuneCommand {
             .check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
         let open = self.init.open()?;
         let models = base_models(&open);
-        let mut settings = self.validate(&models)?;
+        let settings = self.validate(&models)?;
         interrupt::watch();
-        let model_file = ResultFile::new(&self.model)?;
+        let model_path = self.model.path(&self.train);
+        let model_file = ResultFile::new(&model_path)?;
         let log = self.log.as_deref().map(Log::create).transpose()?;
         let checkpoint = self.checkpoint.open()?;
         self.threads.start_pool()?;
@@ -141,10 +143,7 @@ impl TuneCommand {
         let progress = Progress::new(self.quiet);
         notice_of_template(&models, settings.templates[0].as_ref(), &progress);
         let knowledge = self.knowledge.read(&self.input, &progress)?;
-        for template in &mut settings.templates {
-            *template = self.knowledge.attach(&knowledge, template.take())?;
-        }
-        let data = self.extract(&settings, &models, &progress)?;
+        let data = self.extract(&settings, &models, &knowledge, &progress)?;
         self.print_data(&data, &progress);
         let has_models = !models.is_empty();
         drop(open);
@@ -178,7 +177,7 @@ impl TuneCommand {
         let output = SearchOutput {
             progress: &progress,
             resume: &self.checkpoint,
-            model: &self.model,
+            model: &model_path,
             file: model_file,
             log,
             json: self.json,
@@ -187,7 +186,7 @@ impl TuneCommand {
         let (result, printed) =
             output.run(&description, data, |result| self.record(result, has_models))?;
         self.checkpoint
-            .end(&self.model, &result, printed, checkpoint)
+            .end(&model_path, &result, printed, checkpoint)
     }
 
     /// Returns the best model with a record of the options of the search, and of those with which
@@ -222,7 +221,7 @@ impl TuneCommand {
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
         let gradient = self.space.gradient.first().map(ToString::to_string);
-        (self.training).check(has_noise, gradient.as_deref(), None)?;
+        (self.training).check(has_noise, gradient.as_deref())?;
         self.training.share_of_dev(&self.dev)?;
         self.check_files(&templates)?;
         Ok(SearchSettings {
@@ -238,7 +237,7 @@ impl TuneCommand {
         let loaded = self.template.iter().zip(templates);
         let template_files =
             loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
-        CommandFiles::default()
+        let files = CommandFiles::default()
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(
                 self.input
@@ -247,8 +246,9 @@ impl TuneCommand {
             .read(template_files)
             .read(self.knowledge.files().iter())
             .read(&self.config.config)
-            .read_models(self.init.files())
-            .write_model(&self.model, self.log.as_deref())
+            .read_models(self.init.files());
+        self.model
+            .declare(files, &self.train, self.log.as_deref())
             .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
                 self.checkpoint.resume || self.output.force,
@@ -292,6 +292,7 @@ impl TuneCommand {
         &self,
         settings: &SearchSettings,
         models: &BaseModels<'_>,
+        knowledge: &Knowledge,
         progress: &Progress,
     ) -> Result<TuningData> {
         let dev = (&self.dev[..], self.strategy.seed);
@@ -310,10 +311,17 @@ impl TuneCommand {
         };
         progress.update("extracting attributes");
         let mut templates = settings.templates.clone();
-        if let [Some(template)] = &mut templates[..]
+        if let [template] = &mut templates[..]
             && models.is_empty()
         {
-            *template = template_for(template.clone(), &corpora.labeled, progress)?;
+            let detector = settings.training.options().detector();
+            *template = template_by_labels(template.take(), &corpora.labeled, &detector, progress)?;
+            if let Some(chosen) = template.take() {
+                *template = Some(template_for(chosen, &corpora.labeled, progress)?);
+            }
+        }
+        for template in &mut templates {
+            *template = self.knowledge.attach(knowledge, template.take())?;
         }
         TuningData::from_models(&corpora, templates, validation, &settings.training, models)
     }

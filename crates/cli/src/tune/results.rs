@@ -140,9 +140,13 @@ pub struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// Formats the table, best configuration first, and the flags for `train` to reproduce it.
-    pub fn table(&self) -> String {
-        let columns = self.columns();
+    /// Formats the table, best configuration first, and the flags for `train` to reproduce it. On a
+    /// terminal of this width, without columns that say nothing or do not fit.
+    pub fn table(&self, width: Option<usize>) -> String {
+        let mut columns = self.columns();
+        if let Some(width) = width {
+            narrow(&mut columns, width);
+        }
         let row = |i: usize| {
             columns
                 .iter()
@@ -340,6 +344,23 @@ impl Results<'_> {
     }
 }
 
+/// Removes the template if there is one alone, noise on edges if it is that of attributes, and the
+/// last columns until all others fit.
+fn narrow(columns: &mut Vec<Vec<String>>, width: usize) {
+    let find = |columns: &[Vec<String>], name: &str| columns.iter().find(|c| c[0] == name).cloned();
+    let dropout = find(columns, "dropout").unwrap_or_default();
+    columns.retain(|column| match column[0].as_str() {
+        "template" => column.windows(2).skip(1).any(|pair| pair[0] != pair[1]),
+        "edge dropout" => column[1..] != dropout[1..],
+        _ => true,
+    });
+    let widest = |column: &Vec<String>| column.iter().map(|cell| cell.chars().count() + 2).max();
+    let total = |columns: &[Vec<String>]| columns.iter().filter_map(widest).sum::<usize>();
+    while total(columns) > width + 2 && columns.len() > 1 {
+        columns.pop();
+    }
+}
+
 /// Formats a value, or a dash if there is none.
 fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| value.to_string())
@@ -447,4 +468,34 @@ fn searched(
         set("recall-bias", json!(best.recall_bias));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_table_has_what_differs_and_the_scores() {
+        let column = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let mut columns = vec![
+            column(["template", "ner", "ner"]),
+            column(["dropout", "0.5", "0"]),
+            column(["edge dropout", "0.5", "0"]),
+            column(["dev F1", "70.32", "69.16"]),
+            column(["stopped by", "max_iterations", "halving"]),
+        ];
+        let mut wide = columns.clone();
+        narrow(&mut wide, 60);
+        assert_eq!(
+            wide.iter().map(|c| &*c[0]).collect::<Vec<_>>(),
+            ["dropout", "dev F1", "stopped by"]
+        );
+        columns[0][2] = "pos".to_owned();
+        columns[2][2] = "0.3".to_owned();
+        narrow(&mut columns, 40);
+        assert_eq!(
+            columns.iter().map(|c| &*c[0]).collect::<Vec<_>>(),
+            ["template", "dropout", "edge dropout", "dev F1"]
+        );
+    }
 }

@@ -1,10 +1,11 @@
 //! Runs a search, and reports its progress and results to the terminal and the log.
 
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use dropchain::Result;
+use dropchain::train::DevScore;
 use dropchain_report::log::Log;
 use dropchain_tune::{
     Phase, ResourcePlan, Resumed, Rung, RungResult, TrialResult, TuneObserver, TuneResult,
@@ -14,6 +15,7 @@ use serde_json::Value;
 
 use crate::outputs::ResultFile;
 use crate::progress::Progress;
+use crate::terminal::of_output;
 use crate::training_reporter::format_megabytes;
 use crate::tune::arguments::ResumeArguments;
 use crate::tune::results::{Results, SearchDescription};
@@ -29,6 +31,23 @@ struct SearchReporter<'a> {
     log: Mutex<Log>,
     advice: Option<String>,
     rungs: OnceLock<usize>,
+    best: Mutex<Best>,
+}
+
+/// The best result so far.
+#[derive(Default)]
+struct Best {
+    score: f64,
+    text: String,
+    /// What was last printed of it.
+    printed: String,
+}
+
+/// Formats a score, with its standard error if there are folds.
+fn format_score(score: DevScore, result: &TrialResult) -> String {
+    let error = result.standard_error;
+    let error = error.map_or(String::new(), |error| format!(" ± {:.2}", 100.0 * error));
+    format!("{score}{error}")
 }
 
 impl SearchReporter<'_> {
@@ -52,6 +71,10 @@ impl SearchReporter<'_> {
     fn log(&self, line: &Value) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.write(line, true);
+    }
+
+    fn best(&self) -> MutexGuard<'_, Best> {
+        self.best.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -88,6 +111,12 @@ impl TuneObserver for SearchReporter<'_> {
     }
 
     fn trial(&self, rung: usize, result: &TrialResult) {
+        let mut best = self.best();
+        if let Some(score) = result.score.filter(|score| score.value() > best.score) {
+            best.score = score.value();
+            best.text = format!("best {}, ", format_score(score, result));
+        }
+        drop(best);
         self.log(&self.description.configuration_line(rung, result));
     }
 
@@ -106,7 +135,11 @@ impl TuneObserver for SearchReporter<'_> {
                     .update(&format!("{what} for {iterations} iterations"));
             }
         };
-        if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
+        if self.progress.is_terminal() {
+            let best = self.best().text.clone();
+            self.progress
+                .advance(&format!("{best}{phase}"), done, total);
+        } else if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
             self.progress
                 .update(&format!("{phase}: {done} of {total} training runs done"));
         }
@@ -118,8 +151,12 @@ impl TuneObserver for SearchReporter<'_> {
             let description = self.description;
             let flags = description.train_flags(&best.configuration, description.templates);
             let count = result.trials.len();
-            self.progress
-                .println(&format!("best of {count} so far: {score} with {flags}"));
+            let found = format!("{} with {flags}", format_score(score, best));
+            let mut known = self.best();
+            if known.printed != found {
+                (self.progress).println(&format!("best of {count} so far: {found}"));
+                known.printed = found;
+            }
         }
     }
 }
@@ -151,6 +188,7 @@ impl SearchOutput<'_> {
             log: Mutex::new(self.log.unwrap_or_default()),
             advice: resume.how_to_continue(),
             rungs: OnceLock::new(),
+            best: Mutex::default(),
         };
         let result = description.search.run(data, &reporter);
         let result = result.map_err(|error| resume.failed(error, reporter.has_started()))?;
@@ -169,7 +207,7 @@ impl SearchOutput<'_> {
         let logged = reporter.finish(&results.end_line());
         let printed = match self.json {
             true => print_json(&format!("{:#}\n", results.json())),
-            false => print(&results.table()),
+            false => print(&results.table(of_output())),
         };
         logged.map_err(failed)?;
         Ok((result, printed))

@@ -65,6 +65,7 @@ fn iteration(number: usize, dev: Option<DevScore>) -> Iteration {
         step: 0.0,
         nonzero_weights: 0,
         label_scores: None,
+        dev_details: None,
     }
 }
 

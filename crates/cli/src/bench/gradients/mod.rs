@@ -22,7 +22,9 @@ use crate::bench::measurement::{
 use crate::bench::tables::{error_table, gradient_table, sweep_tables, training_table};
 use crate::outputs::{CommandFiles, ResultFile};
 use crate::progress::Progress;
-use crate::template_arguments::{TemplateLimits, load_template, template_files};
+use crate::template_arguments::{
+    TemplateLimits, load_template, template_by_labels, template_files,
+};
 use crate::{CommandResult, interrupt, print, print_json};
 use arguments::{BenchTrainingArguments, MeasurementArguments};
 
@@ -96,7 +98,7 @@ struct BenchmarkSettings {
 
 impl GradientsCommand {
     pub fn run(&self) -> CommandResult {
-        let settings = self.validate()?;
+        let mut settings = self.validate()?;
         interrupt::watch();
         let files = self
             .outputs()
@@ -107,6 +109,9 @@ impl GradientsCommand {
         let progress = Progress::new(self.quiet || self.measurement.peak_of.is_some());
         progress.update(&format!("reading {}", self.files.join(", ")));
         let corpora = self.read()?;
+        let detector = settings.training.options().detector();
+        let template = settings.template.take();
+        settings.template = template_by_labels(template, &corpora.labeled, &detector, &progress)?;
         let set = TrainingSet::new(
             corpora.labeled.clone(),
             settings.template.clone(),

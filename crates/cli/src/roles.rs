@@ -1,0 +1,124 @@
+//! What files are, by their contents: models, predictions and gold labels.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use dropchain::{Error, Result};
+
+use crate::CommandResult;
+use crate::arguments::FileName;
+use crate::exit::CommandError;
+use crate::progress::notice;
+
+/// How models begin: taggers, classifiers, regressions, and those of CRFsuite.
+const MODELS: [&[u8]; 4] = [b"DROPCRF\n", b"DROPCLS\n", b"DROPREG\n", b"lCRF"];
+
+/// How many lines of two files are compared.
+const LINES: usize = 1000;
+
+/// Returns whether a file is a model.
+pub fn is_model(file: impl AsRef<Path>) -> bool {
+    let mut beginning = Vec::new();
+    let read = open(file.as_ref()).map(|file| file.take(8).read_to_end(&mut beginning));
+    read.is_some() && MODELS.iter().any(|model| beginning.starts_with(model))
+}
+
+/// Returns whether a file has the columns of another and more, as predictions have those of the
+/// file with gold labels.
+pub fn extends(file: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
+    let (Some(file), Some(other)) = (open(file.as_ref()), open(other.as_ref())) else {
+        return false;
+    };
+    let mut has_more = false;
+    for (line, beginning) in file.lines().zip(other.lines()).take(LINES) {
+        let (Ok(line), Ok(beginning)) = (line, beginning) else {
+            return false;
+        };
+        match line.trim_end().strip_prefix(beginning.trim_end()) {
+            Some("") => {}
+            Some(more) if !beginning.trim().is_empty() && more.starts_with([' ', '\t']) => {
+                has_more = true;
+            }
+            _ => return false,
+        }
+    }
+    has_more
+}
+
+/// What is scored, and the gold file.
+pub enum Scoring<'a> {
+    Model(&'a FileName, &'a FileName),
+    Predictions(&'a FileName, &'a FileName),
+}
+
+impl<'a> Scoring<'a> {
+    /// Tells what files are, beside the value of `--predictions`: by their order, unless the
+    /// contents tell otherwise, which is said.
+    pub fn of(
+        predictions: Option<&'a FileName>,
+        files: &'a [FileName],
+        quiet: bool,
+    ) -> CommandResult<Self> {
+        let swapped = |predictions: &'a FileName, gold: &'a FileName| {
+            if !quiet {
+                notice(&format!("{predictions}: scored as predictions for {gold}"));
+            }
+            Self::Predictions(predictions, gold)
+        };
+        Ok(match (predictions, files) {
+            (Some(model), [gold]) if is_model(model) => Self::Model(model, gold),
+            (Some(a), [b]) if extends(b, a) => swapped(b, a),
+            (Some(predictions), [gold]) => Self::Predictions(predictions, gold),
+            (None, [gold, model]) if is_model(model) && !is_model(gold) => Self::Model(model, gold),
+            (None, [model, gold]) if is_model(model) => Self::Model(model, gold),
+            (None, [predictions, gold]) if extends(predictions, gold) => {
+                Self::Predictions(predictions, gold)
+            }
+            (None, [a, b]) if extends(b, a) => swapped(b, a),
+            (None, [model, gold]) => Self::Model(model, gold),
+            (Some(_), _) => {
+                return Err(CommandError::Usage(
+                    "expected just a gold file with --predictions, found two files",
+                ));
+            }
+            (None, _) => {
+                return Err(CommandError::Usage(
+                    "expected a model or predictions, and a gold file: dropchain eval MODEL GOLD",
+                ));
+            }
+        })
+    }
+}
+
+/// Returns the gold file and the predictions of two taggers among three files: by their order,
+/// unless the contents tell otherwise, which is said.
+///
+/// # Errors
+///
+/// One is a model.
+pub fn compared(files: [&FileName; 3], quiet: bool) -> Result<[&FileName; 3]> {
+    if let Some(model) = files.into_iter().find(|file| is_model(file)) {
+        let other = files.into_iter().find(|file| !is_model(file));
+        let other = other.map_or("FILE", |file| &**file);
+        return Err(Error::parameter(format!(
+            "{model} is a model; expected predictions: dropchain tag {model} {other} > \
+             {model}.tagged"
+        )));
+    }
+    let [gold, a, b] = files;
+    let mut orders = [files, [a, gold, b], [b, gold, a]].into_iter();
+    let by_content = orders.find(|[gold, a, b]| extends(a, gold) && extends(b, gold));
+    let order = by_content.unwrap_or(files);
+    if order != files && !quiet {
+        let [gold, a, b] = order;
+        notice(&format!("{gold} has the gold labels; A is {a}, B is {b}"));
+    }
+    Ok(order)
+}
+
+/// Opens a file that can be read twice.
+fn open(path: &Path) -> Option<BufReader<File>> {
+    let file = path.is_file().then(|| File::open(path).ok())?;
+    file.map(BufReader::new)
+}

@@ -1,0 +1,165 @@
+//! What a newcomer types: names, templates and the order of files that the program decides itself.
+
+use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
+
+const CHUNKS: &str = "\
+He PRP B-NP
+slept VBD B-VP
+. . O
+
+The DT B-NP
+cat NN I-NP
+sat VBD B-VP
+
+";
+
+/// Returns the template of a model.
+fn template(dir: &TestDir, model: &str) -> String {
+    let text = dir.run(&format!("inspect {model} --template")).success();
+    let (_, text) = text.split_once("\ntemplate\n").unwrap();
+    text.split_once("\nheader: ").unwrap().0.to_owned()
+}
+
+#[test]
+fn a_corpus_is_enough_to_train_a_model() {
+    for (corpus, chosen) in [
+        (NER_CORPUS, "the labels are spans: template ner\n"),
+        (POS_CORPUS, "the labels are tags: template pos\n"),
+        (CHUNKS, "the labels are phrases: template chunk\n"),
+    ] {
+        let dir = TestDir::new(&[("train.conll", corpus)]);
+        let run = dir.run("train train.conll --max-iterations 3");
+        assert!(run.stderr.contains(chosen), "{}", run.stderr);
+        assert!(run.stderr.contains("wrote train.model\n"), "{}", run.stderr);
+        let name = chosen.trim_end().rsplit(' ').next().unwrap();
+        let named = format!("train train.conll -t {name} -m m -q --max-iterations 3");
+        dir.run(&named).success();
+        let [decided, named] = ["train.model", "m"].map(|model| template(&dir, model));
+        assert_eq!(decided, named);
+    }
+}
+
+#[test]
+fn the_model_has_the_name_of_the_first_training_file_in_this_folder() {
+    let dir = TestDir::new(&[]);
+    std::fs::create_dir(dir.path("data")).unwrap();
+    for (file, model) in [
+        ("data/en-train.txt", "en-train.model"),
+        ("eng.train", "eng.model"),
+        ("plain", "plain.model"),
+    ] {
+        dir.write(file, NER_CORPUS);
+        dir.run(&format!("train {file} -q --max-iterations 2"))
+            .success();
+        assert!(dir.path(model).is_file(), "{model}");
+    }
+    dir.run_with_stdin("train - -q --max-iterations 2", NER_CORPUS)
+        .success();
+    assert!(dir.path("dropchain.model").is_file());
+}
+
+#[test]
+fn a_model_that_exists_is_replaced_only_if_it_is_named() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("train.model", "mine")]);
+    for command in ["train train.conll", "tune train.conll --folds 2"] {
+        let message = dir.run(&format!("{command} -q")).failure();
+        let expected = "--model train.model: this file exists; name it with --model";
+        assert!(message.starts_with(expected), "{message}");
+        assert_eq!(dir.text("train.model"), "mine");
+    }
+    dir.run("train train.conll -m train.model -q --max-iterations 2")
+        .success();
+    assert_ne!(dir.bytes("train.model"), b"mine");
+}
+
+#[test]
+fn a_search_chooses_the_template_of_training() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    let tune = "tune train.conll --folds 2 --dropout 0 --l2 0.1 --max-iterations 3";
+    let run = dir.run(&format!("{tune} -m a"));
+    assert!(
+        run.stderr.contains("the labels are spans: template ner\n"),
+        "{}",
+        run.stderr
+    );
+    run.success();
+    dir.run(&format!("{tune} -t ner -m b -q")).success();
+    let [a, b] = ["a", "b"].map(|model| template(&dir, model));
+    assert_eq!(a, b);
+}
+
+#[test]
+fn a_seed_that_nothing_uses_is_noted() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    let train = "train train.conll -m m --max-iterations 2 --seed 4";
+    let note = "note: --seed 4 has no effect";
+    let run = dir.run(train);
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    run.success();
+    for option in [
+        "--algorithm ap",
+        "--noise monte-carlo",
+        "--warm-start online",
+        "-q",
+    ] {
+        let run = dir.run(&format!("{train} {option}"));
+        assert!(!run.stderr.contains(note), "{option}: {}", run.stderr);
+        run.success();
+    }
+}
+
+#[test]
+fn text_in_place_of_a_file_is_told_where_it_belongs() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    for command in ["tag", "explain"] {
+        let mut run = dir.command(&format!("{command} m"));
+        let output = run.arg("Ann's in Rome.").output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        let expected = format!(
+            "dropchain: Ann's in Rome.: no such file; to {command} this text: echo \
+             'Ann'\\''s in Rome.' | dropchain {command} m\n"
+        );
+        assert_eq!(message, expected);
+    }
+}
+
+#[test]
+fn swapped_arguments_are_named() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    assert_eq!(
+        dir.run("tag train.conll m").failure(),
+        "m is a model, train.conll is not; expected the model first: dropchain tag m train.conll"
+    );
+    dir.write("tagged", dir.run("tag m train.conll").success());
+    assert_eq!(
+        dir.run("compare train.conll m tagged").failure(),
+        "m is a model; expected predictions: dropchain tag m train.conll > m.tagged"
+    );
+}
+
+#[test]
+fn eval_and_compare_take_files_in_any_order() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    dir.write("tagged", dir.run("tag m train.conll").success());
+    dir.write("other", dir.text("tagged").replace(" O\n", " B-PER\n"));
+    let scores = |line: &str| dir.run(line).success();
+    assert_eq!(scores("eval m train.conll"), scores("eval train.conll m"));
+    let expected = scores("eval --predictions tagged train.conll");
+    for line in [
+        "eval tagged train.conll",
+        "eval train.conll tagged",
+        "eval --predictions train.conll tagged",
+    ] {
+        assert_eq!(scores(line), expected, "{line}");
+    }
+    let swapped = dir.run("eval train.conll other");
+    let notice = "other: scored as predictions for train.conll\n";
+    assert!(swapped.stderr.starts_with(notice), "{}", swapped.stderr);
+    let expected = scores("compare train.conll tagged other");
+    for line in [
+        "compare tagged train.conll other",
+        "compare tagged other train.conll",
+    ] {
+        assert_eq!(scores(line), expected, "{line}");
+    }
+}
