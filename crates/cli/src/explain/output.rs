@@ -86,7 +86,8 @@ pub fn page_beginning(model: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Labels explained: {model}</title>\n<style>\n{STYLE}{MARKS_STYLE}</style>\n</head>\n<body>\n\
+         <title>Labels explained: {model}</title>\n\
+         <style>\n{STYLE}{MARKS_STYLE}</style>\n</head>\n<body>\n\
          <main>\n<h1>Labels explained</h1>\n<p class=\"intro\">Model <code>{model}</code>. The \
          margin of a label is the score of the best label sequence minus that of the best one \
          with another label there, which is exp(margin) times less likely. Each reason is what a \
