@@ -45,8 +45,8 @@ def corpus(
     if columns is None:
         annotated = (("upos", "POS", "pos"), ("xpos", "TAG", "tag"))
         columns = [
-            column
-            for column, attribute, name in annotated
+            annotation
+            for annotation, attribute, name in annotated
             if name != label and all(doc.has_annotation(attribute) for doc in documents)
         ]
     names = [name for name in columns if name != "word"]
