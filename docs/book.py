@@ -90,7 +90,10 @@ class Page(HTMLParser):
 
 def broken_links(folder):
     """The links of the pages that lead nowhere in the book."""
-    paths = [path for path in folder.rglob("*.html") if path.name not in ("404.html", "print.html")]
+    # Pages of the program are files like others.
+    own = {path for path in folder.rglob("*.html") if (ROOT / path.relative_to(folder)).exists()}
+    own |= {folder / "404.html", folder / "print.html"}
+    paths = [path for path in folder.rglob("*.html") if path not in own]
     pages = {path: Page(path) for path in paths}
     for path, page in pages.items():
         for link in sorted(page.links):
