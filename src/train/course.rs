@@ -376,11 +376,11 @@ impl<'a> Course<'a> {
             }
         }
         // Early iterations may predict no span: patience does not count while the score is 0.
+        let has_score = self.state.best.as_ref().is_some_and(|best| best.mean > 0.0);
+        let waited = self.waited(number);
         self.patience_is_exhausted = !self.state.run.has_fixed_length
-            && self.state.best.as_ref().is_some_and(|best| {
-                let since = best.iteration.max(self.state.run.patience_start);
-                best.mean > 0.0 && number >= since.saturating_add(self.options.patience)
-            });
+            && has_score
+            && waited.is_some_and(|waited| waited >= self.options.patience);
         if self.patience_is_exhausted {
             ControlFlow::Break(())
         } else {
@@ -427,18 +427,22 @@ impl<'a> Course<'a> {
 
     /// Returns what development data show beside the score of an iteration.
     fn dev_details(&mut self, number: usize, dev: ScoredBias) -> DevDetails {
-        let run = &self.state.run;
-        let best_iteration = self
-            .state
-            .best
-            .as_ref()
-            .map_or(number, |best| best.iteration);
+        let best = self.state.best.as_ref();
+        let best_iteration = best.map_or(number, |best| best.iteration);
+        let waited = self.waited(number).unwrap_or(0);
         let scorer = self.scorer.as_mut();
         DevDetails {
             best_iteration,
-            waited: number.saturating_sub(best_iteration.max(run.patience_start)),
+            waited,
             types: scorer.map_or_else(Vec::new, |scorer| scorer.take_types(dev.recall_bias)),
         }
+    }
+
+    /// Returns the number of iterations since the best one, without those of the warm-up; `None`
+    /// during the warm-up.
+    fn waited(&self, number: usize) -> Option<usize> {
+        let best = self.state.best.as_ref()?;
+        number.checked_sub(best.iteration.max(self.state.run.patience_start))
     }
 
     /// Returns whether an iteration is one of the warm-up, which those with noise replace.
