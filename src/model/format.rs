@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub type Magic = [u8; 8];
 
 /// The first bytes of the model file of a tagger.
-pub(super) const MAGIC: &Magic = b"DROPCRF\n";
+pub const MAGIC: &Magic = b"DROPCRF\n";
 
 /// Version of the file format.
 pub const FORMAT_VERSION: u64 = 1;

@@ -131,7 +131,7 @@ pub use constraint::decoding_constraint;
 pub use file::Model;
 #[cfg(feature = "train")]
 pub use format::MAX_LABELS;
-pub use format::{AttributeKind, FORMAT_VERSION, Magic, Precision};
+pub use format::{AttributeKind, FORMAT_VERSION, MAGIC, Magic, Precision};
 pub use header::{Header, Provenance};
 pub use noise_exposure::NoiseExposure;
 pub use recall_bias::add_recall_bias;

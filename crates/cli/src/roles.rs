@@ -4,24 +4,25 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use dropchain::model::MAGIC;
 use dropchain::{Error, Result};
+use dropchain_documents::ModelKind;
 
 use crate::CommandResult;
 use crate::arguments::FileName;
 use crate::exit::CommandError;
 use crate::progress::notice;
 
-/// How models begin: taggers, classifiers, regressions, and those of CRFsuite.
-const MODELS: [&[u8]; 4] = [b"DROPCRF\n", b"DROPCLS\n", b"DROPREG\n", b"lCRF"];
-
 /// How many lines of two files are compared.
 const LINES: usize = 1000;
 
-/// Returns whether a file is a model.
+/// Returns whether a file is a model: of a tagger, of CRFsuite, or of documents.
 pub fn is_model(file: impl AsRef<Path>) -> bool {
     let mut beginning = Vec::new();
     let read = open(file.as_ref()).map(|file| file.take(8).read_to_end(&mut beginning));
-    read.is_some() && MODELS.iter().any(|model| beginning.starts_with(model))
+    let taggers = [MAGIC.as_slice(), dropchain_crfsuite::MAGIC];
+    read.is_some() && taggers.iter().any(|model| beginning.starts_with(model))
+        || ModelKind::of(file).is_some()
 }
 
 /// Returns whether a file has the columns of another and more, as predictions have those of the

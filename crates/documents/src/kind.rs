@@ -5,10 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use dropchain::error::{Error, Result};
-use dropchain::model::Magic;
-
-/// The first bytes of the model file of a tagger.
-const TAGGER: Magic = *b"DROPCRF\n";
+use dropchain::model::{MAGIC, Magic};
 
 /// What a model file of this crate is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +54,7 @@ impl ModelKind {
     pub(crate) fn check(self, path: &Path) -> Result<()> {
         let found = match (Self::of(path), magic_of(path)) {
             (Some(other), _) if other != self => other.what(),
-            (None, Some(magic)) if magic == TAGGER => "is a tagger",
+            (None, Some(magic)) if magic == *MAGIC => "is a tagger",
             _ => return Ok(()),
         };
         let message = format!("the model {found}; expected {}", self.name());
