@@ -4,6 +4,7 @@ use dropchain::Template;
 use dropchain::corpus::Corpus;
 use dropchain::label::{PlainLabels, Scheme};
 use dropchain::train::TrainOptions;
+use dropchain_layout::without_paint;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::report_text::{format_report, format_variations};
@@ -27,6 +28,11 @@ pub struct Outcome {
 impl Outcome {
     /// Returns a text of lines of at most `columns`, as far as words allow.
     pub fn text(&self, columns: usize) -> String {
+        without_paint(&self.painted_text(columns))
+    }
+
+    /// Returns the text with escape sequences for the colors of a terminal, and no others.
+    pub fn painted_text(&self, columns: usize) -> String {
         let mut text = format_report(&self.report, columns);
         if let Some(found) = &self.inconsistent {
             text.push_str(&format_variations(found, columns));

@@ -1,6 +1,6 @@
 //! What a check found, as text.
 
-use dropchain_layout::{at_place, format_table, printable, wrap_indented as wrap};
+use dropchain_layout::{Paint, at_place, format_table, printable, wrap_indented as wrap};
 
 use super::{CheckReport, Finding, LabelCount, Overlap, Role, Severity, Sizes, Variation};
 
@@ -10,39 +10,21 @@ const LABELS: usize = 20;
 /// Maximum number of characters of a label in a table.
 const LABEL_WIDTH: usize = 40;
 
-/// Formats a report.
+/// Formats a report, painted.
 pub(super) fn format_report(report: &CheckReport, columns: usize) -> String {
     let roles: Vec<Role> = report.sizes.iter().map(|sizes| sizes.role).collect();
-    let mut text = format_sizes(&report.sizes);
-    text.push('\n');
-    for overlap in &report.overlaps {
-        let all = report.sizes.iter().find(|sizes| sizes.role == overlap.role);
-        let all = all.map_or(0, |sizes| sizes.sentences);
-        let Overlap {
-            role,
-            other,
-            sentences,
-            long,
-        } = overlap;
-        text.push_str(&match sentences {
-            0 => format!("no sentence of {role} is in {other}\n"),
-            _ => wrap(
-                &format!(
-                    "sentences of {role} that are in {other}, too: {sentences} ({}), {long} of \
-                     them with 5 tokens or more",
-                    percent(*sentences, all)
-                ),
-                "",
-                columns,
-            ),
-        });
-    }
+    let mut text = title("Corpora") + &format_sizes(&report.sizes) + "\n";
     if !report.overlaps.is_empty() {
+        text.push_str(&title("Overlap"));
+        for overlap in &report.overlaps {
+            text.push_str(&format_overlap(overlap, report, columns));
+        }
         text.push('\n');
     }
     let labels = &report.labels;
     if !labels.labels.is_empty() {
-        text.push_str(&format!("labels: {}\n", labels.read_as));
+        text.push_str(&title("Labels"));
+        text.push_str(&format!("{}\n", labels.read_as));
         text.push_str(&wrap(&printable(&labels.reason), "  ", columns));
         text.push('\n');
         text.push_str(&format_counts("spans of type", &labels.types, &roles));
@@ -50,6 +32,32 @@ pub(super) fn format_report(report: &CheckReport, columns: usize) -> String {
     }
     text.push_str(&format_findings(&report.findings, columns));
     text
+}
+
+/// Returns the line above a section.
+pub(super) fn title(name: &str) -> String {
+    Paint::Title.on(name) + "\n"
+}
+
+fn format_overlap(overlap: &Overlap, report: &CheckReport, columns: usize) -> String {
+    let Overlap {
+        role,
+        other,
+        sentences,
+        long,
+    } = overlap;
+    if *sentences == 0 {
+        let mark = Paint::Good.on("✔");
+        return format!("{mark} no sentence of {role} is in {other}\n");
+    }
+    let all = report.sizes.iter().find(|sizes| sizes.role == *role);
+    let share = percent(*sentences, all.map_or(0, |sizes| sizes.sentences));
+    let text = format!(
+        "{} sentences of {role} that are in {other}, too: {sentences} ({share}), {long} of them \
+         with 5 tokens or more",
+        Paint::Warning.on("⚠")
+    );
+    wrap(&text, "", columns)
 }
 
 fn format_sizes(all: &[Sizes]) -> String {
@@ -123,19 +131,20 @@ fn format_counts(name: &str, counts: &[LabelCount], roles: &[Role]) -> String {
 }
 
 fn format_findings(findings: &[Finding], columns: usize) -> String {
+    let mut text = title("Problems");
     if findings.is_empty() {
-        return "no problems found\n".to_owned();
+        return text + &Paint::Good.on("✔") + " No problems found\n";
     }
-    let count = |severity| findings.iter().filter(|f| f.severity == severity).count();
-    let mut text = format!(
-        "kinds of errors: {}, of warnings: {}, of notices: {}\n",
-        count(Severity::Error),
-        count(Severity::Warning),
-        count(Severity::Notice)
-    );
+    let severities = [Severity::Error, Severity::Warning, Severity::Notice].into_iter();
+    let counts = severities.filter_map(|severity| {
+        let count = findings.iter().filter(|f| f.severity == severity).count();
+        let kinds = if count == 1 { "kind" } else { "kinds" };
+        (count > 0).then(|| format!("{count} {kinds} of {}", severity.name()))
+    });
+    text.push_str(&format!("{}\n", counts.collect::<Vec<_>>().join(", ")));
     for finding in findings {
         let title = finding.kind.title();
-        let line = format!("{}: {title}: {}", finding.severity.name(), finding.count);
+        let line = format!("{}: {title}: {}", heading(finding.severity), finding.count);
         text.push('\n');
         text.push_str(&wrap(&line, "", columns));
         for example in &finding.examples {
@@ -151,9 +160,20 @@ fn format_findings(findings: &[Finding], columns: usize) -> String {
     text
 }
 
+/// Returns a severity with its mark.
+fn heading(severity: Severity) -> String {
+    let (mark, paint) = match severity {
+        Severity::Error => ('✘', Paint::Bad),
+        Severity::Warning => ('⚠', Paint::Warning),
+        Severity::Notice => ('ℹ', Paint::Notice),
+    };
+    paint.on(&format!("{mark} {}", severity.name()))
+}
+
 /// Formats phrases whose labels differ.
 pub(super) fn format_variations(variations: &[Variation], columns: usize) -> String {
-    let mut text = "\nphrases with different labels, the most suspicious first\n".to_owned();
+    let mut text = "\n".to_owned() + &title("Phrases with different labels");
+    text.push_str("the most suspicious first\n");
     for (i, variation) in variations.iter().enumerate() {
         let context = match variation.same_context {
             true => " (next to the same words)",

@@ -3,9 +3,10 @@
 use dropchain::Corpus;
 use dropchain::label::Span;
 use dropchain_analysis::{SpanError, compare_spans, label_errors};
-use dropchain_layout::{printable, snippet, wrap_indented as wrap};
+use dropchain_layout::{Paint, printable, snippet, wrap_indented as wrap};
 use serde::Serialize;
 
+use super::report_text::title;
 use super::{LabelReport, SuspiciousSentence};
 
 /// Maximum number of differences of a sentence that are listed.
@@ -55,9 +56,13 @@ pub(super) fn format_suspicious(
     labels: &LabelReport,
     columns: usize,
 ) -> String {
-    let mut text = "\nsuspicious annotation: the probabilities are those of models that did not \
-                    see\nthe sentence; the worst token is in brackets\n"
-        .to_owned();
+    let mut text = "\n".to_owned() + &title("Suspicious annotation");
+    text.push_str(&wrap(
+        "probabilities are those of models that did not see the sentence; the worst token is in \
+         brackets",
+        "",
+        columns,
+    ));
     for (i, found) in found.iter().enumerate() {
         text.push('\n');
         text.push_str(&format_sentence(i + 1, found, (corpus, labels), columns));
@@ -82,7 +87,9 @@ fn format_sentence(
     let mut text = format!("{number}. {place}\n");
     let wrap = |text: &str| wrap(text, "   ", columns);
     if !words.is_empty() {
-        text.push_str(&wrap(&snippet(&words, t, t + 1)));
+        text.push_str(&wrap(&snippet(&words, (t, t + 1), |_| {
+            Some(Paint::Warning)
+        })));
     }
     text.push_str(&wrap(&format!(
         "is {} (p = {}), predicted {} (p = {})",

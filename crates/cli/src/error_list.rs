@@ -1,6 +1,7 @@
 //! The errors of an evaluation, in their sentences.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use clap::Args;
 use dropchain::Sentence;
@@ -9,7 +10,7 @@ use dropchain_analysis::{ErrorKind, SpanError, compare_spans, label_errors};
 use dropchain_options::named;
 use serde::Serialize;
 
-use dropchain_layout::{at_place, printable, snippet, wrap_indented};
+use dropchain_layout::{Paint, at_place, printable, snippet, wrap_indented};
 
 use crate::terminal::columns;
 
@@ -129,6 +130,12 @@ struct ListedSpan {
     text: String,
 }
 
+impl ListedSpan {
+    fn tokens(&self) -> Range<usize> {
+        self.token_start..self.token_end
+    }
+}
+
 impl ErrorList {
     fn add(&mut self, sentence: &Sentence, error: &SpanError<'_>) {
         let spans = || error.gold.iter().chain(&error.predicted);
@@ -163,7 +170,7 @@ impl ErrorList {
         });
     }
 
-    /// Formats the errors by kind.
+    /// Formats the errors by kind, painted.
     pub fn format(&self, encodes_spans: bool) -> String {
         let total: usize = self.counts.values().sum();
         let mut text = format!("errors: {total}\n");
@@ -175,6 +182,7 @@ impl ErrorList {
                 (ErrorKind::WrongType, false) => "wrong label".to_owned(),
                 _ => kind.words(),
             };
+            let name = paint(kind).on(&name);
             text.push_str(&format!("\n{name}: {count}\n"));
             for error in self.listed.iter().filter(|error| error.kind == kind) {
                 text.push_str(&error.format());
@@ -195,19 +203,47 @@ impl ListedError {
             Some(line) => format!("{}:{line}", self.file),
             None => self.file.clone(),
         };
-        let describe = |span: &Option<ListedSpan>| match span {
-            Some(span) => format!("{} '{}'", span.r#type, span.text),
-            None => "nothing".to_owned(),
+        let what = match (&self.gold, &self.predicted) {
+            (Some(gold), Some(predicted)) if gold.tokens() == predicted.tokens() => {
+                let [gold, predicted] = [&gold.r#type, &predicted.r#type];
+                format!("gold {gold}, predicted {predicted}")
+            }
+            (gold, predicted) => {
+                let describe = |span: &Option<ListedSpan>| match span {
+                    Some(span) => format!("{} '{}'", span.r#type, span.text),
+                    None => "nothing".to_owned(),
+                };
+                format!("gold {}, predicted {}", describe(gold), describe(predicted))
+            }
         };
-        let [gold, predicted] = [describe(&self.gold), describe(&self.predicted)];
-        let what = printable(&format!("gold {gold}, predicted {predicted}"));
         let spans = || self.gold.iter().chain(&self.predicted);
         let start = spans().map(|span| span.token_start).min().unwrap_or(0);
         let end = spans().map(|span| span.token_end).max().unwrap_or(0);
         let words: Vec<&str> = self.tokens.iter().map(String::as_str).collect();
+        let [is_gold, is_predicted] = [&self.gold, &self.predicted]
+            .map(|span| move |t| span.as_ref().is_some_and(|span| span.tokens().contains(&t)));
+        let snippet = snippet(&words, (start, end), |t| {
+            match (is_gold(t), is_predicted(t)) {
+                (true, true) => Some(paint(ErrorKind::WrongType)),
+                (true, false) => Some(paint(ErrorKind::Missed)),
+                (false, true) => Some(paint(ErrorKind::Spurious)),
+                (false, false) => None,
+            }
+        });
         let columns = columns();
-        at_place(&printable(&place), &what, "  ", columns)
-            + &wrap_indented(&snippet(&words, start, end), "      ", columns)
+        at_place(&printable(&place), &printable(&what), "  ", columns)
+            + &wrap_indented(&snippet, "      ", columns)
+    }
+}
+
+/// Returns the paint of a kind of errors, also of tokens that a span lacks or should not have.
+fn paint(kind: ErrorKind) -> Paint {
+    match kind {
+        ErrorKind::Missed => Paint::Warning,
+        ErrorKind::Spurious => Paint::Bad,
+        ErrorKind::WrongType | ErrorKind::WrongBoundary | ErrorKind::WrongTypeAndBoundary => {
+            Paint::Notice
+        }
     }
 }
 

@@ -24,7 +24,9 @@ use crate::progress::notice;
 use crate::roles::Scoring;
 use crate::template_arguments::DocumentArguments;
 use crate::terminal::{Rates, damage_table};
-use crate::{CommandError, CommandResult, json_line, print, print_json, print_report};
+use crate::{
+    CommandError, CommandResult, json_line, print, print_json, print_painted, print_report,
+};
 
 /// Maximum number of rows in the confusion table.
 const CONFUSIONS: usize = 30;
@@ -141,11 +143,11 @@ impl EvalCommand {
         }
         match self.json {
             true => print_json(&self.json(&evaluation, errors)?),
-            false => print(&self.text(&evaluation, errors.as_ref())),
+            false => self.print(&evaluation, errors.as_ref()),
         }
     }
 
-    fn text(&self, evaluation: &Evaluation, errors: Option<&ErrorList>) -> String {
+    fn print(&self, evaluation: &Evaluation, errors: Option<&ErrorList>) -> CommandResult {
         let mut text = evaluation.to_string();
         if self.per_label {
             text.push('\n');
@@ -155,11 +157,11 @@ impl EvalCommand {
             text.push('\n');
             text.push_str(&evaluation.confusion_table(CONFUSIONS));
         }
-        if let Some(errors) = errors {
-            text.push('\n');
-            text.push_str(&errors.format(evaluation.has_spans()));
+        print(&text)?;
+        match errors {
+            None => Ok(()),
+            Some(errors) => print_painted(&format!("\n{}", errors.format(evaluation.has_spans()))),
         }
-        text
     }
 
     fn json(&self, evaluation: &Evaluation, errors: Option<ErrorList>) -> Result<String> {

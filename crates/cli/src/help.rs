@@ -8,11 +8,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use clap_complete::{Shell, generate};
 use clap_mangen::{Man, generate_to};
 use dropchain::{Error, Result};
+use dropchain_layout::Paint;
 use dropchain_options::{algorithms, misplaced};
 use dropchain_tune::Axis;
 
@@ -282,6 +284,15 @@ fn first_example(command: &Command) -> Option<String> {
     let mut lines = help.lines().map(str::trim);
     let example = lines.find(|line| line.contains(command.get_bin_name().unwrap_or_default()))?;
     Some(format!("for example: {example}"))
+}
+
+/// Returns the styles of help and errors: those of clap, with colors that are legible whatever those
+/// of the terminal.
+pub fn styles() -> Styles {
+    Styles::styled()
+        .error(Paint::Bad.style())
+        .invalid(Paint::Warning.style())
+        .valid(Paint::Good.style())
 }
 
 /// Prints help, or what is wrong with the arguments of `program` in the form of other errors, and

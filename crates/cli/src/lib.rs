@@ -60,7 +60,7 @@ use team::Team;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
-#[command(name = "dropchain", version, propagate_version = true)]
+#[command(name = "dropchain", version, propagate_version = true, styles = help::styles())]
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
@@ -118,6 +118,15 @@ fn print(text: &str) -> CommandResult {
 /// Writes results as JSON to standard output. Text of files cannot control the terminal.
 fn print_json(json: &str) -> CommandResult {
     print_exact(&printable_json(json))
+}
+
+/// Prints text with paint, which only a terminal gets. The text of files in it is
+/// [printable](dropchain_layout::printable).
+fn print_painted(text: &str) -> CommandResult {
+    anstream::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .map_err(stdout_error)
 }
 
 /// Writes a page to standard output, exactly.

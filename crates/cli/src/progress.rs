@@ -4,11 +4,10 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::builder::styling::{AnsiColor, Color, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::terminal;
-use dropchain_layout::{printable_lines, wrap};
+use dropchain_layout::{Paint, printable_lines, wrap};
 
 /// Whether nothing is printed to standard error, since another process of the run does so.
 static IS_MUTED: AtomicBool = AtomicBool::new(false);
@@ -25,24 +24,29 @@ const BAR: &str = "{spinner} {elapsed} {bar:10} {pos}/{len}, {eta} left  {wide_m
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;
 
+/// What warnings begin with.
+const WARNING: &str = "warning:";
+
 /// Prints a line to standard error, ignoring write errors.
 pub fn notice(text: &str) {
     if IS_MUTED.load(Ordering::Relaxed) {
         return;
     }
-    let _ = writeln!(std::io::stderr().lock(), "{}", formatted(text));
+    let text = formatted(text);
+    let text = match text.strip_prefix(WARNING) {
+        Some(rest) => Paint::Warning.on(WARNING) + rest,
+        None => text,
+    };
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
 /// Prints why `program` failed: like a notice, on a terminal with its name in the style of errors.
 pub fn failure(program: &str, message: &str) {
-    const STYLE: Style = Style::new()
-        .bold()
-        .fg_color(Some(Color::Ansi(AnsiColor::Red)));
     if IS_MUTED.load(Ordering::Relaxed) {
         return;
     }
     let text = formatted(&format!("{program}: {message}"));
-    let styled = text.replacen(program, &format!("{STYLE}{program}{STYLE:#}"), 1);
+    let styled = text.replacen(program, &Paint::Bad.on(program), 1);
     let _ = writeln!(anstream::stderr().lock(), "{styled}");
 }
 

@@ -34,7 +34,7 @@ fn a_sound_corpus_is_described_and_passes() {
         .success();
     for line in [
         "sentences ",
-        "labels: IOB2, 5 labels",
+        "IOB2, 5 labels",
         "no sentence of dev is in train",
     ] {
         assert!(text.contains(line), "{line} in {text}");

@@ -1,6 +1,9 @@
 //! Texts of results in columns: lines that fit, cells that are cut or padded, tables. Characters
 //! are as wide as terminals draw them, and none of them moves the cursor.
 
+mod paint;
+
+pub use paint::{Paint, ground, without_paint};
 pub use textwrap::core::display_width as width;
 
 use std::borrow::Cow;
@@ -132,8 +135,12 @@ pub fn at_place(place: &str, text: &str, indent: &str, columns: usize) -> String
     }
 }
 
-/// Returns some words around tokens `start..end`, which are in brackets.
-pub fn snippet(words: &[&str], start: usize, end: usize) -> String {
+/// Returns some words around tokens `start..end`, which are in brackets and painted.
+pub fn snippet(
+    words: &[&str],
+    (start, end): (usize, usize),
+    paint: impl Fn(usize) -> Option<Paint>,
+) -> String {
     const CONTEXT: usize = 6;
     const MARKED: usize = 12;
     let (first, last) = (
@@ -145,10 +152,11 @@ pub fn snippet(words: &[&str], start: usize, end: usize) -> String {
         parts.push("…".to_owned());
     }
     parts.extend(words[first..start].iter().map(|word| printable(word)));
-    let mut marked: Vec<String> = words[start..end]
-        .iter()
-        .map(|word| printable(word))
-        .collect();
+    let painted = |t: usize| {
+        let word = printable(words[t]);
+        paint(t).map_or(word.clone(), |paint| paint.on(&word))
+    };
+    let mut marked: Vec<String> = (start..end).map(painted).collect();
     if marked.len() > MARKED {
         let rest = marked.split_off(marked.len() - MARKED / 2);
         marked.truncate(MARKED / 2);
@@ -239,9 +247,13 @@ mod tests {
     fn snippets_mark_tokens_among_their_neighbors() {
         let words: Vec<String> = (0..30).map(|i| i.to_string()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let text = snippet(&words, 10, 12);
+        let text = snippet(&words, (10, 12), |_| None);
         assert_eq!(text, "… 4 5 6 7 8 9 [10 11] 12 13 14 15 16 17 …");
-        assert_eq!(snippet(&words, 0, 30), "[0 1 2 3 4 5 … 24 25 26 27 28 29]");
-        assert_eq!(snippet(&["a\u{1b}[0m"], 0, 1), "[a\\u{1b}[0m]");
+        let all = snippet(&words, (0, 30), |_| None);
+        assert_eq!(all, "[0 1 2 3 4 5 … 24 25 26 27 28 29]");
+        let hostile = snippet(&["a\u{1b}[0m"], (0, 1), |_| None);
+        assert_eq!(hostile, "[a\\u{1b}[0m]");
+        let painted = snippet(&["a", "b"], (0, 1), |_| Some(Paint::Bad));
+        assert_eq!(painted, format!("[{}] b", Paint::Bad.on("a")));
     }
 }

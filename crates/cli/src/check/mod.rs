@@ -23,7 +23,7 @@ use super::progress::{Progress, notice};
 use super::template_arguments::template_for;
 use super::template_arguments::{TemplateLimits, load_template, template_files};
 use super::terminal::columns;
-use super::{interrupt, print_report};
+use super::{interrupt, json_line, print_json, print_painted};
 use fold_reporter::FoldReporter;
 
 /// Check corpora before training: sizes, labels, mistakes in files and annotation
@@ -136,7 +136,10 @@ impl CheckCommand {
             suspicious,
             corpus,
         };
-        print_report(self.json, &outcome, || outcome.text(columns()))?;
+        match self.json {
+            true => print_json(&json_line(&outcome)?)?,
+            false => print_painted(&outcome.painted_text(columns()))?,
+        }
         self.verdict(&outcome.report)
     }
 

@@ -14,7 +14,9 @@ use std::fmt::Write;
 use dropchain::Result;
 use dropchain::corpus::{SentenceWriter, Tagged, WriteFormat, WriteOptions};
 
-use super::color::ansi;
+use dropchain_layout::ground;
+
+use crate::marks::hue;
 
 /// One sentence per line, with spans in brackets or a tag after each word.
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,7 +130,7 @@ fn displayed(c: char) -> char {
 fn start_color(buffer: &mut String, kind: &str, color: bool) {
     if color {
         // Writing to a string cannot fail.
-        let _ = write!(buffer, "\x1b[{}m", ansi(kind));
+        let _ = write!(buffer, "{}", ground(hue(kind)));
     }
 }
 
@@ -247,10 +249,11 @@ mod tests {
             json,
             &["B-PER", "O", "B-LOC"],
         );
-        let expected = "\x1b[34m[PER Ann]\x1b[0m \u{fffd}\\[31m \x1b[31m[LOC Rome]\x1b[0m\n";
+        let expected = "\x1b[38;5;16m\x1b[48;5;183m[PER Ann]\x1b[0m \u{fffd}\\[31m \
+                        \x1b[38;5;16m\x1b[48;5;223m[LOC Rome]\x1b[0m\n";
         assert_eq!(out, expected);
         let out = one(&color(tags()), Format::Conll, "Ann\n", &["PROPN"]);
-        assert_eq!(out, "Ann\x1b[34m/PROPN\x1b[0m\n");
+        assert_eq!(out, "Ann\x1b[38;5;16m\x1b[48;5;183m/PROPN\x1b[0m\n");
         for (options, expected) in [(spans(), "[\u{fffd} a]\n"), (tags(), "a/B-\u{fffd}\n")] {
             assert_eq!(one(&options, Format::Conll, "a\n", &["B-\u{9b}"]), expected);
         }

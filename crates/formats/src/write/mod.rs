@@ -2,7 +2,6 @@
 
 mod annotated_text;
 mod brat;
-mod color;
 mod html;
 mod inline;
 mod inline_xml;
