@@ -288,7 +288,7 @@ fn requests_that_cannot_be_answered_say_why_with_a_status() {
     assert!(
         tag("?best=1", "{}")
             .error(400)
-            .contains("unknown option \"best\"")
+            .contains("/tag has no option \"best\"; its options are model")
     );
     for (body, message) in [
         ("[]", "expected a JSON object with one of the keys"),
@@ -463,6 +463,40 @@ fn other_hosts_and_origins_are_rejected_unless_they_are_allowed() {
     assert_eq!(
         preflight.header("access-control-allow-headers"),
         Some("content-type")
+    );
+}
+
+#[test]
+fn labels_are_explained_as_by_the_program() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, "m");
+    let answer = server
+        .post("/explain", "{\"text\": \"Ann left Rome.\"}")
+        .success();
+    let line = dir.run_with_stdin("explain m --output json --top 8", "Ann left Rome.\n");
+    let line = line.success();
+    assert_eq!(
+        answer,
+        format!(
+            "{{\"version\":1,\"model\":\"m\",\"sentences\":[{}]}}\n",
+            line.trim()
+        )
+    );
+    let known = "{\"tokens\": [\"Ann\", \"left\"], \"known\": [\"B-LOC\", null]}";
+    let answer = server.post("/explain?forced=known", known).json();
+    let sentence = &answer["sentences"][0];
+    assert_eq!(sentence["labels"][0], "B-LOC");
+    assert_eq!(sentence["explanations"][0].get("margin"), None);
+    let long = json!({"tokens": vec!["a"; 1001]}).to_string();
+    let error = server.post("/explain", &long).error(422);
+    assert_eq!(
+        error,
+        "a sentence of 1001 tokens; expected at most 1000 to explain"
+    );
+    let error = server.post("/explain?nbest=2", "{}").error(400);
+    assert!(
+        error.contains("/explain has no option \"nbest\""),
+        "{error}"
     );
 }
 

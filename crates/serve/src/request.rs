@@ -76,8 +76,40 @@ pub fn json_response(body: impl Into<Bytes>) -> Response {
     ([(CONTENT_TYPE, JSON)], body.into()).into_response()
 }
 
-/// The options that there are.
-const NAMES: &str = "model, marginals, nbest, constrain, scheme, forced and offsets";
+/// What is to be done with the sentences of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Tag them.
+    Tag,
+    /// Tag them, and explain their labels.
+    Explain,
+}
+
+impl Task {
+    /// Its address.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Tag => "/tag",
+            Self::Explain => "/explain",
+        }
+    }
+
+    /// The options that it has.
+    pub fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Tag => &[
+                "model",
+                "constrain",
+                "forced",
+                "marginals",
+                "nbest",
+                "scheme",
+                "offsets",
+            ],
+            Self::Explain => &["model", "constrain", "forced"],
+        }
+    }
+}
 
 /// Maximum number of best label sequences. `tag` has no such limit.
 const MAX_NBEST: usize = 1000;
@@ -104,13 +136,18 @@ pub struct RequestOptions {
 }
 
 impl RequestOptions {
-    /// Parses a query string.
-    pub fn parse(query: &str) -> Result<Self, ApiError> {
+    /// Parses a query string of a task.
+    pub fn parse(task: Task, query: &str) -> Result<Self, ApiError> {
         let mut options = Self::default();
         let mut seen = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if seen.contains(&name) {
                 let message = format!("the option {name:?} is given twice");
+                return Err(ApiError::bad_request(message));
+            }
+            if !task.options().contains(&&*name) {
+                let (path, names) = (task.path(), task.options().join(", "));
+                let message = format!("{path} has no option {name:?}; its options are {names}");
                 return Err(ApiError::bad_request(message));
             }
             options.set(&name, &value)?;
@@ -147,8 +184,8 @@ impl RequestOptions {
                 let units = |_| expected("chars, bytes or utf16");
                 self.offsets = value.parse().map_err(units)?;
             }
-            "forced" => {
-                // A key is cheap to repeat, and its labels are not.
+            _ => {
+                // Those of `forced`. A key is cheap to repeat, and its labels are not.
                 for key in value.split(',').map(str::to_owned) {
                     if self.forced.contains(&key) {
                         let message = format!("option \"forced\": the key {key:?} occurs twice");
@@ -159,10 +196,6 @@ impl RequestOptions {
                     }
                     self.forced.push(key);
                 }
-            }
-            _ => {
-                let message = format!("unknown option {name:?}; the options are {NAMES}");
-                return Err(ApiError::bad_request(message));
             }
         }
         Ok(())
@@ -458,15 +491,14 @@ mod tests {
 
     #[test]
     fn options_are_those_of_the_query() {
-        let options =
-            RequestOptions::parse("model=a%2Eb&marginals&nbest=3&forced=x%2Cy&offsets=utf16");
-        let options = options.unwrap();
+        let parse = |query| RequestOptions::parse(Task::Tag, query);
+        let options = parse("model=a%2Eb&marginals&nbest=3&forced=x%2Cy&offsets=utf16").unwrap();
         assert_eq!(options.model.as_deref(), Some("a.b"));
         assert!(options.tag.marginals && options.tag.probability && options.tag.constrain);
         assert_eq!(options.tag.nbest, 3);
         assert_eq!(options.forced, ["x", "y"]);
         assert_eq!(options.offsets, OffsetUnit::Utf16);
-        let options = RequestOptions::parse("").unwrap();
+        let options = parse("").unwrap();
         assert_eq!(options.tag, TagOptions::default());
     }
 
@@ -505,12 +537,24 @@ mod tests {
                  \"1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\"",
             ),
         ] {
-            assert_eq!(RequestOptions::parse(query).unwrap_err().message, message);
+            let error = RequestOptions::parse(Task::Tag, query).unwrap_err();
+            assert_eq!(error.message, message);
         }
-        let unknown = RequestOptions::parse("marginal=true").unwrap_err().message;
-        assert!(
-            unknown.contains("\"marginal\"; the options are model"),
-            "{unknown}"
-        );
+        for (task, query, message) in [
+            (
+                Task::Tag,
+                "marginal=true",
+                "/tag has no option \"marginal\"; its options are model, constrain, forced, \
+                 marginals, nbest, scheme, offsets",
+            ),
+            (
+                Task::Explain,
+                "nbest=2",
+                "/explain has no option \"nbest\"; its options are model, constrain, forced",
+            ),
+        ] {
+            let error = RequestOptions::parse(task, query).unwrap_err();
+            assert_eq!(error.message, message);
+        }
     }
 }

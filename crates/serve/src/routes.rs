@@ -20,15 +20,20 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::ServeOptions;
 use crate::models::{ModelState, Models, lock};
-use crate::request::{ApiError, JSON, RequestOptions, json_response};
+use crate::request::{ApiError, JSON, RequestOptions, Task, json_response};
 use crate::tagging::{RESPONSE_UNITS, Workers, admit, answer, read_body};
 use crate::unread::SharedBody;
 
 /// The addresses.
-const PATHS: [&str; 6] = [TAG, "/models", "/health", "/metrics", "/openapi.json", "/"];
-
-/// The address that tags.
-const TAG: &str = "/tag";
+const PATHS: [&str; 7] = [
+    "/tag",
+    "/explain",
+    "/models",
+    "/health",
+    "/metrics",
+    "/openapi.json",
+    "/",
+];
 
 /// The page for people, with the style and the script of its marks.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
@@ -85,7 +90,8 @@ pub fn router(app: &Arc<App>) -> Router {
     };
     Router::new()
         .route("/", get(page))
-        .route(TAG, post(tag))
+        .route("/tag", post(tag))
+        .route("/explain", post(explain))
         .route("/models", get(models))
         .route("/health", get(health))
         .route("/metrics", get(metrics))
@@ -143,10 +149,18 @@ fn preflight() -> Response {
     (StatusCode::NO_CONTENT, allowed).into_response()
 }
 
-/// Answers a request to tag, by the model that is there when its headers are.
 async fn tag(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
+    answer_with(Task::Tag, &app, request).await
+}
+
+async fn explain(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
+    answer_with(Task::Explain, &app, request).await
+}
+
+/// Answers a request by the model that is there when its headers are.
+async fn answer_with(task: Task, app: &App, request: Request) -> Result<Response, ApiError> {
     let deadline = Instant::now() + app.options.timeout;
-    let options = RequestOptions::parse(request.uri().query().unwrap_or_default())?;
+    let options = RequestOptions::parse(task, request.uri().query().unwrap_or_default())?;
     let served = app.models.find(options.model.as_deref())?;
     let (name, model) = (
         served.file.name.clone(),
@@ -161,7 +175,7 @@ async fn tag(State(app): State<Arc<App>>, request: Request) -> Result<Response, 
     let limits = app.options.clone();
     let answer = app.workers.run(move |is_abandoned| {
         let model = (name.as_str(), &model.tagger);
-        answer(&body, model, &options, &limits, is_abandoned)
+        answer(task, &body, model, (&options, &limits), is_abandoned)
     });
     let answer = timeout_at(deadline, answer).await.map_err(|_| {
         let seconds = app.options.timeout.as_secs_f64();
@@ -211,7 +225,7 @@ async fn not_found(uri: Uri) -> ApiError {
 async fn not_allowed(method: Method, uri: Uri) -> impl IntoResponse {
     let path = uri.path();
     let methods = match path {
-        TAG => "POST, OPTIONS",
+        "/tag" | "/explain" => "POST, OPTIONS",
         _ => "GET, HEAD, OPTIONS",
     };
     let message = format!("{method} is not possible for {path}; expected {methods}");
@@ -499,28 +513,23 @@ mod tests {
         let described = description["paths"].as_object().unwrap();
         assert_eq!(described.len(), PATHS.len());
         assert!(PATHS.iter().all(|path| described.contains_key(*path)));
-        let options = described[TAG]["post"]["parameters"].as_array().unwrap();
-        for option in options {
-            let name = option["name"].as_str().unwrap();
-            let schema = &option["schema"];
-            let value = schema["default"].to_string();
-            let value = match &schema["enum"][0] {
-                serde_json::Value::String(first) => first,
-                _ => value.trim_matches('"'),
-            };
-            let value = if value == "null" { "x" } else { value };
-            assert!(
-                RequestOptions::parse(&format!("{name}={value}")).is_ok(),
-                "{name}={value}"
-            );
-        }
-        let unknown = RequestOptions::parse("?").unwrap_err().message;
-        let (_, known) = unknown.split_once("the options are ").unwrap();
-        for name in known.split([',', ' ']).filter(|n| !["", "and"].contains(n)) {
-            assert!(
-                options.iter().any(|option| option["name"] == name),
-                "{name}"
-            );
+        for task in [Task::Tag, Task::Explain] {
+            let options = &described[task.path()]["post"]["parameters"];
+            let mut names = Vec::new();
+            for option in options.as_array().unwrap() {
+                let name = option["name"].as_str().unwrap();
+                let schema = &option["schema"];
+                let value = schema["default"].to_string();
+                let value = match &schema["enum"][0] {
+                    serde_json::Value::String(first) => first,
+                    _ => value.trim_matches('"'),
+                };
+                let value = if value == "null" { "x" } else { value };
+                let query = format!("{name}={value}");
+                assert!(RequestOptions::parse(task, &query).is_ok(), "{query}");
+                names.push(name);
+            }
+            assert_eq!(names, task.options());
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Answering a request to tag, from its body to that of the response, on a bounded number of
-//! threads.
+//! Answering a request to tag or to explain, from its body to that of the response, on a bounded
+//! number of threads.
 
 use std::sync::Arc;
 
@@ -7,18 +7,26 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
 use dropchain::Sentence;
 use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
-use dropchain::tag::{Condition, NamedTagging, TagDocuments, Tagger};
+use dropchain::label::Labeling;
+use dropchain::tag::{Condition, NamedTagging, TagDocuments, TagInput, Tagger};
+use dropchain_analysis::{ExplainedSentence, ExplainedTokens, Explanation, words_to_explain};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
 use crate::ServeOptions;
-use crate::request::{ApiError, RequestOptions, TagRequest};
+use crate::request::{ApiError, RequestOptions, TagRequest, Task};
 
 /// Maximum number of tokens of a sentence times that of its best label sequences: nothing ends the
 /// search for them but its end.
 const MAX_NBEST_TOKENS: usize = 1_000_000;
+
+/// Maximum number of tokens of a sentence whose labels are explained.
+const MAX_EXPLAINED: usize = 1000;
+
+/// Number of parts of each margin; the others are summed.
+const PARTS: usize = 8;
 
 /// The version of the answer, raised when something in it changes its place or meaning.
 const VERSION: u32 = 1;
@@ -26,7 +34,7 @@ const VERSION: u32 = 1;
 /// The least bytes of a marginal in a response: `"O":1,`.
 const LEAST_MARGINAL: usize = 6;
 
-/// The answer to a request to tag.
+/// The answer to a request to tag or to explain.
 #[derive(Debug, Default)]
 pub struct Answer {
     /// The body of the response.
@@ -36,6 +44,9 @@ pub struct Answer {
     /// Number of tokens.
     pub tokens: u64,
 }
+
+/// A sentence, what the tagger knows of it, and the labels and spans that are known.
+type ToTag<'a> = (&'a Sentence, TagInput<'a>, Option<Condition>);
 
 impl Answer {
     fn push(&mut self, json: &str) {
@@ -68,6 +79,48 @@ impl Answer {
         Ok(())
     }
 
+    /// Writes the labels of a sentence as a line.
+    fn tag(
+        &mut self,
+        tagger: &Tagger,
+        (sentence, input, condition): ToTag<'_>,
+        options: &RequestOptions,
+        (scheme, format): (&Labeling, &WriteOptions),
+    ) -> Result<(), ApiError> {
+        let tag = options.tag;
+        let tagging = tagger.with_workspace(|workspace| match &condition {
+            None => tagger.tag_with(input, tag, workspace),
+            Some(condition) => tagger.tag_given(input, condition, tag, workspace),
+        })?;
+        let tagging = NamedTagging::new(tagger, tagging, scheme);
+        let mut writer = Writer::new(&mut self.body, "the response", format)?;
+        Ok(writer.write(&tagging.tagged(sentence))?)
+    }
+
+    /// Writes why a sentence has its labels, as a line.
+    fn explain(
+        &mut self,
+        tagger: &Tagger,
+        (sentence, input, condition): ToTag<'_>,
+        options: &RequestOptions,
+    ) -> Result<(), ApiError> {
+        if sentence.len() > MAX_EXPLAINED {
+            return Err(ApiError::unprocessable(format!(
+                "a sentence of {} tokens; expected at most {MAX_EXPLAINED} to explain",
+                sentence.len()
+            )));
+        }
+        let condition = condition.unwrap_or_else(Condition::new);
+        let explained = ExplainedSentence {
+            words: words_to_explain(sentence),
+            explanation: &Explanation::given(tagger, input, &condition, options.tag)?,
+            against: None,
+            tokens: &ExplainedTokens::All,
+            top: PARTS,
+        };
+        Ok(explained.write_json(&mut self.body)?)
+    }
+
     fn end_sentences(&mut self) {
         if self.body.ends_with(b",") {
             self.body.pop();
@@ -77,12 +130,13 @@ impl Answer {
 }
 
 /// Tags the body of a request with the model `name`, and writes its sentences as `tag --output
-/// jsonl` does. `is_abandoned` tells whether nobody waits for the answer anymore.
+/// jsonl` or `explain --output json` does. `is_abandoned` tells whether nobody waits for the answer
+/// anymore.
 pub fn answer(
+    task: Task,
     body: &[u8],
     (name, tagger): (&str, &Tagger),
-    options: &RequestOptions,
-    limits: &ServeOptions,
+    (options, limits): (&RequestOptions, &ServeOptions),
     is_abandoned: &dyn Fn() -> bool,
 ) -> Result<Answer, ApiError> {
     let request = TagRequest::parse(body)?;
@@ -91,7 +145,7 @@ pub fn answer(
     let (inputs, sentences): (Vec<usize>, Vec<Sentence>) = sentences.into_iter().unzip();
     let documents = TagDocuments::new(tagger, &sentences);
     let scheme = options.output_scheme(header)?;
-    let write_options = WriteOptions {
+    let format = WriteOptions {
         spans: header.encodes_spans(),
         joined: header.joined_names().to_vec(),
         offsets: options.offsets,
@@ -116,20 +170,19 @@ pub fn answer(
             if sentence.layout.document_start {
                 continue;
             }
-            check_nbest(sentence, options)?;
-            answer.check_marginals(sentence, options, header.labels.len(), limits)?;
             let condition = match options.forced.is_empty() {
                 true => None,
                 false => Some(Condition::from_record(sentence, &options.forced)?),
             };
-            let (input, tag) = (documents.input(i), options.tag);
-            let tagging = tagger.with_workspace(|workspace| match &condition {
-                None => tagger.tag_with(input, tag, workspace),
-                Some(condition) => tagger.tag_given(input, condition, tag, workspace),
-            })?;
-            let tagging = NamedTagging::new(tagger, tagging, &scheme);
-            Writer::new(&mut answer.body, "the response", &write_options)?
-                .write(&tagging.tagged(sentence))?;
+            let input = (sentence, documents.input(i), condition);
+            match task {
+                Task::Explain => answer.explain(tagger, input, options)?,
+                Task::Tag => {
+                    check_nbest(sentence, options)?;
+                    answer.check_marginals(sentence, options, header.labels.len(), limits)?;
+                    answer.tag(tagger, input, options, (&scheme, &format))?;
+                }
+            }
             answer.count(sentence, limits)?;
         }
         answer.end_sentences();

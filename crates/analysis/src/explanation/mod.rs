@@ -19,6 +19,7 @@
 
 mod attributes;
 mod explained;
+mod json;
 mod parts;
 mod text;
 

@@ -137,7 +137,7 @@ impl ExplainCommand {
                 };
                 match self.output {
                     OutputName::Text => text.extend_from_slice(explained.text(columns)?.as_bytes()),
-                    OutputName::Json => output::write_json(&explained, text)?,
+                    OutputName::Json => explained.write_json(text)?,
                     OutputName::Html => output::write_html(&explained, text)?,
                 }
             }

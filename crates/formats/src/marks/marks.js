@@ -42,14 +42,15 @@ function probabilityOf({ marginals, labels }, { token_start: first, token_end: e
   return Math.min(...tokens.map((token, i) => token[labels[first + i]] ?? 0));
 }
 
-/** The text of sentences with their spans marked, as nodes. */
+/** The text of sentences with their spans marked, as nodes, which know sentence and tokens. */
 function markedText(sentences, text) {
   const nodes = [];
   let at = 0;
-  for (const sentence of sentences) {
+  for (const [number, sentence] of sentences.entries()) {
     for (const span of spansOf(sentence)) {
       const { start, end, type } = span;
       const mark = marked(text.slice(start, end), type, probabilityOf(sentence, span));
+      Object.assign(mark.dataset, { sentence: number, from: span.token_start, to: span.token_end });
       nodes.push(text.slice(at, start), mark);
       at = end;
     }
