@@ -27,13 +27,17 @@ fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
     let heading = "template dropout edge dropout L2 dev F1 best at iterations stopped by";
     assert_eq!(lines[0].join(" "), heading);
     let score = |line: &Vec<&str>| line[4].parse::<f64>().unwrap();
-    assert_eq!(lines.len(), 7);
+    assert_eq!(lines.len(), 8);
     for pair in lines[1..5].windows(2) {
         assert!(score(&pair[0]) >= score(&pair[1]), "{table}");
     }
     let best = &lines[1];
     assert!(
-        lines[6]
+        lines[6].join(" ").starts_with("a score on 123 spans is"),
+        "{table}"
+    );
+    assert!(
+        lines[7]
             .join(" ")
             .starts_with(&format!("best: --dropout {}", best[1]))
     );

@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use dropchain::Sentence;
 use dropchain::corpus::Corpus;
 use dropchain::error::Result;
 use dropchain::template::Template;
@@ -28,6 +29,7 @@ pub struct TuningData {
     matches: Vec<Vec<ModelMatch>>, // [templates]
     folds: Option<Folds>,
     reading: Vec<String>,
+    dev_units: Option<usize>,
     fingerprints: Vec<(String, u64)>, // of all that the sets depend on, with names
 }
 
@@ -88,6 +90,7 @@ impl TuningData {
                 Validation::Folds(folds) => Some(folds),
             },
             reading: Vec::new(),
+            dev_units: None,
             fingerprints: vec![
                 ("training data".to_owned(), fingerprint(&corpora.labeled)),
                 (
@@ -98,6 +101,12 @@ impl TuningData {
             ],
             templates,
         };
+        if data.folds.is_none() {
+            data.dev_units = corpora
+                .dev
+                .as_ref()
+                .map(|dev| units(corpora, dev, settings));
+        }
         for (role, model) in models.iter() {
             let sum = model.fingerprint()?;
             let sum = (sum >> 64 ^ sum) as u64;
@@ -138,6 +147,12 @@ impl TuningData {
     /// Says how the training data were read: labels and columns, then warnings.
     pub fn reading(&self) -> &[String] {
         &self.reading
+    }
+
+    /// Returns the number of gold spans of the development data, of tokens if the labels encode no
+    /// spans; `None` with folds.
+    pub fn dev_units(&self) -> Option<usize> {
+        self.dev_units
     }
 
     /// Returns what the training data of each template have in common with the models that
@@ -244,6 +259,25 @@ fn extract_folds(
     }
     let extracted = ExtractedCorpora::for_cross_validation(corpora, template, settings, models)?;
     Ok((extracted, whole))
+}
+
+/// Returns what scores on development data count: gold spans, or tokens.
+fn units(corpora: &TrainingCorpora, dev: &Corpus, settings: &TrainSettings) -> usize {
+    let train = corpora.labeled.iter().filter_map(Sentence::labels);
+    let labeling = settings
+        .options()
+        .detector()
+        .after(train)
+        .detected()
+        .labeling;
+    let units = dev.iter().filter_map(|sentence| {
+        let labels = sentence.labels()?;
+        Some(match labeling.scheme.has_spans() {
+            true => labeling.spans(&labels).len(),
+            false => labels.len(),
+        })
+    });
+    units.sum()
 }
 
 /// Returns a fingerprint of the text of a corpus.

@@ -136,6 +136,10 @@ impl SearchDescription<'_> {
 pub struct Results<'a> {
     pub description: &'a SearchDescription<'a>,
     pub result: &'a TuneResult,
+    /// What scores on development data count ([`TuningData::dev_units`]).
+    ///
+    /// [`TuningData::dev_units`]: dropchain_tune::TuningData::dev_units
+    pub dev_units: Option<usize>,
     pub seconds: f64,
 }
 
@@ -158,12 +162,29 @@ impl Results<'_> {
         if let Some(best) = self.result.trials.first() {
             let templates = self.description.template_arguments;
             let best = self.description.train_flags(&best.configuration, templates);
-            text += &format!("\nbest: {best}\n");
+            let uncertainty = self.uncertainty().unwrap_or_default();
+            text += &format!("\n{uncertainty}best: {best}\n");
         }
         if let Some(gain) = self.result.noise_gain() {
             text += &format!("{}\n", self.format_gain(&gain));
         }
         text
+    }
+
+    /// Says how uncertain scores on development data are: the standard error of the best one as a
+    /// proportion of spans or tokens, which is too small as far as these depend on one another.
+    fn uncertainty(&self) -> Option<String> {
+        let best = self.result.trials.first()?.score?;
+        let units = self.dev_units.filter(|&units| units > 0)?;
+        let error = 100.0 * (best.value() * (1.0 - best.value()) / units as f64).sqrt();
+        let what = match best {
+            DevScore::F1(_) => "spans",
+            DevScore::Accuracy(_) => "tokens",
+        };
+        Some(format!(
+            "a score on {units} {what} is uncertain by about ±{error:.2} (standard error): \
+             configurations this close are not told apart\n"
+        ))
     }
 
     /// Formats the difference between the best configurations with and without noise.

@@ -190,6 +190,7 @@ impl SearchOutput<'_> {
             rungs: OnceLock::new(),
             best: Mutex::default(),
         };
+        let dev_units = data.dev_units();
         let result = description.search.run(data, &reporter);
         let result = result.map_err(|error| resume.failed(error, reporter.has_started()))?;
         let failed = |error| resume.failed(error, true);
@@ -201,6 +202,7 @@ impl SearchOutput<'_> {
         let results = Results {
             description,
             result: &result,
+            dev_units,
             seconds: self.started.elapsed().as_secs_f64(),
         };
         results.print_notices(self.model, progress);
