@@ -286,7 +286,7 @@ impl PyTemplate {
 /// What pickle stores: a function, and its arguments.
 type Restoring<'py> = (Bound<'py, PyAny>, (String, String, Vec<PathBuf>));
 
-/// Files of outside knowledge, and how to use them.
+/// Files of external resources, and how to use them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct KnowledgeArguments {

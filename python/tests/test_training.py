@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dropchain import Corpus, Features, Interrupted, Sentence, Tagger, Template, train
+from dropchain import Corpus, Features, Interrupted, Sentence, Tagger, Template, train, tune
 
 X = [[{"word": "Ada", "upper": True, "length": 3}, {"word": "left"}], [{"word": "rain"}]]
 Y = [["PER", "O"], ["O"]]
 SMALL = {"dropout": 0, "max_iterations": 20}
 
 
-def test_words_need_a_template(sample, dev, result):
+def test_a_result_says_how_training_went(sample, dev, result):
     assert result.end_reason in ("patience", "max_iterations")
     assert result.metric == "f1" and result.dev_score > 0.68
     assert [iteration.number for iteration in result.history] == list(range(result.iterations + 1))
@@ -28,8 +28,19 @@ def test_words_need_a_template(sample, dev, result):
     fields = result.to_dict()
     assert fields["history"][3]["objective"] == result.history[3].objective
     assert "tagger" not in fields
-    with pytest.raises(ValueError, match="template is missing"):
-        train(sample)
+
+
+def test_the_labels_choose_the_template(sample):
+    assert sample.default_template() == "ner"
+    result = train(sample[:20], max_iterations=2)
+    assert result.messages[0] == "the labels chose the template ner"
+    assert result.tagger.template.text == Template.shipped("ner").text
+    tags = Corpus([["rain", "falls"]], [["NN", "VBZ"]])
+    assert tags.default_template() == "pos"
+    assert tags.default_template(plain_labels="spans") == "ner"
+    assert Corpus([[{"a": 1}]], [["X"]]).default_template() is None
+    search = tune(sample[:40], sample[40:60], dropout=[0, 0.3], l2=0.1, max_iterations=2)
+    assert {trial.template for trial in search.trials} == {"ner"}
 
 
 def test_files_and_sentences_in_memory_train_the_same_model(tmp_path, sample):

@@ -239,7 +239,7 @@ fn marks_documents(corpus: &Corpus) -> bool {
     sentences.any(|sentence| sentence.layout.separation.contains(Separation::MARK))
 }
 
-/// Files of outside knowledge, and how they are used.
+/// Files of external resources, and how they are used.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "External resources (docs/knowledge.md)")]
 pub struct KnowledgeArguments {

@@ -1,4 +1,4 @@
-//! Outside knowledge: word clusters, word vectors and gazetteers, added to any template.
+//! External resources: word clusters, word vectors and gazetteers, added to any template.
 //!
 //! [`Knowledge::read`] reads the files, or learns clusters from text, and [`Knowledge::attach`]
 //! adds lines to a template that look words up in them. The template stores the contents, so the

@@ -10,7 +10,7 @@ from dropchain._dropchain import Tagger, Template
 
 
 class Knowledge:
-    """The files of outside knowledge, and how they are used."""
+    """The files of external resources, and how they are used."""
 
     def __init__(
         self, clusters: Any, vectors: Any, gazetteers: Any, cluster_count: int, vector_count: int

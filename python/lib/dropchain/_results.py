@@ -248,7 +248,7 @@ class TuneResult:
 
     def _rows(self) -> list[tuple[str, ...]]:
         """Return a table of the configurations, without empty columns; first, the heads."""
-        rows = [("template", "dropout", "edge", "l2", "l1", "score", "±", "best at", "ended by")]
+        rows = [("template", "dropout", "edge", "l2", "l1", "score", "±", "best at", "stop reason")]
         for trial in self.trials:
             deviation = trial.standard_deviation
             rows.append((

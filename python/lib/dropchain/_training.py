@@ -72,6 +72,8 @@ def train(
         says how many. Without development data, training goes on to convergence.
     template : str, path or Template, optional
         Which features words have: one that comes with dropchain (ner, pos, chunk, …), or a file.
+        By default the labels decide (:meth:`Corpus.default_template`), which is the first of
+        ``result.messages``.
     model : path, optional
         Write the model to this file, even if training is interrupted. It may be that of `init`.
     unlabeled : Corpus, path, list of paths or sentences, optional
@@ -141,7 +143,7 @@ def train(
     _options.check_names(options, "train")
     given["data"], given["y"], given["dev"] = _data.told_apart(data, y, dev)
     every = _interval(checkpoint_every)
-    arguments, [parsed] = prepared(given, [_data.template(template)], compact=True)
+    arguments, [parsed], chosen = prepared(given, [_data.template(template)], compact=True)
     bar = TrainingProgress(progress, options.get("max_iterations")) if progress else None
     follower = Follower(observer, bar, "iteration", _iteration)
     try:
@@ -156,6 +158,8 @@ def train(
         raise interrupted("interrupted before training began; there is no model", None) from None
     finally:
         follower.close()
+    if chosen is not None:
+        outcome["messages"].insert(0, f"the labels chose the template {chosen}")
     target = model
     if outcome["is_first_pass"] and any(_files.is_same_model(m, model) for m in (init, towards)):
         target = None  # it has both passes
@@ -164,10 +168,11 @@ def train(
 
 def prepared(
     given: Mapping[str, Any], templates: list[Template | None], *, compact: bool
-) -> tuple[dict[str, Any], list[Template | None]]:
+) -> tuple[dict[str, Any], list[Template | None], str | None]:
     """Check the arguments that training and searches share, and read the data.
 
-    Returns what the extension module takes of them, and the templates with the outside knowledge.
+    Returns what the extension module takes of them, the templates with the external resources, and
+    the name of the template if the labels chose it.
     """
     models = {name: _data.tagger(given[name], name) for name in ("init", "towards")}
     base = models["init"] or models["towards"]
@@ -187,6 +192,11 @@ def prepared(
         dev = None if dev is None else _data.labeled(dev, "dev", **options)
         labeled, dev = _alike(labeled, dev)
     features = isinstance(labeled, _dropchain.AttributeCorpus) or labeled.has_features
+    chosen = None
+    if templates == [None] and not features and base is None and len(labeled):
+        labels = {name: given["options"].get(name) for name in ("plain_labels", "outside")}
+        chosen = labeled.default_template(**{k: v for k, v in labels.items() if v is not None})
+        templates = [_data.template(chosen)]
     for template in templates:
         _check_template(template, features, base, len(labeled))
     templates = [knowledge.attach(one, base, columns, memory) for one in templates]
@@ -204,7 +214,7 @@ def prepared(
         "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
         "resume": given["resume"],
     }
-    return arguments, templates
+    return arguments, templates, chosen
 
 
 def _finish(

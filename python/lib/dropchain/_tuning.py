@@ -83,7 +83,7 @@ def tune(
         Score by cross-validation with this many folds, instead of `dev`. The best configuration is
         then trained on all data.
     template : str, path, Template or a list of them
-        Those in a list are compared.
+        Those in a list are compared. By default the labels decide: see :func:`dropchain.train`.
     dropout, edge_dropout, l2, l1, unlabeled_weight : number, str or list of them, optional
         The values to try. With `trials` also ranges such as ``"0.01:1"``, from which strengths are
         drawn log-uniformly. By default a few values around those of :func:`dropchain.train`.
@@ -145,7 +145,9 @@ def tune(
     elif gradient is not None:
         space["gradient"] = ",".join(gradient)
     names, parsed = _templates(template)
-    arguments, templates = _training.prepared(given, [*parsed] or [None], compact=False)
+    arguments, templates, chosen = _training.prepared(given, [*parsed] or [None], compact=False)
+    if chosen is not None:
+        names = [chosen]
     bar = SearchProgress(progress) if progress else None
     follower = Follower(observer, bar, "trial", lambda fields: _trial(fields, names))
     try:

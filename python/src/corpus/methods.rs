@@ -9,7 +9,7 @@ use dropchain::corpus::{
     Corpus, DocumentRule, Format, OutputFormat, ReadOptions, ReadReport, SAMPLE_DEV, SAMPLE_TEST,
     SAMPLE_TRAIN, Separation,
 };
-use dropchain::{Sentence, Tagger};
+use dropchain::{Sentence, Tagger, Template};
 use dropchain_formats::SpanOptions;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,6 +20,7 @@ use super::reading::{ReadArguments, named, read_options};
 use super::sentences::PyCorpus;
 use super::write::CorpusWriter;
 use crate::error::{exception, warn};
+use crate::evaluation::detector;
 use crate::items::{ColumnNames, Items};
 use crate::job::{self, Job};
 use crate::plot::shown;
@@ -415,6 +416,24 @@ impl PyCorpus {
     #[getter]
     fn has_features(&self) -> bool {
         self.0.iter().any(|sentence| sentence.attributes.is_some())
+    }
+
+    /// Return the name of the built-in template for the labels: ``ner`` for spans, ``chunk`` for
+    /// phrases with parts of speech, ``pos`` for tags; None if sentences have features.
+    ///
+    /// `plain_labels` and `outside` are options of :func:`train`.
+    #[pyo3(signature = (*, plain_labels = "auto", outside = None))]
+    fn default_template(
+        &self,
+        plain_labels: &str,
+        outside: Option<String>,
+    ) -> PyResult<Option<&'static str>> {
+        let labels = self.0.iter().filter_map(Sentence::labels);
+        let detected = detector(plain_labels, outside)?.after(labels).detected();
+        let first = self.0.iter().next();
+        let are_joined = first.is_some_and(|sentence| sentence.schema().joined().is_some());
+        let has_spans = detected.labeling.scheme.has_spans() && !are_joined;
+        Ok(Template::shipped_for(self.0.sentences(), has_spans))
     }
 
     /// Return the documents, without their boundaries.
