@@ -556,7 +556,7 @@ class PaperPage(unittest.TestCase):
         text = self.page.read_text()
         for path in re.findall(r"(?:\]\(|\]: )(\.\./[^)#\s]+)", text):
             self.assertTrue((self.page.parent / path).exists(), path)
-        for script, mode in re.findall(r"`(\w+\.py) (\w+) C O", text):
+        for script, mode in re.findall(r"`(\w+\.py) (\w+)", text):
             script = "tables.py" if script == "reproduce.py" else script
             usage = (pathlib.Path(__file__).parent / script).read_text()
             self.assertIn(f'"{mode}"', usage, f"{script} {mode}")

@@ -304,7 +304,7 @@ fn the_second_order_part_dominates_for_small_weights() {
     }
 }
 
-/// The table of `docs/dropout.md`: order, size of weights, probability of the best labels, and the
+/// What `docs/dropout.md` sums up: order, size of weights, probability of the best labels, and the
 /// ratio of R to the expectation at rates 0.01, 0.1, 0.3, 0.5.
 const TABLE: [(Order, f64, f64, [f64; 4]); 6] = [
     (Order::Zero, 0.5, 0.423, [0.989, 0.997, 1.020, 1.061]),
