@@ -51,4 +51,22 @@ pub(super) const MORE: &[(&str, &str)] = &[
         "Really ?! ‖ Yes !! ‖ ( Good . ) ‖ Bye",
     ),
     ("वह गया। ठीक", "वह गया । ‖ ठीक"),
+    ("do n't it 's", "do n't it 's"),
+    ("get 'em", "get 'em"),
+    (
+        "713-853-3989 (03) 9221 888.916.7184",
+        "713-853-3989 ( 03 ) 9221 888.916.7184",
+    ),
+    ("C++ C# g++", "C++ C# g++"),
+    ("no!!! what?! **", "no !!! ‖ what ?! ‖ **"),
+    ("``a'' «b» „c“", "`` a '' « b » „ c “"),
+    ("see you :) Bye", "see you :) ‖ Bye"),
+    (
+        "1. First point. 2. Second.",
+        "1 . First point . ‖ 2 . Second .",
+    ),
+    ("the class of '05", "the class of '05"),
+    ("$AAPL", "$AAPL"),
+    ("cannot gonna", "cannot gonna"),
+    ("nice:) :Dog C:/temp", "nice :) : Dog C : / temp"),
 ];
