@@ -1,4 +1,6 @@
-//! Tests of the examples in `docs/tokenization.md`, and of the guarantees for any text.
+//! Tests of the examples in `docs/tokenization.md`, of more, and of the guarantees for any text.
+
+mod examples;
 
 use std::sync::Arc;
 
@@ -10,15 +12,16 @@ use crate::sentence::Offsets;
 /// The page whose table rows are tests.
 const DOCUMENT: &str = include_str!("../../../docs/tokenization.md");
 
-/// Returns the input and the expected output of each table row of the page with code.
+/// Returns the input and the expected output of each table row of the page with code, and those of
+/// the further examples.
 fn examples() -> Vec<(&'static str, &'static str)> {
     let rows = DOCUMENT.lines().filter(|line| line.starts_with("| `"));
-    rows.map(|row| {
+    let cells = rows.map(|row| {
         let mut cells = row.split('|').skip(1);
         let mut code = || code_span(cells.next().unwrap().trim());
         (code(), code())
-    })
-    .collect()
+    });
+    cells.chain(examples::MORE.iter().copied()).collect()
 }
 
 /// Returns the contents of a Markdown code span: the text between equal numbers of backticks,
