@@ -1,5 +1,6 @@
 #!/bin/sh
-# Draws the figures of the documentation from the sample corpus, in about a minute on two cores:
+# Draws the figures of the documentation from the sample corpus, in about a minute on two cores;
+# screens.py needs the Python packages pyte and rich, and Chromium:
 #
 #     cargo build --release
 #     docs/figures/draw.sh [PROGRAM]
@@ -16,3 +17,5 @@ program=${1:-target/release/dropchain}
 "$program" bench gradients corpora/sample/train.conll --columns word,upos,ner --template ner \
     --dev corpora/sample/dev.conll --engines exact,window=2,window=1,local --repeat 1 \
     --train --budget 150 --json docs/figures/training.json
+
+docs/figures/screens.py "$program"

@@ -286,8 +286,8 @@ fn first_example(command: &Command) -> Option<String> {
     Some(format!("for example: {example}"))
 }
 
-/// Returns the styles of help and errors: those of clap, with colors that are legible whatever those
-/// of the terminal.
+/// Returns the styles of help and errors: those of clap, with colors that are legible whatever
+/// those of the terminal.
 pub fn styles() -> Styles {
     Styles::styled()
         .error(Paint::Bad.style())
