@@ -11,16 +11,17 @@ impl Template {
     /// Returns the name of the built-in template for labeled sentences whose labels encode spans
     /// or not: `pos` for tags; `chunk` for phrases (NP, VP, …) with parts of speech in the second
     /// column; otherwise `ner`. `None` if a sentence has attributes of its own.
-    pub fn shipped_for(sentences: &[Sentence], encode_spans: bool) -> Option<&'static str> {
-        if sentences
-            .iter()
-            .any(|sentence| sentence.attributes.is_some())
-        {
+    pub fn shipped_for<'a>(
+        sentences: impl IntoIterator<Item = &'a Sentence> + Clone,
+        encode_spans: bool,
+    ) -> Option<&'static str> {
+        let all = || sentences.clone().into_iter();
+        if all().any(|sentence| sentence.attributes.is_some()) {
             return None;
         }
         let has_column = |sentence: &Sentence| sentence.schema().label() > Some(1);
         let mut found = [false; PHRASES.len()];
-        for sentence in sentences {
+        for sentence in all() {
             let labels = (0..sentence.len()).filter_map(|t| sentence.label(t));
             for kind in labels.map(|label| ChunkLabel::parse(label).kind) {
                 if let Some(i) = PHRASES.iter().position(|phrase| *phrase == kind) {
@@ -28,7 +29,7 @@ impl Template {
                 }
             }
         }
-        let are_phrases = found == [true; PHRASES.len()] && sentences.iter().all(has_column);
+        let are_phrases = found == [true; PHRASES.len()] && all().all(has_column);
         Some(match encode_spans {
             false => "pos",
             true if are_phrases => "chunk",

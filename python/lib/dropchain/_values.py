@@ -235,10 +235,10 @@ class Explanation(list[dict[str, Any]]):
         """Return a row for each part of a margin."""
         rows = []
         for word, token in zip(self.words, self):
-            own = {"token": token["token"], "text": word}
-            own.update((name, token[name]) for name in ("label", "margin"))
-            own["runner_up"] = (token["runner_up"] or {}).get("label")
-            for part in token["parts"]:
+            own = {"token": token["token"], "text": word, "label": token["label"]}
+            own["margin"] = token.get("margin")
+            own["runner_up"] = token.get("runner_up", {}).get("label")
+            for part in token.get("parts", ()):
                 rows.append({**own, "at": part["token"], **part, "token": own["token"]})
         return frame(rows)
 

@@ -188,7 +188,7 @@ def explanation(tokens: Explanation) -> str:
     words, labels = tokens.words, tokens.labels
     own = [token["probability"] for token in tokens]
     spans = [(*span, min(own[span[0] : span[1]])) for span in _dropchain.spans(labels)]
-    least = min((t["margin"] for t in tokens if t["margin"] is not None), default=None)
+    least = min((t["margin"] for t in tokens if "margin" in t), default=None)
     shown, note = shortened([_reasons(token, words, least) for token in tokens], _WORDS, "token")
     intro = (
         "The margin of a label is the score of the best label sequence minus that of the best one "
@@ -201,7 +201,7 @@ def explanation(tokens: Explanation) -> str:
 def _reasons(token: dict[str, Any], words: Sequence[str], least: float | None) -> Html:
     word = words[token["token"]]
     summary = f"<b>{escaped(word)}</b> {escaped(token['label'])}"
-    if token["margin"] is None:
+    if "margin" not in token:
         return details(Html(summary), paragraph("No other label is possible."))
     other = token["runner_up"]
     instead = other["label"]
@@ -216,7 +216,7 @@ def _reasons(token: dict[str, Any], words: Sequence[str], least: float | None) -
     for part in token["parts"]:
         added = part["contribution"]
         tone = "good" if added >= 0 else "bad"
-        reason = part["attribute"] or part["kind"].replace("_", " ")
+        reason = part.get("attribute") or part["kind"].replace("_", " ")
         if part["token"] != token["token"]:
             reason = f"{words[part['token']]}: {reason}"
         rows.append((
@@ -224,14 +224,14 @@ def _reasons(token: dict[str, Any], words: Sequence[str], least: float | None) -
             Cell(f"{added:+.3f}", abs(added) / largest, tone),
             *(f"{_path(part, i)} {part['weights'][i]:.3f}" for i in (0, 1)),
         ))
-    rows.append(("others", f"{token['others']:+.3f}", "", ""))
+    rows.append(("others", f"{token['others']['contribution']:+.3f}", "", ""))
     head = ("reason", "adds", "chosen", "instead")
     reasons = table(f"Reasons for {word}", head, rows, kind="words")
     return details(Html(summary), reasons, is_open=token["margin"] == least)
 
 
 def _path(part: dict[str, Any], which: int) -> str:
-    label, previous = part["labels"][which], part["previous_labels"]
+    label, previous = part["labels"][which], part.get("previous_labels")
     return label if previous is None else f"{previous[which]} → {label}"
 
 

@@ -428,12 +428,13 @@ impl PyCorpus {
         plain_labels: &str,
         outside: Option<String>,
     ) -> PyResult<Option<&'static str>> {
-        let labels = self.0.iter().filter_map(Sentence::labels);
+        let sentences = self.0.iter().map(|sentence| &**sentence);
+        let labels = sentences.clone().filter_map(Sentence::labels);
         let detected = detector(plain_labels, outside)?.after(labels).detected();
-        let first = self.0.iter().next();
+        let first = sentences.clone().next();
         let are_joined = first.is_some_and(|sentence| sentence.schema().joined().is_some());
         let has_spans = detected.labeling.scheme.has_spans() && !are_joined;
-        Ok(Template::shipped_for(self.0.sentences(), has_spans))
+        Ok(Template::shipped_for(sentences, has_spans))
     }
 
     /// Return the documents, without their boundaries.

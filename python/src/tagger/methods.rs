@@ -12,9 +12,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
+use super::facts;
 use super::model::{PyTagger, in_parallel, iterate, with_workspace};
 use super::sentences::{Prepared, PyPreparedSentence, Reader, condition};
-use super::{explain, facts};
 use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
 use crate::inputs::{self, SentenceReader};
@@ -492,12 +492,12 @@ impl PyTagger {
     /// Returns
     /// -------
     /// Explanation
-    ///     A list with a dict for each token: `token`, `label`, `probability`, `margin`,
-    ///     `runner_up` (`label`, and `labels` of the tokens `start` to `end`, which differ),
-    ///     `parts` (`kind`, `token`, `attribute`, `value`, and in pairs of the best sequence and
-    ///     the runner-up `labels`, `previous_labels`, `weights`; `contribution`), `others`. Without
-    ///     another possible label, `margin` and `runner_up` are None. ``str(…)`` is the text of
-    ///     `dropchain explain`.
+    ///     A list with a dict for each token, as in the JSON of `dropchain explain`: `token`,
+    ///     `text`, `label`, `probability`; if another label is possible `margin`, `runner_up`
+    ///     (`label`, and `labels` of the tokens `start` to `end`, which differ), `parts` (`kind`,
+    ///     `token`, `attribute`, `value`, and in pairs of the best sequence and the runner-up
+    ///     `labels`, `previous_labels`, `weights`; `contribution`) and `others` (`parts`, how many,
+    ///     and their `contribution`). ``str(…)`` is the text of `dropchain explain`.
     ///
     /// Examples
     /// --------
@@ -532,19 +532,22 @@ impl PyTagger {
         let explained = py.detach(|| {
             let options = tag_options(constrain);
             let given = Explanation::given(&self.inner, sentence.input(), &condition, options)?;
-            let words = sentence.words();
-            let text = ExplainedSentence {
-                words: words.clone(),
+            let mut explained = ExplainedSentence {
+                words: sentence.words(),
                 explanation: &given,
                 against: against.as_deref(),
                 tokens: &tokens,
                 top,
             };
-            let text = text.text(COLUMNS)?;
-            Ok((given, words, text))
+            let text = explained.text(COLUMNS)?;
+            (explained.against, explained.tokens) = (None, &ExplainedTokens::All);
+            let mut json = Vec::new();
+            explained.write_json(&mut json)?;
+            Ok((json, explained.words, text))
         });
-        let (given, words, text) = explained.map_err(exception)?;
-        let tokens = explain::explanation(py, &given, &self.names, top)?;
+        let (json, words, text) = explained.map_err(exception)?;
+        let record = py.import("json")?.call_method1("loads", (json,))?;
+        let tokens = record.get_item("explanations")?;
         Class::of(py, "Explanation")?.make((tokens, words, text))
     }
 

@@ -1,6 +1,5 @@
 //! The class `Tagger`.
 
-mod explain;
 mod facts;
 mod methods;
 mod model;
