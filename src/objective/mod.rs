@@ -424,6 +424,9 @@ impl PenalizedLikelihood {
                 // Those of the likelihood alone never do, but for rounding.
                 sums.exceeds_limit |= self.noise.is_some() && largest > limit;
             }
+            if sums.exceeds_limit {
+                break; // all sums start again, with a higher limit
+            }
             let this = &*self;
             rayon::join(
                 || this.gather(index, pass.factors, &current, gradient),

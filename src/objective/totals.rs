@@ -22,10 +22,10 @@
 //! ```
 //!
 //! The likelihood has D = w, the largest weight of a sentence, since marginals are at most 1. The
-//! noise term has no such limit: one is tried after another ([`LIMITS`]), and the evaluation is
-//! repeated if a derivative exceeds it. That depends on θ alone, so results do, too. In training
-//! the largest derivatives are around 1, so the first limit suffices; steps that the line search
-//! rejects may need more.
+//! noise term has no such limit: one is tried after another ([`LIMITS`]), and the evaluation
+//! begins again as soon as a derivative exceeds it. That depends on θ alone, so results do, too. In
+//! training the largest derivatives are around 1, so the first limit suffices; steps that the line
+//! search rejects, and weights that were trained without noise, may need more.
 //!
 //! # The diagonal preconditioner of L-BFGS, from an estimate of the curvature
 //!
