@@ -163,7 +163,11 @@ fn every_section_is_there_with_the_files_of_a_real_run() {
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
-    assert_eq!(page.matches("<svg").count(), 7 + 3 + 1 + 2 + 1, "plots");
+    assert_eq!(
+        page.matches("<svg xmlns").count(),
+        7 + 3 + 1 + 2 + 1,
+        "plots"
+    );
     assert!(!page.contains("NaN"));
 }
 
@@ -252,7 +256,7 @@ fn all_pairs_of_systems_are_tested() {
     // What two systems get wrong is shown once.
     assert_eq!(page.matches("data-systems=\"A B\"").count(), 4);
     assert!(
-        page.contains("data-systems=\"A\" data-wrong=\"A\""),
+        page.contains("data-systems=\"A\"\n data-wrong=\"A\""),
         "{page}"
     );
 }
@@ -267,7 +271,7 @@ fn the_score_on_training_data_stands_beside_that_on_gold_data() {
         "{text}"
     );
     // Words alone are counted, but not scored.
-    dir.write("words.conll", "Ann\nleft\n");
+    dir.write("words.conll", "Ann 1\nleft 2\n");
     let text = text_of(&report(&dir, &format!("{arguments} words.conll")));
     assert!(!text.contains("Overfitting"), "{text}");
 }

@@ -17,8 +17,10 @@
       return axis.endsWith("log") ? low * (high / low) ** share : low + share * (high - low);
     };
     const step = Math.abs(at(place + 0.1) - at(place));
-    const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step || 1))));
+    const digits = Math.min(6, Math.max(0, Math.floor(-Math.log10(step || 1))));
     const value = at(place);
+    const whole = Math.round(value);
+    if (high - low > 20 && Math.abs(value - whole) < step) return `${whole}`; // iterations
     if (value && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)) return value.toExponential(2);
     return value.toFixed(digits);
   }
@@ -31,7 +33,8 @@
       const title = element.querySelector("title");
       if (title) title.remove(); // or the browser would show it, too
       const name = element.closest("g").dataset.name;
-      if (element.matches(".line")) {
+      const isMarked = element.parentNode.querySelector(".mark");
+      if (element.matches(".line") && !isMarked) {
         for (const [, a, b] of element.getAttribute("d").matchAll(/[ML]([-\d.]+) ([-\d.]+)/g)) {
           const text = () => `${valueAt(x, a - 0)}: ${valueAt(y, b - 0)}`;
           found.push([a - 0, b - 0, () => (name ? `${name}, ${text()}` : text())]);

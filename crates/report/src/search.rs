@@ -166,7 +166,8 @@ impl Search {
         let scored = |trial| Some((value(trial), score_of(trial)?));
         let scored: Vec<(Value, f64)> = self.trials.iter().filter_map(scored).collect();
         let is_log = LOG_AXES.contains(&name);
-        let mut axis = Axis::new(name, if is_log { Scale::Log } else { Scale::Linear });
+        let option = name.replace('_', "-");
+        let mut axis = Axis::new(&option, if is_log { Scale::Log } else { Scale::Linear });
         if scored.iter().any(|(value, _)| value.is_string()) {
             let names: BTreeSet<String> = scored.iter().map(|(value, _)| plain(value)).collect();
             axis = axis.names(names.into_iter().collect());
@@ -184,7 +185,7 @@ impl Search {
             Axis::new("score, in percent", Scale::Linear),
             vec![series],
         );
-        Figure::draw(format!("Score by {name}"), IN_TABLE, &plot)
+        Figure::draw(format!("Score by {option}"), IN_TABLE, &plot)
     }
 }
 

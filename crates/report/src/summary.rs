@@ -165,19 +165,15 @@ pub fn facts(
             });
         }
     };
-    let mut trained: Vec<String> = Vec::new();
+    let mut trained: Vec<(String, Sizes)> = Vec::new();
     let mut dev: Vec<String> = Vec::new();
     for run in runs {
-        let (files, start) = (&run.run.header.files, &run.run.start);
-        let size = format!(
-            "{}, {}",
-            count_of(start.sentences as u64, "sentence"),
-            count_of(start.tokens as u64, "token")
-        );
-        trained.push(match files.as_slice() {
-            [] => size,
-            files => format!("{}: {size}", files.join(", ")),
-        });
+        let (files, start) = (run.run.header.files.join(", "), &run.run.start);
+        let size = [start.sentences, start.tokens].map(|n| n as u64);
+        match trained.iter_mut().find(|(other, _)| *other == files) {
+            Some((_, sizes)) => sizes.add(size),
+            None => trained.push((files, Sizes(size, size))),
+        }
         if start.dev_sentences > 0 {
             let size = count_of(start.dev_sentences as u64, "sentence");
             let config = run.run.header.config.as_ref();
@@ -188,7 +184,14 @@ pub fn facts(
             });
         }
     }
-    trained.extend(searches.iter().map(|search| search.inputs().0.join(", ")));
+    let trained = trained
+        .into_iter()
+        .map(|(files, sizes)| match files.as_str() {
+            "" => sizes.text(),
+            _ => format!("{files}: {}", sizes.text()),
+        });
+    let searched = searches.iter().map(|search| search.inputs().0.join(", "));
+    let trained: Vec<String> = trained.chain(searched).collect();
     add("Training data", distinct(trained), false);
     add("Development data", distinct(dev), false);
     let evaluated = evaluation.map(|one| format!("{}: {}", one.corpus, one.size));
@@ -206,6 +209,28 @@ pub fn facts(
     facts
 }
 
+/// The lowest and the highest numbers of sentences and tokens.
+struct Sizes([u64; 2], [u64; 2]);
+
+impl Sizes {
+    fn add(&mut self, size: [u64; 2]) {
+        for ((low, high), n) in self.0.iter_mut().zip(&mut self.1).zip(size) {
+            (*low, *high) = (n.min(*low), n.max(*high));
+        }
+    }
+
+    fn text(&self) -> String {
+        let [sentences, tokens] = [0, 1].map(|i| {
+            let all = count_of(self.1[i], ["sentence", "token"][i]);
+            match self.0[i] == self.1[i] {
+                true => all,
+                false => format!("{} to {all}", count(self.0[i])),
+            }
+        });
+        format!("{sentences}, {tokens}")
+    }
+}
+
 /// Returns the first different values, and how many more there are.
 fn distinct(values: Vec<String>) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
@@ -217,7 +242,7 @@ fn distinct(values: Vec<String>) -> Vec<String> {
     let more = distinct.len().saturating_sub(MAX_COMMANDS);
     if more > 0 {
         distinct.truncate(MAX_COMMANDS);
-        distinct.push(format!("# and {more} more"));
+        distinct.push(format!("… and {more} more"));
     }
     distinct
 }
@@ -247,6 +272,6 @@ mod tests {
     #[test]
     fn values_are_shown_once_and_not_too_many() {
         let values = ["a", "b", "a", "", "c", "d", "e"].map(str::to_owned);
-        assert_eq!(distinct(values.to_vec()), ["a", "b", "c", "# and 2 more"]);
+        assert_eq!(distinct(values.to_vec()), ["a", "b", "c", "… and 2 more"]);
     }
 }

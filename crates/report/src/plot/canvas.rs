@@ -194,7 +194,7 @@ impl Canvas {
             name => format!("{name}: "),
         };
         text += &format!("{}, {}", plot.x.describe(point.x), plot.y.describe(point.y));
-        if let Some((low, high)) = point.range {
+        if let Some((low, high)) = point.range.filter(|(low, high)| low < high) {
             text += &format!(" ({} to {})", format_digits(low), format_digits(high));
         }
         if let Some(count) = point.count {

@@ -129,11 +129,12 @@ pub fn curve(number: usize, count: usize, name: &str, points: Vec<(f64, f64)>) -
     series
 }
 
-/// Returns a range without the low scores of the first iterations, in which the others would look
-/// the same.
+/// Returns a range without the low scores of the first iterations of what is told apart, in which
+/// the others would look the same.
 fn score_range(series: &[Series]) -> Option<(f64, f64)> {
     let share = LOW_SCORES[usize::from(series.len() == 1)];
-    let low = series.iter().filter_map(|series| {
+    let told = series.iter().filter(|series| !series.is_rest);
+    let low = told.filter_map(|series| {
         let mut scores: Vec<f64> = series.points.iter().map(|point| point.y).collect();
         scores.sort_by(f64::total_cmp);
         let low = (share * scores.len() as f64) as usize;
@@ -168,50 +169,61 @@ pub fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
     Figure::draw(title, &format!("At the end: {}", values.join(", ")), &plot)
 }
 
+/// The numbers of training sentences and the scores of runs, by the share of the data, or by the
+/// number of sentences.
+type ScoresByShare = BTreeMap<String, Vec<(f64, f64)>>;
+
 /// Plots the scores of runs by the number of training sentences; `None` if that is the same for
-/// all. Runs with the same other options are a curve; of several on as much data, it goes through
-/// the mean, within the lowest and the highest.
+/// all. Runs with the same other options are a curve; of several on the same share of the data, it
+/// goes through the mean, within the lowest and the highest.
 pub fn learning_curve(runs: &[NamedRun], settings: &Settings) -> Option<Figure> {
-    type Scores = BTreeMap<usize, Vec<f64>>;
-    let mut curves: Vec<(String, Scores)> = Vec::new();
+    let mut curves: Vec<(String, ScoresByShare)> = Vec::new();
     for (i, run) in runs.iter().enumerate() {
         let Some((_, score)) = run.kept().filter(|_| run.run.pass.is_none()) else {
             continue;
         };
         let name = settings.choice_besides(i, &["fraction", "seed"]);
-        let sentences = run.run.start.sentences;
         let at = curves.iter().position(|(other, _)| *other == name);
         let at = at.unwrap_or_else(|| {
-            curves.push((name, Scores::new()));
+            curves.push((name, ScoresByShare::new()));
             curves.len() - 1
         });
-        let scores = curves[at].1.entry(sentences).or_default();
-        scores.push(100.0 * score.value());
+        let sentences = run.run.start.sentences;
+        let fraction = Some(settings.value(i, "fraction")).filter(|value| !value.is_empty());
+        let share = fraction.unwrap_or_else(|| sentences.to_string());
+        let point = (sentences as f64, 100.0 * score.value());
+        curves[at].1.entry(share).or_default().push(point);
     }
     curves.retain(|(_, scores)| scores.len() > 1);
     curves.truncate(TOLD);
     let count = curves.len();
     let series = curves.into_iter().enumerate().map(|(i, (name, scores))| {
-        let points = scores.into_iter().map(|(sentences, scores)| Point {
-            range: (scores.len() > 1).then(|| {
-                let end = |pick: fn(f64, f64) -> f64| scores.iter().copied().reduce(pick);
-                (end(f64::min).unwrap_or(0.0), end(f64::max).unwrap_or(0.0))
-            }),
-            ..Point::from((
-                sentences as f64,
-                scores.iter().sum::<f64>() / scores.len() as f64,
-            ))
-        });
+        let mut points: Vec<Point> = scores.values().map(|runs| mean_of(runs)).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
         let label = if count > 1 {
             name.clone()
         } else {
             String::new()
         };
-        let series = Series::new(i, Mark::LineAndPoints, points);
-        series.name(name).letter(label)
+        Series::new(i, Mark::LineAndPoints, points)
+            .name(name)
+            .letter(label)
     });
     let x = Axis::new("training sentences", Scale::Linear);
     let y = Axis::new("score, in percent", Scale::Linear);
     let plot = Plot::new(x, y, series.collect());
     Figure::draw("Learning curve", IN_TABLE, &plot)
+}
+
+/// Returns the mean of points, with the lowest and the highest of several.
+fn mean_of(points: &[(f64, f64)]) -> Point {
+    let mean = |value: fn(&(f64, f64)) -> f64| {
+        points.iter().map(value).sum::<f64>() / points.len().max(1) as f64
+    };
+    let y = mean(|point| point.1);
+    let end = |pick: fn(f64, f64) -> f64| points.iter().map(|p| p.1).fold(y, pick);
+    Point {
+        range: Some((end(f64::min), end(f64::max))),
+        ..Point::from((mean(|point| point.0), y))
+    }
 }

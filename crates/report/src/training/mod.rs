@@ -40,7 +40,9 @@ pub fn training(runs: &[NamedRun], settings: &Settings) -> Section {
         }
     }
     let same = settings.table();
-    section.details(&same.caption.clone(), vec![same]);
+    let mut tables = vec![settings.sizes(), same];
+    tables.retain(|table| !table.rows.is_empty());
+    section.details("All settings and sizes", tables);
     let scored = (0..runs.len()).filter_map(|i| {
         let (_, score) = runs[i].kept()?;
         Some(Scored {
@@ -98,10 +100,10 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
     let has_noise = is_one || runs.iter().any(|run| noise(run).is_some());
     head.extend(has_noise.then(|| "with noise".to_owned()));
     head.extend(heads("iterations, seconds, stop reason"));
-    head.extend(settings.different().iter().cloned());
-    let caption = match settings.different() {
-        [] => "Runs",
-        _ => "Runs, the best first, and the settings that differ",
+    head.extend(settings.different().cloned());
+    let caption = match settings.different().next() {
+        None => "Runs",
+        Some(_) => "Runs, the best first, and the settings that differ",
     };
     let mut table = Table::named(caption, head);
     let highest = runs.first().map_or(-1.0, NamedRun::rank);
@@ -112,7 +114,8 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
         let mut cells = vec![run.name.clone()];
         cells.extend(is_one.then(|| or_empty(end, |end| end.regularization.clone())));
         cells.push(or_empty(kept, |(_, score)| {
-            score.to_string().replace("accuracy", "acc.")
+            let score = score.to_string().replace("accuracy", "acc.");
+            score.replace(' ', "\u{a0}")
         }));
         cells.push(or_empty(at, |i| i.to_string()));
         cells.extend(has_noise.then(|| or_empty(noise(run), |n| n.to_string())));
@@ -122,7 +125,7 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
         }));
         let reason = end.map_or("not ended", |end| end.reason.name());
         cells.push(reason.replace('_', " "));
-        let different = settings.different().iter();
+        let different = settings.different();
         cells.extend(different.map(|name| settings.value(i, name)));
         let row = table.row(cells);
         row.is_best = !is_one && kept.is_some() && run.rank() == highest;

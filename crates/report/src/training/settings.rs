@@ -3,7 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::run::NamedRun;
-use crate::views::{Table, heads, or_empty};
+use crate::views::{Table, heads, or_empty, with_letters};
+
+/// Measures of the data that may explain a difference between runs.
+const TOLD_MEASURES: [&str; 3] = ["sentences", "files", "version"];
 
 /// What a run is of, not how it was trained.
 const DATA: [&str; 2] = ["estimated-memory", "config.command"];
@@ -37,9 +40,22 @@ impl Settings {
         }
     }
 
-    /// Returns the names of the settings that differ.
-    pub fn different(&self) -> &[String] {
-        &self.different
+    /// Returns the names of the settings that differ, without sizes that follow from others.
+    pub fn different(&self) -> impl Iterator<Item = &String> + Clone {
+        let told = |name: &&String| is_option(name) || TOLD_MEASURES.contains(&name.as_str());
+        self.different.iter().filter(told)
+    }
+
+    /// Returns the table of the sizes that differ.
+    pub fn sizes(&self) -> Table {
+        let told: Vec<&String> = self.different().collect();
+        let sizes = self.different.iter().filter(|name| !told.contains(name));
+        let mut table = Table::new("Sizes that differ", with_letters("size", self.all.len()));
+        for name in sizes {
+            let values = (0..self.all.len()).map(|run| self.value(run, name));
+            table.row([name.clone()].into_iter().chain(values));
+        }
+        table
     }
 
     /// Returns the value of a setting of a run; empty without one.
