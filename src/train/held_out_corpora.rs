@@ -4,8 +4,8 @@
 //! sentences, in the order of the seed, until their tokens are nearest to the share. It is done
 //! before anything else, so that training does not know where its development data are from.
 //!
-//! A fraction of the training data, for a learning curve, is chosen in the same way. Smaller ones are
-//! parts of larger ones.
+//! A fraction of the training data, for a learning curve, is chosen in the same way. Smaller ones
+//! are parts of larger ones.
 
 use super::corpora::{TrainingCorpora, is_content};
 use super::folds::shuffled_units;

@@ -21,7 +21,8 @@ pub fn confusions(all: &Evaluated, analysis: &Analysis) -> Section {
         section.table(kinds(analysis));
     }
     section.text(
-        "Rows are gold, columns predicted; shades are shares of the row. Numbers link to the errors.",
+        "Rows are gold, columns predicted; shades are shares of the row. Numbers link to the \
+         errors.",
     );
     if analysis.has_spans {
         section.text(

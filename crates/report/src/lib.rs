@@ -154,7 +154,8 @@ impl Report {
         Ok(())
     }
 
-    /// Considers a file for the date of the page, which is when the newest of the files was written.
+    /// Considers a file for the date of the page, which is when the newest of the files was
+    /// written.
     pub fn add_date(&mut self, path: &Path) {
         let date = path.metadata().and_then(|data| data.modified()).ok();
         self.newest = self.newest.max(date);
@@ -197,8 +198,8 @@ impl Report {
         Ok(())
     }
 
-    /// Returns the page, by default with a title that names the corpora. It allows no network access
-    /// and no scripts but its own.
+    /// Returns the page, by default with a title that names the corpora. It allows no network
+    /// access and no scripts but its own.
     ///
     /// # Errors
     ///

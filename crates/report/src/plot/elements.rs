@@ -2,8 +2,10 @@
 
 use dropchain_formats::Escaped;
 
-use super::STYLE;
 use super::series::{COLORS, Mark};
+
+/// The style sheet of plots.
+pub const STYLE: &str = include_str!("plot.css");
 
 /// The marks, centered at 0: circle, square, triangle, diamond, triangle, cross, hexagon and bar.
 const SHAPES: [&str; COLORS] = [

@@ -28,8 +28,8 @@ pub fn training(runs: &[NamedRun], settings: &Settings) -> Section {
     }
     if runs.len() > 1 {
         section.note(
-            "Logs have no scores of single sentences: whether two models differ significantly, \
-             --gold with --model tests.",
+            "Logs have no scores of single sentences. Whether two models differ significantly is \
+             tested if they are given with --gold and --model.",
         );
     }
     let another = Some("another run").filter(|_| runs.len() > 1);
@@ -154,8 +154,8 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
             "The best of {all} is A, {}{choice}: {text}.",
             best.name
         ));
-        let scored = runs.iter().filter(|run| run.kept().is_some());
-        if let Some((_, worst)) = scored.last().and_then(NamedRun::kept) {
+        let mut scored = runs.iter().filter(|run| run.kept().is_some());
+        if let Some((_, worst)) = scored.next_back().and_then(NamedRun::kept) {
             let worst = percent(worst.value());
             verdicts.push(format!("The lowest best score of a run is {worst}."));
         }
