@@ -7,8 +7,7 @@ use std::sync::Arc;
 use dropchain::label::SchemeDetector;
 use dropchain::tag::{NamedTagging, TagDocuments, TagOptions, Tagger, Tagging};
 use dropchain::{Corpus, Error, Result, Sentence};
-use dropchain_analysis::WordCounts;
-use dropchain_report::{Evaluated, Report, words_of};
+use dropchain_report::{Evaluated, Report, count_words, training_sample};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
@@ -28,7 +27,7 @@ struct Arguments<'py> {
     gold: Option<Bound<'py, PyCorpus>>,
     systems: Vec<(String, System<'py>)>,
     train: Option<Bound<'py, PyCorpus>>,
-    title: String,
+    title: Option<String>,
     max_errors: i64,
     plain_labels: String,
     outside: Option<String>,
@@ -74,19 +73,26 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
         for (name, text) in &arguments.logs {
             report.add_log(text, name)?;
         }
-        let mut all: Option<Evaluated> = None;
-        for (name, source) in &systems {
+        let sentences = |corpus: &Corpus| corpus.clone().into_sentences().into_iter().map(Ok);
+        let sample = train
+            .as_ref()
+            .map(|train| training_sample(sentences(train)));
+        let sample = sample.transpose()?.flatten();
+        let all = systems.iter().map(|(name, source)| {
             let one = evaluated(name, source, &gold, &detector)?;
-            match &mut all {
-                Some(all) => all.join(one)?,
-                None => all = Some(one),
+            match (&sample, source) {
+                (Some((sample, is_more)), Source::Tagger(_)) => {
+                    let training = evaluated(name, source, sample, &detector)?;
+                    one.with_training(&training, *is_more)
+                }
+                _ => Ok(one),
             }
+        });
+        if let Some(all) = Evaluated::joined(all)? {
+            let words = train.as_ref().map(|train| count_words(sentences(train)));
+            report.evaluate(&all, words.transpose()?.as_ref(), max_errors)?;
         }
-        if let Some(all) = all {
-            let words = train.as_ref().map(word_counts);
-            report.evaluate(&all, words.as_ref(), max_errors)?;
-        }
-        report.html(&arguments.title)
+        report.html(arguments.title.as_deref())
     };
     let no_events = |()| Ok(ControlFlow::Continue(()));
     job::run(py, threads, work, no_events)?.or_raise()
@@ -155,13 +161,4 @@ fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
         let message = "found a token without a label; a report needs one for every token";
         Error::input(sentence.place(0), message)
     })
-}
-
-fn word_counts(corpus: &Corpus) -> WordCounts {
-    let mut words = WordCounts::default();
-    for sentence in corpus.iter().filter(|s| !s.layout.document_start) {
-        let own = words_of(sentence).into_iter().flatten();
-        own.for_each(|word| words.add(word));
-    }
-    words
 }

@@ -3,6 +3,9 @@
 //! What is held out are the units of [folds](super::Folds): whole documents, or blocks of adjacent
 //! sentences, in the order of the seed, until their tokens are nearest to the share. It is done
 //! before anything else, so that training does not know where its development data are from.
+//!
+//! A fraction of the training data, for a learning curve, is chosen in the same way. Smaller ones
+//! are parts of larger ones.
 
 use super::corpora::{TrainingCorpora, is_content};
 use super::folds::shuffled_units;
@@ -11,14 +14,15 @@ use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::sentence::{Sentence, Separation};
 
-/// Chooses the sentences to hold out, numbered without document boundaries. Also returns
-/// whether they are whole documents.
-fn choose(share: HoldOut, sentences: &[Sentence], seed: u64) -> (Vec<usize>, bool) {
+/// Number of parts of the training data that fractions are made of.
+const FRACTIONS: usize = 100;
+
+/// Chooses sentences with this fraction of the tokens, numbered without document boundaries, as
+/// units for this many parts. Also returns whether they are whole documents.
+fn choose(fraction: f64, parts: usize, sentences: &[Sentence], seed: u64) -> (Vec<usize>, bool) {
     let content = sentences.iter().filter(|s| is_content(s));
     let tokens: Vec<usize> = content.map(Sentence::len).collect();
-    let target = share.percent / 100.0 * tokens.iter().sum::<usize>() as f64;
-    let smaller = share.percent.min(100.0 - share.percent);
-    let parts = ((100.0 / smaller).ceil() as usize).max(2);
+    let target = fraction * tokens.iter().sum::<usize>() as f64;
     let (units, by_document) = shuffled_units(sentences, tokens.len(), parts, seed);
     let (mut chosen, mut size) = (Vec::new(), 0);
     for unit in units.iter().take(units.len() - 1) {
@@ -51,7 +55,11 @@ impl TrainingCorpora {
                  file of development data"
             )));
         }
-        let (chosen, by_document) = choose(share, &sentences, seed);
+        let smaller = share.percent.min(100.0 - share.percent);
+        let parts = ((100.0 / smaller).ceil() as usize).max(2);
+        let (mut chosen, by_document) = choose(share.percent / 100.0, parts, &sentences, seed);
+        let content: Vec<&Sentence> = sentences.iter().filter(|s| is_content(s)).collect();
+        chosen.retain(|&i| content[i].first_partial_label().is_none());
         let [labeled, dev] = divide(sentences, &chosen);
         let held_out = HeldOut {
             sentences: dev.iter().filter(|s| is_content(s)).count(),
@@ -73,10 +81,34 @@ impl TrainingCorpora {
             ..self
         })
     }
+
+    /// Keeps a fraction of the labeled sentences, above 0 and at most 1, measured in tokens: whole
+    /// documents if the corpus marks at least 100, else blocks of adjacent sentences. With the same
+    /// seed, a smaller fraction is part of a larger one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the fraction is out of range.
+    pub fn keep(self, fraction: f64, seed: u64) -> Result<Self> {
+        if !(fraction > 0.0 && fraction <= 1.0) {
+            return Err(Error::parameter(format!(
+                "{fraction} of the training data; expected a fraction above 0 and at most 1"
+            )));
+        }
+        let sentences = self.labeled.into_sentences();
+        let count = sentences.iter().filter(|s| is_content(s)).count();
+        if fraction == 1.0 || count < 2 {
+            let labeled = Corpus::from(sentences);
+            return Ok(Self { labeled, ..self });
+        }
+        let (chosen, _) = choose(fraction, FRACTIONS, &sentences, seed);
+        let [_, labeled] = divide(sentences, &chosen);
+        Ok(Self { labeled, ..self })
+    }
 }
 
-/// Divides sentences into those that remain and those with these numbers. Document boundaries are
-/// with the sentence that follows; no token sees the other part.
+/// Divides sentences into those that remain and those with these numbers, in ascending order.
+/// Document boundaries are with the sentence that follows; no token sees the other part.
 fn divide(sentences: Vec<Sentence>, chosen: &[usize]) -> [Corpus; 2] {
     let mut parts = [Corpus::new(), Corpus::new()];
     let (mut number, mut last) = (0, None);
@@ -86,8 +118,7 @@ fn divide(sentences: Vec<Sentence>, chosen: &[usize]) -> [Corpus; 2] {
             boundaries.push(sentence);
             continue;
         }
-        let is_chosen = chosen.binary_search(&number).is_ok();
-        let part = usize::from(is_chosen && sentence.first_partial_label().is_none());
+        let part = usize::from(chosen.binary_search(&number).is_ok());
         if last.is_some_and(|last| last != part) {
             sentence.layout.separation.add(Separation::FOLD);
         }
@@ -188,6 +219,23 @@ mod tests {
                 assert_eq!(is_separate, found[i] != found[i - 1] + 1);
             }
         }
+    }
+
+    #[test]
+    fn a_smaller_fraction_is_part_of_a_larger_one() {
+        let keep = |fraction| {
+            let kept = corpora(&[3; 500]).keep(fraction, 1).unwrap();
+            numbers(&kept.labeled)
+        };
+        let all = [0.1, 0.25, 0.5, 1.0].map(keep);
+        assert_eq!(all.each_ref().map(Vec::len), [50, 125, 250, 500]);
+        for pair in all.windows(2) {
+            assert!(pair[0].iter().all(|i| pair[1].contains(i)));
+        }
+        for fraction in [0.0, -0.5, 1.5, f64::NAN] {
+            assert!(corpora(&[3; 9]).keep(fraction, 1).is_err());
+        }
+        assert_eq!(corpora(&[5]).keep(0.1, 1).unwrap().labeled.len(), 1);
     }
 
     #[test]

@@ -16,7 +16,8 @@
 //! then O(n) additions per sample.
 //!
 //! Sources: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 16; used
-//! with 2000 samples by Wang et al. (2013), Section 5.2.
+//! with 2000 samples by Wang et al. (2013), Section 5.2. With so few, the p-value has a standard
+//! error of 0.007 near 0.05, with 20,000 of 0.002.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -83,6 +84,9 @@ impl PairCounts {
 }
 
 impl PairedBootstrap {
+    /// Number of samples that commands draw by default.
+    pub const SAMPLES: u32 = 20_000;
+
     /// A bootstrap test without sentences.
     pub fn new() -> Self {
         Self::default()

@@ -20,6 +20,7 @@ mod error_counts;
 mod errors;
 mod explanation;
 mod frequency;
+mod holm;
 mod lines;
 mod similar;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub use explanation::{
     labels_against, words_to_explain,
 };
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
+pub use holm::holm;
 pub use lines::LineStatistics;
 pub use similar::similar_attributes;
 pub use uncertainty::{Highest, UncertaintyMeasure};

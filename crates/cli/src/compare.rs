@@ -38,7 +38,7 @@ pub struct CompareCommand {
     #[arg(value_name = "PRED_B")]
     b: FileName,
     /// Number of bootstrap samples
-    #[arg(long, default_value_t = 2000, value_name = "N",
+    #[arg(long, default_value_t = PairedBootstrap::SAMPLES, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     samples: u32,
     /// Random seed

@@ -44,6 +44,12 @@ impl GoldTagger {
         })
     }
 
+    /// Replaces the gold data by a corpus with the columns of the training data, and returns them.
+    pub fn with_corpus(self, corpus: Corpus) -> (Self, Corpus) {
+        let old = self.corpus;
+        (Self { corpus, ..self }, old)
+    }
+
     /// Returns how the gold labels and the predictions encode spans, and says it; `detector` has
     /// seen none of them.
     pub fn labelings(&self, detector: &SchemeDetector, quiet: bool) -> [Labeling; 2] {

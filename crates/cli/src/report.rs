@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{Corpus, Format, ReadOptions, Reader};
+use dropchain::label::Labeling;
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
-use dropchain_analysis::WordCounts;
 use dropchain_options::LabelOptions;
-use dropchain_report::{Evaluated, Report, words_of};
+use dropchain_report::{Evaluated, Report, count_words, training_sample};
 
 use crate::arguments::{FileName, InputArguments, Switch, ThreadArguments};
 use crate::gold_tagger::GoldTagger;
@@ -63,14 +63,16 @@ pub struct ReportCommand {
     #[arg(long, value_name = "PRED")]
     predictions: Vec<FileName>,
     /// Training data, for scores by frequency of the words; may be repeated
+    ///
+    /// With --model, its score on them, too: on their first 5000 sentences.
     #[arg(long, value_name = "TRAIN")]
     train: Vec<FileName>,
     /// File to write, or `-` for standard output
     #[arg(long, short, value_name = "HTML", default_value = "report.html")]
     output: PathBuf,
-    /// Title of the page
-    #[arg(long, value_name = "TEXT", default_value = "dropchain report")]
-    title: String,
+    /// Title of the page [default: the corpora]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
     /// Maximum number of errors to list, over all systems
     #[arg(long, value_name = "N", default_value_t = 500,
           value_parser = clap::value_parser!(u32).range(0..=100_000))]
@@ -106,14 +108,17 @@ impl ReportCommand {
         for log in &self.logs {
             report.add_file(Path::new(AsRef::<OsStr>::as_ref(log)))?;
         }
+        for file in self.model.iter().chain(&self.predictions) {
+            report.add_date(Path::new(AsRef::<OsStr>::as_ref(file)));
+        }
         if let Some((evaluated, read)) = self.evaluated()? {
             let words = match self.train.is_empty() {
                 true => None,
-                false => Some(self.count_words(read)?),
+                false => Some(count_words(self.training_data(read, true)?)?),
             };
             report.evaluate(&evaluated, words.as_ref(), self.max_errors as usize)?;
         }
-        let page = report.html(&self.title)?;
+        let page = report.html(self.title.as_deref())?;
         let Some(file) = file else {
             return print_exact(&page);
         };
@@ -179,38 +184,68 @@ impl ReportCommand {
             };
             Ok((read?, None))
         });
-        let mut all: Evaluation = None;
-        for next in models.chain(read) {
+        let mut columns = None; // of the first system
+        let systems = models.chain(read).map(|next| {
             let (one, read) = next?;
-            match &mut all {
-                Some((all, _)) => all.join(one)?,
-                None => all = Some((one, read)),
-            }
-        }
-        Ok(all)
+            columns.get_or_insert(read);
+            Ok(one)
+        });
+        let all = Evaluated::joined(systems)?;
+        Ok(all.map(|all| (all, columns.flatten())))
     }
 
-    /// Tags a gold file with a model.
+    /// Tags a gold file with a model, and a part of the training data.
     fn tag(&self, model: &FileName, gold: &FileName) -> Result<(Evaluated, Option<ReadOptions>)> {
         let tagger = GoldTagger::open(model, gold, (&self.input, self.quiet), self.document)?;
+        let header = tagger.tagger.model().header();
+        let read = header.read_options(Format::Conll, self.input.read_options());
+        let (evaluated, labelings) = self.tag_gold(&tagger, model, self.quiet)?;
+        // Words are counted of any training data: what cannot be scored has no score.
+        let sample = match self.train.is_empty() || self.train.iter().any(|file| &**file == "-") {
+            true => None,
+            false => self
+                .training_data(Some(read.clone()), false)
+                .and_then(training_sample)
+                .ok(),
+        };
+        let (sample, is_more) = sample.flatten().unwrap_or_default();
+        let (tagger, corpus) = tagger.with_corpus(sample);
+        let evaluated = evaluated.with_corpus(corpus, labelings);
+        if tagger.corpus.is_empty() {
+            return Ok((evaluated, Some(read)));
+        }
+        let evaluated = match self.tag_gold(&tagger, model, true) {
+            Ok((training, labelings)) => {
+                let training = training.with_corpus(tagger.corpus, labelings);
+                evaluated.with_training(&training, is_more)?
+            }
+            Err(_) => evaluated,
+        };
+        Ok((evaluated, Some(read)))
+    }
+
+    /// Tags the sentences of a corpus, and returns how their labels encode spans.
+    fn tag_gold(
+        &self,
+        tagger: &GoldTagger,
+        name: &str,
+        quiet: bool,
+    ) -> Result<(Evaluated, Option<[Labeling; 2]>)> {
         let options = TagOptions {
             constrain: self.constrain.is_on(),
             marginals: true,
             ..TagOptions::default()
         };
-        let header = tagger.tagger.model().header();
-        let record = header.provenance.training();
+        let record = tagger.tagger.model().header().provenance.training();
         let warning = record.and_then(|record| record.warning_of_noise());
-        let mut evaluated = Evaluated::new(model).with_warning_of_noise(warning);
+        let mut evaluated = Evaluated::new(name).with_warning_of_noise(warning);
         tagger.tag(options, &mut |labels, tagged| {
             evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
             Ok(())
         })?;
-        let read = header.read_options(Format::Conll, self.input.read_options());
         let has_labelings = tagger.joined().is_none();
-        let labelings =
-            has_labelings.then(|| tagger.labelings(&self.labels.detector(), self.quiet));
-        Ok((evaluated.with_corpus(tagger.corpus, labelings), Some(read)))
+        let labelings = has_labelings.then(|| tagger.labelings(&self.labels.detector(), quiet));
+        Ok((evaluated, labelings))
     }
 
     /// Reads predictions and gold labels from two files.
@@ -271,20 +306,12 @@ impl ReportCommand {
         evaluated.with_corpus(corpus, labelings)
     }
 
-    /// Counts the words of the training data, read like those of the model if there is one.
-    fn count_words(&self, read: Option<ReadOptions>) -> Result<WordCounts> {
+    /// Opens the training data, read like those of the model if there is one.
+    fn training_data(&self, read: Option<ReadOptions>, unlabeled: bool) -> Result<Reader> {
         let options = ReadOptions {
-            unlabeled: true,
+            unlabeled,
             ..read.unwrap_or_else(|| self.input.read_options())
         };
-        let mut words = WordCounts::default();
-        for sentence in Reader::open(&self.train, &options)? {
-            let sentence = sentence?;
-            if !sentence.layout.document_start {
-                let own = words_of(&sentence).into_iter().flatten();
-                own.for_each(|word| words.add(word));
-            }
-        }
-        Ok(words)
+        Reader::open(&self.train, &options)
     }
 }

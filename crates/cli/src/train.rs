@@ -96,6 +96,13 @@ pub struct TrainCommand {
     /// name.
     #[arg(long, value_name = "FILE|SHARE")]
     dev: Vec<FileName>,
+    /// Train on this share of the training data, such as 25%, for a learning curve
+    ///
+    /// Whole documents if there are at least 100, else blocks of adjacent sentences, chosen by
+    /// --seed, so that 10% is part of 25%. Development data that are held out stay the same.
+    /// `report` plots the scores of such runs by their number of sentences.
+    #[arg(long, value_name = "SHARE", value_parser = fraction, hide_long_help = true)]
+    fraction: Option<f64>,
     /// Write a log in JSON lines to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -127,6 +134,16 @@ pub struct TrainCommand {
 /// What training without development data costs.
 const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10%` would stop \
                            early and keep the best iteration";
+
+/// Parses a share of the training data.
+fn fraction(text: &str) -> Result<f64, String> {
+    let percent = text
+        .strip_suffix('%')
+        .and_then(|number| number.parse().ok());
+    let percent = percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0);
+    let percent = percent.ok_or("expected more than 0% and at most 100%, such as 25%")?;
+    Ok(percent / 100.0)
+}
 
 /// A training run whose options are checked and whose outputs are reserved.
 struct Plan<'m> {
@@ -239,6 +256,10 @@ impl TrainCommand {
         let seed = plan.trainer.settings().options().seed;
         let dev = (&self.dev[..], seed);
         let corpora = (self.training).read_corpora(&self.train, dev, input, progress)?;
+        let corpora = match self.fraction {
+            Some(fraction) => corpora.keep(fraction, seed)?,
+            None => corpora,
+        };
         if corpora.dev.is_none() && plan.trainer.settings().options().max_iterations.is_none() {
             progress.println(WITHOUT_DEV);
         }
@@ -307,9 +328,10 @@ impl TrainCommand {
             ));
         }
         notice_of_template(models, template, progress);
-        // The seed chooses what is held out.
+        // The seed chooses what is held out, and fractions.
         let is_held_out = matches!(self.training.share_of_dev(&self.dev), Ok(Some(_)));
-        let seed = self.searched.seed_of_noise().filter(|_| !is_held_out);
+        let is_used = is_held_out || self.fraction.is_some();
+        let seed = self.searched.seed_of_noise().filter(|_| !is_used);
         progress.println_all(self.training.notice_of_seed(seed));
     }
 

@@ -128,7 +128,7 @@ impl TrainingArguments {
         let seed = seed.filter(|_| !is_random)?;
         Some(format!(
             "note: --seed {seed} has no effect: training draws nothing at random, except with \
-             --noise monte-carlo, an online algorithm or warm start, or --dev 10%"
+             --noise monte-carlo, an online algorithm or warm start, --dev 10% or --fraction"
         ))
     }
 

@@ -85,7 +85,7 @@ fn the_output_does_not_depend_on_the_number_of_threads() {
     let three = dir.run("compare gold a b --threads 3").success();
     assert_eq!(one, three);
     assert!(
-        one.starts_with("3 sentences, 5 tokens; 2000 samples, seed 1\n"),
+        one.starts_with("3 sentences, 5 tokens; 20000 samples, seed 1\n"),
         "{one}"
     );
 }

@@ -121,3 +121,26 @@ fn training_without_development_data_says_what_that_costs() {
     assert!(stderr(""));
     assert!(!stderr("--quiet") && !stderr("--max-iterations 3") && !stderr("--dev train.conll"));
 }
+
+#[test]
+fn a_fraction_of_the_training_data_leaves_the_development_data_as_they_are() {
+    let dir = with_sample();
+    let sizes = |fraction: &str| {
+        dir.run(&format!(
+            "{TRAIN} --dev 10% --log log {fraction} --force --quiet"
+        ))
+        .success();
+        let start = &dir.json_lines("log")[0];
+        ["sentences", "tokens", "dev_sentences"].map(|name| start[name].as_u64().unwrap())
+    };
+    let all = sizes("");
+    let half = sizes("--fraction 50%");
+    assert_eq!(all[2], half[2]);
+    let share = half[1] as f64 / all[1] as f64;
+    assert!((0.47..0.53).contains(&share), "{share}");
+    assert_eq!(sizes("--fraction 100%"), all);
+    for share in ["0%", "101%", "half", "0.5"] {
+        let message = dir.run(&format!("{TRAIN} --fraction {share}")).exits(2);
+        assert!(message.contains("such as 25%"), "{message}");
+    }
+}

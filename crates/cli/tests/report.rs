@@ -95,7 +95,7 @@ fn a_page_may_go_to_standard_output() {
 fn a_page_has_the_sections_that_there_are_inputs_for_and_names_the_others() {
     let dir = with_files();
     let page = report(&dir, "run.log");
-    assert_sections(&page, &["training", "missing"]);
+    assert_sections(&page, &["summary", "training", "missing"]);
     let text = text_of(&page);
     assert!(
         text.contains("Calibration needs --gold FILE with --model MODEL"),
@@ -111,7 +111,14 @@ fn a_page_has_the_sections_that_there_are_inputs_for_and_names_the_others() {
     );
     assert_sections(
         &page,
-        &["scores", "confusions", "frequency", "errors", "missing"],
+        &[
+            "summary",
+            "scores",
+            "confusions",
+            "frequency",
+            "errors",
+            "missing",
+        ],
     );
     assert!(text_of(&page).contains("Training needs a log"), "{page}");
 }
@@ -136,6 +143,7 @@ fn every_section_is_there_with_the_files_of_a_real_run() {
     assert_sections(
         &page,
         &[
+            "summary",
             "training",
             "search",
             "scores",
@@ -155,7 +163,11 @@ fn every_section_is_there_with_the_files_of_a_real_run() {
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
-    assert_eq!(page.matches("<svg").count(), 7 + 3 + 1 + 2 + 1, "plots");
+    assert_eq!(
+        page.matches("<svg xmlns").count(),
+        7 + 3 + 1 + 2 + 1,
+        "plots"
+    );
     assert!(!page.contains("NaN"));
 }
 
@@ -221,6 +233,47 @@ fn systems_are_compared_side_by_side() {
         "both.conll:1: the gold label is 'B-PER' for both.conll, but 'B-LOC' for gold2.conll; \
          expected systems for the same labels"
     );
+}
+
+#[test]
+fn all_pairs_of_systems_are_tested() {
+    let dir = with_files();
+    dir.write("b.conll", PREDICTED.replace("Paris O", "Paris B-LOC"));
+    let page = report(
+        &dir,
+        "--gold gold.conll --predictions pred.conll --predictions b.conll --predictions gold.conll",
+    );
+    let text = text_of(&page);
+    for expected in [
+        "Of 3 systems, C (gold.conll) has the highest F1 on gold.conll: 100.00.",
+        "systems difference 95% CI p p (Holm) significant B − A ",
+        "C − A +100.00 [",
+        "p-values of 3 pairs are adjusted by the method of Holm",
+        "fixed by B: wrong in A alone",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    // What two systems get wrong is shown once.
+    assert_eq!(page.matches("data-systems=\"A B\"").count(), 4);
+    assert!(
+        page.contains("data-systems=\"A\"\n data-wrong=\"A\""),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_score_on_training_data_stands_beside_that_on_gold_data() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let arguments = "--gold train.conll --model m --train";
+    let text = text_of(&report(&dir, &format!("{arguments} train.conll")));
+    assert!(
+        text.contains("Overfitting: F1 of m is 100.00 on the training data ("),
+        "{text}"
+    );
+    // Words alone are counted, but not scored.
+    dir.write("words.conll", "Ann 1\nleft 2\n");
+    let text = text_of(&report(&dir, &format!("{arguments} words.conll")));
+    assert!(!text.contains("Overfitting"), "{text}");
 }
 
 #[test]
@@ -349,10 +402,16 @@ fn logs_of_runs_that_were_killed_are_reported() {
     let end = LOG.find("{\"event\":\"end\"").unwrap();
     dir.write("killed.log", &LOG[..end + 9]); // in the middle of a line
     let text = text_of(&report(&dir, "killed.log run.log"));
-    assert!(text.contains("killed.log has no end"), "{text}");
+    assert!(
+        text.contains("killed.log is unfinished after 1 iteration"),
+        "{text}"
+    );
     assert!(text.contains("not ended"), "{text}");
     dir.write("early.log", LOG.lines().next().unwrap());
-    assert_sections(&report(&dir, "early.log"), &["training", "missing"]);
+    assert_sections(
+        &report(&dir, "early.log"),
+        &["summary", "training", "missing"],
+    );
 }
 
 #[test]
@@ -361,7 +420,7 @@ fn settings_that_differ_are_in_a_table() {
     dir.write("other.log", LOG.replace("\"l2\":0.1", "\"l2\":0.3"));
     let text = text_of(&report(&dir, "run.log other.log"));
     assert!(
-        text.contains("Settings that differ setting A B l2 0.1 0.3"),
+        text.contains("the settings that differ run best score at iteration"),
         "{text}"
     );
     assert!(
@@ -378,7 +437,8 @@ fn extreme_numbers_in_logs_are_no_panic() {
             .replace(":9.5", &format!(":{value}"))
             .replace(":5.0", &format!(":{value}"));
         dir.write("odd.log", log.replace("0.75", value));
-        assert_sections(&report(&dir, "odd.log run.log"), &["training", "missing"]);
+        let page = report(&dir, "odd.log run.log");
+        assert_sections(&page, &["summary", "training", "missing"]);
     }
 }
 
@@ -485,7 +545,7 @@ const FINDINGS: &str = r#"
     plots: [...document.querySelectorAll("svg")].filter((e) => e.clientWidth > 200).length,
     formIsVisible: form.checkVisibility(),
     missed: choose("kind", "missed"),
-    mistypedOrganizations: choose("type", "=ORG"),
+    mistypedOrganizations: choose("gold", "=ORG"),
     words: choose("word", "york"),
     nothing: choose("word", "nothing like it"),
     all: choose("kind", ""),

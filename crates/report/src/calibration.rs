@@ -4,7 +4,8 @@ use dropchain_analysis::Calibration;
 
 use crate::evaluated::{Evaluated, System};
 use crate::plot::{Axis, Plot, Scale};
-use crate::views::{Figure, Section, Table, count, curve, heads, letter};
+use crate::training::curve;
+use crate::views::{Figure, Section, Table, count, heads, letter, told};
 
 /// Which predictions a calibration is of.
 type Choice = fn(&System) -> &Calibration;
@@ -45,9 +46,10 @@ pub fn calibration(all: &Evaluated, has_spans: bool) -> Option<Section> {
     section.text(
         "Of the labels predicted with a probability of 80%, about 80% should be correct: then \
          points are on the diagonal. Below it, probabilities are too high. The calibration error \
-         (ECE) is the mean distance, weighted by the number of tokens.",
+         (ECE) is the mean distance, weighted by the number of tokens. Hollow points are of fewer \
+         than 10 tokens.",
     );
-    section.legend(&all.names());
+    section.legend(&all.names(), told(all.systems.len()), true);
     section.figures(figures);
     section.table(errors);
     section.details("Points of the diagrams", bins);
@@ -73,8 +75,14 @@ fn reliability(name: &str, systems: &[System], choose: Choice) -> Option<Figure>
     let series = systems.iter().enumerate().map(|(i, system)| {
         let bins = choose(system).bins();
         let bins = bins.iter().filter(|bin| bin.count > 0);
-        let points = bins.map(|bin| (bin.confidence, bin.accuracy));
-        curve(i, systems.len(), points.collect())
+        let (points, counts): (Vec<(f64, f64)>, Vec<u64>) = bins
+            .map(|bin| ((bin.confidence, bin.accuracy), bin.count))
+            .unzip();
+        let mut curve = curve(i, systems.len(), &system.name, points);
+        for (point, count) in curve.points.iter_mut().zip(counts) {
+            point.count = Some(count);
+        }
+        curve
     });
     let axis = |label| Axis::new(label, Scale::Linear).range(0.0, 1.04);
     let mut plot = Plot::new(axis("mean probability"), axis("accuracy"), series.collect());

@@ -5,8 +5,8 @@ use dropchain::eval::Evaluation;
 use dropchain::label::{Labeling, SchemeDetector};
 use dropchain::{Error, Result, Sentence};
 use dropchain_analysis::{
-    Calibration, ErrorCounts, FrequencyEvaluation, PairedBootstrap, SpanError, WordCounts,
-    compare_spans, label_errors,
+    Calibration, ErrorCounts, FrequencyEvaluation, SpanError, WordCounts, compare_spans,
+    label_errors,
 };
 
 use crate::sentences::{SentenceList, words_of};
@@ -24,6 +24,17 @@ pub struct Evaluated {
     are_joined: bool,
 }
 
+/// The score of a system on its training data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrainingScore {
+    /// F1 or accuracy, a fraction.
+    pub value: f64,
+    /// Number of sentences that it is of.
+    pub sentences: u64,
+    /// Whether these are the first of more.
+    pub is_sample: bool,
+}
+
 /// What a system predicts.
 #[derive(Debug)]
 pub(crate) struct System {
@@ -31,6 +42,8 @@ pub(crate) struct System {
     /// That its model has not seen the noise that was asked for.
     pub warning_of_noise: Option<String>,
     pub labels: Labels,
+    /// Its score on training data, if that is known.
+    pub training: Option<TrainingScore>,
     /// Of each predicted label, if it is known, `[sentences][tokens]`.
     probabilities: Vec<Vec<Option<f64>>>,
     pub labeling: Labeling,
@@ -47,6 +60,7 @@ impl Evaluated {
             name: name.to_owned(),
             warning_of_noise: None,
             labels: Vec::new(),
+            training: None,
             probabilities: Vec::new(),
             labeling: Labeling::default(),
             tokens: Calibration::default(),
@@ -66,6 +80,49 @@ impl Evaluated {
     pub fn with_warning_of_noise(mut self, warning: Option<String>) -> Self {
         self.systems[0].warning_of_noise = warning;
         self
+    }
+
+    /// Sets what the system predicts for its training data, or for the first sentences of these.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if sentences are too many or too long to be counted.
+    pub fn with_training(mut self, training: &Self, is_sample: bool) -> Result<Self> {
+        let labelings = (&training.gold_labeling, &training.systems[0].labeling);
+        let mut evaluation = Evaluation::new().with_labelings(labelings.0, labelings.1);
+        if self.are_joined {
+            evaluation = evaluation.without_spans();
+        }
+        for (gold, predicted) in training.gold.iter().zip(&training.systems[0].labels) {
+            evaluation.add(gold, predicted)?;
+        }
+        let value = match evaluation.has_spans() {
+            true => evaluation.f1(),
+            false => evaluation.accuracy(),
+        };
+        self.systems[0].training = Some(TrainingScore {
+            value,
+            sentences: evaluation.sentences(),
+            is_sample,
+        })
+        .filter(|score| score.sentences > 0);
+        Ok(self)
+    }
+
+    /// Joins the systems of several; `None` without any.
+    ///
+    /// # Errors
+    ///
+    /// Those of the systems, and of [`join`](Self::join).
+    pub fn joined(systems: impl Iterator<Item = Result<Self>>) -> Result<Option<Self>> {
+        let mut all: Option<Self> = None;
+        for next in systems {
+            match &mut all {
+                Some(all) => all.join(next?)?,
+                None => all = Some(next?),
+            }
+        }
+        Ok(all)
     }
 
     /// Adds the labels of the next sentence, and returns how probable the predicted ones are.
@@ -161,8 +218,13 @@ impl Evaluated {
         self.systems.iter().map(|one| one.name.as_str()).collect()
     }
 
+    /// Returns whether labels join columns, so that they encode no spans.
+    pub(crate) fn are_joined(&self) -> bool {
+        self.are_joined
+    }
+
     /// Returns the sentences with the numbers of their labels; document boundaries have none.
-    fn sentences(&self) -> impl Iterator<Item = (&Sentence, Option<usize>)> {
+    pub(crate) fn sentences(&self) -> impl Iterator<Item = (&Sentence, Option<usize>)> {
         let mut numbers = 0..self.gold.len();
         self.corpus
             .iter()
@@ -177,7 +239,6 @@ impl Evaluated {
 pub(crate) struct Analysis {
     pub has_spans: bool,
     pub systems: Vec<SystemAnalysis>,
-    pub bootstrap: PairedBootstrap,
     pub sentences: SentenceList,
 }
 
@@ -196,13 +257,6 @@ impl Analysis {
         for labels in all.gold.iter().filter(|_| !all.are_joined) {
             gold.add(labels, labels)?;
         }
-        let mut bootstrap = PairedBootstrap::new();
-        if all.are_joined {
-            bootstrap = bootstrap.without_spans();
-        }
-        if let [a, b] = all.systems.as_slice() {
-            bootstrap = bootstrap.with_labelings(gold_labeling, [&a.labeling, &b.labeling]);
-        }
         let systems = all.systems.iter().map(|system| SystemAnalysis {
             evaluation: Evaluation::with_confusions()
                 .with_labelings(gold_labeling, &system.labeling),
@@ -214,19 +268,32 @@ impl Analysis {
         let mut analysis = Self {
             has_spans,
             systems: systems.collect(),
-            bootstrap,
             sentences: SentenceList::new(max_errors, all.names(), has_spans),
         };
         for (sentence, number) in all.sentences() {
             if let Some(number) = number {
                 analysis.add(all, sentence, number, words)?;
             } else {
-                analysis.bootstrap.add_document_start();
                 let evaluations = analysis.systems.iter_mut().map(|s| &mut s.evaluation);
                 evaluations.for_each(Evaluation::add_document_start);
             }
         }
         Ok(analysis)
+    }
+
+    /// Returns the F1 of a system, or its accuracy if labels encode no spans.
+    pub fn score(&self, system: usize) -> f64 {
+        let evaluation = &self.systems[system].evaluation;
+        match self.has_spans {
+            true => evaluation.f1(),
+            false => evaluation.accuracy(),
+        }
+    }
+
+    /// Returns the number of the system with the highest score, the first of equal ones.
+    pub fn best(&self) -> usize {
+        let better = |a, b| if self.score(b) > self.score(a) { b } else { a };
+        (0..self.systems.len()).reduce(better).unwrap_or(0)
     }
 
     fn add(
@@ -237,10 +304,6 @@ impl Analysis {
         words: Option<&WordCounts>,
     ) -> Result<()> {
         let gold = &all.gold[number];
-        if let [a, b] = all.systems.as_slice() {
-            self.bootstrap
-                .add(gold, [&a.labels[number], &b.labels[number]])?;
-        }
         let frequencies: Option<Vec<u64>> = words.and_then(|words| {
             let own = words_of(sentence)?;
             Some(own.map(|word| words.count(word)).collect())

@@ -4,7 +4,8 @@ use dropchain_analysis::{FrequencyBand, WordCounts};
 
 use crate::evaluated::{Analysis, Evaluated};
 use crate::plot::{Axis, Plot, Scale};
-use crate::views::{Figure, IN_TABLE, Section, Table, count, count_of, curve, letter, percent};
+use crate::training::curve;
+use crate::views::{Figure, IN_TABLE, Section, Table, count, count_of, letter, percent, told};
 
 /// A score of a band, and the number of things that it is over.
 type Score = fn(&FrequencyBand) -> (u64, f64);
@@ -44,8 +45,9 @@ pub fn frequency(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Se
             false => "",
         }
     ));
-    section.legend(&all.names());
-    section.figures([figure(&systems, names.clone(), scores[0].1, has_spans)]);
+    section.legend(&all.names(), told(all.systems.len()), true);
+    let bands = (all, &systems[..]);
+    section.figures([figure(bands, names.clone(), scores[0].1, has_spans)]);
     let mut head = vec!["in training".to_owned(), "tokens".to_owned()];
     head.extend(has_spans.then(|| "spans".to_owned()));
     for (name, _) in scores {
@@ -69,7 +71,7 @@ pub fn frequency(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Se
 }
 
 fn figure(
-    systems: &[&[FrequencyBand]],
+    (all, systems): (&Evaluated, &[&[FrequencyBand]]),
     names: Vec<String>,
     score: Score,
     has_spans: bool,
@@ -78,7 +80,7 @@ fn figure(
         let scores = (0..).zip(bands.iter().map(score));
         let points = scores.filter(|(_, (things, _))| *things > 0);
         let points = points.map(|(x, (_, score))| (f64::from(x), 100.0 * score));
-        curve(i, systems.len(), points.collect())
+        curve(i, systems.len(), &all.systems[i].name, points.collect())
     });
     let (title, y) = match has_spans {
         true => ("F1 of spans by their rarest word", "F1, in percent"),

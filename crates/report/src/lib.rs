@@ -4,27 +4,35 @@
 //! that needs no network.
 
 mod calibration;
+mod confusions;
+mod date;
 mod evaluated;
 mod frequency;
 mod gradients;
+mod heat_map;
 pub mod log;
 pub mod plot;
 mod scores;
 mod search;
 mod sentences;
+mod significance;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod training;
+mod training_data;
 mod views;
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use dropchain::error::{Error, Place, Result};
 use dropchain::input_file::read_text;
 use dropchain::train::Pass;
 use dropchain_analysis::WordCounts;
+use dropchain_formats::Escaped;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
+use minijinja::value::{Serde, Value as TemplateValue};
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -33,11 +41,15 @@ pub use evaluated::Evaluated;
 pub use gradients::{
     ErrorRow, Exponent, Gradients, Measurement, Spread, Sweep, SweepRow, TrainingRun, display_name,
 };
-pub use sentences::words_of;
+pub use training_data::{count_words, training_sample};
 
 use evaluated::Analysis;
-use log::{Run, read_lines, read_runs};
+use log::{read_lines, read_runs};
 use search::Search;
+use sentences::words_of;
+use significance::Significance;
+use summary::{EvaluationSummary, Fact};
+use training::{NamedRun, Settings};
 use views::Section;
 
 /// Maximum number of bytes of a log.
@@ -55,6 +67,9 @@ const SECTIONS: [&str; 5] = [
     "gradients",
 ];
 
+/// Number of bytes from which on words may be broken.
+const LONG: usize = 20;
+
 /// The name of the template; MiniJinja escapes all text in those that end in `.html`.
 const TEMPLATE: &str = "page.html";
 
@@ -65,22 +80,19 @@ pub struct Report {
     searches: Vec<Search>,
     gradients: Vec<(String, Gradients)>,
     evaluated: Vec<Section>,
-}
-
-/// A run and where it was recorded.
-#[derive(Debug)]
-struct NamedRun {
-    name: String,
-    run: Run,
+    summary: Option<EvaluationSummary>,
+    /// When the newest of the files was written.
+    newest: Option<SystemTime>,
 }
 
 /// The page.
 #[derive(Serialize)]
 struct Page<'a> {
     title: &'a str,
+    facts: Vec<Fact>,
     version: &'static str,
     style: String,
-    script: &'static str,
+    script: String,
     sections: Vec<Section>,
     missing: Vec<&'static str>,
 }
@@ -94,6 +106,7 @@ impl Report {
     /// it is none of these.
     pub fn add_file(&mut self, path: &Path) -> Result<()> {
         let text = read_text(path, MAX_FILE, EXPECTED)?;
+        self.add_date(path);
         self.add_log(&text, &path.display().to_string())
     }
 
@@ -141,6 +154,13 @@ impl Report {
         Ok(())
     }
 
+    /// Considers a file for the date of the page, which is when the newest of the files was
+    /// written.
+    pub fn add_date(&mut self, path: &Path) {
+        let date = path.metadata().and_then(|data| data.modified()).ok();
+        self.newest = self.newest.max(date);
+    }
+
     /// Adds measurements of gradients, with what they are of.
     pub fn add_gradients(&mut self, name: impl Into<String>, gradients: Gradients) {
         self.gradients.push((name.into(), gradients));
@@ -164,8 +184,12 @@ impl Report {
             .iter()
             .any(|sentence| words_of(sentence).is_some());
         let words = words.filter(|_| has_words);
-        self.evaluated.push(scores::scores(all, &analysis)?);
-        self.evaluated.push(scores::confusions(all, &analysis));
+        let significance = Significance::new(all, &analysis)?;
+        let significance = significance.as_ref();
+        self.summary = Some(EvaluationSummary::new(all, &analysis, significance));
+        self.evaluated
+            .push(scores::scores(all, &analysis, significance));
+        self.evaluated.push(confusions::confusions(all, &analysis));
         let frequency = words.map(|words| frequency::frequency(all, &analysis, words));
         self.evaluated.extend(frequency);
         self.evaluated
@@ -174,12 +198,13 @@ impl Report {
         Ok(())
     }
 
-    /// Returns the page. It allows no network access and no scripts but its own.
+    /// Returns the page, by default with a title that names the corpora. It allows no network
+    /// access and no scripts but its own.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] if it cannot be rendered.
-    pub fn html(self, title: &str) -> Result<String> {
+    pub fn html(mut self, title: Option<&str>) -> Result<String> {
         let failed =
             |e: minijinja::Error| Error::parameter(format!("the page cannot be rendered: {e:#}"));
         let mut environment = Environment::new();
@@ -187,18 +212,24 @@ impl Report {
         let mut syntax = SyntaxConfig::builder();
         syntax.trim_blocks(true).lstrip_blocks(true);
         environment.set_syntax(syntax.build().map_err(failed)?);
+        environment.add_filter("breakable", breakable);
         let source = include_str!("page.html");
         environment.add_template(TEMPLATE, source).map_err(failed)?;
         let template = environment.get_template(TEMPLATE).map_err(failed)?;
+        self.runs.sort_by(|a, b| b.rank().total_cmp(&a.rank()));
+        let (runs, searches) = (&self.runs, &self.searches);
+        let facts = summary::facts(runs, searches, self.summary.as_ref(), self.newest);
+        let own_title = summary::title(runs, searches, self.summary.as_ref());
         let sections = self.sections();
         let has = |id: &str| sections.iter().any(|section| section.id == id);
         let missing = SECTIONS.into_iter().filter(|id| !has(id));
         let missing = missing.filter(|id| *id != "training" || !has("search"));
         let page = Page {
-            title,
+            title: title.unwrap_or(&own_title),
+            facts,
             version: env!("CARGO_PKG_VERSION"),
             style: [plot::STYLE, include_str!("style.css")].concat(),
-            script: include_str!("filter.js"),
+            script: script(&sections),
             missing: missing.collect(),
             sections,
         };
@@ -206,9 +237,12 @@ impl Report {
     }
 
     fn sections(self) -> Vec<Section> {
-        let mut sections = Vec::new();
+        let settings = Settings::new(&self.runs);
+        let runs = (&self.runs[..], &settings);
+        let summary = summary::summary(runs, &self.searches, self.summary.as_ref());
+        let mut sections: Vec<Section> = summary.into_iter().collect();
         if !self.runs.is_empty() {
-            sections.push(training::training(&self.runs));
+            sections.push(training::training(&self.runs, &settings));
         }
         if !self.searches.is_empty() {
             let mut section = Section::new("search", "Hyperparameter search");
@@ -230,4 +264,32 @@ impl Report {
         }
         sections
     }
+}
+
+/// Returns the scripts of a page with these sections.
+fn script(sections: &[Section]) -> String {
+    let filter = sections.iter().any(|section| section.id == "errors");
+    let filter = filter.then_some(include_str!("filter.js"));
+    let scripts = [include_str!("page.js")].into_iter().chain(filter);
+    scripts.collect::<Vec<_>>().concat()
+}
+
+/// Escapes a text, in which long words may be broken after `/`, `_`, `-` and commas, and before
+/// `.`: names of files, and values of settings.
+fn breakable(text: &str) -> TemplateValue {
+    let mut html = String::new();
+    for (i, word) in text.split(' ').enumerate() {
+        let escaped = Escaped(word).to_string();
+        html.extend((i > 0).then_some(' '));
+        if word.len() < LONG {
+            html += &escaped;
+            continue;
+        }
+        for c in escaped.chars() {
+            html.extend((c == '.').then_some("<wbr>"));
+            html.push(c);
+            html.extend("/_-,".contains(c).then_some("<wbr>"));
+        }
+    }
+    TemplateValue::from_safe_string(html)
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::heat_map::{Scored, heat_map};
 use crate::plot::{Axis, Mark, Plot, Scale, Series};
-use crate::training::{plain, score};
-use crate::views::{Figure, IN_TABLE, Section, Table, count_of, or_empty};
+use crate::training::{command, plain, score};
+use crate::views::{Figure, IN_TABLE, Section, Table, count_of, or_empty, percent};
 
 /// The settings that a search may vary, and those that spread over orders of magnitude.
 const AXES: &str = "template dropout edge_dropout l2 l1 unlabeled_weight warm_up gradient";
@@ -25,6 +26,8 @@ type Fields = Map<String, Value>;
 #[derive(Clone, Debug, Default)]
 pub struct Search {
     name: String,
+    /// The first line.
+    start: Fields,
     /// The result of each configuration in the last rung that it reached.
     trials: Vec<Fields>,
     end: Option<Fields>,
@@ -51,6 +54,7 @@ impl Search {
                     }
                 }
                 Some("end") => search.end = Some(line),
+                Some("start") => search.start = line,
                 _ => {}
             }
         }
@@ -59,11 +63,57 @@ impl Search {
         search
     }
 
+    /// Returns the files it was trained on, and the command.
+    pub fn inputs(&self) -> (Vec<String>, Option<String>) {
+        let files = self.start.get("files").and_then(Value::as_array);
+        let files = files.into_iter().flatten().map(plain);
+        let command = self.start.get("config").and_then(command);
+        (files.collect(), command)
+    }
+
+    /// Says which configuration is the best, and how far the second is.
+    pub fn verdict(&self) -> Option<String> {
+        let number = self.end.as_ref().and_then(|end| end.get("best"));
+        let is_best = |trial: &&Fields| number.is_some() && trial.get("number") == number;
+        let best = self.trials.iter().find(is_best).or(self.trials.first())?;
+        let highest = score_of(best)?;
+        let settings = self.varied().into_iter();
+        let settings = settings.map(|name| {
+            let value = or_empty(best.get(name), plain);
+            format!("{} {value}", name.replace('_', "-"))
+        });
+        let error = best.get("standard_error").and_then(Value::as_f64);
+        let error = error.map(|error| format!(" ± {} (standard error)", percent(error)));
+        let mut verdict = format!(
+            "{}: the best of {} is {}, with {}{}",
+            self.name,
+            count_of(self.trials.len() as u64, "configuration"),
+            settings.collect::<Vec<_>>().join(", "),
+            percent(highest),
+            error.unwrap_or_default()
+        );
+        let others = self
+            .trials
+            .iter()
+            .filter(|trial| trial.get("number") != best.get("number"));
+        if let Some(second) = others.filter_map(score_of).reduce(f64::max) {
+            let gap = 100.0 * (highest - second);
+            verdict += &format!("; the second is {gap:.2} points below");
+        }
+        Some(verdict + ".")
+    }
+
+    /// Returns the settings that differ between configurations.
+    fn varied(&self) -> Vec<&'static str> {
+        let trials = &self.trials;
+        let is_varied = |axis: &&str| trials.iter().any(|t| t.get(*axis) != trials[0].get(*axis));
+        AXES.split(' ').filter(is_varied).collect()
+    }
+
     /// Adds the search to its section.
     pub fn show(&self, section: &mut Section) {
         let trials = &self.trials;
-        let is_varied = |axis: &&str| trials.iter().any(|t| t.get(*axis) != trials[0].get(*axis));
-        let varied: Vec<&str> = AXES.split(' ').filter(is_varied).collect();
+        let varied = self.varied();
         let state = match &self.end {
             None => "; the search was killed or is still running",
             Some(end) if end.get("interrupted") == Some(&Value::Bool(true)) => "; interrupted",
@@ -75,6 +125,16 @@ impl Search {
         if trials.len() > MAX_ROWS {
             section.note(format!("The best {MAX_ROWS} of {}.", trials.len()));
         }
+        let number = |trial: &Fields, name: &str| trial.get(name)?.as_f64();
+        let scored = trials.iter().filter_map(|trial| {
+            Some(Scored {
+                dropout: number(trial, "dropout")?,
+                l2: number(trial, "l2")?,
+                score: score_of(trial)?,
+            })
+        });
+        let map = heat_map(&scored.collect::<Vec<_>>());
+        section.tables(map.into_iter().collect());
         section.figures(varied.iter().map(|axis| self.plot(axis)));
     }
 
@@ -106,7 +166,8 @@ impl Search {
         let scored = |trial| Some((value(trial), score_of(trial)?));
         let scored: Vec<(Value, f64)> = self.trials.iter().filter_map(scored).collect();
         let is_log = LOG_AXES.contains(&name);
-        let mut axis = Axis::new(name, if is_log { Scale::Log } else { Scale::Linear });
+        let option = name.replace('_', "-");
+        let mut axis = Axis::new(&option, if is_log { Scale::Log } else { Scale::Linear });
         if scored.iter().any(|(value, _)| value.is_string()) {
             let names: BTreeSet<String> = scored.iter().map(|(value, _)| plain(value)).collect();
             axis = axis.names(names.into_iter().collect());
@@ -124,7 +185,7 @@ impl Search {
             Axis::new("score, in percent", Scale::Linear),
             vec![series],
         );
-        Figure::draw(format!("Score by {name}"), IN_TABLE, &plot)
+        Figure::draw(format!("Score by {option}"), IN_TABLE, &plot)
     }
 }
 

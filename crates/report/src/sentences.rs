@@ -15,6 +15,12 @@ const CONTEXT: usize = 15;
 /// Maximum number of tokens of a span that are shown.
 const MAX_SPAN: usize = 60;
 
+/// Number of sentences that are printed on paper; `style.css` has it, too.
+const PRINTED: usize = 12;
+
+/// Maximum number of systems of which all pairs can be chosen; of more, those with the first.
+const MAX_PAIRS: usize = 4;
+
 /// What stands for tokens that are not shown.
 const HIDDEN: &str = "…";
 
@@ -37,6 +43,8 @@ pub struct SentenceList {
     /// What can be chosen: kinds of errors with their names, and types.
     kinds: BTreeMap<ErrorKind, String>,
     types: BTreeSet<String>,
+    /// Pairs of letters: errors of the first that the second does not make.
+    pairs: Vec<(String, String)>,
     /// Number of errors in these.
     #[serde(skip)]
     shown: u64,
@@ -52,6 +60,7 @@ struct SentenceView {
     place: String,
     gold: Vec<Piece>,
     systems: Vec<SystemView>,
+    errors: Vec<ErrorView>,
 }
 
 /// What a system predicts for a sentence.
@@ -59,10 +68,9 @@ struct SentenceView {
 struct SystemView {
     letter: String,
     pieces: Vec<Piece>,
-    errors: Vec<ErrorView>,
 }
 
-/// An error of a system.
+/// An error of one system or more.
 #[derive(Clone, Debug, Serialize)]
 struct ErrorView {
     kind: ErrorKind,
@@ -70,6 +78,10 @@ struct ErrorView {
     place: String,
     gold: Option<String>,
     predicted: Option<String>,
+    /// The letters of the systems that make it.
+    systems: Vec<String>,
+    /// The letters of those with any error on its tokens.
+    wrong: Vec<String>,
 }
 
 /// A part of a sentence: words without a span, or a span.
@@ -87,8 +99,13 @@ type SentenceSpans<'a> = (&'a [Span<'a>], &'a [Vec<Span<'a>>]);
 impl SentenceList {
     /// Creates a list of up to `max` errors of systems.
     pub fn new(max: usize, systems: Vec<&str>, has_spans: bool) -> Self {
+        let count = systems.len();
+        let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
+        let pairs = pairs.filter(|(a, _)| count <= MAX_PAIRS || *a == 0);
+        let pairs = pairs.map(|(a, b)| (letter(a), letter(b)));
         let systems = systems.into_iter().enumerate();
         Self {
+            pairs: pairs.collect(),
             sentences: Vec::new(),
             systems: systems
                 .map(|(i, name)| (letter(i), name.to_owned()))
@@ -117,8 +134,18 @@ impl SentenceList {
             summary
                 + " The first row of a sentence is gold; what is wrong or missing is underlined.",
         );
-        let names: Vec<&str> = self.systems.iter().map(|(_, name)| name.as_str()).collect();
-        section.legend(&names);
+        if self.systems.len() > 1 {
+            let names = self.systems.iter();
+            let names = names.map(|(letter, name)| format!("{letter}: {name}"));
+            section.text(names.collect::<Vec<_>>().join(", ") + ".");
+        }
+        let left_out = self.sentences.len().saturating_sub(PRINTED);
+        if left_out > 0 {
+            section.on_paper(format!(
+                "Printed are the first {PRINTED} sentences; {} more are on the screen.",
+                count(left_out as u64)
+            ));
+        }
         section.errors(serde_json::to_value(self).unwrap_or_default());
         section
     }
@@ -137,6 +164,7 @@ impl SentenceList {
             }
         }
         let mut room = self.max - self.shown as usize;
+        let all_errors = errors;
         let errors = errors.iter().map(|errors| {
             let kept = &errors[..errors.len().min(room)];
             room -= kept.len();
@@ -164,6 +192,7 @@ impl SentenceList {
             systems: systems
                 .map(|(i, (predicted, errors))| page.system(letter(i), predicted, errors))
                 .collect(),
+            errors: page.errors(&errors, all_errors),
         });
     }
 }
@@ -210,8 +239,34 @@ struct SentencePage<'a> {
 impl SentencePage<'_> {
     fn system(&self, letter: String, spans: &[Span<'_>], errors: &[SpanError<'_>]) -> SystemView {
         let wrong: Vec<&Span<'_>> = errors.iter().filter_map(|e| e.predicted.as_ref()).collect();
+        SystemView {
+            letter,
+            pieces: self.pieces(spans, &wrong),
+        }
+    }
+
+    /// Returns the errors that are shown, those that several systems make once. `all` are all
+    /// errors of each system in the sentence.
+    fn errors(&self, shown: &[&[SpanError<'_>]], all: &[Vec<SpanError<'_>>]) -> Vec<ErrorView> {
+        let mut views: Vec<(&SpanError<'_>, ErrorView)> = Vec::new();
+        for (system, errors) in shown.iter().enumerate() {
+            for error in *errors {
+                match views.iter_mut().find(|(other, _)| *other == error) {
+                    Some((_, view)) => view.systems.push(letter(system)),
+                    None => views.push((error, self.error(error, system, all))),
+                }
+            }
+        }
+        views.into_iter().map(|(_, view)| view).collect()
+    }
+
+    fn error(&self, error: &SpanError<'_>, system: usize, all: &[Vec<SpanError<'_>>]) -> ErrorView {
         let kind = |span: &Option<Span<'_>>| span.as_ref().map(|span| shorten(span.kind));
-        let errors = errors.iter().map(|error| ErrorView {
+        let overlaps =
+            |other: &SpanError<'_>| other.start() < error.end() && error.start() < other.end();
+        let wrong = all.iter().enumerate();
+        let wrong = wrong.filter(|(_, errors)| errors.iter().any(overlaps));
+        ErrorView {
             kind: error.kind,
             name: match self.has_spans {
                 true => error.kind.words(),
@@ -220,11 +275,8 @@ impl SentencePage<'_> {
             place: self.sentence.place(error.start()).to_string(),
             gold: kind(&error.gold),
             predicted: kind(&error.predicted),
-        });
-        SystemView {
-            letter,
-            pieces: self.pieces(spans, &wrong),
-            errors: errors.collect(),
+            systems: vec![letter(system)],
+            wrong: wrong.map(|(i, _)| letter(i)).collect(),
         }
     }
 
@@ -301,7 +353,33 @@ mod tests {
         let sentence = &list.sentences[0];
         assert_eq!(show(&sentence.gold), "[X! w0 w1] w2 [Y w3]");
         assert_eq!(show(&sentence.systems[0].pieces), "w0 [X! w1] w2 [Y w3]");
-        assert_eq!(sentence.systems[0].errors[0].name, "wrong boundary");
+        assert_eq!(sentence.errors[0].name, "wrong boundary");
+    }
+
+    #[test]
+    fn an_error_of_two_systems_is_shown_once_and_names_who_is_wrong_there() {
+        let gold = ["B-X", "O", "B-Y", "B-Z"];
+        let predicted = [["O", "O", "O", "B-Z"], ["O", "O", "B-X", "O"]];
+        let sentence = Sentence::from_words(["a", "b", "c", "d"]);
+        let mut list = SentenceList::new(9, vec!["a", "b"], true);
+        let errors = predicted
+            .each_ref()
+            .map(|labels| span_errors(&gold, labels));
+        let own = [spans(&predicted[0]), spans(&predicted[1])];
+        list.add(&sentence, (&spans(&gold), &own), &errors);
+        let shown = list.sentences[0].errors.iter();
+        let shown = shown.map(|e| (e.systems.concat(), e.wrong.concat()));
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                pair("AB", "AB"),
+                pair("A", "AB"),
+                pair("B", "AB"),
+                pair("B", "B")
+            ]
+        );
+        assert_eq!(list.pairs, [pair("A", "B")]);
     }
 
     #[test]
@@ -333,7 +411,7 @@ mod tests {
         let (gold, predicted) = (["B-X", "O", "B-X", "O", "B-X"], ["O"; 5]);
         let two = list(&gold, &predicted, 2);
         assert_eq!((two.shown, two.total), (2, 3));
-        assert_eq!(two.sentences[0].systems[0].errors.len(), 2);
+        assert_eq!(two.sentences[0].errors.len(), 2);
         assert!(list(&gold, &predicted, 0).sentences.is_empty());
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::plot::{COLORS, Mark, Plot, Series};
+use crate::plot::{Plot, swatch};
 
 /// A section of the page.
 #[derive(Clone, Debug, Serialize)]
@@ -20,9 +20,15 @@ enum Block {
     Heading(String),
     Text(String),
     Note(String),
-    Legend(Vec<(usize, String, String)>),
+    /// What is seen on paper alone.
+    OnPaper(String),
+    List(Vec<String>),
+    /// Keys, letters and names.
+    Legend(Vec<(String, String, String)>),
     Figures(Vec<Figure>),
     Table(Table),
+    /// Tables side by side.
+    Tables(Vec<Table>),
     Details(String, Vec<Table>),
     Errors(Value),
 }
@@ -45,6 +51,11 @@ impl Section {
         self.blocks.push(Block::Note(text.into()));
     }
 
+    /// Adds a note that is seen on paper alone.
+    pub fn on_paper(&mut self, text: String) {
+        self.blocks.push(Block::OnPaper(text));
+    }
+
     /// Adds the warning that the weights of a run or system have not seen the noise that was asked
     /// for, and what that means for `another` beside it, if there is one.
     pub fn warning_of_noise(&mut self, name: &str, warning: &str, another: Option<&str>) {
@@ -60,6 +71,16 @@ impl Section {
     pub fn table(&mut self, table: Table) {
         let table = Some(table).filter(|table| !table.rows.is_empty());
         self.blocks.extend(table.map(Block::Table));
+    }
+
+    /// Adds tables side by side.
+    pub fn tables(&mut self, tables: Vec<Table>) {
+        self.blocks.push(Block::Tables(tables));
+    }
+
+    /// Adds a list of sentences.
+    pub fn list(&mut self, sentences: Vec<String>) {
+        self.blocks.push(Block::List(sentences));
     }
 
     /// Adds tables that are folded.
@@ -78,12 +99,21 @@ impl Section {
         self.blocks.push(Block::Errors(errors));
     }
 
-    /// Names the things of a list by letters and colors, if there are several.
-    pub fn legend(&mut self, names: &[&str]) {
-        let names = names.iter().enumerate();
-        let entries = names.map(|(i, name)| (i % COLORS, letter(i), (*name).to_owned()));
-        if entries.len() > 1 {
-            self.blocks.push(Block::Legend(entries.collect()));
+    /// Names the things of a list by letters and styles, if there are several: the first, which are
+    /// told apart, as lines with marks or without.
+    pub fn legend(&mut self, names: &[&str], told: usize, are_marked: bool) {
+        let entries = names[..told].iter().enumerate();
+        let entries = entries.map(|(i, name)| {
+            let key = swatch(Some(i), are_marked);
+            (key, letter(i), (*name).to_owned())
+        });
+        let mut entries: Vec<(String, String, String)> = entries.collect();
+        if told < names.len() {
+            let others = format!("{} others", names.len() - told);
+            entries.push((swatch(None, false), String::new(), others));
+        }
+        if names.len() > 1 {
+            self.blocks.push(Block::Legend(entries));
         }
     }
 }
@@ -112,12 +142,44 @@ pub struct Cell {
     pub class: &'static str,
     /// How much of it is shaded, in percent.
     pub share: String,
+    pub link: Option<Link>,
 }
+
+/// A link to the errors of a system, as its filter takes them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Link {
+    system: String,
+    gold: String,
+    predicted: String,
+}
+
+impl Link {
+    /// Links to the errors with these gold and predicted types; `none` stands for no span.
+    pub fn to_errors(system: &str, [gold, predicted]: [&str; 2], none: &str) -> Self {
+        let value = |name: &str| match name == none {
+            true => NO_TYPE.to_owned(),
+            false => format!("={name}"),
+        };
+        Self {
+            system: system.to_owned(),
+            gold: value(gold),
+            predicted: value(predicted),
+        }
+    }
+}
+
+/// What the filter of errors has for no type; types begin with `=`.
+const NO_TYPE: &str = "-";
 
 impl Cell {
     pub fn new(text: impl Into<String>, class: &'static str, share: impl Into<String>) -> Self {
         let (text, share) = (text.into(), share.into());
-        Self { text, class, share }
+        Self {
+            text,
+            class,
+            share,
+            link: None,
+        }
     }
 }
 
@@ -194,6 +256,14 @@ impl Figure {
     }
 }
 
+/// Number of things that curves tell apart, if there are more of them.
+pub const TOLD: usize = 5;
+
+/// Returns how many of so many things have a style and a letter of their own in plots.
+pub fn told(count: usize) -> usize {
+    count.min(TOLD)
+}
+
 /// Returns a letter for the number of a thing: A, B, …, Z, A2, B2, …
 pub fn letter(number: usize) -> String {
     let letter = char::from(b'A' + (number % 26) as u8);
@@ -201,13 +271,6 @@ pub fn letter(number: usize) -> String {
         0 => letter.to_string(),
         round => format!("{letter}{}", round + 1),
     }
-}
-
-/// Returns the curve of one of `count` things, with its letter if there are several.
-pub fn curve(number: usize, count: usize, points: Vec<(f64, f64)>) -> Series {
-    let letter = Some(letter(number)).filter(|_| count > 1);
-    let series = Series::new(number, Mark::LineAndPoints, points);
-    series.letter(letter.unwrap_or_default())
 }
 
 /// Formats a fraction in percent, with two digits.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import os
@@ -107,7 +108,7 @@ def report(
     gold: Any = None,
     predicted: Any = None,
     train: Any = None,
-    title: str = "dropchain report",
+    title: str | None = None,
     max_errors: int = 500,
     plain_labels: str = "auto",
     outside: str | None = None,
@@ -130,9 +131,10 @@ def report(
     predicted : Tagger, TrainResult, labels of each sentence, or dict of these by name
         What to evaluate on `gold`. A tagger tags the sentences, also for its calibration.
     train : Corpus, or what :func:`dropchain.train` takes as data
-        Training data, for scores by the frequency of words.
-    title : str
-        The title of the page.
+        Training data, for scores by the frequency of words and, of taggers, on their first 5000
+        sentences.
+    title : str, optional
+        The title of the page; by default it names the corpora.
     max_errors : int
         The most errors to list, over all systems.
     plain_labels, outside
@@ -167,7 +169,7 @@ def report(
         name: None if data is None else _data.labeled(data, name)
         for name, data in (("gold", gold), ("train", train))
     }
-    html = _dropchain.report({
+    page = _dropchain.report({
         "files": files,
         "logs": [(name, result.log) for name, result in zip(names, results, strict=True)],
         "gold": corpora["gold"],
@@ -180,8 +182,10 @@ def report(
         "threads": threads,
     })
     if output is not None:
-        _dropchain.write_file(output, html.encode())
-    return Report(title, html, None if output is None else os.fspath(output))
+        _dropchain.write_file(output, page.encode())
+    if title is None:
+        title = html.unescape(page.partition("<title>")[2].partition("</title>")[0])
+    return Report(title, page, None if output is None else os.fspath(output))
 
 
 def _systems(gold: Any, predicted: Any) -> list[tuple[str, Any]]:

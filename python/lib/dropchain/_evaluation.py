@@ -92,7 +92,7 @@ def compare(
     a: Any,
     b: Any,
     *,
-    samples: int = 2000,
+    samples: int = 20_000,
     seed: int = 1,
     threads: int | None = None,
     plain_labels: str = "auto",

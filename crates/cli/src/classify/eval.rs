@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dropchain_analysis::PairedBootstrap;
 use dropchain_documents::classify::Classifier;
 use dropchain_documents::{ClassReport, comparison_text};
 use serde_json::{Value, json};
@@ -13,9 +14,6 @@ use crate::outputs::CommandFiles;
 use crate::terminal::{Rates, damage_table};
 use crate::{CommandResult, json_line, print, print_json, print_report};
 use dropchain_layout::format_table;
-
-/// Resamples of the paired bootstrap, as `compare` draws by default.
-const SAMPLES: u32 = 2000;
 
 /// Score a classifier on documents with classes
 #[derive(Debug, Args)]
@@ -81,7 +79,7 @@ impl EvalCommand {
         self.input.print_notices();
         let report = evaluation.report(self.seed);
         let comparison = other
-            .map(|_| bootstrap.run(SAMPLES, self.seed))
+            .map(|_| bootstrap.run(PairedBootstrap::SAMPLES, self.seed))
             .transpose()?;
         let comparison = comparison.as_ref();
         if self.json {

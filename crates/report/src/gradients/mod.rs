@@ -142,7 +142,8 @@ impl Gradients {
         let (sentences, tokens) = (self.sentences, self.tokens);
         let sizes = [count_of(sentences, "sentence"), count_of(tokens, "token")];
         section.text(format!("{}; {}", self.files.join(", "), sizes.join("; ")));
-        section.legend(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        section.legend(&all, all.len(), true);
         section.figures([self.error_by_cost()]);
         let head =
             heads("gradient, seconds, × likelihood, multiply-adds, error, of all, cosine, memory");

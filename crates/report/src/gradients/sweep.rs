@@ -271,7 +271,8 @@ impl Gradients {
         };
         section.text(sheet.note.clone());
         let (panels, names) = sheet.colored();
-        section.legend(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        section.legend(&names, names.len(), true);
         let figures = panels.into_iter().map(|Panel { title, mut plot }| {
             for series in plot.series.iter_mut().filter(|s| s.mark != Mark::Reference) {
                 series.letter = letter(series.color);
@@ -403,6 +404,7 @@ impl Sweep {
 fn point(x: f64, spread: Spread, floor: f64) -> Point {
     let range = Some((spread.low.max(floor), spread.high.max(floor)));
     Point {
+        count: None,
         x,
         y: spread.median.max(floor),
         range: range.filter(|(low, _)| *low > 0.0 || floor < 0.0),

@@ -65,6 +65,15 @@ impl Axis {
     }
 }
 
+impl Axis {
+    /// Describes a value: what it is, and its name or four of its digits.
+    pub(super) fn describe(&self, value: f64) -> String {
+        let name = self.names.get(value.max(0.0) as usize).cloned();
+        let value = name.unwrap_or_else(|| format_digits(value));
+        format!("{} {value}", self.label).trim_start().to_owned()
+    }
+}
+
 /// The values of an axis, and where they are in the plot.
 pub(super) struct Interval {
     pub low: f64,
@@ -100,6 +109,16 @@ impl Interval {
             scale,
             ends,
         }
+    }
+
+    /// Returns the ends of the axis in the plot, and their values, for scripts.
+    pub fn data(&self) -> String {
+        let [start, end] = self.ends;
+        let scale = match self.scale {
+            Scale::Linear => "linear",
+            Scale::Log => "log",
+        };
+        format!("{start} {end} {} {} {scale}", self.low, self.high)
     }
 
     /// Returns the place of a value, at an end if it lies outside.
@@ -165,6 +184,19 @@ impl Interval {
         let values = powers.flat_map(move |power| digits.iter().map(move |&d| multiple(d, power)));
         values.filter(|value| (self.low..=self.high).contains(value))
     }
+}
+
+/// Formats a value with four digits, or all of a whole number.
+pub(super) fn format_digits(value: f64) -> String {
+    let size = value.abs();
+    if size > 0.0 && !(1e-3..1e7).contains(&size) {
+        return format!("{value:.3e}").replace('-', "−");
+    }
+    let decimals = match size > 0.0 && size.fract() > 0.0 {
+        true => (3.0 - size.log10().floor()).clamp(0.0, 6.0) as usize,
+        false => 0,
+    };
+    format!("{value:.decimals$}").replace('-', "−")
 }
 
 /// Formats 1, 2 or 5 times a power of 10.

@@ -2,9 +2,9 @@
 
 use dropchain_formats::Escaped;
 
-use super::STYLE;
-use super::axis::{Axis, Interval, Scale};
-use super::series::{COLORS, Mark, Point, Series};
+use super::axis::{Axis, Interval, Scale, format_digits};
+use super::elements::{UNSTYLED, element, group, line_class, rectangle, shape, text, title};
+use super::series::{Mark, Point, Series};
 
 /// Width and height of a plot.
 pub(super) const SIZE: [f64; 2] = [420.0, 250.0];
@@ -16,52 +16,14 @@ const Y: [f64; 2] = [208.0, 8.0];
 /// Maximum number of points of a curve that are marked.
 const MAX_MARKS: usize = 40;
 
+/// Number of observations below which the mark of a point is hollow.
+const FEW: u64 = 10;
+
+/// Width of a letter in text beside curves, about.
+const LETTER: f64 = 7.0;
+
 /// Share of the distance between bars that they fill.
 const BAR: f64 = 0.8;
-
-/// The marks, centered at 0: circle, square, triangle, diamond, triangle, cross, hexagon and bar.
-const SHAPES: [&str; COLORS] = [
-    "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
-    "m-2.7-2.7h5.4v5.4h-5.4z",
-    "m0-3.6l3.5 6.2h-7z",
-    "m0-3.9l3.5 3.9l-3.5 3.9l-3.5-3.9z",
-    "m0 3.6l3.5-6.2h-7z",
-    "m-1.2-3.5h2.4v2.3h2.3v2.4h-2.3v2.3h-2.4v-2.3h-2.3v-2.4h2.3z",
-    "m-1.9-3.2h3.8l1.9 3.2l-1.9 3.2h-3.8l-1.9-3.2z",
-    "m-1.4-3.8h2.8v7.6h-2.8z",
-];
-
-/// The color of text where style sheets are removed.
-const INK: &str = "#1c2024";
-
-/// Attributes of plots where style sheets are removed. A style sheet has precedence over them.
-pub(super) const UNSTYLED: &str =
-    "fill=\"none\" stroke=\"#5b636b\" font-family=\"sans-serif\" font-size=\"11.5\"";
-
-/// Returns the beginning of the group of a series.
-pub(super) fn group(number: usize) -> String {
-    let number = number % COLORS;
-    // Where style sheets are removed, the color of light pages.
-    let color = STYLE.split_once(&format!("--c{number}: light-dark("));
-    let color = color.and_then(|(_, rest)| rest.split_once(','));
-    let color = color.map_or(INK, |(color, _)| color);
-    format!("<g class=\"s{number}\" color=\"{color}\" stroke=\"{color}\">\n")
-}
-
-/// Returns the path of the mark of a color at a place.
-pub(super) fn shape(color: usize, (x, y): (f64, f64)) -> String {
-    let shape = SHAPES[color % COLORS];
-    format!("<path class=\"mark\" fill=\"currentColor\" d=\"M{x:.1} {y:.1}{shape}\"/>\n")
-}
-
-/// Returns the class of the line of a series: without marks, dashes tell it from others.
-pub(super) fn line_class(mark: Mark, is_marked: bool) -> &'static str {
-    match mark {
-        Mark::Reference => "reference",
-        _ if is_marked => "line",
-        _ => "line dashed",
-    }
-}
 
 /// A plot of one or more series.
 #[derive(Clone, Debug, Default)]
@@ -91,27 +53,37 @@ impl Plot {
     }
 
     /// Draws the plot as an element of a page that has [`STYLE`](super::STYLE); `None` if no point
-    /// has finite coordinates.
+    /// has finite coordinates. Browsers show the values of what the pointer is at.
     pub fn svg(&self) -> Option<String> {
-        self.svg_at("")
+        self.canvas(true).map(|canvas| canvas.draw(self, ""))
     }
 
-    /// Draws the plot as [`svg`](Self::svg) does, with more attributes of the element.
+    /// Draws the plot as [`svg`](Self::svg) does, without values at the pointer, and with more
+    /// attributes of the element.
     pub(super) fn svg_at(&self, attributes: &str) -> Option<String> {
-        let series: Vec<Series> = self.series.iter().map(Series::thin).collect();
-        series.iter().find(|series| !series.points.is_empty())?;
-        Some(Canvas::new(self, &series).draw(self, &series, attributes))
+        let canvas = self.canvas(false)?;
+        Some(canvas.draw(self, attributes))
+    }
+
+    fn canvas(&self, has_titles: bool) -> Option<Canvas> {
+        let mut series: Vec<Series> = self.series.iter().map(Series::thin).collect();
+        series.retain(|series| !series.points.is_empty());
+        series.first()?;
+        Some(Canvas::new(self, series, has_titles))
     }
 }
 
 struct Canvas {
     x: Interval,
     y: Interval,
+    series: Vec<Series>,
+    /// Whether to say what is where in titles.
+    has_titles: bool,
     svg: String,
 }
 
 impl Canvas {
-    fn new(plot: &Plot, series: &[Series]) -> Self {
+    fn new(plot: &Plot, series: Vec<Series>, has_titles: bool) -> Self {
         let points = || series.iter().flat_map(|series| &series.points);
         let x: Vec<f64> = points().map(|point| point.x).collect();
         let ranges = points().flat_map(|point| [Some(point.y), lows(point), highs(point)]);
@@ -124,16 +96,22 @@ impl Canvas {
         Self {
             x: Interval::new(&plot.x, &x, X),
             y: Interval::new(&plot.y, &y, Y),
+            series,
+            has_titles,
             svg: String::new(),
         }
     }
 
     /// Returns the plot as an element.
-    fn draw(mut self, plot: &Plot, series: &[Series], attributes: &str) -> String {
+    fn draw(mut self, plot: &Plot, attributes: &str) -> String {
         let [width, height] = SIZE;
+        let data = match self.has_titles {
+            true => format!(" data-x=\"{}\" data-y=\"{}\"", self.x.data(), self.y.data()),
+            false => String::new(),
+        };
         self.svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" {UNSTYLED} \
-             viewBox=\"0 0 {width} {height}\"{attributes}>\n"
+             viewBox=\"0 0 {width} {height}\"{attributes}{data}>\n"
         );
         self.axes(plot);
         if plot.diagonal {
@@ -141,18 +119,24 @@ impl Canvas {
             let line = self.line(&ends);
             self.path("axis", &line);
         }
-        let bars = || series.iter().filter(|series| series.mark == Mark::Bars);
-        let mut bar = 0;
-        for (i, series) in series.iter().enumerate() {
-            self.svg += &group(series.color);
+        let all = std::mem::take(&mut self.series);
+        let bars = all.iter().filter(|series| series.mark == Mark::Bars);
+        let (mut bar, bars) = (0, bars.count());
+        let (rest, told): (Vec<&Series>, Vec<_>) = all.iter().partition(|series| series.is_rest);
+        for (i, series) in rest.iter().chain(&told).enumerate() {
+            self.svg += &group(
+                Some(series.color).filter(|_| !series.is_rest),
+                &self.data_of(series),
+            );
             // Letters at different places, since curves often end in the same one.
-            let letter_at = (i + 1) * series.points.len() / (plot.series.len() + 1);
+            let number = i.saturating_sub(rest.len()) + 1;
+            let letter_at = number * series.points.len() / (told.len() + 1);
             match series.mark {
                 Mark::Bars => {
-                    self.bars(series, bar, bars().count());
+                    self.bars((plot, series), bar, bars);
                     bar += 1;
                 }
-                _ => self.series(series, letter_at),
+                _ => self.series(plot, series, letter_at),
             }
             self.svg += "</g>\n";
         }
@@ -192,9 +176,49 @@ impl Canvas {
         self.svg += "</g>\n";
     }
 
-    fn series(&mut self, series: &Series, letter_at: usize) {
+    /// Returns the name of a series for scripts.
+    fn data_of(&self, series: &Series) -> String {
+        match self.has_titles && !series.name.is_empty() {
+            true => format!(" data-name=\"{}\"", Escaped(&series.name)),
+            false => String::new(),
+        }
+    }
+
+    /// Returns the title of a point; nothing where there are none.
+    fn title_of(&self, plot: &Plot, series: &Series, point: &Point) -> String {
+        if !self.has_titles {
+            return String::new();
+        }
+        let mut text = match series.name.as_str() {
+            "" => String::new(),
+            name => format!("{name}: "),
+        };
+        text += &format!("{}, {}", plot.x.describe(point.x), plot.y.describe(point.y));
+        if let Some((low, high)) = point.range.filter(|(low, high)| low < high) {
+            text += &format!(" ({} to {})", format_digits(low), format_digits(high));
+        }
+        if let Some(count) = point.count {
+            text += &format!(", n = {count}");
+        }
+        title(&text)
+    }
+
+    /// Returns the title of a line.
+    fn title_of_line(&self, plot: &Plot, series: &Series) -> String {
+        let (Some(first), Some(last)) = (series.points.first(), series.points.last()) else {
+            return String::new();
+        };
+        if !self.has_titles || series.name.is_empty() {
+            return String::new();
+        }
+        let [from, to] = [first, last].map(|point| plot.y.describe(point.y));
+        title(&format!("{}: from {from} to {to}", series.name))
+    }
+
+    fn series(&mut self, plot: &Plot, series: &Series, letter_at: usize) {
         let points = &series.points;
         let is_marked = match series.mark {
+            _ if series.is_rest => points.len() == 1,
             Mark::Line | Mark::Reference => points.len() == 1,
             Mark::LineAndPoints => points.len() <= MAX_MARKS,
             Mark::Points | Mark::Bars => true,
@@ -203,25 +227,36 @@ impl Canvas {
             points.iter().for_each(|point| self.error_bar(*point));
         } else {
             self.band(points);
-            let line = self.line(points);
-            self.path(line_class(series.mark, is_marked), &line);
+            let (line, title) = (self.line(points), self.title_of_line(plot, series));
+            let class = line_class(series.mark, is_marked || series.is_rest);
+            let attributes = format!("class=\"{class}\" d=\"{line}\"");
+            self.svg += &element("path", &attributes, &title);
         }
         for point in points.iter().filter(|_| is_marked) {
-            self.svg += &shape(series.color, self.place(point));
+            let title = self.title_of(plot, series, point);
+            let is_hollow = point.count.is_some_and(|count| count < FEW);
+            self.svg += &shape(series.color, self.place(point), is_hollow, &title);
         }
         if let Some((x, y)) = series.best {
+            let title = self.title_of(plot, series, &Point::from((x, y)));
             let (x, y) = (self.x.place(x), self.y.place(y));
-            self.svg += &format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>\n");
+            let attributes = format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"");
+            self.svg += &element("circle", &attributes, &title);
         }
         let labeled = points.get(letter_at).filter(|_| !series.letter.is_empty());
         if let Some(point) = labeled {
             let (x, y) = self.place(point);
-            self.text("letter", (x + 4.0, y.max(20.0) - 6.0), &series.letter);
+            let width = LETTER * series.letter.chars().count() as f64;
+            let (class, x) = match x + 4.0 + width > X[1] && x - 4.0 - width > X[0] {
+                true => ("letter end", x - 4.0),
+                false => ("letter", x + 4.0),
+            };
+            self.text(class, (x, y.max(20.0) - 6.0), &series.letter);
         }
     }
 
     /// Draws the bars of one of several series, which stand side by side.
-    fn bars(&mut self, series: &Series, number: usize, count: usize) {
+    fn bars(&mut self, (plot, series): (&Plot, &Series), number: usize, count: usize) {
         let mut places: Vec<f64> = series.points.iter().map(|p| self.x.place(p.x)).collect();
         places.sort_by(f64::total_cmp);
         let gaps = places.windows(2).map(|pair| pair[1] - pair[0]);
@@ -233,7 +268,8 @@ impl Canvas {
             let (x, y) = self.place(point);
             let left = x + shift - width / 2.0;
             let bar = format!("M{left:.1} {base:.1}V{y:.1}h{width:.1}V{base:.1}z");
-            self.svg += &rectangle(&bar);
+            let title = self.title_of(plot, series, point);
+            self.svg += &rectangle(&bar, &title);
             self.error_bar_at(x + shift, *point);
         }
     }
@@ -285,25 +321,6 @@ impl Canvas {
         let places: Vec<String> = places.map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
         format!("M{}", places.join("L"))
     }
-}
-
-/// Returns a filled rectangle.
-pub(super) fn rectangle(d: &str) -> String {
-    format!("<path class=\"box\" fill=\"currentColor\" d=\"{d}\"/>\n")
-}
-
-/// Returns a text at a place.
-pub(super) fn text(class: &str, (x, y): (f64, f64), content: &str) -> String {
-    let content = Escaped(content);
-    let anchor = match class {
-        "x" => "middle",
-        "y" => "end",
-        _ => "start",
-    };
-    format!(
-        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" \
-         fill=\"{INK}\" stroke=\"none\">{content}</text>\n"
-    )
 }
 
 fn lows(point: &Point) -> Option<f64> {

@@ -129,9 +129,8 @@ fn series(description: SeriesDescription) -> Result<Series> {
         points.push(match numbers[..] {
             [x, y] => Point::from((x, y)),
             [x, y, low, high] => Point {
-                x,
-                y,
                 range: Some((low, high)),
+                ..Point::from((x, y))
             },
             _ => {
                 return Err(Error::parameter(format!(

@@ -8,6 +8,7 @@
 mod axis;
 mod canvas;
 mod description;
+mod elements;
 mod series;
 mod sheet;
 #[cfg(test)]
@@ -15,8 +16,7 @@ mod tests;
 
 pub use axis::{Axis, Scale};
 pub use canvas::Plot;
+pub use elements::STYLE;
+pub(crate) use elements::swatch;
 pub use series::{COLORS, Mark, Point, Series};
 pub use sheet::{Panel, Sheet};
-
-/// The style sheet of plots.
-pub const STYLE: &str = include_str!("plot.css");

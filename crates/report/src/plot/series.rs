@@ -6,8 +6,9 @@ use super::axis::LARGEST;
 /// first again; letters at the curves tell them apart.
 pub const COLORS: usize = 8;
 
-/// Maximum number of points of a curve.
+/// Maximum number of points of a curve, and of one that is not told apart from others.
 pub(super) const MAX_POINTS: usize = 400;
+const MAX_REST: usize = 100;
 
 /// How the points of a series are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,11 +35,18 @@ pub struct Point {
     pub y: f64,
     /// The lowest and the highest value.
     pub range: Option<(f64, f64)>,
+    /// Number of observations behind it, if it says something of their reliability.
+    pub count: Option<u64>,
 }
 
 impl From<(f64, f64)> for Point {
     fn from((x, y): (f64, f64)) -> Self {
-        Self { x, y, range: None }
+        Self {
+            x,
+            y,
+            range: None,
+            count: None,
+        }
     }
 }
 
@@ -53,6 +61,7 @@ impl Point {
             x: bounded(self.x)?,
             y: bounded(self.y)?,
             range,
+            ..self
         })
     }
 }
@@ -70,6 +79,8 @@ pub struct Series {
     pub mark: Mark,
     /// The points. Ranges are a band around a line, and error bars of points and bars.
     pub points: Vec<Point>,
+    /// Whether it is one of many that are not told apart: thin and gray, below the others.
+    pub is_rest: bool,
     /// A point to emphasize.
     pub best: Option<(f64, f64)>,
 }
@@ -115,7 +126,8 @@ impl Series {
     pub(super) fn thin(&self) -> Self {
         let points = self.points.iter().filter_map(|point| point.bounded());
         let points: Vec<Point> = points.collect();
-        let (step, len) = (points.len().div_ceil(MAX_POINTS).max(1), points.len());
+        let max = if self.is_rest { MAX_REST } else { MAX_POINTS };
+        let (step, len) = (points.len().div_ceil(max).max(1), points.len());
         let kept = points.into_iter().enumerate();
         let kept = kept.filter(|(i, _)| i % step == 0 || i + 1 == len);
         let best = self.best.and_then(|best| Point::from(best).bounded());

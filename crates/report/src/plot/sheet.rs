@@ -3,7 +3,8 @@
 use dropchain_formats::Escaped;
 
 use super::STYLE;
-use super::canvas::{Plot, SIZE, UNSTYLED, group, line_class, rectangle, shape, text};
+use super::canvas::{Plot, SIZE};
+use super::elements::{UNSTYLED, group, line_class, rectangle, shape, text};
 use super::series::{Mark, Series};
 
 /// Colors and fonts that a page otherwise has.
@@ -177,16 +178,16 @@ fn draw_legend(entries: &[Entry<'_>], width: f64, mut y: f64, body: &mut String)
             (x, y) = (MARGIN, y + LINE);
         }
         let middle = y + 7.0;
-        *body += &group(entry.color);
+        *body += &group(Some(entry.color), "");
         if matches!(entry.mark, Mark::Bars) {
-            *body += &rectangle(&format!("M{x:.1} {}h24v9h-24z", middle - 4.5));
+            *body += &rectangle(&format!("M{x:.1} {}h24v9h-24z", middle - 4.5), "");
         } else {
             if entry.mark != Mark::Points {
                 let class = line_class(entry.mark, entry.mark == Mark::LineAndPoints);
                 *body += &format!("<path class=\"{class}\" d=\"M{x:.1} {middle}h24\"/>\n");
             }
             if matches!(entry.mark, Mark::LineAndPoints | Mark::Points) {
-                *body += &shape(entry.color, (x + 12.0, middle));
+                *body += &shape(entry.color, (x + 12.0, middle), false, "");
             }
         }
         *body += "</g>\n";

@@ -1,6 +1,7 @@
 //! Files that are no logs, or logs of several runs.
 
 mod log;
+mod runs;
 
 use super::*;
 
@@ -29,7 +30,7 @@ fn runs_of_two_passes_have_names() {
     let report = report(&[START, ITERATION, pass, START, ITERATION].concat()).unwrap();
     let names = report.runs.iter().map(|run| run.name.as_str());
     assert_eq!(names.collect::<Vec<_>>(), ["a.log", "a.log, fold 2 of 5"]);
-    let page = report.html("t").unwrap();
+    let page = report.html(None).unwrap();
     assert!(
         page.contains("from 2.5000 to 2.5000") && !page.contains("NaN"),
         "{page}"
@@ -43,7 +44,7 @@ fn a_search_has_the_last_result_of_each_configuration() {
                 {\"event\":\"configuration\",\"number\":2,\"l2\":0.1,\"rung\":1,\"dev_f1\":0.5}\n\
                 {\"event\":\"configuration\",\"number\":1,\"l2\":1.0,\"rung\":2,\"dev_f1\":0.7}\n\
                 {\"event\":\"end\",\"best\":1}\n";
-    let page = report(text).unwrap().html("t").unwrap();
+    let page = report(text).unwrap().html(None).unwrap();
     assert!(page.contains("<p>2 configurations.</p>"), "{page}");
     let [better, worse] = ["70.00", "50.00"].map(|score| page.find(score).unwrap());
     assert!(better < worse && !page.contains("20.00</td>"), "{page}");

@@ -142,7 +142,7 @@ impl GradientsCommand {
         if let Some(file) = html_file {
             let mut page = Report::default();
             page.add_gradients(self.files.join(", "), report.clone());
-            file.save(page.html("Gradients of the noise term")?.as_bytes())?;
+            file.save(page.html(Some("Gradients of the noise term"))?.as_bytes())?;
         }
         let text = format!("{:#}\n", json!(report));
         if let Some(file) = json_file {

@@ -87,3 +87,47 @@ fn ranges_are_a_band_around_a_line_and_error_bars_of_points() {
     assert_eq!(count(Mark::Bars, "class=\"box\""), 2);
     assert_eq!(count(Mark::Reference, "class=\"reference\""), 1);
 }
+
+#[test]
+fn the_values_of_points_are_in_titles() {
+    let mut plot = plot(Scale::Linear, LINE, &[(1.0, 70.2134), (2.0, 71.0)]);
+    plot.series[0].name = "run <1>".to_owned();
+    plot.series[0].points[1].count = Some(3);
+    let svg = plot.svg().unwrap();
+    for title in [
+        "<title>run &lt;1&gt;: x 1, &lt;y&gt; 70.21</title>",
+        "<title>run &lt;1&gt;: x 2, &lt;y&gt; 71, n = 3</title>",
+        "<title>run &lt;1&gt;: from &lt;y&gt; 70.21 to &lt;y&gt; 71</title>",
+        "class=\"mark hollow\"",
+        "data-x=\"60 406 ",
+    ] {
+        assert!(svg.contains(title), "{title}: {svg}");
+    }
+}
+
+#[test]
+fn what_is_not_told_apart_is_below_the_others() {
+    let mut plot = plot(Scale::Linear, Mark::Line, &[(0.0, 1.0), (1.0, 2.0)]);
+    let mut rest = plot.series[0].clone();
+    rest.is_rest = true;
+    plot.series.push(rest);
+    let svg = plot.svg().unwrap();
+    assert!(
+        svg.find("class=\"rest\"") < svg.find("class=\"s1\""),
+        "{svg}"
+    );
+}
+
+#[test]
+fn letters_at_the_edge_are_within_the_plot() {
+    let svg = plot(Scale::Linear, Mark::Line, &[(1.0, 2.0)]);
+    let mut long = plot(
+        Scale::Linear,
+        Mark::Line,
+        &[(0.0, 1.0), (1.0, 2.0), (1.1, 2.0)],
+    );
+    long.series[0].letter = "−log-likelihood".to_owned();
+    assert!(!svg.svg().unwrap().contains("letter end"));
+    long.series[0].points.remove(0);
+    assert!(long.svg().unwrap().contains("letter end"));
+}

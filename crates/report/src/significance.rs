@@ -1,0 +1,192 @@
+//! Whether the scores of systems differ significantly: all pairs, by the paired bootstrap.
+
+use dropchain::Result;
+use dropchain_analysis::{Difference, PairedBootstrap, holm};
+
+use crate::evaluated::{Analysis, Evaluated};
+use crate::views::{Table, count, heads, letter};
+
+/// Maximum number of systems of which all pairs are tested; of more, each against the best.
+const MAX_ALL: usize = 8;
+
+/// Seed of the samples.
+const SEED: u64 = 1;
+
+/// Significance level.
+pub const LEVEL: f64 = 0.05;
+
+/// The differences between systems in the metric that counts.
+pub struct Significance {
+    pub metric: &'static str,
+    pub pairs: Vec<PairDifference>,
+}
+
+/// The difference between two systems, by their numbers.
+pub struct PairDifference {
+    pub a: usize,
+    pub b: usize,
+    pub difference: Difference,
+    /// Its p-value, adjusted for the number of pairs.
+    pub adjusted: f64,
+}
+
+impl PairDifference {
+    /// Returns whether the systems differ at the level of 5 %, the number of pairs considered.
+    pub fn is_significant(&self) -> bool {
+        self.difference.difference != 0.0 && self.adjusted <= LEVEL
+    }
+
+    /// Describes the difference in points, with its interval.
+    pub fn text(&self) -> String {
+        format!(
+            "{:+.2} points, 95% CI {}",
+            100.0 * self.difference.difference,
+            self.interval()
+        )
+    }
+
+    /// Formats the interval in points.
+    fn interval(&self) -> String {
+        let [low, high] = self.difference.interval.map(|end| 100.0 * end);
+        format!("[{low:+.2}, {high:+.2}]")
+    }
+}
+
+impl Significance {
+    /// Tests all pairs of systems; `None` of one system, or without sentences.
+    pub fn new(all: &Evaluated, analysis: &Analysis) -> Result<Option<Self>> {
+        let systems = all.systems.len();
+        if systems < 2 || all.gold.is_empty() {
+            return Ok(None);
+        }
+        let pairs = (0..systems).flat_map(|a| (a + 1..systems).map(move |b| (a, b)));
+        let best = analysis.best();
+        let tested = pairs.filter(|&(a, b)| systems <= MAX_ALL || a == best || b == best);
+        let mut metric = "accuracy";
+        let mut pairs = Vec::new();
+        for (a, b) in tested {
+            let report = bootstrap(all, [a, b])?.run(PairedBootstrap::SAMPLES, SEED)?;
+            if report.f1.is_some() {
+                metric = "F1";
+            }
+            let difference = report.f1.unwrap_or(report.accuracy);
+            pairs.push(PairDifference {
+                a,
+                b,
+                difference,
+                adjusted: 1.0,
+            });
+        }
+        let p_values: Vec<f64> = pairs.iter().map(|p| p.difference.p_value).collect();
+        for (pair, adjusted) in pairs.iter_mut().zip(holm(&p_values)) {
+            pair.adjusted = adjusted;
+        }
+        Ok(Some(Self { metric, pairs }))
+    }
+
+    /// Says how the differences were tested.
+    pub fn method(&self) -> String {
+        let samples = count(PairedBootstrap::SAMPLES.into());
+        let method = format!("two-sided, paired bootstrap with {samples} samples");
+        match self.pairs.len() {
+            1 => method,
+            n => format!("{method}; p-values of {n} pairs are adjusted by the method of Holm"),
+        }
+    }
+
+    /// Describes the difference of the only pair.
+    pub fn only(&self) -> Option<String> {
+        let [pair] = self.pairs.as_slice() else {
+            return None;
+        };
+        Some(format!(
+            "{} of B minus that of A: {}, p = {:.4} ({}).",
+            self.metric,
+            pair.text(),
+            pair.difference.p_value,
+            self.method()
+        ))
+    }
+
+    /// Lists the differences of all pairs.
+    pub fn table(&self) -> Table {
+        let head = heads("systems, difference, 95% CI, p, p (Holm), significant");
+        let caption = format!("Differences in {}, in points", self.metric);
+        let mut table = Table::new(caption, head);
+        for pair in &self.pairs {
+            let difference = &pair.difference;
+            table.row([
+                format!("{} − {}", letter(pair.b), letter(pair.a)),
+                format!("{:+.2}", 100.0 * difference.difference),
+                pair.interval(),
+                format!("{:.4}", difference.p_value),
+                format!("{:.4}", pair.adjusted),
+                ["no", "yes"][usize::from(pair.is_significant())].to_owned(),
+            ]);
+        }
+        table
+    }
+
+    /// Says which system is best, and which others it is significantly better than.
+    pub fn verdict(&self, names: &[&str], best: usize) -> Vec<String> {
+        let of_best = self.pairs.iter().filter(|p| p.a == best || p.b == best);
+        let other = |pair: &PairDifference| if pair.a == best { pair.b } else { pair.a };
+        let (better, same): (Vec<_>, Vec<_>) = of_best.partition(|pair| pair.is_significant());
+        let list = |pairs: &[&PairDifference]| {
+            let texts = pairs.iter().map(|pair| {
+                // The difference of the best minus that of the other.
+                let sign = if pair.b == best { 1.0 } else { -1.0 };
+                let mut own = pair.difference;
+                own.difference *= sign;
+                if sign < 0.0 {
+                    own.interval = [-own.interval[1], -own.interval[0]];
+                }
+                let pair = PairDifference {
+                    difference: own,
+                    ..**pair
+                };
+                format!(
+                    "{} ({}, p = {:.4})",
+                    letter(other(&pair)),
+                    pair.text(),
+                    pair.adjusted
+                )
+            });
+            texts.collect::<Vec<_>>().join(", ")
+        };
+        let mut verdicts = Vec::new();
+        let name = format!("{} ({})", letter(best), names[best]);
+        if !better.is_empty() {
+            verdicts.push(format!(
+                "{name} is significantly better in {} than {}.",
+                self.metric,
+                list(&better)
+            ));
+        }
+        if !same.is_empty() {
+            verdicts.push(format!(
+                "{name} has the highest {}, but no significant difference to {}.",
+                self.metric,
+                list(&same)
+            ));
+        }
+        verdicts
+    }
+}
+
+/// Returns the test of two systems.
+fn bootstrap(all: &Evaluated, pair: [usize; 2]) -> Result<PairedBootstrap> {
+    let [a, b] = pair.map(|i| &all.systems[i]);
+    let mut bootstrap = PairedBootstrap::new();
+    if all.are_joined() {
+        bootstrap = bootstrap.without_spans();
+    }
+    bootstrap = bootstrap.with_labelings(&all.gold_labeling, [&a.labeling, &b.labeling]);
+    for (_, number) in all.sentences() {
+        match number {
+            Some(i) => bootstrap.add(&all.gold[i], [&a.labels[i], &b.labels[i]])?,
+            None => bootstrap.add_document_start(),
+        }
+    }
+    Ok(bootstrap)
+}

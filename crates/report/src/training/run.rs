@@ -1,0 +1,123 @@
+//! A run and what became of it.
+
+use dropchain::optim::StopReason;
+use dropchain::train::{DevScore, EndReason};
+
+use crate::log::Run;
+use crate::views::count_of;
+
+/// A run and where it was recorded.
+#[derive(Debug)]
+pub struct NamedRun {
+    pub name: String,
+    pub run: Run,
+}
+
+impl NamedRun {
+    /// Returns the iteration whose weights the model has, and its score on development data: of a
+    /// run without an end, those that are the best so far.
+    pub fn kept(&self) -> Option<(usize, DevScore)> {
+        let iterations = &self.run.iterations;
+        if let Some(end) = &self.run.end {
+            let number = end.best_iteration;
+            let own = || iterations.iter().find(|i| i.number == number)?.dev;
+            if let Some(score) = end.dev.or_else(own) {
+                return Some((number, score));
+            }
+        }
+        let scored = iterations.iter().filter_map(|i| Some((i.number, i.dev?)));
+        scored.reduce(|a, b| if b.1.value() > a.1.value() { b } else { a })
+    }
+
+    /// Returns the score; one below all others if there is none.
+    pub fn rank(&self) -> f64 {
+        self.kept().map_or(-1.0, |(_, score)| score.value())
+    }
+
+    /// Returns the number of iterations.
+    pub fn iterations(&self) -> usize {
+        self.run.iterations.last().map_or(0, |last| last.number)
+    }
+
+    /// Returns how the run ended, in a word or two.
+    pub fn ending(&self) -> &'static str {
+        let Some(end) = &self.run.end else {
+            return "unfinished";
+        };
+        match end.reason {
+            EndReason::Patience => "stopped early",
+            EndReason::Optimizer(reason) => match reason {
+                StopReason::Improvement | StopReason::Gradient | StopReason::Loss => "converged",
+                StopReason::MaxIterations => "reached --max-iterations",
+                StopReason::LineSearch => "ended by the line search",
+                StopReason::Interrupted => "interrupted",
+                StopReason::NonFinite => "failed",
+            },
+        }
+    }
+
+    /// Says in a sentence how the run ended and why.
+    pub fn verdict(&self) -> String {
+        let name = &self.name;
+        let iterations = count_of(self.iterations() as u64, "iteration");
+        let Some(end) = &self.run.end else {
+            return format!(
+                "{name} is unfinished after {iterations}: the run was killed, or is \
+                 still going on."
+            );
+        };
+        let why = match end.reason {
+            EndReason::Patience => {
+                let patience = self.run.start.options["patience"].as_u64();
+                let waited = patience.map_or(String::new(), |n| format!(" for {n} iterations"));
+                format!(": no improvement on development data{waited}")
+            }
+            EndReason::Optimizer(StopReason::Interrupted) => String::new(),
+            EndReason::Optimizer(StopReason::MaxIterations) => ", before it converged".to_owned(),
+            EndReason::Optimizer(reason) => format!(": {reason}"),
+        };
+        let ending = match end.reason {
+            EndReason::Optimizer(StopReason::MaxIterations) => {
+                return format!("{name} reached --max-iterations, after {iterations}{why}.");
+            }
+            EndReason::Optimizer(StopReason::Interrupted) => "was interrupted",
+            _ => self.ending(),
+        };
+        format!("{name} {ending} after {iterations}{why}.")
+    }
+
+    /// Says which iteration was kept, with which score.
+    pub fn best(&self) -> Option<String> {
+        let (number, score) = self.kept()?;
+        let is_last = number > 0 && number == self.iterations();
+        let reason = self.run.end.as_ref().map(|end| end.reason);
+        let is_cut = reason == Some(EndReason::Optimizer(StopReason::MaxIterations));
+        let rising = match is_last && is_cut {
+            true => ", the last one: more may raise it",
+            false => "",
+        };
+        Some(format!(
+            "{score} on development data, at iteration {number}{rising}"
+        ))
+    }
+
+    /// Says whether the weights that were kept have seen noise, if they were to.
+    pub fn noise(&self) -> Option<String> {
+        let noise = self.run.end.as_ref()?.noise.as_ref()?;
+        Some(match noise.iterations {
+            0 => format!(
+                "The weights that were kept have seen no noise: they are those of the warm-up, \
+                 before {} began.",
+                noise.kind
+            ),
+            1 => "The weights that were kept have seen noise in 1 iteration.".to_owned(),
+            n => format!("The weights that were kept have seen noise in {n} iterations."),
+        })
+    }
+
+    /// Returns whether the weights that were kept have seen no noise although they were to.
+    pub fn is_without_its_noise(&self) -> bool {
+        let noise = self.run.end.as_ref().and_then(|end| end.noise.as_ref());
+        noise.is_some_and(|noise| !noise.is_any())
+    }
+}
