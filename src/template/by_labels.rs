@@ -15,13 +15,13 @@ impl Template {
         sentences: impl IntoIterator<Item = &'a Sentence> + Clone,
         encode_spans: bool,
     ) -> Option<&'static str> {
-        let all = || sentences.clone().into_iter();
-        if all().any(|sentence| sentence.attributes.is_some()) {
+        let mut all = sentences.clone().into_iter();
+        if all.any(|sentence| sentence.attributes.is_some()) {
             return None;
         }
         let has_column = |sentence: &Sentence| sentence.schema().label() > Some(1);
         let mut found = [false; PHRASES.len()];
-        for sentence in all() {
+        for sentence in sentences.clone() {
             let labels = (0..sentence.len()).filter_map(|t| sentence.label(t));
             for kind in labels.map(|label| ChunkLabel::parse(label).kind) {
                 if let Some(i) = PHRASES.iter().position(|phrase| *phrase == kind) {
@@ -29,7 +29,7 @@ impl Template {
                 }
             }
         }
-        let are_phrases = found == [true; PHRASES.len()] && all().all(has_column);
+        let are_phrases = found == [true; PHRASES.len()] && sentences.into_iter().all(has_column);
         Some(match encode_spans {
             false => "pos",
             true if are_phrases => "chunk",
