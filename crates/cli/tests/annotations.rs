@@ -215,7 +215,8 @@ fn inline_output_is_colored_on_request_and_never_in_a_pipe() {
     };
     assert_eq!(tagged(""), "[PER Ann] left.\n");
     assert_eq!(tagged("--color never"), "[PER Ann] left.\n");
-    assert_eq!(tagged("--color always"), "\x1b[34m[PER Ann]\x1b[0m left.\n");
+    let colored = "\x1b[38;5;16m\x1b[48;5;183m[PER Ann]\x1b[0m left.\n";
+    assert_eq!(tagged("--color always"), colored);
     let spans = dir.run_with_stdin("tag m --output doccano --color always", "Ann left.");
     assert!(!spans.success().contains('\x1b'));
 }
@@ -249,7 +250,7 @@ fn a_terminal_has_colors_unless_the_environment_says_no() {
         };
         assert!(tagged.contains("[PER Ann]"), "{tagged}");
         assert_eq!(
-            tagged.contains("\x1b[34m[PER Ann]"),
+            tagged.contains("\x1b[48;5;183m[PER Ann]"),
             has_colors,
             "{environment}"
         );

@@ -74,7 +74,7 @@ fn check(corpus: &str, read_as: &str) {
     assert!(lower.contains("B-") && lower.contains("I-"), "{canonical}");
     let checked = dir.run("check train.conll").stdout;
     assert!(
-        checked.contains(&format!("labels: {read_as}, ")),
+        checked.contains(&format!("\nLabels\n{read_as}, ")),
         "{checked}"
     );
 }

@@ -33,7 +33,7 @@ fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
     }
     let best = &lines[1];
     assert!(
-        lines[6].join(" ").starts_with("a score on 123 spans is"),
+        lines[6].join(" ").starts_with("a score on 95 spans is"),
         "{table}"
     );
     assert!(
