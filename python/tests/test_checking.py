@@ -51,7 +51,7 @@ def test_inconsistent_and_suspicious_annotation_is_listed():
     found = dropchain.check(sample, inconsistent=3, suspicious=2, folds=2, threads=1)
     assert len(found.inconsistent) <= 3 and len(found.suspicious) == 2
     assert 0 <= found.suspicious[0]["suspicion"] <= 1
-    assert "suspicious annotation" in str(found)
+    assert "Suspicious annotation" in str(found)
     assert found.to_dict()["suspicious"] == found.suspicious
 
 

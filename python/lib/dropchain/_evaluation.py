@@ -121,7 +121,7 @@ def compare(
     >>> gold = [["B-PER", "O"], ["B-LOC", "O"], ["O", "B-PER"]]
     >>> comparison = dropchain.compare(gold, gold, [["O", "O"], ["B-LOC", "O"], ["O", "O"]])
     >>> comparison.f1
-    Difference(a=1.0000, b=0.5000, difference=-0.5000, p_value=0.0690)
+    Difference(a=1.0000, b=0.5000, difference=-0.5000, p_value=0.0685)
     """
     gold = _data.labels_or_corpus(gold, "gold")
     a, b = (_predictions(gold, part, name, threads) for part, name in ((a, "a"), (b, "b")))
