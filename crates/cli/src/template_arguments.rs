@@ -7,14 +7,13 @@ use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Format, Separatio
 use dropchain::label::SchemeDetector;
 use dropchain::tag::Tagger;
 use dropchain::train::BaseModels;
-use dropchain::{Error, Result, Sentence, Template};
+use dropchain::{Error, Result, Template};
 use dropchain_formats::InputFormat;
 use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use dropchain_report::log::Source;
 use serde_json::json;
 
 use crate::arguments::{FileName, InputArguments, by_name};
-use crate::predictions::{joined, observed};
 use crate::progress::Progress;
 
 /// What a template may do.
@@ -205,9 +204,7 @@ pub fn template_by_labels(
     if template.is_some() {
         return Ok(template);
     }
-    let detected = observed(corpus, detector, Sentence::labels).detected();
-    let has_spans = detected.labeling.scheme.has_spans() && joined(corpus).is_none();
-    let Some(name) = Template::shipped_for(corpus.sentences(), has_spans) else {
+    let Some(name) = Template::shipped_by_labels(corpus, detector) else {
         return Ok(None);
     };
     let what = match name {

@@ -429,12 +429,8 @@ impl PyCorpus {
         outside: Option<String>,
     ) -> PyResult<Option<&'static str>> {
         let sentences = self.0.iter().map(|sentence| &**sentence);
-        let labels = sentences.clone().filter_map(Sentence::labels);
-        let detected = detector(plain_labels, outside)?.after(labels).detected();
-        let first = sentences.clone().next();
-        let are_joined = first.is_some_and(|sentence| sentence.schema().joined().is_some());
-        let has_spans = detected.labeling.scheme.has_spans() && !are_joined;
-        Ok(Template::shipped_for(sentences, has_spans))
+        let detector = detector(plain_labels, outside)?;
+        Ok(Template::shipped_by_labels(sentences, &detector))
     }
 
     /// Return the documents, without their boundaries.
