@@ -196,7 +196,11 @@ pub fn facts(
     add("Development data", distinct(dev), false);
     let evaluated = evaluation.map(|one| format!("{}: {}", one.corpus, one.size));
     add("Scored on", evaluated.into_iter().collect(), false);
-    add("Date", newest.map(date::utc).into_iter().collect(), false);
+    add(
+        "Date",
+        newest.and_then(date::utc).into_iter().collect(),
+        false,
+    );
     let of_runs = runs
         .iter()
         .filter_map(|run| command(run.run.header.config.as_ref()?));
