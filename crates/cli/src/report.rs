@@ -199,7 +199,7 @@ impl ReportCommand {
         let tagger = GoldTagger::open(model, gold, (&self.input, self.quiet), self.document)?;
         let header = tagger.tagger.model().header();
         let read = header.read_options(Format::Conll, self.input.read_options());
-        let (evaluated, labelings) = self.tag_gold(&tagger, model, self.quiet)?;
+        let (evaluated, labelings) = self.tag_gold(&tagger, model, false)?;
         // Words are counted of any training data: what cannot be scored has no score.
         let sample = match self.train.is_empty() || self.train.iter().any(|file| &**file == "-") {
             true => None,
@@ -224,16 +224,17 @@ impl ReportCommand {
         Ok((evaluated, Some(read)))
     }
 
-    /// Tags the sentences of a corpus, and returns how their labels encode spans.
+    /// Tags the sentences of a corpus, and returns how their labels encode spans. Of training data,
+    /// probabilities are not needed, and nothing is said.
     fn tag_gold(
         &self,
         tagger: &GoldTagger,
         name: &str,
-        quiet: bool,
+        is_training: bool,
     ) -> Result<(Evaluated, Option<[Labeling; 2]>)> {
         let options = TagOptions {
             constrain: self.constrain.is_on(),
-            marginals: true,
+            marginals: !is_training,
             ..TagOptions::default()
         };
         let record = tagger.tagger.model().header().provenance.training();
@@ -243,8 +244,9 @@ impl ReportCommand {
             evaluated.add(labels, &tagged.labels, |t, label| tagged.marginal(t, label));
             Ok(())
         })?;
-        let has_labelings = tagger.joined().is_none();
-        let labelings = has_labelings.then(|| tagger.labelings(&self.labels.detector(), quiet));
+        let (detector, has_labelings) = (&self.labels.detector(), tagger.joined().is_none());
+        let labelings =
+            has_labelings.then(|| tagger.labelings(detector, self.quiet || is_training));
         Ok((evaluated, labelings))
     }
 

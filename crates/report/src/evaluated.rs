@@ -96,12 +96,8 @@ impl Evaluated {
         for (gold, predicted) in training.gold.iter().zip(&training.systems[0].labels) {
             evaluation.add(gold, predicted)?;
         }
-        let value = match evaluation.has_spans() {
-            true => evaluation.f1(),
-            false => evaluation.accuracy(),
-        };
         self.systems[0].training = Some(TrainingScore {
-            value,
+            value: score(&evaluation, evaluation.has_spans()),
             sentences: evaluation.sentences(),
             is_sample,
         })
@@ -235,6 +231,14 @@ impl Evaluated {
     }
 }
 
+/// Returns F1, or the accuracy if labels encode no spans.
+fn score(evaluation: &Evaluation, has_spans: bool) -> f64 {
+    match has_spans {
+        true => evaluation.f1(),
+        false => evaluation.accuracy(),
+    }
+}
+
 /// What is counted for each system, and the sentences with errors.
 pub(crate) struct Analysis {
     pub has_spans: bool,
@@ -283,11 +287,7 @@ impl Analysis {
 
     /// Returns the F1 of a system, or its accuracy if labels encode no spans.
     pub fn score(&self, system: usize) -> f64 {
-        let evaluation = &self.systems[system].evaluation;
-        match self.has_spans {
-            true => evaluation.f1(),
-            false => evaluation.accuracy(),
-        }
+        score(&self.systems[system].evaluation, self.has_spans)
     }
 
     /// Returns the number of the system with the highest score, the first of equal ones.
