@@ -9,6 +9,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
+/// What a thread reads of a long file before it takes the next part.
+const BYTES_PER_PART: usize = 4 << 20;
+
+/// Bytes that are worth the start of a thread.
+const BYTES_PER_THREAD: usize = 8 << 20;
+
 /// An open input file.
 #[derive(Debug)]
 pub struct InputFile {
@@ -81,24 +87,63 @@ impl InputFile {
         read.map(|_| ()).map_err(|e| Error::io(&self.path, e))
     }
 
-    /// Fills `bytes`, or a prefix of it at the end of the file. Returns the number of bytes read.
+    /// Fills `bytes` with the beginning of a regular file, whatever was read before. Several threads
+    /// do if there are many: one copies more slowly than memory could. Returns whether the file
+    /// ends there.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if reading fails.
-    pub fn read_into(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        let mut done = self.peeked.len().min(bytes.len());
-        bytes[..done].copy_from_slice(&self.peeked[..done]);
-        self.peeked.drain(..done);
-        while done < bytes.len() {
-            match self.file.read(&mut bytes[done..]) {
-                Ok(0) => break,
-                Ok(n) => done += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(Error::io(&self.path, e)),
+    /// [`Error::Io`] if reading fails or the file is shorter.
+    #[cfg(unix)]
+    pub fn read_whole(&mut self, bytes: &mut [u8]) -> Result<bool> {
+        use std::os::unix::fs::FileExt;
+        use std::sync::{Mutex, PoisonError};
+        use std::thread;
+
+        use crate::memory::available_address_space;
+
+        let length = bytes.len() as u64;
+        let threads = match bytes.len() / BYTES_PER_THREAD {
+            // A thread takes address space, which others may need more.
+            many @ 2.. if available_address_space().is_none() => {
+                many.min(thread::available_parallelism().map_or(1, usize::from))
             }
-        }
-        Ok(done)
+            _ => 1,
+        };
+        let parts = Mutex::new(bytes.chunks_mut(BYTES_PER_PART).enumerate());
+        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            std::iter::from_fn(next).try_for_each(|(number, part)| {
+                let start = number * BYTES_PER_PART;
+                self.file.read_exact_at(part, start as u64)
+            })
+        };
+        let result = thread::scope(|scope| {
+            // Without a thread the others do its work.
+            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+            let helpers: Vec<_> = (1..threads).filter_map(spawn).collect();
+            helpers.into_iter().fold(work(), |result, helper| {
+                result.and(helper.join().unwrap_or(Ok(())))
+            })
+        });
+        let rest = result.and_then(|()| self.file.read_at(&mut [0], length));
+        rest.map(|rest| rest == 0)
+            .map_err(|e| Error::io(&self.path, e))
+    }
+
+    /// Fills `bytes` with the beginning of a regular file. Returns whether the file ends there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if reading fails or the file is shorter.
+    #[cfg(not(unix))]
+    pub fn read_whole(&mut self, bytes: &mut [u8]) -> Result<bool> {
+        let peeked = self.peeked.len().min(bytes.len());
+        bytes[..peeked].copy_from_slice(&self.peeked[..peeked]);
+        let file = &mut self.file;
+        let rest = (file.read_exact(&mut bytes[peeked..])).and_then(|()| file.read(&mut [0]));
+        rest.map(|rest| rest == 0)
+            .map_err(|e| Error::io(&self.path, e))
     }
 
     /// Returns whether the file was modified since it was opened, as far as its length and times
@@ -233,9 +278,29 @@ mod tests {
         let mut bytes = Vec::new();
         file.read_up_to(3, &mut bytes).unwrap();
         assert_eq!(bytes, b"123");
-        let mut rest = [0; 9];
-        assert_eq!(file.read_into(&mut rest).unwrap(), 3);
-        assert_eq!(&rest[..3], b"456");
+        file.read_up_to(9, &mut bytes).unwrap();
+        assert_eq!(bytes, b"123456");
+    }
+
+    #[test]
+    fn a_long_file_is_read_by_several_threads() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let numbers = 0..(5 * BYTES_PER_THREAD / 8 + 1) as u64;
+        let written: Vec<u8> = numbers
+            .flat_map(|i| i.wrapping_mul(7).to_le_bytes())
+            .collect();
+        fs::write(&path, &written).unwrap();
+        let mut file = InputFile::open(&path, "a file").unwrap();
+        file.peek(5).unwrap();
+        let mut bytes = vec![0; written.len()];
+        assert!(file.read_whole(&mut bytes).unwrap());
+        assert!(bytes == written);
+        bytes.pop();
+        assert!(!file.read_whole(&mut bytes).unwrap());
+        assert!(bytes == written[..bytes.len()]);
+        bytes.resize(written.len() + 1, 0);
+        assert!(file.read_whole(&mut bytes).is_err());
     }
 
     #[test]

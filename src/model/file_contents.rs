@@ -58,10 +58,8 @@ fn read_file(path: &Path, file: &mut InputFile, length: usize) -> Result<Content
     let mut memory = MmapMut::map_anon(length).map_err(failed)?;
     #[cfg(target_os = "linux")]
     let _ = memory.advise(memmap2::Advice::HugePage); // where it is not supported, do without
-    if file.read_into(&mut memory)? < length
-        || file.read_into(&mut [0])? > 0
-        || file.has_changed()?
-    {
+    let is_whole = file.read_whole(&mut memory);
+    if file.has_changed()? || !is_whole? {
         return Err(Error::model(
             path,
             "the file changed while it was read; try again, and replace models by renaming (mv)",
@@ -79,7 +77,9 @@ fn read_pipe(path: &Path, file: &mut InputFile, declared: u64) -> Result<Content
     if (bytes.len() as u64) < declared {
         return Err(wrong_length(path, bytes.len() as u64, declared));
     }
-    if file.read_into(&mut [0])? > 0 {
+    let length = bytes.len();
+    file.read_up_to(1, &mut bytes)?;
+    if bytes.len() > length {
         return Err(damaged(path, "there are bytes after its last section"));
     }
     Ok(Contents::Vector(bytes))
