@@ -8,10 +8,11 @@ Writes OUT/growth.md and OUT/*.svg.
 
 Each point is a run of `dropchain bench gradients` at random weights: the likelihood alone and with
 the noise term (dropout 0.3, exact gradient). Seconds are the median of five evaluations; memory is
-that of an evaluation, excluding the data.
+that of an evaluation, excluding the data. The exponent of a step from size a to b is
+log(y(b) / y(a)) / log(b / a), of the seconds and megabytes y.
 """
 
-import json, os, subprocess, sys, tempfile, zlib
+import json, math, os, subprocess, sys, tempfile, zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
@@ -79,15 +80,32 @@ def measure_all(corpus, scratch):
     return series
 
 
+def exponents(points, engine, quantity):
+    """Yields the exponent of each step, as text; nothing for the first size."""
+    yield ""
+    for (size, result), (next_size, next_result) in zip(points, points[1:]):
+        ratio = next_result[engine][quantity] / result[engine][quantity]
+        yield f"{math.log(ratio) / math.log(next_size / size):.2f}"
+
+
 def write_tables(series, path):
+    kinds = [("likelihood", "likelihood"), ("exact", "with noise")]
     with open(path, "w") as out:
         for name, points in series.items():
-            out.write(f"| {name} | likelihood, s | with noise, s | ratio ")
-            out.write("| likelihood, MB | with noise, MB |\n|---|---|---|---|---|---|\n")
-            for size, result in points:
-                (plain, plain_mb), (noise, noise_mb) = result["likelihood"], result["exact"]
-                out.write(f"| {size} | {plain:.4f} | {noise:.4f} | {noise / plain:.2f} ")
-                out.write(f"| {plain_mb:.1f} | {noise_mb:.1f} |\n")
+            columns = [
+                f"{label}, {unit} | exponent" for unit in ("s", "MB") for _, label in kinds
+            ]
+            out.write(f"| {name} | {' | '.join(columns)} | noise / likelihood |\n")
+            out.write("|---" + "|--:" * 9 + "|\n")
+            powers = [
+                exponents(points, engine, quantity) for quantity in (0, 1) for engine, _ in kinds
+            ]
+            for (size, result), steps in zip(points, zip(*powers)):
+                numbers = [f"{result[engine][0]:.4f}" for engine, _ in kinds]
+                numbers += [f"{result[engine][1]:.1f}" for engine, _ in kinds]
+                ratio = result["exact"][0] / result["likelihood"][0]
+                cells = [cell for pair in zip(numbers, steps) for cell in pair]
+                out.write(f"| {size} | {' | '.join(cells)} | {ratio:.2f} |\n")
             out.write("\n")
 
 

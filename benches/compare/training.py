@@ -24,6 +24,7 @@ from figure import draw
 PROGRAM = attributes.PROGRAM
 CRFS = os.path.join(attributes.ROOT, "target", "peers", "release", "crfs-runner")
 C2, LIMIT = 1.0, 60
+WARM_START = ["--warm-start", "online"]
 HELD_OUT = 936  # development data of CoNLL-2000: the last sentences of its training file
 
 # Case → the states that have weights, and the programs to compare with.
@@ -118,11 +119,12 @@ def run_crfs(train, model, _states):
     }
 
 
-def run_dropchain(train, model, states, threads):
+def run_dropchain(train, model, states, threads, *options):
     log = model + ".jsonl"
     command = [PROGRAM, "train", train, "--format", "crfsuite", "--states", states]
     command += ["--boundary", "off", "--l2", str(C2), "--dropout", "0", "--threads", str(threads)]
-    process = subprocess.Popen(command + ["--model", model, "--log", log, "--quiet"])
+    command += ["--model", model, "--log", log, "--quiet", *options]
+    process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         sys.exit("dropchain failed")
@@ -189,6 +191,8 @@ def measure(folder, case):
         "crfs": run_crfs,
         "dropchain, 1 thread": lambda *a: run_dropchain(*a, 1),
         "dropchain, 2 threads": lambda *a: run_dropchain(*a, 2),
+        "dropchain, warm start, 1 thread": lambda *a: run_dropchain(*a, 1, *WARM_START),
+        "dropchain, warm start, 2 threads": lambda *a: run_dropchain(*a, 2, *WARM_START),
     }
     with tempfile.TemporaryDirectory() as scratch:
         path = lambda name: os.path.join(scratch, name)
