@@ -9,12 +9,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// What a thread reads of a long file before it takes the next part.
-const BYTES_PER_PART: usize = 4 << 20;
-
-/// Bytes that are worth the start of a thread.
-const BYTES_PER_THREAD: usize = 8 << 20;
-
 /// An open input file.
 #[derive(Debug)]
 pub struct InputFile {
@@ -87,9 +81,9 @@ impl InputFile {
         read.map(|_| ()).map_err(|e| Error::io(&self.path, e))
     }
 
-    /// Fills `bytes` with the beginning of a regular file, whatever was read before. Several threads
-    /// do if there are many: one copies more slowly than memory could. Returns whether the file
-    /// ends there.
+    /// Fills `bytes` with the beginning of a regular file, whatever was read before. Several
+    /// threads do if there are many: one copies more slowly than memory could. Returns whether the
+    /// file ends there.
     ///
     /// # Errors
     ///
@@ -101,6 +95,11 @@ impl InputFile {
         use std::thread;
 
         use crate::memory::available_address_space;
+
+        /// What a thread reads before it takes the next part.
+        const BYTES_PER_PART: usize = 4 << 20;
+        /// Bytes that are worth the start of a thread.
+        const BYTES_PER_THREAD: usize = 8 << 20;
 
         let length = bytes.len() as u64;
         let threads = match bytes.len() / BYTES_PER_THREAD {
@@ -286,7 +285,7 @@ mod tests {
     fn a_long_file_is_read_by_several_threads() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
-        let numbers = 0..(5 * BYTES_PER_THREAD / 8 + 1) as u64;
+        let numbers = 0..(5 << 20) + 1_u64;
         let written: Vec<u8> = numbers
             .flat_map(|i| i.wrapping_mul(7).to_le_bytes())
             .collect();
