@@ -81,18 +81,28 @@ impl InputFile {
         read.map(|_| ()).map_err(|e| Error::io(&self.path, e))
     }
 
-    /// Fills `bytes` with the beginning of a regular file, whatever was read before. Several
-    /// threads do if there are many: one copies more slowly than memory could. Returns whether the
-    /// file ends there.
+    /// Fills `bytes` with a regular file, whatever was read before. Returns whether the file has
+    /// exactly so many bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if reading fails or the file is shorter.
-    #[cfg(unix)]
+    /// [`Error::Io`] if reading fails.
     pub fn read_whole(&mut self, bytes: &mut [u8]) -> Result<bool> {
+        match self.read_exact(bytes) {
+            Ok(rest) => Ok(rest == 0),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            Err(e) => Err(Error::io(&self.path, e)),
+        }
+    }
+
+    /// Fills `bytes` with the beginning of the file and returns the number of bytes, 0 or 1, that
+    /// it has beyond. Several threads do if there are many: one copies more slowly than memory
+    /// could.
+    #[cfg(unix)]
+    fn read_exact(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         use std::os::unix::fs::FileExt;
         use std::sync::{Mutex, PoisonError};
-        use std::thread;
+        use std::{panic, thread};
 
         use crate::memory::available_address_space;
 
@@ -117,32 +127,26 @@ impl InputFile {
                 self.file.read_exact_at(part, start as u64)
             })
         };
-        let result = thread::scope(|scope| {
+        thread::scope(|scope| {
             // Without a thread the others do its work.
             let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
             let helpers: Vec<_> = (1..threads).filter_map(spawn).collect();
             helpers.into_iter().fold(work(), |result, helper| {
-                result.and(helper.join().unwrap_or(Ok(())))
+                let helped = helper.join().unwrap_or_else(|e| panic::resume_unwind(e));
+                result.and(helped)
             })
-        });
-        let rest = result.and_then(|()| self.file.read_at(&mut [0], length));
-        rest.map(|rest| rest == 0)
-            .map_err(|e| Error::io(&self.path, e))
+        })?;
+        self.file.read_at(&mut [0], length)
     }
 
-    /// Fills `bytes` with the beginning of a regular file. Returns whether the file ends there.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if reading fails or the file is shorter.
+    /// Fills `bytes` with the beginning of the file and returns the number of bytes, 0 or 1, that
+    /// it has beyond.
     #[cfg(not(unix))]
-    pub fn read_whole(&mut self, bytes: &mut [u8]) -> Result<bool> {
+    fn read_exact(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let peeked = self.peeked.len().min(bytes.len());
         bytes[..peeked].copy_from_slice(&self.peeked[..peeked]);
-        let file = &mut self.file;
-        let rest = (file.read_exact(&mut bytes[peeked..])).and_then(|()| file.read(&mut [0]));
-        rest.map(|rest| rest == 0)
-            .map_err(|e| Error::io(&self.path, e))
+        self.file.read_exact(&mut bytes[peeked..])?;
+        self.file.read(&mut [0])
     }
 
     /// Returns whether the file was modified since it was opened, as far as its length and times
@@ -299,7 +303,7 @@ mod tests {
         assert!(!file.read_whole(&mut bytes).unwrap());
         assert!(bytes == written[..bytes.len()]);
         bytes.resize(written.len() + 1, 0);
-        assert!(file.read_whole(&mut bytes).is_err());
+        assert!(!file.read_whole(&mut bytes).unwrap());
     }
 
     #[test]

@@ -58,8 +58,7 @@ fn read_file(path: &Path, file: &mut InputFile, length: usize) -> Result<Content
     let mut memory = MmapMut::map_anon(length).map_err(failed)?;
     #[cfg(target_os = "linux")]
     let _ = memory.advise(memmap2::Advice::HugePage); // where it is not supported, do without
-    let is_whole = file.read_whole(&mut memory);
-    if file.has_changed()? || !is_whole? {
+    if !file.read_whole(&mut memory)? || file.has_changed()? {
         return Err(Error::model(
             path,
             "the file changed while it was read; try again, and replace models by renaming (mv)",
