@@ -20,6 +20,8 @@ from figure import draw
 
 from attributes import PROGRAM
 
+ENGINES = {"likelihood": "likelihood", "exact": "with noise"}  # engine → column
+
 
 def measure(files, *options):
     """Returns {engine: (seconds, megabytes)}."""
@@ -89,24 +91,20 @@ def exponents(points, engine, quantity):
 
 
 def write_tables(series, path):
-    kinds = [("likelihood", "likelihood"), ("exact", "with noise")]
+    quantities = [(0, "s", ".4f"), (1, "MB", ".1f")]
     with open(path, "w") as out:
         for name, points in series.items():
-            columns = [
-                f"{label}, {unit} | exponent" for unit in ("s", "MB") for _, label in kinds
-            ]
-            out.write(f"| {name} | {' | '.join(columns)} | noise / likelihood |\n")
-            out.write("|---" + "|--:" * 9 + "|\n")
-            powers = [
-                exponents(points, engine, quantity) for quantity in (0, 1) for engine, _ in kinds
-            ]
-            for (size, result), steps in zip(points, zip(*powers)):
-                numbers = [f"{result[engine][0]:.4f}" for engine, _ in kinds]
-                numbers += [f"{result[engine][1]:.1f}" for engine, _ in kinds]
-                ratio = result["exact"][0] / result["likelihood"][0]
-                cells = [cell for pair in zip(numbers, steps) for cell in pair]
-                out.write(f"| {size} | {' | '.join(cells)} | {ratio:.2f} |\n")
-            out.write("\n")
+            columns = [[name, *(size for size, _ in points)]]
+            for quantity, unit, form in quantities:
+                for engine, label in ENGINES.items():
+                    numbers = (f"{result[engine][quantity]:{form}}" for _, result in points)
+                    columns.append([f"{label}, {unit}", *numbers])
+                    columns.append(["exponent", *exponents(points, engine, quantity)])
+            ratios = (result["exact"][0] / result["likelihood"][0] for _, result in points)
+            columns.append(["noise / likelihood", *(f"{ratio:.2f}" for ratio in ratios)])
+            lines = [f"| {' | '.join(map(str, cells))} |" for cells in zip(*columns)]
+            lines.insert(1, "|---" + "|--:" * (len(columns) - 1) + "|")
+            out.write("\n".join(lines) + "\n\n")
 
 
 def main():
@@ -115,14 +113,13 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         series = measure_all(corpus, scratch)
     write_tables(series, os.path.join(out, "growth.md"))
-    engines = (("likelihood", "likelihood"), ("exact", "with noise"))
     for quantity, name in enumerate(("seconds", "megabytes")):
         panels = [
             (
                 title,
                 [
                     (label, [(size, result[engine][quantity]) for size, result in points])
-                    for engine, label in engines
+                    for engine, label in ENGINES.items()
                 ],
             )
             for title, points in series.items()
