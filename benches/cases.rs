@@ -44,55 +44,17 @@ pub const CASES: [Case; 10] = {
         states: States::All,
         max_labels: 100,
     };
-    const EWT: Case = Case {
-        file: "ewt/train.conllu",
-        format: Format::Conllu,
-        template: "pos-sancl",
-        ..CASE
-    };
+    const EWT: Case =
+        Case { file: "ewt/train.conllu", format: Format::Conllu, template: "pos-sancl", ..CASE };
     [
-        Case {
-            name: "chunks5",
-            max_labels: 5,
-            ..CASE
-        },
-        Case {
-            name: "esp",
-            file: "conll2002-esp/esp.train",
-            template: "ner",
-            ..CASE
-        },
-        Case {
-            name: "ned",
-            file: "conll2002-ned/ned.train",
-            template: "ner",
-            ..CASE
-        },
-        Case {
-            name: "wnut17",
-            file: "wnut17/train.conll",
-            template: "ner",
-            ..CASE
-        },
-        Case {
-            name: "upos",
-            label: Some("upos"),
-            ..EWT
-        },
-        Case {
-            name: "chunks",
-            ..CASE
-        },
-        Case {
-            name: "chunks-observed",
-            states: States::Observed,
-            ..CASE
-        },
-        Case {
-            name: "xpos",
-            label: Some("xpos"),
-            ..EWT
-        },
+        Case { name: "chunks5", max_labels: 5, ..CASE },
+        Case { name: "esp", file: "conll2002-esp/esp.train", template: "ner", ..CASE },
+        Case { name: "ned", file: "conll2002-ned/ned.train", template: "ner", ..CASE },
+        Case { name: "wnut17", file: "wnut17/train.conll", template: "ner", ..CASE },
+        Case { name: "upos", label: Some("upos"), ..EWT },
+        Case { name: "chunks", ..CASE },
+        Case { name: "chunks-observed", states: States::Observed, ..CASE },
+        Case { name: "xpos", label: Some("xpos"), ..EWT },
         Case {
             name: "upos+feats",
             label: Some("upos+feats"),
@@ -207,9 +169,8 @@ pub fn typical_weights(objectives: &mut [PenalizedLikelihood; 2]) -> Vec<f64> {
     let settings = settings.unwrap();
     let mut x = vec![0.0; objectives[0].dimension()];
     for objective in objectives {
-        let outcome = minimize(objective, x, None, &settings, None, &mut |_| {
-            ControlFlow::Continue(())
-        });
+        let outcome =
+            minimize(objective, x, None, &settings, None, &mut |_| ControlFlow::Continue(()));
         x = outcome.unwrap().x;
     }
     x

@@ -23,14 +23,8 @@ impl Chains {
         let mut weights =
             |n: usize| -> Vec<f64> { (0..n).map(|_| 3.0 * numbers.score()).collect() };
         let mut transitions = Transitions::new(labels, Order::One);
-        transitions.set(
-            &weights(labels * labels),
-            &weights(labels),
-            &weights(labels),
-        );
-        let nodes = (0..SENTENCES)
-            .map(|_| weights(LENGTH * padded(labels)))
-            .collect();
+        transitions.set(&weights(labels * labels), &weights(labels), &weights(labels));
+        let nodes = (0..SENTENCES).map(|_| weights(LENGTH * padded(labels))).collect();
         Self { transitions, nodes }
     }
 

@@ -26,10 +26,7 @@ use dropchain::template::Template;
 const RANGES: [usize; 7] = [1, 2, 4, 16, 64, 256, 4096];
 
 fn dataset(path: &str, template: &str) -> (Dataset, Classes, usize) {
-    let options = ReadOptions {
-        format: Some(Format::Conll),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { format: Some(Format::Conll), ..ReadOptions::default() };
     let corpus = Corpus::read([path], &options).unwrap();
     let sentences = corpus.sentences();
     let mut template = Template::shipped(template).unwrap().unwrap();
@@ -63,10 +60,7 @@ fn print_parts(
     let mut add = |range: usize, i: usize| {
         let square = theta[i] * theta[i];
         let terms = [strengths[i] * square, square, strengths[i], 1.0];
-        sums[range]
-            .iter_mut()
-            .zip(terms)
-            .for_each(|(sum, x)| *sum += x);
+        sums[range].iter_mut().zip(terms).for_each(|(sum, x)| *sum += x);
     };
     for (column, &frequency) in frequencies.iter().enumerate() {
         let range = RANGES.iter().rposition(|&lowest| lowest <= frequency);
@@ -91,10 +85,7 @@ fn print_parts(
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|a| a != "--bench")
-        .collect();
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let [train, template, iterations @ ..] = &arguments[..] else {
         println!("usage: cargo bench --bench collapse -- TRAIN TEMPLATE [ITERATION…]");
         return;
@@ -136,30 +127,15 @@ fn main() {
     });
     println!("| iteration | R | frequency | of R | Σ θ² | mean Λ |\n|---|---|---|---|---|---|");
     let start = vec![0.0; space.dimension()];
-    minimize(
-        &mut objective,
-        start,
-        None,
-        &settings.unwrap(),
-        None,
-        &mut |iteration| {
-            if iterations.contains(&iteration.number) {
-                // A new objective, since each begins a round with its first evaluation.
-                let plain = PenalizedLikelihood::new(&data, &space, 0.0);
-                let mut split = plain.with_attribute_noise(
-                    noise(NoiseTerm::Reweighted(1)),
-                    AttributeNoise::default(),
-                );
-                print_parts(
-                    &mut split,
-                    &space,
-                    &frequencies,
-                    iteration.number,
-                    iteration.x,
-                );
-            }
-            ControlFlow::Continue(())
-        },
-    )
+    minimize(&mut objective, start, None, &settings.unwrap(), None, &mut |iteration| {
+        if iterations.contains(&iteration.number) {
+            // A new objective, since each begins a round with its first evaluation.
+            let plain = PenalizedLikelihood::new(&data, &space, 0.0);
+            let mut split = plain
+                .with_attribute_noise(noise(NoiseTerm::Reweighted(1)), AttributeNoise::default());
+            print_parts(&mut split, &space, &frequencies, iteration.number, iteration.x);
+        }
+        ControlFlow::Continue(())
+    })
     .unwrap();
 }

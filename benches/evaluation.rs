@@ -39,10 +39,7 @@ fn active_labels(data: &Dataset, space: &ParameterSpace, theta: &[f64]) -> [f64;
         let tokens = data.sentence(i);
         node.resize(tokens.len() * space.stride(), 0.0);
         product.write(theta, tokens, &mut node, None);
-        let scores = Scores {
-            node: &node,
-            edge: None,
-        };
+        let scores = Scores { node: &node, edge: None };
         lattice.forward_backward(&transitions, scores);
         for (count, exponent) in counts.iter_mut().zip(THRESHOLDS) {
             let threshold = 2f64.powi(exponent);
@@ -60,10 +57,7 @@ fn print_active(case: &Case, folder: &str, iterations: &[usize]) {
     let objective = |l2| PenalizedLikelihood::new(&data, &space, l2);
     let objectives = [
         ("none", objective(0.3)),
-        (
-            "dropout 0.3",
-            objective(0.1).with_attribute_noise(NOISE, AttributeNoise::default()),
-        ),
+        ("dropout 0.3", objective(0.1).with_attribute_noise(NOISE, AttributeNoise::default())),
     ];
     for (noise, mut objective) in objectives {
         let settings = LbfgsSettings::new(LbfgsOptions {
@@ -71,13 +65,8 @@ fn print_active(case: &Case, folder: &str, iterations: &[usize]) {
             ..LbfgsOptions::default()
         });
         let start = vec![0.0; space.dimension()];
-        let result = minimize(
-            &mut objective,
-            start,
-            None,
-            &settings.unwrap(),
-            None,
-            &mut |iteration| {
+        let result =
+            minimize(&mut objective, start, None, &settings.unwrap(), None, &mut |iteration| {
                 if iterations.contains(&iteration.number) {
                     let [a, b, c, d] = active_labels(&data, &space, iteration.x);
                     println!(
@@ -86,8 +75,7 @@ fn print_active(case: &Case, folder: &str, iterations: &[usize]) {
                     );
                 }
                 ControlFlow::Continue(())
-            },
-        );
+            });
         assert!(result.is_ok());
     }
 }

@@ -45,10 +45,7 @@ pub fn benches(criterion: &mut Criterion) {
             count
         };
         let expected = extract();
-        assert!(
-            expected.attributes >= least * corpus::TOKENS,
-            "{name}: {expected:?}"
-        );
+        assert!(expected.attributes >= least * corpus::TOKENS, "{name}: {expected:?}");
         println!("{name}: {expected:?}");
         group.bench_function(name, |bencher| {
             bencher.iter(|| assert_eq!(extract(), expected));

@@ -72,9 +72,7 @@ pub fn benches(criterion: &mut Criterion) {
             );
             let mut objective = PenalizedLikelihood::new(&data, &space, 0.5);
             let mut numbers = Numbers(labels as u64);
-            let theta: Vec<f64> = (0..space.dimension())
-                .map(|_| 0.1 * numbers.score())
-                .collect();
+            let theta: Vec<f64> = (0..space.dimension()).map(|_| 0.1 * numbers.score()).collect();
             let mut gradient = vec![0.0; theta.len()];
             let (expected, _) = objective.evaluate(&theta, &mut gradient);
             assert!(expected > corpus::TOKENS as f64, "value {expected}");

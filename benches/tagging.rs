@@ -12,14 +12,9 @@ use crate::corpus;
 
 /// A NER tagger, trained for a few iterations: all attributes have weights.
 fn tagger() -> Tagger {
-    let options = TrainOptions {
-        max_iterations: Some(10),
-        ..TrainOptions::default()
-    };
+    let options = TrainOptions { max_iterations: Some(10), ..TrainOptions::default() };
     let template = Template::shipped("ner").unwrap().unwrap();
-    let trained = Trainer::new(options)
-        .unwrap()
-        .train(corpus::sentences("ner"), template, &mut ());
+    let trained = Trainer::new(options).unwrap().train(corpus::sentences("ner"), template, &mut ());
     Tagger::new(trained.unwrap().model)
 }
 
@@ -36,9 +31,7 @@ fn tag(
     let mut tokens = 0;
     for sentence in Reader::from_read(input, "bench corpus", reading) {
         let sentence = sentence.unwrap();
-        let tagging = tagger
-            .tag_with(&sentence, TagOptions::default(), workspace)
-            .unwrap();
+        let tagging = tagger.tag_with(&sentence, TagOptions::default(), workspace).unwrap();
         let labels = tagger.label_names(&tagging.labels);
         tokens += labels.len();
         writer.write(&Tagged::new(&sentence, labels)).unwrap();
@@ -73,17 +66,11 @@ pub fn benches(criterion: &mut Criterion) {
     });
 
     let text = raw_text();
-    let reading = ReadOptions {
-        format: Some(Format::Text),
-        unlabeled: true,
-        ..ReadOptions::default()
-    };
+    let reading =
+        ReadOptions { format: Some(Format::Text), unlabeled: true, ..ReadOptions::default() };
     // The tokenizer rarely splits a word of the corpus or joins two.
     let expected = tag(&tagger, &text, &reading, &mut workspace);
-    assert!(
-        expected.0.abs_diff(corpus::TOKENS) < corpus::TOKENS / 50,
-        "{expected:?}"
-    );
+    assert!(expected.0.abs_diff(corpus::TOKENS) < corpus::TOKENS / 50, "{expected:?}");
     group.throughput(Throughput::Elements(expected.0 as u64));
     group.bench_function("raw text", |bencher| {
         bencher.iter(|| assert_eq!(tag(&tagger, &text, &reading, &mut workspace), expected));

@@ -13,19 +13,13 @@ use dropchain::{Result, Sentence, Tagger, TrainOptions, Trainer};
 fn attributes(word: &str) -> Vec<(String, f64)> {
     vec![
         (format!("word={word}"), 1.0),
-        (
-            format!("capitalized={}", word.starts_with(char::is_uppercase)),
-            1.0,
-        ),
+        (format!("capitalized={}", word.starts_with(char::is_uppercase)), 1.0),
         ("length".to_owned(), word.chars().count() as f64 / 10.0),
     ]
 }
 
 fn read(file: &str) -> Result<AttributeCorpus> {
-    let options = ReadOptions {
-        format: Some(Format::Crfsuite),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { format: Some(Format::Crfsuite), ..ReadOptions::default() };
     let mut corpus = AttributeCorpus::new();
     for sentence in Reader::open(&[file], &options)? {
         corpus.push(&sentence?)?;
@@ -57,10 +51,7 @@ fn main() -> Result<()> {
         let sentence = Sentence::from_attributes(words.map(attributes))?;
         let labels = ["B-PER", "O", "O", "B-LOC"];
         let probability = tagger.distribution(&sentence)?.probability(&labels)?;
-        println!(
-            "dropout {dropout}: p({}) = {probability:.3}",
-            labels.join(" ")
-        );
+        println!("dropout {dropout}: p({}) = {probability:.3}", labels.join(" "));
     }
     Ok(())
 }

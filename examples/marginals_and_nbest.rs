@@ -12,11 +12,7 @@ fn main() -> Result<()> {
     let tagger = Tagger::new(trained.model);
 
     let words = ["Ada", "Lovelace", "met", "Babbage", "in", "Turin"];
-    let options = TagOptions {
-        marginals: true,
-        nbest: 3,
-        ..TagOptions::default()
-    };
+    let options = TagOptions { marginals: true, nbest: 3, ..TagOptions::default() };
     let sentence = Sentence::from_words(words);
     let tagging = tagger.tag_with(&sentence, options, &mut Workspace::default())?;
 

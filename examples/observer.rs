@@ -24,16 +24,8 @@ impl Observer for LearningCurve {
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         let dev = iteration.dev.map_or(f64::NAN, DevScore::value);
         let mut out = io::stdout();
-        writeln!(
-            out,
-            "{},{:.3},{dev:.4}",
-            iteration.number, iteration.objective
-        )?;
-        Ok(if dev >= self.target {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        writeln!(out, "{},{:.3},{dev:.4}", iteration.number, iteration.objective)?;
+        Ok(if dev >= self.target { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     fn end(&mut self, end: &End) {

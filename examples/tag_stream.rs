@@ -14,10 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(path) => Tagger::open(path)?,
         None => sample_tagger()?,
     };
-    let options = ReadOptions {
-        format: Some(Format::Text),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { format: Some(Format::Text), ..ReadOptions::default() };
     // Buffers that are reused from sentence to sentence. One workspace per thread; the tagger is
     // shared.
     let mut workspace = Workspace::default();

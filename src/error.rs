@@ -25,29 +25,17 @@ pub struct Place {
 impl Place {
     /// Creates the location of a whole file.
     pub fn file(file: impl Into<String>) -> Self {
-        Self {
-            file: file.into(),
-            line: 0,
-            column: 0,
-        }
+        Self { file: file.into(), line: 0, column: 0 }
     }
 
     /// Creates the location of a line, counted from 1.
     pub fn line(file: impl Into<String>, line: u64) -> Self {
-        Self {
-            file: file.into(),
-            line,
-            column: 0,
-        }
+        Self { file: file.into(), line, column: 0 }
     }
 
     /// Creates the location of a column, counted in characters from 1.
     pub fn column(file: impl Into<String>, line: u64, column: u64) -> Self {
-        Self {
-            file: file.into(),
-            line,
-            column,
-        }
+        Self { file: file.into(), line, column }
     }
 }
 
@@ -117,34 +105,22 @@ pub enum Error {
 impl Error {
     /// Creates an [`Error::Input`].
     pub fn input(place: Place, message: impl Into<String>) -> Self {
-        Self::Input {
-            place,
-            message: message.into(),
-        }
+        Self::Input { place, message: message.into() }
     }
 
     /// Creates an [`Error::Io`].
     pub fn io(path: impl AsRef<Path>, source: io::Error) -> Self {
-        Self::Io {
-            path: path.as_ref().to_owned(),
-            source,
-        }
+        Self::Io { path: path.as_ref().to_owned(), source }
     }
 
     /// Creates an [`Error::Model`].
     pub fn model(path: impl AsRef<Path>, message: impl Into<String>) -> Self {
-        Self::Model {
-            path: path.as_ref().to_owned(),
-            message: message.into(),
-        }
+        Self::Model { path: path.as_ref().to_owned(), message: message.into() }
     }
 
     /// Creates an [`Error::Checkpoint`].
     pub fn checkpoint(path: impl AsRef<Path>, message: impl Into<String>) -> Self {
-        Self::Checkpoint {
-            path: path.as_ref().to_owned(),
-            message: message.into(),
-        }
+        Self::Checkpoint { path: path.as_ref().to_owned(), message: message.into() }
     }
 
     /// Creates an [`Error::Parameter`].

@@ -23,11 +23,7 @@ const SMALLEST_BOUND: f64 = 1e-280;
 #[inline(always)]
 pub fn anchor(bound: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff << 52;
-    let bound = if bound < SMALLEST_BOUND {
-        SMALLEST_BOUND
-    } else {
-        bound
-    };
+    let bound = if bound < SMALLEST_BOUND { SMALLEST_BOUND } else { bound };
     // 2^q = 2 · (the power of two up to 4 · bound)
     3.0 * f64::from_bits((4.0 * bound).to_bits() & EXPONENT)
 }

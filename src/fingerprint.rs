@@ -98,10 +98,7 @@ impl Fingerprinter {
 
     /// Computes the fragment of a string.
     pub fn fragment(self, text: &[u8]) -> Fragment {
-        Fragment {
-            fingerprint: self.fingerprint(text),
-            power: self.power(text.len()),
-        }
+        Fragment { fingerprint: self.fingerprint(text), power: self.power(text.len()) }
     }
 
     /// Computes the fingerprint of a string.

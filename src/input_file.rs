@@ -33,12 +33,7 @@ impl InputFile {
         if metadata.is_dir() {
             return Err(unexpected(path, format!("is a directory; expected {what}")));
         }
-        Ok(Self {
-            file,
-            path: path.to_owned(),
-            metadata,
-            peeked: Vec::new(),
-        })
+        Ok(Self { file, path: path.to_owned(), metadata, peeked: Vec::new() })
     }
 
     /// Returns the path that the file was opened with.
@@ -70,14 +65,9 @@ impl InputFile {
     ///
     /// [`Error::Io`] if reading fails or memory is exhausted.
     pub fn read_up_to(&mut self, limit: u64, bytes: &mut Vec<u8>) -> Result<()> {
-        let peeked = self
-            .peeked
-            .len()
-            .min(usize::try_from(limit).unwrap_or(usize::MAX));
+        let peeked = self.peeked.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
         bytes.extend(self.peeked.drain(..peeked));
-        let read = (&mut self.file)
-            .take(limit - peeked as u64)
-            .read_to_end(bytes);
+        let read = (&mut self.file).take(limit - peeked as u64).read_to_end(bytes);
         read.map(|_| ()).map_err(|e| Error::io(&self.path, e))
     }
 
@@ -241,10 +231,7 @@ mod tests {
         fs::write(&path, "aé€").unwrap();
         assert_eq!(read_text(&path, 6, "text").unwrap(), "aé€");
         let error = read_text(&path, 5, "text").unwrap_err().to_string();
-        assert!(
-            error.ends_with("text: has more than 5 bytes; expected text"),
-            "{error}"
-        );
+        assert!(error.ends_with("text: has more than 5 bytes; expected text"), "{error}");
         for (limit, expected) in [(6, "aé€"), (5, "aé"), (3, "aé"), (2, "a"), (0, "")] {
             assert_eq!(read_text_prefix(&path, limit, "text").unwrap(), expected);
         }
@@ -257,17 +244,11 @@ mod tests {
         for bytes in [&b"a\xff"[..], b"a\xe2\x82"] {
             fs::write(&path, bytes).unwrap();
             let error = read_text(&path, 100, "a list").unwrap_err().to_string();
-            assert!(
-                error.ends_with("is not UTF-8 text; expected a list"),
-                "{error}"
-            );
+            assert!(error.ends_with("is not UTF-8 text; expected a list"), "{error}");
         }
         let error = read_text(directory.path(), 100, "a list").unwrap_err();
         let error = error.to_string();
-        assert!(
-            error.ends_with("is a directory; expected a list"),
-            "{error}"
-        );
+        assert!(error.ends_with("is a directory; expected a list"), "{error}");
     }
 
     #[test]
@@ -290,9 +271,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         let numbers = 0..(5 << 20) + 1_u64;
-        let written: Vec<u8> = numbers
-            .flat_map(|i| i.wrapping_mul(7).to_le_bytes())
-            .collect();
+        let written: Vec<u8> = numbers.flat_map(|i| i.wrapping_mul(7).to_le_bytes()).collect();
         fs::write(&path, &written).unwrap();
         let mut file = InputFile::open(&path, "a file").unwrap();
         file.peek(5).unwrap();

@@ -120,10 +120,7 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
 #[track_caller]
 pub fn assert_close(found: f64, expected: f64, tolerance: f64) {
     let error = (found - expected).abs();
-    assert!(
-        error <= tolerance * expected.abs().max(1.0),
-        "found {found}, expected {expected}"
-    );
+    assert!(error <= tolerance * expected.abs().max(1.0), "found {found}, expected {expected}");
 }
 
 #[cfg(test)]

@@ -18,16 +18,12 @@ pub trait Named: Copy + Send + Sync + 'static {
 /// [`Error::Parameter`] with all names, if there is no such value.
 pub fn find<T: Named>(name: &str, what: &str) -> Result<T> {
     let mut values = T::values().iter().copied();
-    values
-        .find(|value| value.value_name() == name)
-        .ok_or_else(|| {
-            let names: Vec<&str> = T::values().iter().map(|value| value.value_name()).collect();
-            let (last, others) = names.split_last().unwrap_or((&"", &[]));
-            let others = others.join(", ");
-            Error::parameter(format!(
-                "unknown {what} '{name}': expected {others} or {last}"
-            ))
-        })
+    values.find(|value| value.value_name() == name).ok_or_else(|| {
+        let names: Vec<&str> = T::values().iter().map(|value| value.value_name()).collect();
+        let (last, others) = names.split_last().unwrap_or((&"", &[]));
+        let others = others.join(", ");
+        Error::parameter(format!("unknown {what} '{name}': expected {others} or {last}"))
+    })
 }
 
 /// Gives the values of an enum their names: `ALL`, `name`, [`Display`](std::fmt::Display),

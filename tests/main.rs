@@ -5,11 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules that a module must not import even though their row is above its own.
-const FORBIDDEN: [(&str, &[&str]); 3] = [
-    ("corpus", &["chain", "optim"]),
-    ("extract", &["chain", "optim"]),
-    ("score", &["optim"]),
-];
+const FORBIDDEN: [(&str, &[&str]); 3] =
+    [("corpus", &["chain", "optim"]), ("extract", &["chain", "optim"]), ("score", &["optim"])];
 
 /// Maximum number of characters per line of source code.
 const MAX_COLUMNS: usize = 100;
@@ -88,11 +85,7 @@ impl Module {
             let is_import = ["", "pub", "pub(crate)", "pub(super)"]
                 .iter()
                 .any(|v| before.trim_end().ends_with(v))
-                && before
-                    .trim_end()
-                    .chars()
-                    .last()
-                    .is_none_or(|c| "}])b".contains(c));
+                && before.trim_end().chars().last().is_none_or(|c| "}])b".contains(c));
             if is_import {
                 let is_public = before.trim_end().ends_with("pub");
                 for path in expand(tree.trim()) {
@@ -100,11 +93,7 @@ impl Module {
                 }
             }
         }
-        Self {
-            file,
-            path,
-            imports,
-        }
+        Self { file, path, imports }
     }
 
     fn is_test(&self) -> bool {
@@ -153,11 +142,8 @@ fn expand(tree: &str) -> Vec<Vec<String>> {
         let path = tree.split(" as ").next().unwrap_or_default();
         return vec![path.split("::").map(|s| s.trim().to_owned()).collect()];
     };
-    let prefix: Vec<String> = prefix
-        .split("::")
-        .map(|s| s.trim().to_owned())
-        .filter(|s| !s.is_empty())
-        .collect();
+    let prefix: Vec<String> =
+        prefix.split("::").map(|s| s.trim().to_owned()).filter(|s| !s.is_empty()).collect();
     let list = list.rsplit_once('}').map_or(list, |(list, _)| list);
     let (mut paths, mut depth, mut start) = (Vec::new(), 0, 0);
     let ends = list.char_indices().chain([(list.len(), ',')]);
@@ -236,18 +222,11 @@ fn every_module_has_a_row() {
     for module in modules() {
         let name = &module.path[0];
         let has_row = rows.contains_key(name) || name == "lib" || name == "main";
-        assert!(
-            has_row,
-            "ARCHITECTURE.md has no row for {}",
-            module.file.display()
-        );
+        assert!(has_row, "ARCHITECTURE.md has no row for {}", module.file.display());
         found.insert(name.clone());
     }
     for name in rows.keys() {
-        assert!(
-            found.contains(name),
-            "ARCHITECTURE.md: module '{name}' does not exist"
-        );
+        assert!(found.contains(name), "ARCHITECTURE.md: module '{name}' does not exist");
     }
 }
 
@@ -276,9 +255,7 @@ fn target(
     path: &[String],
     depth: usize,
 ) -> Option<Vec<String>> {
-    let length = (1..=path.len())
-        .rev()
-        .find(|&n| modules.contains_key(&path[..n]))?;
+    let length = (1..=path.len()).rev().find(|&n| modules.contains_key(&path[..n]))?;
     let (module, rest) = path.split_at(length);
     let (Some(name), true) = (rest.first(), depth < 10) else {
         return Some(module.to_vec());
@@ -342,9 +319,7 @@ fn file_imports(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
         let is_other = |to: &Vec<String>| to != path && !(is_core && to[0] != path[0]);
         targets.filter(is_other).collect()
     };
-    let edges = by_path
-        .iter()
-        .map(|(path, m)| (path.clone(), imports(path, m)));
+    let edges = by_path.iter().map(|(path, m)| (path.clone(), imports(path, m)));
     edges.collect()
 }
 
@@ -352,19 +327,14 @@ fn file_imports(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
 fn every_path_in_architecture_md_exists() {
     let text = read(&root().join("ARCHITECTURE.md"));
     let quoted = text.split('`').skip(1).step_by(2);
-    let folders = [
-        "src/", "crates/", "python/", "mpi/", "tests/", "docs/", "benches/", "corpora/",
-    ];
+    let folders = ["src/", "crates/", "python/", "mpi/", "tests/", "docs/", "benches/", "corpora/"];
     let paths: Vec<&str> = quoted
         .filter(|path| folders.iter().any(|folder| path.starts_with(folder)))
         .filter(|path| *path != "corpora/public")
         .collect();
     assert!(paths.len() > 40, "found only {} paths", paths.len());
     for path in paths {
-        assert!(
-            root().join(path).exists(),
-            "ARCHITECTURE.md: {path} does not exist"
-        );
+        assert!(root().join(path).exists(), "ARCHITECTURE.md: {path} does not exist");
     }
 }
 
@@ -377,10 +347,7 @@ fn modules_are_folders_with_a_mod_file_and_tests_follow_one_layout() {
             !module.file.with_extension("").is_dir(),
             "{file}: expected mod.rs in the folder of that name"
         );
-        assert!(
-            name != "tests.rs",
-            "{file}: expected tests/mod.rs or an inline module"
-        );
+        assert!(name != "tests.rs", "{file}: expected tests/mod.rs or an inline module");
     }
 }
 
@@ -394,11 +361,7 @@ fn lines_fit_in_100_columns() {
             }
         }
     }
-    assert!(
-        long.is_empty(),
-        "longer than {MAX_COLUMNS}:\n{}",
-        long.join("\n")
-    );
+    assert!(long.is_empty(), "longer than {MAX_COLUMNS}:\n{}", long.join("\n"));
 }
 
 #[test]
@@ -408,10 +371,7 @@ fn only_versioned_files_use_the_serialization_format() {
         let is_versioned = versioned.iter().any(|name| module.file.ends_with(name));
         if !module.is_test() && !is_versioned {
             let file = module.file.display();
-            assert!(
-                !read(&module.file).contains("bincode::"),
-                "{file} uses bincode"
-            );
+            assert!(!read(&module.file).contains("bincode::"), "{file} uses bincode");
         }
     }
 }
@@ -463,30 +423,15 @@ fn only_the_listed_files_have_unsafe_code_and_each_use_has_its_proof() {
         let text = read(&file);
         let code: Vec<&str> = text.lines().map(without_comment).collect();
         let is_unsafe = |line: &&&str| {
-            let uses = [
-                "unsafe {",
-                "unsafe fn",
-                "unsafe impl",
-                "unsafe(",
-                "unsafe extern",
-            ];
+            let uses = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe(", "unsafe extern"];
             uses.iter().any(|unsafe_use| line.contains(unsafe_use))
         };
         let uses = code.iter().filter(is_unsafe).count();
         let proofs = text.matches("// SAFETY: ").count();
-        let allowed = code
-            .iter()
-            .any(|line| line.contains(concat!("allow(unsafe", "_code)")));
-        let name = file
-            .strip_prefix(root())
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
+        let allowed = code.iter().any(|line| line.contains(concat!("allow(unsafe", "_code)")));
+        let name = file.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
         if name != "tests/main.rs" && (allowed || uses > 0) {
-            assert!(
-                uses <= proofs,
-                "{name}: {uses} unsafe blocks, {proofs} proofs"
-            );
+            assert!(uses <= proofs, "{name}: {uses} unsafe blocks, {proofs} proofs");
             found.insert(name);
         }
     }
@@ -512,9 +457,7 @@ fn versions(manifest: &str) -> Vec<(&str, &str)> {
         if line.starts_with('[') {
             is_dependency = line.ends_with("dependencies]");
         } else if is_dependency && line.contains(" = ") {
-            let is_other = ["dropchain", "#"]
-                .iter()
-                .any(|start| line.starts_with(start));
+            let is_other = ["dropchain", "#"].iter().any(|start| line.starts_with(start));
             if !is_other && !line.contains("workspace = true") {
                 found.push((before, line));
             }
@@ -525,10 +468,8 @@ fn versions(manifest: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn every_dependency_has_its_reason_beside_it() {
-    let mut manifests: Vec<PathBuf> = ["", "python", "mpi", "wasm"]
-        .iter()
-        .map(|package| root().join(package))
-        .collect();
+    let mut manifests: Vec<PathBuf> =
+        ["", "python", "mpi", "wasm"].iter().map(|package| root().join(package)).collect();
     let crates = fs::read_dir(root().join("crates")).unwrap();
     manifests.extend(crates.map(|entry| entry.unwrap().path()));
     let mut count = 0;
@@ -537,10 +478,7 @@ fn every_dependency_has_its_reason_beside_it() {
         for (before, line) in versions(&text) {
             let has_reason = before.starts_with("# ") || line.contains(" # ");
             let file = package.display();
-            assert!(
-                has_reason,
-                "{file}: no comment says what this is for: {line}"
-            );
+            assert!(has_reason, "{file}: no comment says what this is for: {line}");
             count += 1;
         }
     }

@@ -56,12 +56,7 @@ impl Machine {
         }
         let [l1, l2, l3] = sizes;
         // Half of a private cache; of the shared one, more than the private ones hold.
-        let bytes = [
-            l1 / 2,
-            l2 / 2,
-            (8 * l2).min(l3 / 2),
-            (4 * l3).min(MOST_BYTES),
-        ];
+        let bytes = [l1 / 2, l2 / 2, (8 * l2).min(l3 / 2), (4 * l3).min(MOST_BYTES)];
         Self {
             processor: processor(),
             capacity,
@@ -105,10 +100,8 @@ fn cache_sizes() -> [usize; 3] {
         else {
             continue;
         };
-        let (level, size): (Option<usize>, Option<usize>) = (
-            level.trim().parse().ok(),
-            size.trim().trim_end_matches('K').parse().ok(),
-        );
+        let (level, size): (Option<usize>, Option<usize>) =
+            (level.trim().parse().ok(), size.trim().trim_end_matches('K').parse().ok());
         if let (Some(level @ 1..=3), Some(size), true) = (level, size, kind != "Instruction\n") {
             sizes[level - 1] = size << 10;
         }

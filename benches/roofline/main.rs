@@ -40,17 +40,10 @@ const SELECTED: [&str; 4] = ["ned", "upos", "chunks", "xpos"];
 
 /// Returns the cases without corpora: the column of labels of the bench corpus, and its template.
 fn embedded() -> impl Iterator<Item = (Case, Vec<Sentence>)> {
-    [("ner", "ner"), ("upos", "pos")]
-        .into_iter()
-        .map(|(name, template)| {
-            let case = Case {
-                name,
-                template,
-                max_labels: 100,
-                ..CASES[0]
-            };
-            (case, corpus::sentences(name))
-        })
+    [("ner", "ner"), ("upos", "pos")].into_iter().map(|(name, template)| {
+        let case = Case { name, template, max_labels: 100, ..CASES[0] };
+        (case, corpus::sentences(name))
+    })
 }
 
 /// Returns the kernels of an evaluation and of the optimizer, and the seconds of an evaluation.
@@ -76,26 +69,11 @@ fn training_rows(
     };
     let mut rows = vec![
         row("S", shape.scores(machine, false), plain[0], [true, false]),
-        row(
-            "S and V (noise)",
-            shape.scores(machine, true),
-            noisy[0],
-            [false, true],
-        ),
-        row(
-            "forward-backward",
-            shape.chain(machine),
-            plain[1],
-            [true, true],
-        ),
+        row("S and V (noise)", shape.scores(machine, true), noisy[0], [false, true]),
+        row("forward-backward", shape.chain(machine), plain[1], [true, true]),
         row("noise term", shape.noise(machine), noisy[2], [false, true]),
         row("G", shape.gradient(machine, false), plain[3], [true, false]),
-        row(
-            "G (noise)",
-            shape.gradient(machine, true),
-            noisy[3],
-            [false, true],
-        ),
+        row("G (noise)", shape.gradient(machine, true), noisy[3], [false, true]),
     ];
     drop(shared);
     let (memory, seconds) = optimizer::seconds(&mut objectives[0]);

@@ -53,12 +53,8 @@ pub fn seconds(objective: &mut PenalizedLikelihood) -> (usize, ByThreads) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
             let is_timed = AtomicBool::new(false);
-            let mut timed = Timed {
-                objective,
-                end: None,
-                is_timed: &is_timed,
-                fastest: f64::INFINITY,
-            };
+            let mut timed =
+                Timed { objective, end: None, is_timed: &is_timed, fastest: f64::INFINITY };
             let start = vec![0.0; timed.dimension()];
             let outcome = minimize(&mut timed, start, None, &settings, None, &mut |iteration| {
                 is_timed.store(iteration.number > memory, Ordering::Relaxed);

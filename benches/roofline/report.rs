@@ -29,16 +29,8 @@ pub fn print_machine(machine: &Machine) {
     println!("{}; kernels run as {}", machine.processor, instructions());
     println!("{:34} 1 thr. 2 thr.", "");
     for (name, level) in LEVELS.iter().zip(0..) {
-        println!(
-            "triad, {name:6} GB/s {:15} {}",
-            "",
-            billions(machine.triad[level])
-        );
-        println!(
-            "sum, {name:6} GB/s {:17} {}",
-            "",
-            billions(machine.sum[level])
-        );
+        println!("triad, {name:6} GB/s {:15} {}", "", billions(machine.triad[level]));
+        println!("sum, {name:6} GB/s {:17} {}", "", billions(machine.sum[level]));
     }
     let peaks = [
         ("multiply and add, f64", Some(machine.peak)),

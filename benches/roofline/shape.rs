@@ -104,12 +104,7 @@ impl Shape {
         let mut work = Work::new(machine, operations, 2.0 * rows * k * F64, matrix);
         work += Work::new(machine, 0.0, 11.0 * rows * k * TILE, matrix);
         work += Work::new(machine, 0.0, 16.0 * self.sentences * matrix, 12.0 * matrix);
-        work += Work::new(
-            machine,
-            0.0,
-            40.0 * rows * F64,
-            17.0 * self.sentence_array(),
-        );
+        work += Work::new(machine, 0.0, 40.0 * rows * F64, 17.0 * self.sentence_array());
         work
     }
 

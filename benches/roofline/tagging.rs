@@ -38,10 +38,7 @@ pub fn measure(
     sentences: &[Sentence],
     rounds: usize,
 ) -> Vec<Row> {
-    let options = TrainOptions {
-        max_iterations: Some(10),
-        ..TrainOptions::default()
-    };
+    let options = TrainOptions { max_iterations: Some(10), ..TrainOptions::default() };
     let template = Template::shipped(template).unwrap().unwrap();
     let trained = Trainer::new(options).unwrap();
     let trained = trained.train(sentences.to_vec(), template, &mut ());
@@ -66,9 +63,7 @@ pub fn measure(
         move |i| {
             let mut replay = Replay(answers[i].iter());
             let sentence = (&sentences[i]).into();
-            source
-                .bundles(sentence, &mut workspace, &mut replay)
-                .unwrap();
+            source.bundles(sentence, &mut workspace, &mut replay).unwrap();
         }
     });
     let longest = sentences.iter().map(Sentence::len).max().unwrap_or(0);
@@ -87,11 +82,7 @@ pub fn measure(
         }
     });
     let rest = [0, 1].map(|i| total[i] - of_template[i] - of_viterbi[i]);
-    let kernels = [
-        ("template", of_template),
-        ("look-up and sums", rest),
-        ("Viterbi", of_viterbi),
-    ];
+    let kernels = [("template", of_template), ("look-up and sums", rest), ("Viterbi", of_viterbi)];
     let rows = kernels.into_iter().zip(works);
     rows.map(|((kernel, seconds), work)| Row {
         kernel,
@@ -124,9 +115,8 @@ fn fastest<R: FnMut(usize)>(
             best.iter().sum::<f64>()
         };
         std::thread::scope(|scope| {
-            let running: Vec<_> = (0..threads)
-                .map(|first| scope.spawn(move || run(first)))
-                .collect();
+            let running: Vec<_> =
+                (0..threads).map(|first| scope.spawn(move || run(first))).collect();
             let seconds = running.into_iter().map(|thread| thread.join().unwrap());
             seconds.sum::<f64>() / threads as f64
         })
@@ -168,9 +158,7 @@ impl<'a> Counts<'a> {
             [counts.attributes, counts.lookups, counts.misses] = [0.0; 3];
             for sentence in sentences {
                 counts.answers.push(Vec::new());
-                source
-                    .bundles(sentence.into(), &mut workspace, &mut counts)
-                    .unwrap();
+                source.bundles(sentence.into(), &mut workspace, &mut counts).unwrap();
             }
         }
         counts
@@ -179,10 +167,7 @@ impl<'a> Counts<'a> {
     /// Returns the work of the template, of look-ups and sums, and of Viterbi.
     fn works(&self, machine: &Machine, sentences: &[Sentence]) -> [Work; 3] {
         let transitions = self.tagger.transitions();
-        let (k, row) = (
-            transitions.labels() as f64,
-            8.0 * transitions.stride() as f64,
-        );
+        let (k, row) = (transitions.labels() as f64, 8.0 * transitions.stride() as f64);
         let tokens: f64 = sentences.iter().map(|s| s.len() as f64).sum();
         let bundles: f64 = self.answers.iter().map(|a| a.len() as f64).sum();
         let cells = sentences.iter().flat_map(|s| {

@@ -68,13 +68,11 @@ impl<'a> Evaluation<'a> {
                 // The gradient is gathered in parallel: here, by a thread of its own.
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
                 let blocks = (first..self.partition.blocks.len()).step_by(threads);
-                pool.unwrap()
-                    .install(|| Thread::new(self, is_noisy).fastest(&blocks, rounds))
+                pool.unwrap().install(|| Thread::new(self, is_noisy).fastest(&blocks, rounds))
             };
             std::thread::scope(|scope| {
-                let running: Vec<_> = (0..threads)
-                    .map(|first| scope.spawn(move || run(first)))
-                    .collect();
+                let running: Vec<_> =
+                    (0..threads).map(|first| scope.spawn(move || run(first))).collect();
                 let mut seconds = ByKernel::<f64>::default();
                 for thread in running {
                     for (sum, more) in seconds.iter_mut().zip(thread.join().unwrap()) {
@@ -88,10 +86,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn context(&self) -> ChainContext<'_> {
-        ChainContext {
-            transitions: &self.transitions,
-            variance: &self.variances.pairs,
-        }
+        ChainContext { transitions: &self.transitions, variance: &self.variances.pairs }
     }
 }
 
@@ -196,10 +191,8 @@ impl<'a> Thread<'a> {
         let [scores, by_variance] = &mut self.derivatives;
         let (scores, by_variance) = (&mut scores[rows.clone()], &mut by_variance[rows]);
         self.variances.resize(length, 0.0);
-        let variances = is_noisy.then_some(Variances {
-            values: &mut self.variances,
-            rates: &shared.rates[0],
-        });
+        let variances =
+            is_noisy.then_some(Variances { values: &mut self.variances, rates: &shared.rates[0] });
 
         let mut clock = Instant::now();
         (shared.product).write(shared.theta, tokens, scores, variances);
@@ -220,14 +213,8 @@ impl<'a> Thread<'a> {
         let Some(regularizer) = &mut self.regularizer else {
             return;
         };
-        let arrays = |nodes| ScoreArrays {
-            nodes,
-            edges: &mut [],
-        };
-        let mut out = Derivatives {
-            scores: arrays(scores),
-            variances: arrays(by_variance),
-        };
+        let arrays = |nodes| ScoreArrays { nodes, edges: &mut [] };
+        let mut out = Derivatives { scores: arrays(scores), variances: arrays(by_variance) };
         let input = SentenceInput {
             lattice: &self.lattice,
             node_variance: &self.variances,

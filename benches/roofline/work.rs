@@ -18,10 +18,7 @@ pub struct Work {
 impl Work {
     /// Work of `operations`, and of `bytes` in a working set of some size.
     pub fn new(machine: &Machine, operations: f64, bytes: f64, working_set: f64) -> Self {
-        let mut work = Self {
-            operations,
-            ..Self::default()
-        };
+        let mut work = Self { operations, ..Self::default() };
         work.bytes[machine.level(working_set)] = bytes;
         work
     }

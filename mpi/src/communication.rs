@@ -77,12 +77,7 @@ impl WorldReduce {
     /// Creates a handle that sums so many numbers in one call.
     pub fn new(piece: usize) -> Self {
         let [rank, size] = with_world(|world| [world.rank(), world.size()]);
-        Self {
-            rank: unsigned(rank),
-            size: unsigned(size),
-            piece,
-            buffer: Vec::new(),
-        }
+        Self { rank: unsigned(rank), size: unsigned(size), piece, buffer: Vec::new() }
     }
 }
 

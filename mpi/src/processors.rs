@@ -21,11 +21,7 @@ pub fn threads(universe: &Universe) -> usize {
         parse(&String::from_utf8_lossy(&list))
     });
     let ranks: Vec<BTreeSet<usize>> = ranks.collect();
-    share(
-        &parse(&own),
-        &ranks,
-        available_parallelism().map_or(1, usize::from),
-    )
+    share(&parse(&own), &ranks, available_parallelism().map_or(1, usize::from))
 }
 
 /// Overwrites `bytes` with those of a rank of a communicator.
@@ -41,9 +37,7 @@ fn broadcast(ranks: &SimpleCommunicator, root: i32, bytes: &mut Vec<u8>) {
 /// nothing.
 fn allowed_processors() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     line.unwrap_or_default().trim().to_owned()
 }
 

@@ -125,11 +125,7 @@ pub fn push(
     labels: &[TokenLabel],
     [place, label_place]: [Place<'_>; 2],
 ) -> PyResult<()> {
-    let mut sink = SentenceSink {
-        corpus,
-        labels,
-        place: label_place,
-    };
+    let mut sink = SentenceSink { corpus, labels, place: label_place };
     let read = tokens.read(items, &mut sink, place);
     let read = read.and_then(|()| corpus.end_sentence().map_err(exception));
     read.inspect_err(|_| corpus.discard_sentence())

@@ -68,9 +68,7 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
         }
     }
     let memory = options.read.memory;
-    let template = arguments
-        .template
-        .map(|template| template.get().inner.clone());
+    let template = arguments.template.map(|template| template.get().inner.clone());
     let work = |job: &Job<'_, ()>| {
         let mut check = match corpora.is_empty() {
             true => Check::read(&files, options)?,
@@ -93,11 +91,7 @@ pub fn check(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<(String, 
             let trainer = Trainer::new(outcome.report.train_options())?
                 .interrupt(job.interrupt)
                 .memory(memory);
-            let options = SuspicionOptions {
-                folds,
-                limit,
-                ..SuspicionOptions::default()
-            };
+            let options = SuspicionOptions { folds, limit, ..SuspicionOptions::default() };
             let corpus = &outcome.corpus;
             let template = match template {
                 Some(template) => Some(template),

@@ -67,13 +67,8 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
         }
         for path in paths {
             let file = path.to_string_lossy();
-            let format = options
-                .format
-                .unwrap_or_else(|| Format::guess_unlabeled(&file));
-            let options = ReadOptions {
-                format: Some(format),
-                ..options.clone()
-            };
+            let format = options.format.unwrap_or_else(|| Format::guess_unlabeled(&file));
+            let options = ReadOptions { format: Some(format), ..options.clone() };
             for sentence in Reader::open(&[path], &options)? {
                 add(&sentence?, &mut text)?;
             }
@@ -103,9 +98,7 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
     let written = clusters.write(&mut text);
     written.map_err(|e| exception(Error::io("clusters", e)))?;
     let words = clusters.words().iter();
-    let words: Vec<_> = words
-        .map(|word| (&*word.path, &*word.word, word.count))
-        .collect();
+    let words: Vec<_> = words.map(|word| (&*word.path, &*word.word, word.count)).collect();
     Class::of(py, "Clusters")?.make((
         clusters.count(),
         clusters.mutual_information(),
@@ -117,8 +110,7 @@ pub fn cluster<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Boun
 /// Writes a file, atomically.
 #[pyfunction]
 pub fn write_file(py: Python<'_>, path: PathBuf, contents: &[u8]) -> PyResult<()> {
-    py.detach(|| atomic_file::write(path, contents))
-        .map_err(exception)
+    py.detach(|| atomic_file::write(path, contents)).map_err(exception)
 }
 
 fn add(sentence: &Sentence, text: &mut InternedText) -> dropchain::Result<()> {

@@ -33,11 +33,7 @@ impl PyCrfTrainer {
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         let mut corpus = AttributeCorpus::new();
         corpus.observe_zeros();
-        Self {
-            corpus,
-            unlabeled: 0,
-            reader: ItemReader::of_crfsuite(),
-        }
+        Self { corpus, unlabeled: 0, reader: ItemReader::of_crfsuite() }
     }
 
     /// Appends an instance to the training data.

@@ -40,9 +40,8 @@ pub fn read(
     for (row, (label, weight)) in labels.iter().zip(weights).enumerate() {
         let place = |error| at(matrix.py(), || format!("X[{row}]"), error);
         corpus.weight(*weight).map_err(exception).map_err(place)?;
-        let added = matrix.row(row, &mut |column, value| {
-            corpus.attribute(column, value).map_err(exception)
-        });
+        let added = matrix
+            .row(row, &mut |column, value| corpus.attribute(column, value).map_err(exception));
         added.map_err(place)?;
         let label = label.as_deref();
         corpus.end_token(label).map_err(exception).map_err(place)?;

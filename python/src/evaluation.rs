@@ -38,10 +38,7 @@ pub fn evaluate<'py>(
         Some(joined) => Evaluation::with_confusions().with_joined_columns(joined.names()),
         None => {
             let gold = gold_labeling(py, &gold, &detector)?;
-            let predicted = detector
-                .after(predicted.iter().flatten())
-                .detected_for(&gold)
-                .labeling;
+            let predicted = detector.after(predicted.iter().flatten()).detected_for(&gold).labeling;
             Evaluation::with_confusions().with_labelings(&gold, &predicted)
         }
     };
@@ -54,11 +51,7 @@ pub fn evaluate<'py>(
     let score = Class::of(py, "Score")?;
     let scores = |(name, counts): (&str, Counts)| {
         let metrics = counts.metrics();
-        let Counts {
-            correct,
-            gold,
-            predicted,
-        } = counts;
+        let Counts { correct, gold, predicted } = counts;
         let (precision, recall, f1) = (metrics.precision, metrics.recall, metrics.f1);
         let made = score.make((precision, recall, f1, correct, gold, predicted))?;
         Ok((name.to_owned(), made))
@@ -68,9 +61,7 @@ pub fn evaluate<'py>(
         scores?.into_py_dict(py)
     };
     let columns = evaluation.report().columns.into_iter().flatten();
-    let columns: Vec<_> = columns
-        .map(|column| (column.column, column.accuracy))
-        .collect();
+    let columns: Vec<_> = columns.map(|column| (column.column, column.accuracy)).collect();
     let confusions = evaluation.confusions(usize::MAX).into_iter();
     let confusions: Vec<_> = confusions.map(|c| (c.gold, c.predicted, c.count)).collect();
     Class::of(py, "Evaluation")?.make((
@@ -85,11 +76,7 @@ pub fn evaluate<'py>(
         by_name(evaluation.labels())?,
         columns.into_py_dict(py)?,
         confusions,
-        (
-            evaluation.to_string(),
-            evaluation.conlleval(),
-            evaluation.label_table(),
-        ),
+        (evaluation.to_string(), evaluation.conlleval(), evaluation.label_table()),
     ))
 }
 
@@ -100,9 +87,7 @@ pub fn evaluate<'py>(
 /// `ValueError` for an unknown name.
 pub fn detector(plain_labels: &str, outside: Option<String>) -> PyResult<SchemeDetector> {
     let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
-    Ok(SchemeDetector::new()
-        .with_plain_labels(plain)
-        .with_outside(outside))
+    Ok(SchemeDetector::new().with_plain_labels(plain).with_outside(outside))
 }
 
 /// Detects how gold labels encode spans, and warns of what does not fit.
@@ -117,10 +102,7 @@ fn gold_labeling(py: Python<'_>, gold: &[Labels], detector: &SchemeDetector) -> 
 /// Compares two lists of predictions for the same gold labels.
 #[pyfunction]
 #[pyo3(signature = (gold, a, b, samples, seed, threads, plain_labels="auto", outside=None))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "they are those of the Python function"
-)]
+#[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
 pub fn compare<'py>(
     py: Python<'py>,
     gold: &Bound<'py, PyAny>,
@@ -165,13 +147,7 @@ pub fn compare<'py>(
     let report = report.map_err(exception)?;
     let class = Class::of(py, "Difference")?;
     let difference = |found: Difference| {
-        let Difference {
-            a,
-            b,
-            difference,
-            interval,
-            p_value,
-        } = found;
+        let Difference { a, b, difference, interval, p_value } = found;
         class.make((a, b, difference, (interval[0], interval[1]), p_value))
     };
     Class::of(py, "Comparison")?.make((
@@ -269,10 +245,7 @@ fn predicted_labels(
             let mut read = Vec::with_capacity(gold.len());
             for labels in gold {
                 if labels.is_none() {
-                    items
-                        .by_ref()
-                        .take(usize::from(has_boundaries))
-                        .for_each(drop);
+                    items.by_ref().take(usize::from(has_boundaries)).for_each(drop);
                     read.push(None);
                     continue;
                 }

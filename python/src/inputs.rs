@@ -42,10 +42,7 @@ impl SentenceReader {
 
     /// Creates a reader of sentences with these columns.
     pub fn with_schema(columns: Option<Arc<Schema>>) -> Self {
-        Self {
-            columns,
-            items: ItemReader::default(),
-        }
+        Self { columns, items: ItemReader::default() }
     }
 
     /// Reads a sentence. `number` identifies it in later messages, from 1; 0 if there is one only.
@@ -200,11 +197,7 @@ pub fn labels(
     }
     let unexpected = || {
         let expected = "a list of labels, one for each token";
-        at(
-            py,
-            place,
-            found(value, "the labels of a sentence", expected),
-        )
+        at(py, place, found(value, "the labels of a sentence", expected))
     };
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
         return Err(unexpected());
@@ -248,16 +241,12 @@ pub fn label(value: &Bound<'_, PyAny>) -> PyResult<TokenLabel> {
     if !is_collection {
         return Err(found(value, "a label", "a string"));
     }
-    let mut names: Vec<String> = value
-        .try_iter()?
-        .map(|item| text(&item?))
-        .collect::<PyResult<_>>()?;
+    let mut names: Vec<String> =
+        value.try_iter()?.map(|item| text(&item?)).collect::<PyResult<_>>()?;
     names.sort();
     names.dedup();
     match names.len() {
-        0 => Err(PyValueError::new_err(
-            "found no label; expected one, or None for any",
-        )),
+        0 => Err(PyValueError::new_err("found no label; expected one, or None for any")),
         1 => Ok(TokenLabel::Known(names.remove(0))),
         _ => Ok(TokenLabel::OneOf(names)),
     }
@@ -267,12 +256,7 @@ pub fn label(value: &Bound<'_, PyAny>) -> PyResult<TokenLabel> {
 pub fn known(labels: &[TokenLabel]) -> Option<Vec<&str>> {
     let name = |label: &'_ TokenLabel| matches!(label, TokenLabel::Known(_));
     let all = labels.iter().all(name);
-    all.then(|| {
-        labels
-            .iter()
-            .map(|label| label.labels()[0].as_str())
-            .collect()
-    })
+    all.then(|| labels.iter().map(|label| label.labels()[0].as_str()).collect())
 }
 
 /// Converts a count that a caller may omit.
@@ -284,9 +268,7 @@ pub fn count(name: &str, value: Option<i64>, least: usize) -> PyResult<Option<us
     let Some(value) = value else { return Ok(None) };
     match usize::try_from(value) {
         Ok(count) if count >= least => Ok(Some(count)),
-        _ => Err(PyValueError::new_err(format!(
-            "{name} {value}; expected {least} or more"
-        ))),
+        _ => Err(PyValueError::new_err(format!("{name} {value}; expected {least} or more"))),
     }
 }
 
@@ -297,7 +279,5 @@ pub fn count(name: &str, value: Option<i64>, least: usize) -> PyResult<Option<us
 /// `ValueError` if it is negative.
 pub fn memory_limit(bytes: Option<i64>) -> PyResult<MemoryLimit> {
     let bytes = count("memory", bytes, 1)?;
-    Ok(bytes.map_or(MemoryLimit::Available, |bytes| {
-        MemoryLimit::Bytes(bytes as u64)
-    }))
+    Ok(bytes.map_or(MemoryLimit::Available, |bytes| MemoryLimit::Bytes(bytes as u64)))
 }

@@ -35,10 +35,7 @@ pub struct ItemReader {
 impl ItemReader {
     /// Creates a reader that raises `TypeError` for values of wrong types, as python-crfsuite does.
     pub fn of_crfsuite() -> Self {
-        Self {
-            name: String::new(),
-            type_errors: true,
-        }
+        Self { name: String::new(), type_errors: true }
     }
 
     /// Calls `sink` with the name and the value of each attribute of a token.
@@ -113,9 +110,7 @@ impl ItemReader {
             return Ok(());
         }
         if let Ok(list) = item.cast_exact::<PyList>() {
-            return list
-                .iter()
-                .try_for_each(|feature| self.read_name(&feature, sink));
+            return list.iter().try_for_each(|feature| self.read_name(&feature, sink));
         }
         let expected = "a dict or a list of strings";
         if item.is_instance_of::<PyString>() || item.is_instance_of::<PyBytes>() {
@@ -221,12 +216,8 @@ pub fn found(value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyErr {
         shown.push('…');
     }
     let kind = value.get_type();
-    let kind = kind
-        .name()
-        .map_or_else(|_| "object".to_owned(), |name| name.to_string());
-    PyValueError::new_err(format!(
-        "found {shown} ({kind}) as {what}; expected {expected}"
-    ))
+    let kind = kind.name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    PyValueError::new_err(format!("found {shown} ({kind}) as {what}; expected {expected}"))
 }
 
 /// The items of an iterable. Unlike those of a `Vec`, they are counted as they come: what `__len__`
@@ -275,12 +266,7 @@ impl FromPyObject<'_, '_> for ColumnNames {
     fn extract(value: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         if let Ok(names) = value.cast::<PyString>() {
             let names = names.to_cow()?;
-            return Ok(Self(
-                names
-                    .split(',')
-                    .map(|name| name.trim().to_owned())
-                    .collect(),
-            ));
+            return Ok(Self(names.split(',').map(|name| name.trim().to_owned()).collect()));
         }
         let items: Items<String> = value.extract()?;
         Ok(Self(items.0))

@@ -78,10 +78,7 @@ pub fn run<E: Send, T: Send>(
     let (reply, replies) = mpsc::channel();
     let mut raised: Option<PyErr> = None;
     let result = thread::scope(|scope| {
-        let job = Job {
-            interrupt: &interrupt,
-            channel: Mutex::new((events, replies)),
-        };
+        let job = Job { interrupt: &interrupt, channel: Mutex::new((events, replies)) };
         let worker = thread::Builder::new()
             .name("dropchain".to_owned())
             .spawn_scoped(scope, move || pool.install(|| work(&{ job })))
@@ -103,15 +100,11 @@ pub fn run<E: Send, T: Send>(
                 raised.get_or_insert(error);
             }
         }
-        py.detach(|| worker.join())
-            .unwrap_or_else(|payload| panic::resume_unwind(payload))
+        py.detach(|| worker.join()).unwrap_or_else(|payload| panic::resume_unwind(payload))
     });
     // Ctrl-C in the last moment must not lose what was done.
     if let Err(error) = py.check_signals() {
         raised.get_or_insert(error);
     }
-    Ok(Finished {
-        result,
-        exception: raised,
-    })
+    Ok(Finished { result, exception: raised })
 }

@@ -73,12 +73,7 @@ impl<'py> Matrix<'py> {
                 names.len()
             )));
         }
-        Ok(Some(Self {
-            py: value.py(),
-            rows,
-            names: names.into(),
-            entries,
-        }))
+        Ok(Some(Self { py: value.py(), rows, names: names.into(), entries }))
     }
 
     /// Returns the token that shows that the GIL is held.
@@ -110,11 +105,7 @@ impl<'py> Matrix<'py> {
                     }
                 }
             }
-            Entries::Sparse {
-                starts,
-                columns,
-                values,
-            } => {
+            Entries::Sparse { starts, columns, values } => {
                 let (columns, values) = (columns.as_array(), values.as_array());
                 for i in starts[row]..starts[row + 1] {
                     let column = usize::try_from(columns[i]).ok();
@@ -186,11 +177,7 @@ impl<'py> Entries<'py> {
         if starts.len() != rows + 1 || !starts.is_sorted() || starts[rows] > stored {
             return Err(PyValueError::new_err("the sparse matrix is inconsistent"));
         }
-        let entries = Self::Sparse {
-            starts,
-            columns,
-            values,
-        };
+        let entries = Self::Sparse { starts, columns, values };
         Ok((rows, width, entries))
     }
 }

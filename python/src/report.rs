@@ -74,9 +74,7 @@ pub fn report(py: Python<'_>, arguments: &Bound<'_, PyAny>) -> PyResult<String> 
             report.add_log(text, name)?;
         }
         let sentences = |corpus: &Corpus| corpus.clone().into_sentences().into_iter().map(Ok);
-        let sample = train
-            .as_ref()
-            .map(|train| training_sample(sentences(train)));
+        let sample = train.as_ref().map(|train| training_sample(sentences(train)));
         let sample = sample.transpose()?.flatten();
         let all = systems.iter().map(|(name, source)| {
             let one = evaluated(name, source, &gold, &detector)?;
@@ -118,23 +116,16 @@ fn evaluated(
             let record = header.provenance.training();
             let warning = record.and_then(|record| record.warning_of_noise());
             evaluated = evaluated.with_warning_of_noise(warning);
-            let (sentences, options) = (
-                gold.sentences(),
-                TagOptions {
-                    marginals: true,
-                    ..TagOptions::default()
-                },
-            );
+            let (sentences, options) =
+                (gold.sentences(), TagOptions { marginals: true, ..TagOptions::default() });
             let documents = TagDocuments::new(tagger, sentences);
             let tag = |i: usize| {
                 let tag =
                     |workspace: &mut _| tagger.tag_with(documents.input(i), options, workspace);
                 tagger.with_workspace(tag)
             };
-            let taggings: Vec<Tagging> = (0..sentences.len())
-                .into_par_iter()
-                .map(tag)
-                .collect::<Result<_>>()?;
+            let taggings: Vec<Tagging> =
+                (0..sentences.len()).into_par_iter().map(tag).collect::<Result<_>>()?;
             for (sentence, tagging) in sentences.iter().zip(taggings) {
                 if sentence.layout.document_start {
                     continue;
@@ -146,9 +137,7 @@ fn evaluated(
             }
         }
     }
-    let are_joined = gold
-        .iter()
-        .any(|sentence| sentence.schema().joined().is_some());
+    let are_joined = gold.iter().any(|sentence| sentence.schema().joined().is_some());
     let labelings = (!are_joined).then(|| evaluated.detect(detector));
     Ok(evaluated.with_corpus(gold.clone(), labelings))
 }

@@ -143,10 +143,7 @@ impl PySentence {
             }
             Ok(dict)
         };
-        (0..self.0.len())
-            .map(token)
-            .collect::<PyResult<_>>()
-            .map(Some)
+        (0..self.0.len()).map(token).collect::<PyResult<_>>().map(Some)
     }
 
     /// The weight in training.
@@ -184,9 +181,7 @@ impl PySentence {
     #[staticmethod]
     fn _restore(data: Cow<'_, [u8]>) -> PyResult<Self> {
         let sentence = load(&data)?.pop();
-        sentence
-            .map(Self)
-            .ok_or_else(|| PyValueError::new_err("a pickled sentence: found none"))
+        sentence.map(Self).ok_or_else(|| PyValueError::new_err("a pickled sentence: found none"))
     }
 
     fn __reduce__<'py>(
@@ -218,10 +213,7 @@ impl PySentence {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         if self.0.attributes.is_some() {
-            return Ok(format!(
-                "<Sentence of {} tokens with features>",
-                self.0.len()
-            ));
+            return Ok(format!("<Sentence of {} tokens with features>", self.0.len()));
         }
         let mut text = format!("Sentence({}", self.words(py)?.repr()?);
         if let Some(labels) = self.labels(py)? {

@@ -42,9 +42,7 @@ pub fn token_spans<'py>(
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let class = Class::of(py, "Span")?;
     let spans = labeling.spans(labels).into_iter();
-    spans
-        .map(|span| class.make((span.start, span.end, span.kind)))
-        .collect()
+    spans.map(|span| class.make((span.start, span.end, span.kind))).collect()
 }
 
 /// Converts the sentences of `text`, with positions in a unit, to a list that shows itself in
@@ -66,13 +64,7 @@ pub fn sentences<'py>(
     let sentence = |sentence: &TaggedSentence| {
         let tokens = sentence.tokens.iter().map(|token| {
             let (place, text) = (token.offsets.in_unit(unit), part(&token.offsets));
-            token_class.make((
-                place.start,
-                place.end,
-                text,
-                &token.label,
-                token.probability,
-            ))
+            token_class.make((place.start, place.end, text, &token.label, token.probability))
         });
         let spans = sentence.spans.iter().map(|span| {
             let (place, tokens) = (span.offsets.in_unit(unit), &span.tokens);
@@ -87,10 +79,8 @@ pub fn sentences<'py>(
             ))
         });
         let place = sentence.offsets.in_unit(unit);
-        let (tokens, spans) = (
-            tokens.collect::<PyResult<Vec<_>>>()?,
-            spans.collect::<PyResult<Vec<_>>>()?,
-        );
+        let (tokens, spans) =
+            (tokens.collect::<PyResult<Vec<_>>>()?, spans.collect::<PyResult<Vec<_>>>()?);
         class.make((place.start, place.end, tokens, spans))
     };
     let sentences = tagged.iter().map(sentence);

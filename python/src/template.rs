@@ -53,11 +53,7 @@ impl PyTemplate {
             })
         };
         let template = Template::parse(text, "template", &mut load).map_err(exception)?;
-        Ok(Self {
-            inner: template,
-            paths: Vec::new(),
-            name: "template".to_owned(),
-        })
+        Ok(Self { inner: template, paths: Vec::new(), name: "template".to_owned() })
     }
 
     /// Read a template from a file.
@@ -102,11 +98,7 @@ impl PyTemplate {
                 names.join(", ")
             ))
         })?;
-        Ok(Self {
-            inner: template.map_err(exception)?,
-            paths: Vec::new(),
-            name: name.to_owned(),
-        })
+        Ok(Self { inner: template.map_err(exception)?, paths: Vec::new(), name: name.to_owned() })
     }
 
     /// Return the names of the templates that come with dropchain.
@@ -165,11 +157,7 @@ impl PyTemplate {
                 })?;
         }
         Ok(Self {
-            inner: self
-                .inner
-                .clone()
-                .with_documents(documents)
-                .map_err(exception)?,
+            inner: self.inner.clone().with_documents(documents).map_err(exception)?,
             paths: self.paths.clone(),
             name: self.name.clone(),
         })
@@ -206,9 +194,7 @@ impl PyTemplate {
         let py = sentence.py();
         let sentence = PySentence::read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
         if sentence.attributes.is_some() {
-            return Err(PyValueError::new_err(
-                "the sentence has features; expected words",
-            ));
+            return Err(PyValueError::new_err("the sentence has features; expected words"));
         }
         let extractor = self.inner.bind(sentence.schema()).map_err(exception)?;
         let mut workspace = Workspace::default();
@@ -250,11 +236,7 @@ impl PyTemplate {
             let knowledge = Knowledge::read(&files, &options, &mut |_| ())?;
             knowledge.attach(&self.inner)
         });
-        Ok(Self {
-            inner: attached.map_err(exception)?,
-            paths,
-            name: self.name.clone(),
-        })
+        Ok(Self { inner: attached.map_err(exception)?, paths, name: self.name.clone() })
     }
 
     /// Returns the template that was pickled as this JSON.
@@ -302,11 +284,7 @@ struct KnowledgeArguments {
 impl PyTemplate {
     /// Wraps a template that is stored in a model.
     pub fn stored(inner: Template) -> Self {
-        Self {
-            inner,
-            paths: Vec::new(),
-            name: "of a model".to_owned(),
-        }
+        Self { inner, paths: Vec::new(), name: "of a model".to_owned() }
     }
 }
 
@@ -318,8 +296,7 @@ impl AttributeSink for Features {
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
         let mut name = Vec::new();
         attribute.write(&mut name);
-        self.0
-            .push((String::from_utf8_lossy(&name).into_owned(), value));
+        self.0.push((String::from_utf8_lossy(&name).into_owned(), value));
     }
 
     fn edge(&mut self, _attribute: &Attribute<'_>, _value: f64) {}

@@ -23,10 +23,7 @@ struct Pools {
     pools: Vec<Arc<ThreadPool>>,
 }
 
-static POOLS: Mutex<Pools> = Mutex::new(Pools {
-    process: 0,
-    pools: Vec::new(),
-});
+static POOLS: Mutex<Pools> = Mutex::new(Pools { process: 0, pools: Vec::new() });
 
 /// Returns a pool with this number of threads; `None` is one for each processor.
 ///
@@ -42,9 +39,7 @@ pub fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>, Error> {
     let mut kept = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.process != process::id() {
         kept.process = process::id();
-        std::mem::take(&mut kept.pools)
-            .into_iter()
-            .for_each(std::mem::forget);
+        std::mem::take(&mut kept.pools).into_iter().for_each(std::mem::forget);
     }
     let found = (kept.pools.iter()).position(|pool| pool.current_num_threads() == threads);
     let pool = match found {

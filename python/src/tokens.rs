@@ -98,9 +98,7 @@ impl<'py> Tokens<'py> {
             }
             Self::Items(items) => {
                 for t in 0..items.get().len() {
-                    let read = items
-                        .get()
-                        .read(t, &mut |name, value| sink.feature(name, value));
+                    let read = items.get().read(t, &mut |name, value| sink.feature(name, value));
                     read.map_err(|e| at(items.py(), token_place(t), e))?;
                     sink.end_token(t)?;
                 }
@@ -135,12 +133,7 @@ impl<'py> Tokens<'py> {
 ///     - a dict: a number or a bool is the value of the attribute; with a string `s` under the key
 ///       `k`, the attribute is `k:s`; the keys of nested dicts, lists and sets are prefixed with
 ///       `k:`.
-#[pyclass(
-    frozen,
-    subclass,
-    name = "ItemSequence",
-    module = "dropchain.pycrfsuite"
-)]
+#[pyclass(frozen, subclass, name = "ItemSequence", module = "dropchain.pycrfsuite")]
 #[derive(Default)]
 pub struct PyItemSequence {
     names: String,

@@ -152,10 +152,8 @@ impl Course {
     /// Returns the log of the run as the command line writes it: JSON lines.
     fn log(&self, end: &End) -> PyResult<String> {
         let header = Cow::Owned(Header::new(Vec::new()));
-        let start = self.start.as_ref().map(|start| Line::Start {
-            header,
-            start: Cow::Borrowed(start),
-        });
+        let start =
+            self.start.as_ref().map(|start| Line::Start { header, start: Cow::Borrowed(start) });
         let iterations = self.history.iter().map(Cow::Borrowed).map(Line::Iteration);
         let lines = start.into_iter().chain(iterations);
         let mut log = String::new();
@@ -171,12 +169,7 @@ impl Course {
 impl<'a, 'j> Recorder<'a, 'j> {
     /// Records a training run, which somebody follows or not.
     pub fn new(job: &'a Job<'j, Event>, is_followed: bool) -> Self {
-        Self {
-            job,
-            is_followed,
-            flow: ControlFlow::Continue(()),
-            record: Record::default(),
-        }
+        Self { job, is_followed, flow: ControlFlow::Continue(()), record: Record::default() }
     }
 
     /// Trains a model.
@@ -301,9 +294,7 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     let mut trainer = Trainer::with_settings(settings.clone()).memory(memory);
     trainer = models.init.into_iter().fold(trainer, Trainer::init);
     trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
-    trainer = checkpoints(&arguments)?
-        .into_iter()
-        .fold(trainer, Trainer::checkpoints);
+    trainer = checkpoints(&arguments)?.into_iter().fold(trainer, Trainer::checkpoints);
     let is_followed = arguments.observer.is_some();
     let work = |job: &Job<'_, Event>| Recorder::new(job, is_followed).train(trainer, corpora);
     let threads = inputs::count("threads", arguments.threads, 1)?;
@@ -318,9 +309,7 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
 
 /// Returns the warnings in what is said of the reading of training data.
 pub fn warnings(reading: &[String]) -> impl Iterator<Item = String> + '_ {
-    let warnings = reading
-        .iter()
-        .filter_map(|line| line.strip_prefix("warning: "));
+    let warnings = reading.iter().filter_map(|line| line.strip_prefix("warning: "));
     warnings.map(str::to_owned)
 }
 
@@ -341,10 +330,7 @@ pub fn outcome<'py>(
     let result = end_fields(py, &trained.end)?;
     let has_exact_gradient = settings.regularization().noise.has_exact_gradient();
     let fails = trained.end.reason == EndReason::Optimizer(StopReason::LineSearch);
-    result.set_item(
-        "converged",
-        !(fails && has_exact_gradient) && is_finite(&trained.end),
-    )?;
+    result.set_item("converged", !(fails && has_exact_gradient) && is_finite(&trained.end))?;
     let (own, mut record) = (trained.end.record(), record);
     result.set_item("noise_iterations", own.noisy_iterations().unwrap_or(0))?;
     result.set_item("regularization", &own.regularization)?;
@@ -443,9 +429,7 @@ fn push_unlabeled(
     sentence: &dropchain::Sentence,
 ) -> dropchain::Result<()> {
     let Some(attributes) = &sentence.attributes else {
-        return Err(Error::parameter(
-            "unlabeled text has words; expected features",
-        ));
+        return Err(Error::parameter("unlabeled text has words; expected features"));
     };
     corpus.push_unlabeled((0..sentence.len()).map(|t| attributes.token(t)))
 }
@@ -539,11 +523,7 @@ fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyDi
     fields!(dict, start, [sentences, tokens, partial_tokens]);
     fields!(dict, start, [unlabeled_sentences, dev_sentences, labels]);
     dict.set_item("reading", &start.reading)?;
-    fields!(
-        dict,
-        start,
-        [attributes, parameters, estimated_memory, active_per_token]
-    );
+    fields!(dict, start, [attributes, parameters, estimated_memory, active_per_token]);
     if let Some(weight) = start.total_weight {
         dict.set_item("total_weight", weight)?;
     }
@@ -554,11 +534,7 @@ fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bou
     let fields = PyDict::new(py);
     fields!(fields, iteration, [number, objective, log_likelihood]);
     fields!(fields, iteration, [noise, l2, l1, gradient_norm]);
-    fields!(
-        fields,
-        iteration,
-        [evaluations, nonzero, recall_bias, learning_rate]
-    );
+    fields!(fields, iteration, [evaluations, nonzero, recall_bias, learning_rate]);
     fields.set_item("seconds", iteration.time.as_secs_f64())?;
     fields.set_item("dev_score", iteration.dev.map(DevScore::value))?;
     fields.set_item("metric", iteration.dev.map(metric))?;
@@ -576,11 +552,7 @@ pub fn metric(score: DevScore) -> &'static str {
 fn end_fields<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("end_reason", end.reason.name())?;
-    fields!(
-        fields,
-        end,
-        [iterations, warm_up, best_iteration, recall_bias]
-    );
+    fields!(fields, end, [iterations, warm_up, best_iteration, recall_bias]);
     fields.set_item("seconds", end.time.as_secs_f64())?;
     fields.set_item("dev_score", end.dev.map(DevScore::value))?;
     fields.set_item("metric", end.dev.map(metric))?;

@@ -83,9 +83,7 @@ impl TuneObserver for Follower<'_, '_> {
 
     fn resumed(&self, resumed: &Resumed) {
         let segments = resumed.segments;
-        self.send(Event::Message(format!(
-            "resumed: {segments} segments of training were done"
-        )));
+        self.send(Event::Message(format!("resumed: {segments} segments of training were done")));
     }
 
     fn trial(&self, rung: usize, result: &TrialResult) {
@@ -161,10 +159,7 @@ pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'
                 job.interrupt.store(true, Ordering::Relaxed);
             }
         }
-        let search = Search {
-            interrupt: Some(job.interrupt),
-            ..search
-        };
+        let search = Search { interrupt: Some(job.interrupt), ..search };
         search.run(data, &Follower { job, is_followed })
     };
     let finished = job::run(py, threads, work, handle)?;
@@ -198,9 +193,7 @@ fn configurations(
         let has_noise = configurations.iter().any(Configuration::has_noise);
         let mut regularization = settings.regularization().clone();
         regularization.noise.dropout = if has_noise { 0.5 } else { 0.0 };
-        let settings = (settings.clone())
-            .with_regularization(regularization)
-            .map_err(exception)?;
+        let settings = (settings.clone()).with_regularization(regularization).map_err(exception)?;
         check_unlabeled(&settings.all_options(), !unlabeled.get().0.is_empty())?;
     }
     Ok(configurations)
@@ -213,9 +206,8 @@ fn space(arguments: &Arguments<'_>, settings: &TrainSettings) -> PyResult<Search
             return Ok(None);
         };
         let text: String = text.extract()?;
-        let axis = text
-            .parse()
-            .map_err(|e: Error| PyValueError::new_err(format!("{name}: {e}")))?;
+        let axis =
+            text.parse().map_err(|e: Error| PyValueError::new_err(format!("{name}: {e}")))?;
         Ok(Some(axis))
     };
     let mut default = SearchSpace::default();
@@ -278,23 +270,12 @@ fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()
 fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     let configuration = &trial.configuration;
-    fields!(
-        fields,
-        configuration,
-        [template, dropout, edge_dropout, l2, l1]
-    );
+    fields!(fields, configuration, [template, dropout, edge_dropout, l2, l1]);
     fields!(fields, configuration, [unlabeled_weight, warm_up]);
-    fields!(
-        fields,
-        trial,
-        [number, standard_error, standard_deviation, fold_scores]
-    );
+    fields!(fields, trial, [number, standard_error, standard_deviation, fold_scores]);
     fields!(fields, trial, [best_iteration, iterations, recall_bias]);
     fields!(fields, trial, [active_attributes, objective]);
-    fields.set_item(
-        "gradient",
-        configuration.gradient.map(|engine| engine.to_string()),
-    )?;
+    fields.set_item("gradient", configuration.gradient.map(|engine| engine.to_string()))?;
     fields.set_item("score", trial.score.map(DevScore::value))?;
     fields.set_item("metric", trial.score.map(metric))?;
     fields.set_item("end_reason", trial.reason.map(EndReason::name))?;
@@ -304,11 +285,7 @@ fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py
 
 fn gain_fields<'py>(py: Python<'py>, gain: &NoiseGain) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields!(
-        fields,
-        gain,
-        [with_noise, without_noise, fold_differences, mean]
-    );
+    fields!(fields, gain, [with_noise, without_noise, fold_differences, mean]);
     fields!(fields, gain, [standard_deviation, ahead, p_value]);
     Ok(fields)
 }
@@ -329,18 +306,12 @@ fn result_fields(py: Python<'_>, result: TuneResult) -> PyResult<Bound<'_, PyDic
     fields.set_item("trials", trials.collect::<PyResult<Vec<_>>>()?)?;
     fields.set_item("options", serde_text(&result.settings))?;
     let gain = result.noise_gain();
-    fields.set_item(
-        "noise_gain",
-        gain.map(|gain| gain_fields(py, &gain)).transpose()?,
-    )?;
+    fields.set_item("noise_gain", gain.map(|gain| gain_fields(py, &gain)).transpose()?)?;
     fields.set_item("refit_iterations", result.refit_iterations)?;
     fields.set_item("interrupted", result.interrupted)?;
     fields.set_item("has_learned", result.refit_iterations != Some(0))?;
     let pruned = result.pruned.map(|pruned| (pruned.before, pruned.after));
     fields.set_item("pruned", pruned)?;
-    fields.set_item(
-        "tagger",
-        PyTagger::of(py, result.model().map_err(exception)?),
-    )?;
+    fields.set_item("tagger", PyTagger::of(py, result.model().map_err(exception)?))?;
     Ok(fields)
 }

@@ -172,10 +172,7 @@ fn independent(lattice: &mut Lattice) {
 
 /// Runs order 1, O(TK²). Expects log ψ and log e in the lattice; returns whether R is small enough.
 fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
-    simd::dispatch(ScaledPasses {
-        lattice,
-        transitions,
-    })
+    simd::dispatch(ScaledPasses { lattice, transitions })
 }
 
 /// The forward and the backward pass.
@@ -329,22 +326,13 @@ fn backward<P: SharedPotentials>(floor: &[f64], lattice: &mut Lattice, potential
         let suffix = &mut lattice.suffix[row..][..stride];
         let marginals = blocks_mut(&mut lattice.marginals[row..][..stride]);
         let factor = 1.0 / lattice.scale[t];
-        let from = blocks(beta)
-            .iter()
-            .zip(blocks(floor))
-            .zip(alpha.iter().zip(psi));
+        let from = blocks(beta).iter().zip(blocks(floor)).zip(alpha.iter().zip(psi));
         let to = blocks_mut(suffix).iter_mut().zip(marginals);
         for (((beta, floor), (alpha, psi)), (suffix, marginal)) in from.zip(to) {
             // β̂/c first: ψ̂·β̂ can underflow where the quotient does not.
             *suffix = lanewise(|j| psi[j] * (beta[j] * factor) + floor[j]);
             *marginal = lanewise(|j| alpha[j] * beta[j]);
-            highest = lanewise(|j| {
-                if beta[j] > highest[j] {
-                    beta[j]
-                } else {
-                    highest[j]
-                }
-            });
+            highest = lanewise(|j| if beta[j] > highest[j] { beta[j] } else { highest[j] });
         }
         if t > 0 {
             let out = &mut before[row - stride..];

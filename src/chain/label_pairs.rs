@@ -233,12 +233,7 @@ impl LabelPairs {
     /// Adds Σ_m x[a][m]·y[b][m] of each pair (a, b) to `sums` `[P]`, where x and y are groups of
     /// tokens by label, `[K][GROUP]`.
     pub(crate) fn add_group(&self, x: &TokenGroup, y: &TokenGroup, sums: &mut [f64]) {
-        simd::dispatch(AddGroup {
-            pairs: self,
-            x,
-            y,
-            sums,
-        });
+        simd::dispatch(AddGroup { pairs: self, x, y, sums });
     }
 }
 

@@ -71,13 +71,9 @@ impl Lattice {
         self.stride = transitions.stride();
         self.tokens = scores.tokens(transitions);
         let rows = self.tokens * self.stride;
-        for array in [
-            &mut self.psi,
-            &mut self.alpha,
-            &mut self.beta,
-            &mut self.suffix,
-            &mut self.marginals,
-        ] {
+        for array in
+            [&mut self.psi, &mut self.alpha, &mut self.beta, &mut self.suffix, &mut self.marginals]
+        {
             array.resize(rows, 0.0);
         }
         self.scale.resize(self.tokens, 0.0);
@@ -116,10 +112,7 @@ impl Lattice {
     ) {
         let size = self.labels * self.stride;
         self.edge.resize(edge.len(), 0.0);
-        let matrices = self
-            .edge
-            .chunks_exact_mut(size)
-            .zip(edge.chunks_exact(size));
+        let matrices = self.edge.chunks_exact_mut(size).zip(edge.chunks_exact(size));
         for ((matrix, edge), shift) in matrices.zip(&mut self.shift).skip(1) {
             let mut highest = f64::NEG_INFINITY;
             let from = edge.chunks_exact(self.stride);
@@ -130,11 +123,7 @@ impl Lattice {
                     *x = trans + edge;
                 }
                 padding.fill(f64::NEG_INFINITY);
-                highest = highest.max(if is_masked {
-                    max(row)
-                } else {
-                    max_finite(row, poison)
-                });
+                highest = highest.max(if is_masked { max(row) } else { max_finite(row, poison) });
             }
             matrix.iter_mut().for_each(|x| *x -= highest);
             *shift += highest;
@@ -261,13 +250,7 @@ impl EdgeSums {
             alpha.clear(transitions.labels());
             v.clear(transitions.labels());
         }
-        Self {
-            products: zeros.clone(),
-            marginals: zeros,
-            scratch: Vec::new(),
-            groups,
-            tokens: 0,
-        }
+        Self { products: zeros.clone(), marginals: zeros, scratch: Vec::new(), groups, tokens: 0 }
     }
 
     /// Resets the sums to 0.
@@ -358,10 +341,7 @@ impl Lattice {
                 }
             }
         } else if self.tokens > 1 {
-            simd::dispatch(AddEdgeProducts {
-                lattice: self,
-                sums: &mut sums.products,
-            });
+            simd::dispatch(AddEdgeProducts { lattice: self, sums: &mut sums.products });
         }
     }
 }

@@ -62,13 +62,7 @@ impl MaxMarginals {
         viterbi.forward_from_nodes(transitions, scores, constraint);
         let mut path = Vec::new();
         let score = viterbi.trace(scores.edges(transitions), &mut path);
-        let mut marginals = Self {
-            beta: vec![0.0; nodes.len()],
-            viterbi,
-            nodes,
-            path,
-            score,
-        };
+        let mut marginals = Self { beta: vec![0.0; nodes.len()], viterbi, nodes, path, score };
         marginals.backward(scores.edges(transitions));
         marginals
     }
@@ -153,9 +147,6 @@ impl MaxMarginals {
             detour.push(LabelId(b as u16));
             end += 1;
         }
-        Some(Detour {
-            start,
-            labels: detour,
-        })
+        Some(Detour { start, labels: detour })
     }
 }

@@ -128,30 +128,20 @@ impl Viterbi {
         }
         let edge = scores.edges(transitions);
         let best = argmax(self.last().iter().copied()).1;
-        let mut search = NBestSearch {
-            queue: BTreeSet::new(),
-            capacity: n,
-            expanded: Vec::new(),
-            sequence: 0,
-        };
+        let mut search =
+            NBestSearch { queue: BTreeSet::new(), capacity: n, expanded: Vec::new(), sequence: 0 };
         search.extend(self.tokens - 1, self.last().iter().copied(), 0.0, None);
         while let Some(partial) = search.queue.pop_first() {
             let (token, label) = (partial.token, partial.label);
             let regret = f64::from_bits(partial.regret);
             let node = search.expanded.len();
-            search.expanded.push(PathNode {
-                label: LabelId(label),
-                next: partial.next,
-            });
+            search.expanded.push(PathNode { label: LabelId(label), next: partial.next });
             if token > 0 {
                 let scores = self.predecessor_scores(edge, token, label.into());
                 search.extend(token - 1, scores, regret, Some(node));
                 continue;
             }
-            paths.push(ScoredPath {
-                labels: search.labels(node),
-                score: best - regret,
-            });
+            paths.push(ScoredPath { labels: search.labels(node), score: best - regret });
             search.capacity -= 1;
             if search.capacity == 0 {
                 break;

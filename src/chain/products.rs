@@ -279,13 +279,7 @@ mod tests {
         let stride = padded(labels);
         let number = |i: usize| (i * i + seed) % 23;
         (0..rows * stride)
-            .map(|i| {
-                if i % stride < labels {
-                    number(i) as f64 - 11.0
-                } else {
-                    0.0
-                }
-            })
+            .map(|i| if i % stride < labels { number(i) as f64 - 11.0 } else { 0.0 })
             .collect()
     }
 

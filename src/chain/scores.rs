@@ -29,10 +29,7 @@ pub struct ScoreArrays<'a> {
 impl ScoreArrays<'_> {
     /// Lends the slices.
     pub fn reborrow(&mut self) -> ScoreArrays<'_> {
-        ScoreArrays {
-            nodes: self.nodes,
-            edges: self.edges,
-        }
+        ScoreArrays { nodes: self.nodes, edges: self.edges }
     }
 
     /// Returns the numbers as scores.

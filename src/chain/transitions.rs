@@ -130,10 +130,7 @@ impl Transitions {
     ///
     /// If `labels` is 0 or above [`LabelId::LIMIT`].
     pub fn with_pairs(labels: usize, positions: Vec<u32>) -> Self {
-        Self {
-            pairs: Some(LabelPairs::new(labels, positions)),
-            ..Self::new(labels, Order::One)
-        }
+        Self { pairs: Some(LabelPairs::new(labels, positions)), ..Self::new(labels, Order::One) }
     }
 
     /// Sets `trans[a][b]` from `trans` `[K][K]`, and the boundary weights from `start` and `end`
@@ -149,10 +146,7 @@ impl Transitions {
             return;
         }
         let (labels, stride) = (self.labels, self.stride());
-        assert!(
-            trans.is_empty() || trans.len() == labels * labels,
-            "transitions are [K][K]"
-        );
+        assert!(trans.is_empty() || trans.len() == labels * labels, "transitions are [K][K]");
         let Some(pairs) = &mut self.pairs else {
             return self.set_matrices(trans);
         };
@@ -319,11 +313,7 @@ impl Matrices {
     /// Creates matrices of scores 0, to be [updated](Self::update).
     fn new(labels: usize) -> Self {
         let zeros = vec![0.0; labels * padded(labels)];
-        Self {
-            scores: zeros.clone(),
-            potentials: zeros.clone(),
-            transposed: zeros,
-        }
+        Self { scores: zeros.clone(), potentials: zeros.clone(), transposed: zeros }
     }
 
     /// Updates the potentials for the scores.

@@ -153,10 +153,7 @@ impl Viterbi {
             return self.forward_independent();
         }
         let edge = scores.edges(transitions);
-        simd::dispatch(ViterbiForward {
-            viterbi: self,
-            edge,
-        });
+        simd::dispatch(ViterbiForward { viterbi: self, edge });
     }
 
     /// Turns node scores into δ at order 0 without a constraint: O(TK).

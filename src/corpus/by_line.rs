@@ -44,11 +44,7 @@ pub(super) struct ByLine<P> {
 
 impl<P> ByLine<P> {
     pub fn new(parser: P) -> Self {
-        Self {
-            parser,
-            ready: VecDeque::new(),
-            is_begun: false,
-        }
+        Self { parser, ready: VecDeque::new(), is_begun: false }
     }
 }
 

@@ -63,14 +63,8 @@ impl FirstLines {
         };
         let may_be_number = |text: &str| number(text).is_some_and(|number| number < 2);
         let window = self::window(lines, first, may_be_number, |_| false)?;
-        let window: Vec<String> = window
-            .into_iter()
-            .filter(|text| !is_comment(text))
-            .collect();
-        Ok(Self {
-            are_numbered: are_numbered(&window),
-            header: None,
-        })
+        let window: Vec<String> = window.into_iter().filter(|text| !is_comment(text)).collect();
+        Ok(Self { are_numbered: are_numbered(&window), header: None })
     }
 }
 
@@ -173,11 +167,7 @@ impl ColumnLayout {
 
     /// The layout of a file with these columns, separated by tabs.
     pub fn of_tabs(schema: Schema) -> Self {
-        Self {
-            schema: Arc::new(schema),
-            tabs: true,
-            comment: None,
-        }
+        Self { schema: Arc::new(schema), tabs: true, comment: None }
     }
 
     /// Splits a line into cells.
@@ -309,9 +299,8 @@ fn default_columns(
         return Schema::new(names, None);
     }
     if width < 2 {
-        return Err(line.error(format!(
-            "expected at least 2 columns (a word and its label), found {width}"
-        )));
+        return Err(line
+            .error(format!("expected at least 2 columns (a word and its label), found {width}")));
     }
     let label = match options.label.as_deref() {
         None | Some("label") => LabelColumns::One(width - 1),

@@ -5,9 +5,8 @@ use crate::error::{Error, Result};
 use crate::sentence::{JOINT, Schema, list_names};
 
 /// The ten columns of CoNLL-U, in file order.
-pub const CONLLU_COLUMNS: [&str; 10] = [
-    "id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc",
-];
+pub const CONLLU_COLUMNS: [&str; 10] =
+    ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"];
 
 /// The first cell of a line of CoNLL that starts a new document.
 pub const DOCUMENT_START: &str = "-DOCSTART-";
@@ -38,11 +37,7 @@ pub(super) fn find_column<S: AsRef<str>>(names: &[S], name: &str) -> Option<usiz
     by_name.or_else(|| {
         let index: i64 = name.parse().ok()?;
         let width = i64::try_from(names.len()).ok()?;
-        let position = if index < 0 {
-            width.checked_add(index)?
-        } else {
-            index
-        };
+        let position = if index < 0 { width.checked_add(index)? } else { index };
         let position = usize::try_from(position).ok()?;
         (position < names.len()).then_some(position)
     })
@@ -171,11 +166,9 @@ mod tests {
         }
         assert_eq!(
             find("pos+ner"),
-            Err(
-                "no column 'ner' to take labels from (of 'pos+ner'); the columns are \
+            Err("no column 'ner' to take labels from (of 'pos+ner'); the columns are \
                  word pos feats pos+feats"
-                    .to_owned()
-            )
+                .to_owned())
         );
     }
 

@@ -56,10 +56,7 @@ impl ConllParser {
     pub fn new(options: ReadOptions, is_conllu: bool) -> Self {
         Self {
             header: options.header && !is_conllu,
-            options: ReadOptions {
-                comments: options.comments || is_conllu,
-                ..options
-            },
+            options: ReadOptions { comments: options.comments || is_conllu, ..options },
             is_conllu,
             first: FirstLines::default(),
             layout: None,
@@ -170,9 +167,7 @@ impl ConllParser {
         let message = "the weight is followed by a document boundary; expected a sentence";
         self.weight.check_none(line.file, message)?;
         match &self.layout {
-            None => self
-                .early_boundaries
-                .push((line.number, line.text.to_owned())),
+            None => self.early_boundaries.push((line.number, line.text.to_owned())),
             Some((layout, _)) => {
                 let mut boundary = boundary(line.text, line.file, line.number, layout)?;
                 boundary.layout.comments = std::mem::take(&mut self.comments);
@@ -273,10 +268,7 @@ mod tests {
     }
 
     fn columns(names: &str) -> ReadOptions {
-        ReadOptions {
-            columns: Some(names.split(',').map(str::to_owned).collect()),
-            ..conll()
-        }
+        ReadOptions { columns: Some(names.split(',').map(str::to_owned).collect()), ..conll() }
     }
 
     fn read(text: &str) -> Vec<Sentence> {
@@ -284,9 +276,7 @@ mod tests {
     }
 
     fn rows(sentence: &Sentence) -> Vec<Vec<&str>> {
-        (0..sentence.len())
-            .map(|t| sentence.cells(t).collect())
-            .collect()
+        (0..sentence.len()).map(|t| sentence.cells(t).collect()).collect()
     }
 
     #[test]
@@ -314,10 +304,7 @@ mod tests {
 
     #[test]
     fn a_ragged_row_is_an_error_with_its_line() {
-        assert_eq!(
-            error("a\tO\n\nb\n", &conll()),
-            "x:3: expected 2 columns (word label), found 1"
-        );
+        assert_eq!(error("a\tO\n\nb\n", &conll()), "x:3: expected 2 columns (word label), found 1");
         assert_eq!(
             error("a\tO\t\nb\tO\n", &conll()),
             "x:1: the label is empty; expected a label, such as O"
@@ -339,17 +326,12 @@ mod tests {
     #[test]
     fn the_label_column_is_chosen_by_name_or_index() {
         for label in ["ner", "2", "-2"] {
-            let options = ReadOptions {
-                label: Some(label.to_owned()),
-                ..columns("word,pos,ner,note")
-            };
+            let options =
+                ReadOptions { label: Some(label.to_owned()), ..columns("word,pos,ner,note") };
             let read = sentences("a NN B-X z\n", &options).unwrap();
             assert_eq!(read[0].labels().unwrap(), ["B-X"], "{label}");
         }
-        let options = ReadOptions {
-            label: Some("1".to_owned()),
-            ..conll()
-        };
+        let options = ReadOptions { label: Some("1".to_owned()), ..conll() };
         let read = sentences("a NN B-X\n", &options).unwrap();
         assert_eq!(read[0].schema().names(), ["word", "label", "2"]);
         assert_eq!(read[0].labels().unwrap(), ["NN"]);
@@ -357,10 +339,7 @@ mod tests {
 
     #[test]
     fn an_unknown_label_column_is_an_error_that_lists_the_columns() {
-        let options = ReadOptions {
-            label: Some("chunk".to_owned()),
-            ..columns("word,ner")
-        };
+        let options = ReadOptions { label: Some("chunk".to_owned()), ..columns("word,ner") };
         assert_eq!(
             error("a O\n", &options),
             "x:1: no column 'chunk' to take labels from; the columns are word ner"
@@ -373,14 +352,8 @@ mod tests {
             error("a O\n", &columns("word,pos,ner")),
             "x:1: expected 3 columns (word pos ner), found 2"
         );
-        assert_eq!(
-            error("a O\n", &columns("word,word")),
-            "two columns have the name 'word'"
-        );
-        let header = ReadOptions {
-            header: true,
-            ..ReadOptions::default()
-        };
+        assert_eq!(error("a O\n", &columns("word,word")), "two columns have the name 'word'");
+        let header = ReadOptions { header: true, ..ReadOptions::default() };
         assert_eq!(
             error("word ner ner\na O O\n", &header),
             "x:2: in the header row: two columns have the name 'ner'"
@@ -407,10 +380,7 @@ mod tests {
 
     #[test]
     fn a_file_to_be_tagged_has_no_label_column_unless_one_is_named() {
-        let options = ReadOptions {
-            unlabeled: true,
-            ..columns("word,pos")
-        };
+        let options = ReadOptions { unlabeled: true, ..columns("word,pos") };
         let read = sentences("a NN\n", &options).unwrap();
         assert_eq!(rows(&read[0]), [["a", "NN"]]);
         assert_eq!(read[0].labels(), None);
@@ -423,18 +393,12 @@ mod tests {
             label: Some("ner".to_owned()),
             ..columns("word,ner,note")
         };
-        assert_eq!(
-            error("a z\n", &options),
-            "x:1: expected 3 columns (word ner note), found 2"
-        );
+        assert_eq!(error("a z\n", &options), "x:1: expected 3 columns (word ner note), found 2");
     }
 
     #[test]
     fn a_file_to_be_tagged_may_have_only_words() {
-        let options = ReadOptions {
-            unlabeled: true,
-            ..conll()
-        };
+        let options = ReadOptions { unlabeled: true, ..conll() };
         let read = sentences("a\nb\n", &options).unwrap();
         assert_eq!(read[0].schema().names(), ["word"]);
         assert_eq!(read[0].schema().label(), None);
@@ -449,10 +413,7 @@ mod tests {
             "x:2: expected 3 columns (word 1 label), found 2 (line 1 begins with '#': is it a \
              comment? --comments skips lines that begin with '#')"
         );
-        let options = ReadOptions {
-            comments: true,
-            ..conll()
-        };
+        let options = ReadOptions { comments: true, ..conll() };
         let read = sentences(text, &options).unwrap();
         let notices = ["x:1: 4 lines begin with '#': read as comments, not tokens"];
         assert_eq!(options.report.notices(), notices);
@@ -460,10 +421,7 @@ mod tests {
         assert_eq!(read.len(), 1);
         assert_eq!(rows(&read[0]), [["a", "O"], ["c", "O"]]);
         assert_eq!(read[0].layout.comments, ["# id 1"]);
-        assert_eq!(
-            read[0].layout.extra_lines,
-            [(1, "#b O".to_owned()), (2, "# end".to_owned())]
-        );
+        assert_eq!(read[0].layout.extra_lines, [(1, "#b O".to_owned()), (2, "# end".to_owned())]);
         assert_eq!(sentences("#b O\n", &conll()).unwrap()[0].cell(0, 0), "#b");
     }
 
@@ -495,10 +453,7 @@ mod tests {
     }
 
     fn header() -> ReadOptions {
-        ReadOptions {
-            header: true,
-            ..conll()
-        }
+        ReadOptions { header: true, ..conll() }
     }
 
     #[test]
@@ -511,22 +466,11 @@ mod tests {
         assert!(read[0].schema().line_rules().header);
         let notice = "x:1: 1 header row: read as names of columns, not as a token";
         assert_eq!(notices, [notice]);
-        let options = ReadOptions {
-            label: Some("POS".to_owned()),
-            ..header()
-        };
-        assert_eq!(
-            sentences(text, &options).unwrap()[0].labels().unwrap(),
-            ["NNP"]
-        );
-        let options = ReadOptions {
-            columns: Some(["w", "p", "l"].map(str::to_owned).to_vec()),
-            ..header()
-        };
-        assert_eq!(
-            sentences(text, &options).unwrap()[0].schema().names(),
-            ["w", "p", "l"]
-        );
+        let options = ReadOptions { label: Some("POS".to_owned()), ..header() };
+        assert_eq!(sentences(text, &options).unwrap()[0].labels().unwrap(), ["NNP"]);
+        let options =
+            ReadOptions { columns: Some(["w", "p", "l"].map(str::to_owned).to_vec()), ..header() };
+        assert_eq!(sentences(text, &options).unwrap()[0].schema().names(), ["w", "p", "l"]);
         assert_eq!(
             error("word tag\nMira NNP B-PER\n", &header()),
             "x:2: expected 2 columns (word tag), found 3"
@@ -535,10 +479,7 @@ mod tests {
 
     #[test]
     fn a_header_row_may_follow_comments_and_name_an_index_or_nothing() {
-        let options = ReadOptions {
-            comments: true,
-            ..header()
-        };
+        let options = ReadOptions { comments: true, ..header() };
         let text = "# a\n\n\tidx\tForm\tner\n7\t1\tMira\tO\n7\t2\tran\tO\n";
         let read = sentences(text, &options).unwrap();
         assert_eq!(read[0].schema().names(), ["0", "idx", "word", "ner"]);
@@ -550,17 +491,11 @@ mod tests {
         let warning = "warning: x:1: looks like a header row: --header skips it";
         for row in ["TOKEN\tNE-COARSE-LIT", "word\ttag", "id\tlabel"] {
             let (notices, read) = noted(&format!("{row}\nMira\tB-PER\n"), &conll());
-            assert_eq!(
-                (notices.as_slice(), read[0].len()),
-                (&[warning.to_owned()][..], 2)
-            );
+            assert_eq!((notices.as_slice(), read[0].len()), (&[warning.to_owned()][..], 2));
         }
         assert!(noted("word\ttag\nMira\ttag\n", &conll()).0.is_empty());
         assert!(noted("Word\tB-WORK\nran\tO\n", &conll()).0.is_empty());
-        let unlabeled = || ReadOptions {
-            unlabeled: true,
-            ..conll()
-        };
+        let unlabeled = || ReadOptions { unlabeled: true, ..conll() };
         assert_eq!(noted("word pos\nMira NNP\n", &unlabeled()).0, [warning]);
         assert!(noted("word NN\nis VBZ\n", &unlabeled()).0.is_empty());
     }
@@ -573,15 +508,9 @@ mod tests {
         let (notices, read) = noted(text, &conll());
         assert_eq!(notices, [warning]);
         assert_eq!(read[0].schema().names(), ["id", "word", "label"]);
-        assert_eq!(
-            read[0].words().unwrap().collect::<Vec<_>>(),
-            ["Mira", "ran"]
-        );
+        assert_eq!(read[0].words().unwrap().collect::<Vec<_>>(), ["Mira", "ran"]);
         // From 0; after a sentence of one token; below comments.
-        let options = || ReadOptions {
-            comments: true,
-            ..conll()
-        };
+        let options = || ReadOptions { comments: true, ..conll() };
         for text in ["0 a O\n1 b O\n", "# s\n1 a O\n\n# s\n1 b O\n# t\n2 c O\n"] {
             let (_, read) = noted(text, &options());
             assert_eq!(read[0].schema().names(), ["id", "word", "label"], "{text}");
@@ -604,10 +533,7 @@ mod tests {
     #[test]
     fn marks_of_joined_files_are_no_text() {
         let text = "\u{feff}Mira O\n\u{feff}\nMira O\n\u{feff}-DOCSTART- O\n\n\u{feff}# c\na O\n";
-        let options = ReadOptions {
-            comments: true,
-            ..conll()
-        };
+        let options = ReadOptions { comments: true, ..conll() };
         let (notices, read) = noted(text, &options);
         let words: Vec<&str> = read.iter().map(|s| s.cell(0, 0)).collect();
         assert_eq!(words, ["Mira", "Mira", "-DOCSTART-", "a"]);
@@ -624,27 +550,16 @@ mod tests {
         let (notices, _) = noted("Mira\tNNP O B-PER\nran\tVBD O O\n", &conll());
         assert_eq!(
             notices,
-            [
-                "warning: x:1: 2 labels have blanks or control characters inside: kept (if they \
-                 are in columns: are these separated by tabs and blanks?)"
-            ]
+            ["warning: x:1: 2 labels have blanks or control characters inside: kept (if they \
+                 are in columns: are these separated by tabs and blanks?)"]
         );
         let (notices, read) = noted("Mira\tB-PER\r\r\nran\tO\r\r\n", &conll());
         assert_eq!(read[0].labels().unwrap(), ["B-PER", "O"]);
-        assert_eq!(
-            notices,
-            ["warning: x:1: 2 lines end in CR CR LF: read as a line end"]
-        );
+        assert_eq!(notices, ["warning: x:1: 2 lines end in CR CR LF: read as a line end"]);
         let (notices, _) = noted("a\tO\nNew York\tO\nb\u{7}\tO\u{a0}\n", &conll());
         assert_eq!(notices.len(), 2, "{notices:?}");
-        assert!(
-            notices[0].starts_with("warning: x:2: 2 words have"),
-            "{notices:?}"
-        );
-        assert!(
-            notices[1].starts_with("warning: x:3: 1 label has"),
-            "{notices:?}"
-        );
+        assert!(notices[0].starts_with("warning: x:2: 2 words have"), "{notices:?}");
+        assert!(notices[1].starts_with("warning: x:3: 1 label has"), "{notices:?}");
     }
 
     #[test]
@@ -664,22 +579,13 @@ mod tests {
     #[test]
     fn files_of_other_kinds_are_named_in_the_error() {
         for (text, kind) in [
-            (
-                "Sentence #,Word,POS,Tag\nSentence: 1,Ann,NNP,O\n",
-                "x:1: the file looks like CSV",
-            ),
-            (
-                "\n[{\"text\": \"a\"}]\n",
-                "x:2: the file looks like a JSON array",
-            ),
+            ("Sentence #,Word,POS,Tag\nSentence: 1,Ann,NNP,O\n", "x:1: the file looks like CSV"),
+            ("\n[{\"text\": \"a\"}]\n", "x:2: the file looks like a JSON array"),
             (
                 "Mira|NNP|I-PER ran|VBD|O\n\nRain|NN|O fell|VBD|O\n",
                 "x:1: the file looks like tokens",
             ),
-            (
-                "Mira\tO\rran\tO\r",
-                "x:1: the lines seem to end in CR alone",
-            ),
+            ("Mira\tO\rran\tO\r", "x:1: the lines seem to end in CR alone"),
         ] {
             let error = error(text, &conll());
             assert!(error.starts_with(kind), "{error}");
@@ -700,10 +606,7 @@ mod tests {
     #[test]
     fn boundaries_comments_and_blank_lines_separate_documents() {
         let text = "a O\n\nb O\n\n\nc O\n-DOCSTART- O\n\nd O\n\n# newdoc\ne O\n";
-        let options = ReadOptions {
-            comments: true,
-            ..conll()
-        };
+        let options = ReadOptions { comments: true, ..conll() };
         let read = sentences(text, &options).unwrap();
         let words = |rule: DocumentRule| -> Vec<String> {
             let documents = rule.documents(&read).into_iter();

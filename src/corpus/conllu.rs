@@ -97,10 +97,7 @@ pub(super) fn is_word(
             format!("expected the word {next}, found {word} (is a blank line missing or too many?)")
         }
         TokenId::Range(first, end) if first == next && end >= first => {
-            *multiword_end = MultiwordEnd {
-                word: end.max(multiword_end.word),
-                line: line.number,
-            };
+            *multiword_end = MultiwordEnd { word: end.max(multiword_end.word), line: line.number };
             return Ok(false);
         }
         TokenId::Range(..) => {
@@ -155,9 +152,7 @@ pub(super) fn cells<'a>(line: &InputLine<'a>) -> Result<[&'a str; 10]> {
         found += 1;
     }
     if found != cells.len() {
-        return Err(line.error(format!(
-            "expected 10 columns separated by tabs, found {found}"
-        )));
+        return Err(line.error(format!("expected 10 columns separated by tabs, found {found}")));
     }
     if let Some(column) = cells.iter().position(|cell| cell.is_empty()) {
         return Err(line.error(format!(
@@ -175,13 +170,9 @@ fn parse_id(line: &InputLine, cell: &str) -> Result<TokenId> {
         plain.then(|| digits.parse::<usize>().ok()).flatten()
     };
     let id = if let Some((first, end)) = cell.split_once('-') {
-        number(first)
-            .zip(number(end))
-            .map(|(first, end)| TokenId::Range(first, end))
+        number(first).zip(number(end)).map(|(first, end)| TokenId::Range(first, end))
     } else if let Some((after, nth)) = cell.split_once('.') {
-        number(after)
-            .zip(number(nth))
-            .map(|(after, _)| TokenId::Empty(after))
+        number(after).zip(number(nth)).map(|(after, _)| TokenId::Empty(after))
     } else {
         number(cell).map(TokenId::Word)
     };
@@ -202,10 +193,7 @@ mod tests {
     }
 
     fn label(name: &str) -> ReadOptions {
-        ReadOptions {
-            label: Some(name.to_owned()),
-            ..conllu()
-        }
+        ReadOptions { label: Some(name.to_owned()), ..conllu() }
     }
 
     fn row(id: &str) -> String {
@@ -246,12 +234,7 @@ mod tests {
 
     #[test]
     fn any_column_can_hold_the_labels() {
-        for (name, expected) in [
-            ("xpos", "NN"),
-            ("feats", "A=b"),
-            ("4", "NN"),
-            ("-3", "root"),
-        ] {
+        for (name, expected) in [("xpos", "NN"), ("feats", "A=b"), ("4", "NN"), ("-3", "root")] {
             let read = sentences(&row("1"), &label(name)).unwrap();
             assert_eq!(read[0].labels().unwrap(), [expected], "{name}");
         }
@@ -269,10 +252,7 @@ mod tests {
             "x:1: no column '12' to take labels from; the columns are \
              id form lemma upos xpos feats head deprel deps misc"
         );
-        let unlabeled = ReadOptions {
-            unlabeled: true,
-            ..label("ner")
-        };
+        let unlabeled = ReadOptions { unlabeled: true, ..label("ner") };
         assert_eq!(sentences(&row("1"), &unlabeled).unwrap()[0].labels(), None);
     }
 
@@ -292,10 +272,7 @@ mod tests {
              ('SpaceAfter=No|x'); the columns are id form lemma upos xpos feats head deprel deps \
              misc"
         );
-        let partial = ReadOptions {
-            partial_labels: true,
-            ..label("name")
-        };
+        let partial = ReadOptions { partial_labels: true, ..label("name") };
         let read = sentences(&text.replace("B-PER", "_"), &partial).unwrap();
         assert_eq!(read[0].first_partial_label(), Some(0));
     }
@@ -307,10 +284,8 @@ mod tests {
         sentences(&text, &options).unwrap();
         assert_eq!(
             options.report.notices(),
-            [
-                "warning: x:2: 1 label is a whole cell of misc: kept (--label KEY takes the \
-                 values of a key, such as name)"
-            ]
+            ["warning: x:2: 1 label is a whole cell of misc: kept (--label KEY takes the \
+                 values of a key, such as name)"]
         );
     }
 
@@ -373,10 +348,7 @@ mod tests {
 
     #[test]
     fn a_sentence_needs_a_word() {
-        assert_eq!(
-            error_of_ids(&["0.1"]),
-            "x:1: the sentence ends without a word"
-        );
+        assert_eq!(error_of_ids(&["0.1"]), "x:1: the sentence ends without a word");
     }
 
     #[test]
@@ -398,10 +370,7 @@ mod tests {
             "x:1: the value 'N+V' of the column 'upos' contains '+'; in labels of joined columns \
              (upos+feats) only the last column may have such values"
         );
-        let unlabeled = ReadOptions {
-            unlabeled: true,
-            ..label("upos+feats")
-        };
+        let unlabeled = ReadOptions { unlabeled: true, ..label("upos+feats") };
         let read = sentences(&row("1").replace("NOUN", "N+V"), &unlabeled).unwrap();
         assert_eq!((read[0].labels(), read[0].schema().width()), (None, 10));
     }

@@ -153,10 +153,7 @@ mod tests {
     use crate::corpus::Format;
 
     fn conll() -> ReadOptions {
-        ReadOptions {
-            format: Some(Format::Conll),
-            ..ReadOptions::default()
-        }
+        ReadOptions { format: Some(Format::Conll), ..ReadOptions::default() }
     }
 
     #[test]
@@ -167,24 +164,15 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let path = path.to_str().unwrap();
         let corpus = Corpus::parse(text, path, &ReadOptions::default()).unwrap();
-        assert_eq!(
-            corpus,
-            Corpus::read([path], &ReadOptions::default()).unwrap()
-        );
+        assert_eq!(corpus, Corpus::read([path], &ReadOptions::default()).unwrap());
         assert_eq!(corpus.len(), 2);
-        assert_eq!(
-            corpus.sentences()[1].place(0).to_string(),
-            format!("{path}:3")
-        );
+        assert_eq!(corpus.sentences()[1].place(0).to_string(), format!("{path}:3"));
     }
 
     #[test]
     fn text_without_a_sentence_is_an_error_that_names_it() {
         let error = Corpus::parse("\n\n", "x", &conll()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "x: no sentence found; expected at least one"
-        );
+        assert_eq!(error.to_string(), "x: no sentence found; expected at least one");
     }
 
     #[test]
@@ -197,10 +185,7 @@ mod tests {
         corpus.push(Sentence::from_words(["a"]));
         corpus.extend([Sentence::from_words(["b"]), Sentence::from_words(["c"])]);
         assert_eq!(words(&corpus), ["a", "b", "c"]);
-        assert_eq!(
-            words(&corpus.clone().into_iter().rev().collect()),
-            ["c", "b", "a"]
-        );
+        assert_eq!(words(&corpus.clone().into_iter().rev().collect()), ["c", "b", "a"]);
         assert_eq!(corpus, Corpus::from(corpus.clone().into_sentences()));
     }
 }

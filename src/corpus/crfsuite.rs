@@ -54,8 +54,7 @@ impl CrfsuiteParser {
         let mut start = label.len() + 1;
         if self.name == "@weight" {
             if self.options.weights {
-                self.weight
-                    .set(line, value.unwrap_or_default(), "the sentence")?;
+                self.weight.set(line, value.unwrap_or_default(), "the sentence")?;
             }
             label = loop {
                 match fields.next() {
@@ -184,9 +183,9 @@ fn number(name: &str, value: Option<&str>) -> Result<f64, String> {
     };
     match value.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        Ok(_) => Err(format!(
-            "attribute '{name}' has the value '{value}'; expected a finite number"
-        )),
+        Ok(_) => {
+            Err(format!("attribute '{name}' has the value '{value}'; expected a finite number"))
+        }
         Err(_) => Err(format!(
             "attribute '{name}' has the value '{value}'; expected a number \
              (write '\\:' for a colon that belongs to the name)"
@@ -248,13 +247,7 @@ mod tests {
         let first = attributes(&read[0], 0);
         assert_eq!(
             first,
-            [
-                ("w=:", 1.0),
-                ("w=10:30", 2.0),
-                ("c=\\", 1.0),
-                ("d=\\n", 1.0),
-                ("e=\\:", 3.0)
-            ]
+            [("w=:", 1.0), ("w=10:30", 2.0), ("c=\\", 1.0), ("d=\\n", 1.0), ("e=\\:", 3.0)]
         );
         assert_eq!(attributes(&read[0], 1), [("@", 1.0)]);
     }
@@ -310,14 +303,8 @@ mod tests {
     fn a_weight_that_is_none_is_an_error_with_its_line() {
         let range = "expected a number from 0 to 1e9";
         for (text, expected) in [
-            (
-                "O\ta\n@weight:-1\n",
-                format!("x:2: the weight of a sentence is -1; {range}"),
-            ),
-            (
-                "@weight:nan\nO\ta\n",
-                format!("x:1: the weight of a sentence is NaN; {range}"),
-            ),
+            ("O\ta\n@weight:-1\n", format!("x:2: the weight of a sentence is -1; {range}")),
+            ("@weight:nan\nO\ta\n", format!("x:1: the weight of a sentence is NaN; {range}")),
             (
                 "@weight\t0.5\nO\ta\n",
                 "x:1: the weight of the sentence is ''; expected a number".to_owned(),

@@ -123,11 +123,7 @@ mod tests {
         let mut text = Vec::new();
         let error = reader.read_to_end(&mut text).err();
         let text = String::from_utf8(text).unwrap();
-        (
-            text,
-            error.map(|error| error.to_string()),
-            report.replaced(),
-        )
+        (text, error.map(|error| error.to_string()), report.replaced())
     }
 
     #[test]
@@ -152,11 +148,7 @@ mod tests {
         let bytes = b"ab\x82\xa0\xffc"; // a, b, hiragana a, no text, c
         let (text, error, _) = decode(bytes, "shift_jis", false);
         assert_eq!(text, "abあ");
-        assert!(
-            error
-                .unwrap()
-                .starts_with("the next bytes are not Shift_JIS")
-        );
+        assert!(error.unwrap().starts_with("the next bytes are not Shift_JIS"));
         let (text, error, replaced) = decode(bytes, "shift_jis", true);
         assert_eq!((text.as_str(), error, replaced), ("abあ\u{fffd}c", None, 1));
         // The first half of a character at the end.

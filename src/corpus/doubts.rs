@@ -68,12 +68,7 @@ impl Doubts {
         let cells: Vec<&str> = sentence.cells(0).collect();
         let label = sentence.label(0);
         // Without labels, nothing else tells names from words.
-        let is_sure = || {
-            cells
-                .iter()
-                .skip(1)
-                .all(|cell| is_header(&[cells[0], cell]))
-        };
+        let is_sure = || cells.iter().skip(1).all(|cell| is_header(&[cells[0], cell]));
         if is_header(&cells) && (label.is_some() || is_sure()) {
             self.first = line.number;
             self.header = Some(label.unwrap_or_default().to_owned());
@@ -95,11 +90,8 @@ impl Doubts {
         let is_comment = t == 0 && ["# ", "#\t", "##"].iter().any(|s| line.text.starts_with(s));
         match &mut self.comments {
             None if is_comment => {
-                self.comments = Some(Comments {
-                    line: line.number,
-                    count: 1,
-                    labels: vec![label.to_owned()],
-                });
+                self.comments =
+                    Some(Comments { line: line.number, count: 1, labels: vec![label.to_owned()] });
             }
             Some(comments) if is_comment => {
                 comments.count += 1;

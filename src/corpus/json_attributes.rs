@@ -58,10 +58,8 @@ fn add_token(item: &RawValue, attributes: &mut Attributes) -> Result<(), String>
                         }
                     },
                     _ => {
-                        return Err(
-                            "expected names, or pairs of a name and a number, in an array"
-                                .to_owned(),
-                        );
+                        return Err("expected names, or pairs of a name and a number, in an array"
+                            .to_owned());
                     }
                 }
             }

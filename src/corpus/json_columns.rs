@@ -77,10 +77,7 @@ impl JsonColumns {
             _ => Schema::new(names, None),
         };
         let schema = schema.map_err(|error| line.error(error.to_string()))?;
-        Ok(Self {
-            schema: Arc::new(schema),
-            keys,
-        })
+        Ok(Self { schema: Arc::new(schema), keys })
     }
 }
 
@@ -169,9 +166,6 @@ pub(super) fn strings(line: &InputLine, key: &str, value: &RawValue) -> Result<V
             i + 1,
             type_name(items[i])
         ),
-        None => format!(
-            "key \"{key}\": expected an array of strings, found {}",
-            type_name(value)
-        ),
+        None => format!("key \"{key}\": expected an array of strings, found {}", type_name(value)),
     }))
 }

@@ -100,12 +100,7 @@ pub fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
         }
         // An object may be on several lines.
         let skipped = error.line().saturating_sub(1);
-        let bytes = line
-            .text
-            .split('\n')
-            .nth(skipped)
-            .unwrap_or_default()
-            .as_bytes();
+        let bytes = line.text.split('\n').nth(skipped).unwrap_or_default().as_bytes();
         let before = &bytes[..error.column().saturating_sub(1).min(bytes.len())];
         let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
         Error::input(

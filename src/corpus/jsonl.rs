@@ -74,10 +74,7 @@ impl JsonlParser {
         // No other object has this value: it is not JSON.
         self.begin_object(Some(format!("line {}", line.number).into()));
         for (i, item) in items.into_iter().enumerate() {
-            let inner = InputLine {
-                text: item.get(),
-                ..*line
-            };
+            let inner = InputLine { text: item.get(), ..*line };
             if !item.get().starts_with('{') {
                 return Err(line.error(format!(
                     "key \"{DOCUMENT}\": expected an array of sentences, objects such as \
@@ -173,9 +170,7 @@ impl JsonlParser {
             true => "no key".to_owned(),
             false => found.join(", "),
         };
-        Err(line.error(format!(
-            "expected the key \"tokens\" or \"text\", found {found}"
-        )))
+        Err(line.error(format!("expected the key \"tokens\" or \"text\", found {found}")))
     }
 
     /// The sentence of an object with tokens.
@@ -215,12 +210,7 @@ impl JsonlParser {
                 )));
             }
             let label = sentence.label(t).unwrap_or_default();
-            check_token(
-                (sentence.cell(t, 0), false),
-                label,
-                line,
-                &self.options.report,
-            );
+            check_token((sentence.cell(t, 0), false), label, line, &self.options.report);
             if let Some(label) = labels.next() {
                 sentence.set_last_label(label);
             }
@@ -271,10 +261,8 @@ fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) ->
         Ok(Value::Array(_)) => return Ok(()),
         Ok(Value::Number(number)) => number.as_f64().unwrap_or(f64::INFINITY),
         _ => {
-            return Err(line.error(format!(
-                "key \"weight\": expected a number, found {}",
-                type_name(value)
-            )));
+            return Err(line
+                .error(format!("key \"weight\": expected a number, found {}", type_name(value))));
         }
     };
     let result = sentence.set_weight(weight);
@@ -298,10 +286,7 @@ mod tests {
     }
 
     fn unlabeled() -> ReadOptions {
-        ReadOptions {
-            unlabeled: true,
-            ..jsonl()
-        }
+        ReadOptions { unlabeled: true, ..jsonl() }
     }
 
     fn cells(sentence: &Sentence, t: usize) -> Vec<&str> {
@@ -327,10 +312,7 @@ mod tests {
 
     #[test]
     fn another_key_can_hold_the_labels() {
-        let options = ReadOptions {
-            label: Some("ner".to_owned()),
-            ..jsonl()
-        };
+        let options = ReadOptions { label: Some("ner".to_owned()), ..jsonl() };
         let read = sentences(r#"{"tokens":["a"],"ner":["B"],"pos":["N"]}"#, &options).unwrap();
         assert_eq!(read[0].schema().names(), ["word", "pos", "ner"]);
         assert_eq!(read[0].labels().unwrap(), ["B"]);
@@ -500,10 +482,7 @@ mod tests {
             "x:1: the key \"labels\" is missing; expected a string for each token there"
         );
         assert_eq!(
-            error(
-                "{\"tokens\": [\"a\", \"b\"], \"labels\": [\"O\"]}",
-                &jsonl()
-            ),
+            error("{\"tokens\": [\"a\", \"b\"], \"labels\": [\"O\"]}", &jsonl()),
             "x:1: key \"labels\": expected as many strings as tokens (2), found 1"
         );
         assert_eq!(
@@ -537,10 +516,7 @@ mod tests {
 
     #[test]
     fn attributes_alone_are_a_sentence_and_strings_are_a_column() {
-        let read = sentences(
-            r#"{"attributes": [["a"], []], "labels": ["B", "O"]}"#,
-            &jsonl(),
-        );
+        let read = sentences(r#"{"attributes": [["a"], []], "labels": ["B", "O"]}"#, &jsonl());
         let read = read.unwrap();
         assert_eq!(read[0].words().unwrap().collect::<Vec<_>>(), ["_", "_"]);
         assert_eq!(read[0].attributes.as_ref().unwrap().len(), 2);
@@ -553,10 +529,7 @@ mod tests {
     #[test]
     fn attributes_that_are_none_are_errors_with_their_item() {
         for (attributes, expected) in [
-            (
-                "[[1]]",
-                "item 1: expected names, or pairs of a name and a number, in an array",
-            ),
+            ("[[1]]", "item 1: expected names, or pairs of a name and a number, in an array"),
             (
                 "[[[\"a\"]]]",
                 "item 1: expected pairs of a name and a number, such as [\"w=Ann\", 0.5]",
@@ -572,17 +545,10 @@ mod tests {
             assert_eq!(error(&text, &jsonl()), expected);
         }
         assert_eq!(
-            error(
-                r#"{"tokens": ["a"], "attributes": [[], []], "labels": ["O"]}"#,
-                &jsonl()
-            ),
+            error(r#"{"tokens": ["a"], "attributes": [[], []], "labels": ["O"]}"#, &jsonl()),
             "x:1: key \"attributes\": expected the attributes of each token (1), found 2"
         );
         let huge = r#"{"attributes": [[["a", 1e999]]], "labels": ["O"]}"#;
-        assert!(
-            error(huge, &jsonl()).starts_with("x:1"),
-            "{}",
-            error(huge, &jsonl())
-        );
+        assert!(error(huge, &jsonl()).starts_with("x:1"), "{}", error(huge, &jsonl()));
     }
 }

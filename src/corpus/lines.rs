@@ -149,10 +149,7 @@ impl LineReader {
             encoding: self.encoding,
             lossy: self.lossy,
             report: self.report.clone(),
-            memory: SentenceMemory {
-                held: 0,
-                ..self.memory
-            },
+            memory: SentenceMemory { held: 0, ..self.memory },
             ..Self::with_limit(input, file, self.limit)
         }
     }
@@ -160,11 +157,8 @@ impl LineReader {
     /// Limits the memory of a sentence, of which a byte of input takes so many when parsed. Without
     /// a parser yet, it is that of the lines to peek at.
     pub fn limit_memory(&mut self, limit: u64, per_byte: Option<u64>) {
-        self.memory = SentenceMemory {
-            limit,
-            per_byte: per_byte.unwrap_or_default().max(BUFFERED),
-            held: 0,
-        };
+        self.memory =
+            SentenceMemory { limit, per_byte: per_byte.unwrap_or_default().max(BUFFERED), held: 0 };
     }
 
     /// The maximum length of a line in bytes, for which there is also enough memory.
@@ -192,11 +186,7 @@ impl LineReader {
             report: ReadReport::default(),
             decoded: String::new(),
             limit,
-            memory: SentenceMemory {
-                limit: u64::MAX,
-                per_byte: BUFFERED,
-                held: 0,
-            },
+            memory: SentenceMemory { limit: u64::MAX, per_byte: BUFFERED, held: 0 },
             copy: None,
         }
     }
@@ -345,11 +335,7 @@ impl LineReader {
     /// The input cannot be read.
     pub fn peek(&mut self, i: usize) -> Result<Option<String>> {
         while self.ahead.len() <= i {
-            if self
-                .ahead
-                .back()
-                .is_some_and(|line| line.len() > self.longest())
-            {
+            if self.ahead.back().is_some_and(|line| line.len() > self.longest()) {
                 return Ok(None);
             }
             let mut line = Vec::new();
@@ -469,10 +455,7 @@ impl LineReader {
     /// Returns the error of reading line `number`.
     fn read_error(&self, error: io::Error, number: u64) -> Error {
         #[cfg(feature = "encodings")]
-        if let Some(fault) = error
-            .get_ref()
-            .and_then(|e| e.downcast_ref::<NotDecodable>())
-        {
+        if let Some(fault) = error.get_ref().and_then(|e| e.downcast_ref::<NotDecodable>()) {
             return Error::input(Place::line(&*self.file, number), fault.to_string());
         }
         let _ = number;
@@ -565,11 +548,7 @@ mod tests {
     use std::io::Cursor;
 
     fn lines(bytes: &[u8]) -> LineReader {
-        LineReader::with_limit(
-            Box::new(Cursor::new(bytes.to_vec())),
-            Arc::from("x"),
-            MAX_LINE,
-        )
+        LineReader::with_limit(Box::new(Cursor::new(bytes.to_vec())), Arc::from("x"), MAX_LINE)
     }
 
     fn read(bytes: &[u8]) -> Vec<String> {
@@ -605,10 +584,8 @@ mod tests {
         }
         assert_eq!(
             report.notices(),
-            [
-                "warning: x:2: 2 byte order marks inside files: removed from the start of \
-                 the line (files joined with cat?)"
-            ]
+            ["warning: x:2: 2 byte order marks inside files: removed from the start of \
+                 the line (files joined with cat?)"]
         );
     }
 
@@ -700,10 +677,7 @@ mod tests {
         let mut lines = lines(b"\xc3\xa4b\xe9c\xe9\n\xc3\n");
         let report = ReadReport::default();
         lines.decode_as(None, true, &report);
-        assert_eq!(
-            lines.next_line().unwrap().unwrap().text,
-            "äb\u{fffd}c\u{fffd}"
-        );
+        assert_eq!(lines.next_line().unwrap().unwrap().text, "äb\u{fffd}c\u{fffd}");
         assert_eq!(lines.next_line().unwrap().unwrap().text, "\u{fffd}");
         assert_eq!(report.replaced(), 3);
     }

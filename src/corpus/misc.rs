@@ -4,14 +4,8 @@
 //! `\t`, `\n` and `\r`.
 
 /// The escapes: a character and what stands for it after a backslash.
-const ESCAPES: [(char, char); 6] = [
-    ('\\', '\\'),
-    ('|', 'p'),
-    (' ', 's'),
-    ('\t', 't'),
-    ('\n', 'n'),
-    ('\r', 'r'),
-];
+const ESCAPES: [(char, char); 6] =
+    [('\\', '\\'), ('|', 'p'), (' ', 's'), ('\t', 't'), ('\n', 'n'), ('\r', 'r')];
 
 /// Returns whether a name can be a key.
 pub(super) fn is_key(name: &str) -> bool {
@@ -28,9 +22,7 @@ pub(super) fn value(misc: &str, key: &str) -> Option<String> {
 /// Appends `key=value` to `misc`, replacing any previous value of the key.
 pub(super) fn with_key(misc: &str, key: &str, value: &str) -> String {
     let has_key = |item: &str| item.split_once('=').is_some_and(|(name, _)| name == key);
-    let others = misc
-        .split('|')
-        .filter(|item| *item != "_" && !has_key(item));
+    let others = misc.split('|').filter(|item| *item != "_" && !has_key(item));
     let mut items: Vec<&str> = others.collect();
     let new = format!("{key}={}", escape(value));
     items.push(&new);

@@ -68,11 +68,7 @@ pub fn recognize(lines: &[String]) -> Option<String> {
         return Some(format!("the file looks like XML{EXPECTED_COLUMNS}"));
     }
     if let Some(separator) = CSV_SEPARATORS.into_iter().find(|&s| is_csv(lines, s)) {
-        let separator = if separator == ',' {
-            "commas"
-        } else {
-            "semicolons"
-        };
+        let separator = if separator == ',' { "commas" } else { "semicolons" };
         return Some(format!(
             "the file looks like CSV (cells separated by {separator}){EXPECTED_COLUMNS}"
         ));
@@ -94,9 +90,7 @@ const EXPECTED_COLUMNS: &str = "; expected one token per line, its columns separ
 
 /// Returns what kind of JSON begins with these two lines, and what reads it.
 fn json(first: &str, second: &str) -> Option<&'static str> {
-    let begins_value = ["{\"", "[\"", "[["]
-        .iter()
-        .any(|start| second.starts_with(start));
+    let begins_value = ["{\"", "[\"", "[["].iter().any(|start| second.starts_with(start));
     let is_alone = |bracket: &str| {
         first == bracket && (second == "{" || begins_value || second.contains("\":"))
     };
@@ -107,11 +101,7 @@ fn json(first: &str, second: &str) -> Option<&'static str> {
              says how to convert",
         );
     }
-    if ["[{\"", "[[\""]
-        .iter()
-        .any(|start| first.starts_with(start))
-        || is_alone("[")
-    {
+    if ["[{\"", "[[\""].iter().any(|start| first.starts_with(start)) || is_alone("[") {
         return Some("a JSON array; --format spans reads texts with spans of characters");
     }
     if first.starts_with("{\"") && first.contains("\":") || is_alone("{") {
@@ -136,16 +126,9 @@ fn is_csv(lines: &[String], separator: char) -> bool {
     }
     let is_quoted = |line: &String| line.starts_with('"') && line.trim_end().ends_with('"');
     let blanks = split_blanks(&lines[0]).count();
-    let are_columns = blanks > 1
-        && lines
-            .iter()
-            .all(|line| split_blanks(line).count() == blanks);
+    let are_columns = blanks > 1 && lines.iter().all(|line| split_blanks(line).count() == blanks);
     let enough = lines.len() >= CSV_LINES || lines.iter().all(is_quoted);
-    enough
-        && !are_columns
-        && lines
-            .iter()
-            .all(|line| csv_cells(line, separator).len() == width)
+    enough && !are_columns && lines.iter().all(|line| csv_cells(line, separator).len() == width)
 }
 
 /// Splits a line of CSV into cells, without quotes.
@@ -222,10 +205,7 @@ mod tests {
             "1,\"1,000\",CD\n1,New York,NNP\n1,won,VBD",
         ] {
             let kind = kind(text).unwrap_or_default();
-            assert!(
-                kind.contains("looks like CSV (cells separated by "),
-                "{text}: {kind}"
-            );
+            assert!(kind.contains("looks like CSV (cells separated by "), "{text}: {kind}");
         }
     }
 
@@ -238,49 +218,27 @@ mod tests {
                 "word|tag|label",
             ),
             ("The/at Fulton/np said/vbd", "word/tag"),
-            (
-                "Mira_NNP left_VBD\nKai_NNP ran_VBD\nshe_PRP sat_VBD",
-                "word_tag",
-            ),
+            ("Mira_NNP left_VBD\nKai_NNP ran_VBD\nshe_PRP sat_VBD", "word_tag"),
         ] {
             let kind = kind(text).unwrap_or_default();
-            assert!(
-                kind.contains(&format!("looks like tokens {example},")),
-                "{text}: {kind}"
-            );
+            assert!(kind.contains(&format!("looks like tokens {example},")), "{text}: {kind}");
         }
     }
 
     #[test]
     fn json_and_other_files_are_recognized() {
         for (text, name) in [
-            (
-                "{\"tokens\": [\"a\"], \"labels\": [\"X\"]}",
-                "JSON; --format jsonl",
-            ),
-            (
-                "[\n  {\n    \"text\": \"a\"",
-                "a JSON array; --format spans",
-            ),
+            ("{\"tokens\": [\"a\"], \"labels\": [\"X\"]}", "JSON; --format jsonl"),
+            ("[\n  {\n    \"text\": \"a\"", "a JSON array; --format spans"),
             ("[{\"text\": \"a\"}]", "a JSON array; --format spans"),
             ("{\n  \"data\": [", "JSON; --format jsonl"),
-            (
-                "[[\"Mira left.\", {\"entities\": [[0, 4, \"PER\"]]}]]",
-                "training data of spaCy",
-            ),
+            ("[[\"Mira left.\", {\"entities\": [[0, 4, \"PER\"]]}]]", "training data of spaCy"),
             ("<?xml version=\"1.0\"?>", "XML"),
         ] {
             let kind = kind(text).unwrap_or_default();
-            assert!(
-                kind.contains(&format!("looks like {name}")),
-                "{text}: {kind}"
-            );
+            assert!(kind.contains(&format!("looks like {name}")), "{text}: {kind}");
         }
-        assert!(
-            kind("Mira\tB-PER\rHolm\tI-PER\r")
-                .unwrap()
-                .contains("end in CR alone")
-        );
+        assert!(kind("Mira\tB-PER\rHolm\tI-PER\r").unwrap().contains("end in CR alone"));
     }
 
     #[test]
@@ -304,21 +262,11 @@ mod tests {
 
     #[test]
     fn header_rows_name_words_and_tags() {
-        for row in [
-            "TOKEN\tNE-COARSE-LIT",
-            "word tag",
-            "Sentence #\tWord\tPOS\tTag",
-            "id form ner",
-        ] {
+        for row in ["TOKEN\tNE-COARSE-LIT", "word tag", "Sentence #\tWord\tPOS\tTag", "id form ner"]
+        {
             assert!(is_header(&split_cells(row)), "{row}");
         }
-        for row in [
-            "Mira B-PER",
-            "word",
-            "The DT O",
-            "Text NN O",
-            "tag word extra more",
-        ] {
+        for row in ["Mira B-PER", "word", "The DT O", "Text NN O", "tag word extra more"] {
             assert!(!is_header(&split_cells(row)), "{row}");
         }
     }

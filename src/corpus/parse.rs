@@ -118,14 +118,9 @@ impl ReadOptions {
     /// Parses the label of the last token of `sentence`, which is on `line`, if labels may be
     /// partial.
     pub(super) fn parse_last_label(&self, sentence: &mut Sentence, line: &InputLine) -> Result<()> {
-        let last = sentence
-            .len()
-            .checked_sub(1)
-            .filter(|_| self.partial_labels);
+        let last = sentence.len().checked_sub(1).filter(|_| self.partial_labels);
         if let Some(label) = last.and_then(|t| sentence.label(t)) {
-            let label: TokenLabel = label
-                .parse()
-                .map_err(|e: Error| line.error(e.to_string()))?;
+            let label: TokenLabel = label.parse().map_err(|e: Error| line.error(e.to_string()))?;
             sentence.set_last_label(label);
         }
         Ok(())
@@ -138,10 +133,7 @@ impl ReadOptions {
 
     /// How the lines of CoNLL files are read.
     pub(super) fn line_rules(&self) -> LineRules {
-        LineRules {
-            comments: self.comments,
-            header: self.header,
-        }
+        LineRules { comments: self.comments, header: self.header }
     }
 
     /// Checks that `sentence`, which is still being read, is not too long.
@@ -265,15 +257,7 @@ mod tests {
         assert_eq!(Format::guess("x.conllu.gz"), Format::Conllu);
         assert_eq!(Format::guess("x.jsonl"), Format::Jsonl);
         assert_eq!(Format::guess("x.crfsuite.gz"), Format::Crfsuite);
-        for name in [
-            "train.txt",
-            "a.conll",
-            "a.bio",
-            "a.tsv",
-            "esp.train",
-            "-",
-            ".gz",
-        ] {
+        for name in ["train.txt", "a.conll", "a.bio", "a.tsv", "esp.train", "-", ".gz"] {
             assert_eq!(Format::guess(name), Format::Conll, "{name}");
         }
     }

@@ -15,11 +15,8 @@ pub struct Repair {
     pub fate: &'static str,
 }
 
-const REPLACED: Repair = Repair {
-    one: "place is no text",
-    many: "places are no text",
-    fate: "U+FFFD stands there",
-};
+const REPLACED: Repair =
+    Repair { one: "place is no text", many: "places are no text", fate: "U+FFFD stands there" };
 
 /// Something that was changed or decided.
 #[derive(Debug)]
@@ -77,11 +74,7 @@ impl ReadReport {
             *count += places;
             return;
         }
-        entries.push(Entry {
-            what: What::Counted(repair, places),
-            first: first(),
-            is_warning,
-        });
+        entries.push(Entry { what: What::Counted(repair, places), first: first(), is_warning });
     }
 
     /// Adds a warning, once: what is there is read, but most likely means something else.
@@ -91,11 +84,7 @@ impl ReadReport {
         let is_known = |entry: &Entry| entry.what == what && entry.first == first;
         if !entries.iter().any(is_known) {
             let is_warning = true;
-            entries.push(Entry {
-                what,
-                first,
-                is_warning,
-            });
+            entries.push(Entry { what, first, is_warning });
         }
     }
 
@@ -130,9 +119,7 @@ impl ReadReport {
             What::Counted(repair, _) => known.contains(repair),
             What::Text(_) => false,
         };
-        let warnings = entries
-            .iter()
-            .filter(|entry| entry.is_warning && !is_known(entry));
+        let warnings = entries.iter().filter(|entry| entry.is_warning && !is_known(entry));
         let warning = |entry: &Entry| Some((entry.first.clone()?, entry.text()));
         warnings.filter_map(warning).collect()
     }
@@ -150,11 +137,7 @@ impl ReadReport {
     pub fn unexpected(&self) -> Vec<String> {
         let entries = self.entries();
         let unexpected = |entry: &&Entry| entry.is_warning || entry.first.is_none();
-        entries
-            .iter()
-            .filter(unexpected)
-            .map(Entry::notice)
-            .collect()
+        entries.iter().filter(unexpected).map(Entry::notice).collect()
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
@@ -189,11 +172,8 @@ impl Entry {
 mod tests {
     use super::*;
 
-    const DROPPED: Repair = Repair {
-        one: "span cuts a token",
-        many: "spans cut tokens",
-        fate: "left out",
-    };
+    const DROPPED: Repair =
+        Repair { one: "span cuts a token", many: "spans cut tokens", fate: "left out" };
 
     #[test]
     fn only_what_was_changed_is_said() {
@@ -204,10 +184,7 @@ mod tests {
         report.add(&DROPPED, 1);
         assert_eq!(
             report.notices(),
-            [
-                "2 places are no text: U+FFFD stands there",
-                "1 span cuts a token: left out"
-            ]
+            ["2 places are no text: U+FFFD stands there", "1 span cuts a token: left out"]
         );
         assert_eq!([report.replaced(), report.count(&DROPPED)], [2, 1]);
     }
@@ -219,10 +196,7 @@ mod tests {
             report.add_at(&DROPPED, "x", line);
             report.warn(Place::line("x", 1), "looks odd");
         }
-        let notices = [
-            "x:3: 2 spans cut tokens: left out",
-            "warning: x:1: looks odd",
-        ];
+        let notices = ["x:3: 2 spans cut tokens: left out", "warning: x:1: looks odd"];
         assert_eq!(report.notices(), notices);
         assert_eq!(
             report.warnings_but(&[DROPPED]),

@@ -157,10 +157,7 @@ impl Reader {
     /// [`Layout::source_start`]: crate::sentence::Layout::source_start
     #[must_use]
     pub fn with_copy(self, copy: Box<dyn io::Write + Send>) -> Self {
-        Self {
-            copy: Some(copy),
-            ..self
-        }
+        Self { copy: Some(copy), ..self }
     }
 
     /// Collects all sentences, within the memory limit of the options.
@@ -174,12 +171,7 @@ impl Reader {
             let spare = sentences.capacity() - sentences.len();
             if held + (spare * size_of::<Sentence>()) as u64 > limit {
                 let what = "the sentences up to here need";
-                return Err(input_over_limit(
-                    sentence.place(0),
-                    what,
-                    limit,
-                    "less text",
-                ));
+                return Err(input_over_limit(sentence.place(0), what, limit, "less text"));
             }
             sentences.push(sentence);
         }
@@ -441,10 +433,7 @@ mod tests {
             (Format::Conll, b"Ann B\nleft O\n\n"),
             (Format::Conllu, b"1\tAnn\t_\tX\t_\t_\t_\t_\t_\t_\n\n"),
             (Format::Crfsuite, b"B\tw=Ann\n\n"),
-            (
-                Format::Jsonl,
-                b"{\"tokens\":[\"Ann\"],\"labels\":[\"B\"]}\n",
-            ),
+            (Format::Jsonl, b"{\"tokens\":[\"Ann\"],\"labels\":[\"B\"]}\n"),
         ];
         for (format, bytes) in inputs {
             let input = Box::new(Interactive(Cursor::new(bytes)));
@@ -456,9 +445,7 @@ mod tests {
     #[test]
     fn files_are_read_in_order_compressed_or_not() {
         let mut compressed = flate2::write::GzEncoder::new(Vec::new(), Default::default());
-        compressed
-            .write_all(b"\xef\xbb\xbfb\tO\r\n\r\nc\tO")
-            .unwrap();
+        compressed.write_all(b"\xef\xbb\xbfb\tO\r\n\r\nc\tO").unwrap();
         let compressed = compressed.finish().unwrap();
         let files: [(&str, &[u8]); 2] = [("a.txt", b"a\tO"), ("b.conll", &compressed)];
         let directory = directory(&files);
@@ -476,9 +463,7 @@ mod tests {
         let directory = directory(&[("a", b"a O")]);
         let missing = path(&directory, "b");
         let sources = [path(&directory, "a"), missing.clone()];
-        let error = Reader::open(&sources, &ReadOptions::default())
-            .err()
-            .unwrap();
+        let error = Reader::open(&sources, &ReadOptions::default()).err().unwrap();
         assert!(matches!(&error, Error::Io { path, .. } if path.as_os_str() == missing.as_str()));
     }
 
@@ -495,10 +480,7 @@ mod tests {
         let directory = directory(&[("a", b"a O"), ("b", b"\n \n")]);
         assert_eq!(
             read(&directory, &["a", "b"]).unwrap_err().to_string(),
-            format!(
-                "{}: no sentence found; expected at least one",
-                path(&directory, "b")
-            )
+            format!("{}: no sentence found; expected at least one", path(&directory, "b"))
         );
         assert!(sentences("", &options(Format::Conll)).unwrap().is_empty());
     }

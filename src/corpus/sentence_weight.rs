@@ -23,9 +23,7 @@ impl PendingWeight {
     pub fn set(&mut self, line: &InputLine, text: &str, whose: &str) -> Result<()> {
         let text = text.trim();
         let weight = text.parse().map_err(|_| {
-            line.error(format!(
-                "the weight of the sentence is '{text}'; expected a number"
-            ))
+            line.error(format!("the weight of the sentence is '{text}'; expected a number"))
         })?;
         match self.weight.replace((weight, line.number)) {
             None => Ok(()),

@@ -93,9 +93,7 @@ impl TextParser {
     /// Splits the paragraph, if there is one, into sentences.
     fn end_paragraph(&mut self, ready: &mut VecDeque<Sentence>) -> Result<()> {
         if let Some(paragraph) = self.paragraph.take() {
-            let Paragraph {
-                file, line, start, ..
-            } = &paragraph;
+            let Paragraph { file, line, start, .. } = &paragraph;
             let text = paragraph.text.trim_end_matches(['\r', '\n']);
             let sentences = self.tokenizer.read_lines(text, file, *line)?;
             self.add(text, sentences, *start, ready);
@@ -166,10 +164,7 @@ pub struct TextSplitter {
 
 impl Default for TextSplitter {
     fn default() -> Self {
-        Self {
-            parser: TextParser::new(&ReadOptions::default()),
-            file: Arc::from(FILE),
-        }
+        Self { parser: TextParser::new(&ReadOptions::default()), file: Arc::from(FILE) }
     }
 }
 
@@ -200,10 +195,8 @@ mod tests {
     #[test]
     fn each_line_is_split_into_sentences_and_empty_lines_are_skipped() {
         let read = sentences("Ann left\n\n \nBob too", &options(Format::Text)).unwrap();
-        let words: Vec<Vec<&str>> = read
-            .iter()
-            .map(|s| (0..s.len()).map(|t| s.cell(t, 0)).collect())
-            .collect();
+        let words: Vec<Vec<&str>> =
+            read.iter().map(|s| (0..s.len()).map(|t| s.cell(t, 0)).collect()).collect();
         assert_eq!(words, [["Ann", "left"], ["Bob", "too"]]);
         assert_eq!(read[1].place(0).to_string(), "x:4");
         assert_eq!(read[1].layout.source.as_deref(), Some("Bob too"));
@@ -225,35 +218,19 @@ mod tests {
     fn lines_blank_lines_and_form_feeds_separate_documents() {
         let text = "A b. C d.\nE\n\nF\n\x0cG\x0c\nH\n\x0c\nI\n";
         assert_eq!(documents(DocumentRule::Auto, text), "A C E F G H I");
-        assert_eq!(
-            documents(DocumentRule::Line, text),
-            "A C | E | F | G | H | I"
-        );
-        assert_eq!(
-            documents(DocumentRule::BlankLine, text),
-            "A C E | F G H | I"
-        );
+        assert_eq!(documents(DocumentRule::Line, text), "A C | E | F | G | H | I");
+        assert_eq!(documents(DocumentRule::BlankLine, text), "A C E | F G H | I");
         let form_feeds = documents(DocumentRule::FormFeed, text);
         assert_eq!(form_feeds, "A C E F | G | H | I");
     }
 
     #[test]
     fn line_ends_within_a_paragraph_are_blanks() {
-        let options = crate::corpus::ReadOptions {
-            paragraphs: true,
-            ..options(Format::Text)
-        };
+        let options = crate::corpus::ReadOptions { paragraphs: true, ..options(Format::Text) };
         let text = "\n Ann left\r\nRome. Bob\nstayed\n \n\n\u{e9}t\u{e9}\n";
         let read = sentences(text, &options).unwrap();
         let words: Vec<Vec<&str>> = read.iter().map(|s| s.words().unwrap().collect()).collect();
-        assert_eq!(
-            words,
-            [
-                vec!["Ann", "left", "Rome", "."],
-                vec!["Bob", "stayed"],
-                vec!["été"]
-            ]
-        );
+        assert_eq!(words, [vec!["Ann", "left", "Rome", "."], vec!["Bob", "stayed"], vec!["été"]]);
         let places: Vec<String> = (0..4).map(|t| read[0].place(t).to_string()).collect();
         assert_eq!(places, ["x:2", "x:2", "x:3", "x:3"]);
         // Offsets refer to the input.

@@ -70,11 +70,7 @@ mod tests {
 
     #[test]
     fn labels_are_those_of_the_web() {
-        let name = |label: &str| {
-            label
-                .parse::<TextEncoding>()
-                .map(|encoding| encoding.to_string())
-        };
+        let name = |label: &str| label.parse::<TextEncoding>().map(|encoding| encoding.to_string());
         assert_eq!(name("latin1").unwrap(), "windows-1252");
         assert_eq!(name("UTF8").unwrap(), "UTF-8");
         assert_eq!(name("SJIS").unwrap(), "Shift_JIS");

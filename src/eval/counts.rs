@@ -49,21 +49,13 @@ impl Counts {
         } else {
             0.0
         };
-        Metrics {
-            precision,
-            recall,
-            f1,
-        }
+        Metrics { precision, recall, f1 }
     }
 }
 
 /// `one`·part/whole; 0 if `whole` is 0.
 pub fn ratio(one: f64, part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        one * part as f64 / whole as f64
-    }
+    if whole == 0 { 0.0 } else { one * part as f64 / whole as f64 }
 }
 
 /// A gold label and the wrong label predicted for it.
@@ -88,10 +80,7 @@ pub(super) struct ConfusionMatrix {
 impl ConfusionMatrix {
     /// Counts a token; allocates only for a new pair of labels.
     pub fn add(&mut self, gold: &str, predicted: &str) {
-        let known = self
-            .counts
-            .get_mut(gold)
-            .and_then(|row| row.get_mut(predicted));
+        let known = self.counts.get_mut(gold).and_then(|row| row.get_mut(predicted));
         if let Some(count) = known {
             *count += 1;
         } else {
@@ -102,11 +91,7 @@ impl ConfusionMatrix {
 
     fn iter(&self) -> impl Iterator<Item = Confusion<'_>> {
         self.counts.iter().flat_map(|(gold, row)| {
-            row.iter().map(|(predicted, &count)| Confusion {
-                gold,
-                predicted,
-                count,
-            })
+            row.iter().map(|(predicted, &count)| Confusion { gold, predicted, count })
         })
     }
 
@@ -151,10 +136,7 @@ pub(super) struct ColumnCounts {
 
 impl ColumnCounts {
     pub fn new(names: &[String]) -> Self {
-        Self {
-            names: names.to_vec(),
-            correct: vec![0; names.len()],
-        }
+        Self { names: names.to_vec(), correct: vec![0; names.len()] }
     }
 
     /// Returns whether labels join no columns.
@@ -200,11 +182,7 @@ mod tests {
 
     #[test]
     fn metrics_are_fractions_or_percentages() {
-        let counts = Counts {
-            correct: 1,
-            gold: 2,
-            predicted: 4,
-        };
+        let counts = Counts { correct: 1, gold: 2, predicted: 4 };
         let metrics = counts.metrics();
         assert_eq!((metrics.precision, metrics.recall), (0.25, 0.5));
         assert_eq!(metrics.f1, 2.0 * 0.125 / 0.75);
@@ -214,10 +192,7 @@ mod tests {
     #[test]
     fn metrics_with_a_zero_denominator_are_zero() {
         assert_eq!(Counts::default().metrics(), Metrics::default());
-        let nothing_correct = Counts {
-            gold: 3,
-            ..Counts::default()
-        };
+        let nothing_correct = Counts { gold: 3, ..Counts::default() };
         assert_eq!(nothing_correct.metrics(), Metrics::default());
     }
 }

@@ -40,39 +40,27 @@ impl Evaluation {
     /// Like [`Evaluation::new`], but also counts pairs of gold and predicted label, for
     /// [`Evaluation::labels`] and [`Evaluation::confusions`].
     pub fn with_confusions() -> Self {
-        Self {
-            confusions: Some(ConfusionMatrix::default()),
-            ..Self::new()
-        }
+        Self { confusions: Some(ConfusionMatrix::default()), ..Self::new() }
     }
 
     /// Sets how the gold and the predicted labels encode spans. By default they are canonical
     /// labels, and encode spans if they look like it ([`Evaluation::has_spans`]).
     #[must_use]
     pub fn with_labelings(self, gold: &Labeling, predicted: &Labeling) -> Self {
-        Self {
-            labelings: Some([gold.clone(), predicted.clone()]),
-            ..self
-        }
+        Self { labelings: Some([gold.clone(), predicted.clone()]), ..self }
     }
 
     /// Counts tokens alone: the labels encode no spans, even if some have prefixes.
     #[must_use]
     pub fn without_spans(self) -> Self {
-        Self {
-            without_spans: true,
-            ..self
-        }
+        Self { without_spans: true, ..self }
     }
 
     /// Also counts the correct values of the columns with these names, which the labels join with
     /// `+`. Such labels encode no spans.
     #[must_use]
     pub fn with_joined_columns(self, names: &[String]) -> Self {
-        Self {
-            columns: ColumnCounts::new(names),
-            ..self.without_spans()
-        }
+        Self { columns: ColumnCounts::new(names), ..self.without_spans() }
     }
 
     /// Counts a sentence.
@@ -190,14 +178,13 @@ impl Evaluation {
 
     /// Span counts per type, types in bytewise order.
     pub fn types(&self) -> impl Iterator<Item = (&str, Counts)> {
-        self.types
-            .iter()
-            .filter(|(_, counts)| counts.gold + counts.predicted > 0)
-            .map(|(kind, &counts)| {
+        self.types.iter().filter(|(_, counts)| counts.gold + counts.predicted > 0).map(
+            |(kind, &counts)| {
                 let unfinished = u64::from(kind.is_empty() && self.in_correct);
                 let correct = counts.correct + unfinished;
                 (kind.as_str(), Counts { correct, ..counts })
-            })
+            },
+        )
     }
 
     /// Whether the gold labels encode spans: as their labeling says, or else if some label is a
@@ -241,10 +228,7 @@ impl Evaluation {
     /// Token counts per label, labels in bytewise order; empty without
     /// [`Evaluation::with_confusions`].
     pub fn labels(&self) -> Vec<(&str, Counts)> {
-        self.confusions
-            .as_ref()
-            .map(ConfusionMatrix::labels)
-            .unwrap_or_default()
+        self.confusions.as_ref().map(ConfusionMatrix::labels).unwrap_or_default()
     }
 
     /// The `limit` most frequent confusions, most frequent first, ties in bytewise order; empty

@@ -126,11 +126,7 @@ impl fmt::Display for Evaluation {
             )?;
             self.columns().iter().try_for_each(|(name, correct)| {
                 let accuracy = ratio(100.0, correct, self.tokens());
-                writeln!(
-                    f,
-                    "{name:>8}: {accuracy:6.2}%  ({correct} of {} tokens)",
-                    self.tokens()
-                )
+                writeln!(f, "{name:>8}: {accuracy:6.2}%  ({correct} of {} tokens)", self.tokens())
             })
         }
     }
@@ -233,7 +229,5 @@ fn padded(text: &str, width: usize) -> String {
 
 /// Width in characters of a column with this header and these cells.
 fn column_width<'a>(header: &str, cells: impl Iterator<Item = &'a str>) -> usize {
-    cells
-        .map(|cell| cell.chars().count())
-        .fold(header.len(), usize::max)
+    cells.map(|cell| cell.chars().count()).fold(header.len(), usize::max)
 }

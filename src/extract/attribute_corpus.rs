@@ -359,13 +359,7 @@ impl AttributeCorpus {
         let id = |label: &LabelId| ids[usize::from(Some(*label) != own)];
         let mut labeled = self.labeled.without_labels();
         labeled.labels = self.labeled.labels.iter().map(id).collect();
-        Ok(Self {
-            labels,
-            labeled,
-            has_all_labels: true,
-            zeros: None,
-            ..self.clone()
-        })
+        Ok(Self { labels, labeled, has_all_labels: true, zeros: None, ..self.clone() })
     }
 
     fn part_of(&self, sentence: usize) -> i32 {
@@ -436,10 +430,7 @@ impl AttributeCorpus {
                 self.sentence.len() + 1
             )));
         }
-        labels
-            .iter()
-            .map(|label| self.labels.insert(label))
-            .collect()
+        labels.iter().map(|label| self.labels.insert(label)).collect()
     }
 
     fn push_token<A>(&mut self, token: A, label: Option<&str>) -> Result<()>
@@ -533,11 +524,7 @@ impl UnfinishedSentence {
         for (&end, labels) in self.ends[0].iter().zip(&self.labels) {
             let entries = self.entries[0][start..end].iter();
             for &(attribute, _) in entries.filter(|&&(_, value)| value == 0.0) {
-                zeros.extend(labels.iter().map(|&label| Zero {
-                    part,
-                    attribute,
-                    label,
-                }));
+                zeros.extend(labels.iter().map(|&label| Zero { part, attribute, label }));
             }
             start = end;
         }
@@ -621,17 +608,13 @@ mod tests {
         assert_eq!((rest.unlabeled().len(), held_out.unlabeled().len()), (1, 0));
         let columns = |part: &AttributeCorpus| {
             let nodes = Arc::clone(&part.labeled().nodes);
-            (0..nodes.len())
-                .map(|row| nodes.row(row).0[0])
-                .collect::<Vec<_>>()
+            (0..nodes.len()).map(|row| nodes.row(row).0[0]).collect::<Vec<_>>()
         };
         let found = (columns(&rest), columns(&held_out));
         assert_eq!(found, (vec![0, 3], vec![1, 0]));
         let zeros = |part: &AttributeCorpus| -> Vec<_> {
             let zeros = part.zeros().into_iter();
-            zeros
-                .map(|(attribute, label)| (attribute, label.0))
-                .collect()
+            zeros.map(|(attribute, label)| (attribute, label.0)).collect()
         };
         let found = (zeros(&rest), zeros(&held_out));
         assert_eq!(found, (vec![(0, 0), (0, 2)], vec![(0, 0), (2, 1)]));
@@ -640,10 +623,7 @@ mod tests {
             assert_eq!(part.given_labels(), ["X", "Y", "Z"]);
         }
         assert_eq!(corpus.given_labels(), [""; 0]);
-        assert_eq!(
-            (corpus.part_len(0), corpus.part_len(1), corpus.part_len(2)),
-            (2, 2, 0)
-        );
+        assert_eq!((corpus.part_len(0), corpus.part_len(1), corpus.part_len(2)), (2, 2, 0));
     }
 
     #[test]

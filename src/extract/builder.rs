@@ -148,10 +148,7 @@ impl DatasetBuilder {
         (self.source).attributes(context, &mut self.workspace, &mut sink)?;
         let tokens = self.data.nodes.len();
         let labels = self.data.labels.len();
-        assert!(
-            labels == tokens || labeled == 0,
-            "{labels} labels for {tokens} tokens"
-        );
+        assert!(labels == tokens || labeled == 0, "{labels} labels for {tokens} tokens");
         self.data.end_sentence(tokens, sentence.weight());
         Ok(())
     }
@@ -218,16 +215,9 @@ impl DatasetSink<'_> {
             ABSENT => return Ok(None),
             memo => return Ok(Some(AttributeId((memo - PRESENT) as u32))),
         }
-        let alphabet = if edge {
-            &mut self.alphabets.edges
-        } else {
-            &mut self.alphabets.nodes
-        };
-        let id = if self.grow {
-            Some(alphabet.intern(attribute)?)
-        } else {
-            alphabet.find(attribute)
-        };
+        let alphabet = if edge { &mut self.alphabets.edges } else { &mut self.alphabets.nodes };
+        let id =
+            if self.grow { Some(alphabet.intern(attribute)?) } else { alphabet.find(attribute) };
         if let (Some(id), Some(groups), group @ 1..) = (id, &mut self.groups, attribute.group()) {
             let groups = &mut groups[usize::from(edge)];
             groups.resize(groups.len().max(id.index() + 1), 0);

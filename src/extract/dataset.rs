@@ -79,8 +79,7 @@ impl Dataset {
 
     /// Returns the number of labeled sentences, which come first.
     pub fn labeled(&self) -> usize {
-        self.ends
-            .partition_point(|&end| end <= self.labels.len() as u64)
+        self.ends.partition_point(|&end| end <= self.labels.len() as u64)
     }
 
     /// Returns the number of unlabeled sentences.
@@ -190,10 +189,7 @@ impl Dataset {
         for i in sentences {
             self.push_target(other.target(i));
             // Nobody shares the matrices yet, so nothing is copied.
-            let (nodes, edges) = (
-                Arc::make_mut(&mut self.nodes),
-                Arc::make_mut(&mut self.edges),
-            );
+            let (nodes, edges) = (Arc::make_mut(&mut self.nodes), Arc::make_mut(&mut self.edges));
             for row in other.sentence(i) {
                 nodes.push_row_from(&other.nodes, row, retained_nodes);
                 edges.push_row_from(&other.edges, row, retained_edges);
@@ -224,11 +220,7 @@ impl Dataset {
 
     /// Returns the sentences without their labels, to be labeled again.
     pub fn without_labels(&self) -> Self {
-        Self {
-            labels: Vec::new(),
-            partial: PartialLabels::default(),
-            ..self.clone()
-        }
+        Self { labels: Vec::new(), partial: PartialLabels::default(), ..self.clone() }
     }
 
     /// Appends the ends of unlabeled sentences, whose rows have been appended.
@@ -253,10 +245,7 @@ impl Dataset {
         8 * self.ends.capacity()
             + 2 * self.labels.capacity()
             + self.partial.memory()
-            + self
-                .weights
-                .as_ref()
-                .map_or(0, |weights| 8 * weights.capacity())
+            + self.weights.as_ref().map_or(0, |weights| 8 * weights.capacity())
             + self.nodes.memory()
             + self.edges.memory()
     }
@@ -468,10 +457,7 @@ mod tests {
             ]
         );
         assert_eq!((partial.len(), partial.numbers.len()), (4, 2));
-        assert!(matches!(
-            partial.target(11..12, &labels[1..2]),
-            Target::Gold([LabelId(7)])
-        ));
+        assert!(matches!(partial.target(11..12, &labels[1..2]), Target::Gold([LabelId(7)])));
         let Target::Allowed(any) = partial.target(12..13, &labels[2..3]) else {
             panic!("a partial target");
         };

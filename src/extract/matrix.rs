@@ -39,11 +39,7 @@ impl SparseRows {
     /// Creates a matrix of the ends of its rows, their columns, distinct and ascending, and values.
     #[cfg(feature = "train")]
     pub fn from_parts(ends: Vec<u64>, columns: Vec<u32>, values: Option<Vec<f64>>) -> Self {
-        Self {
-            ends,
-            columns,
-            values,
-        }
+        Self { ends, columns, values }
     }
 
     /// Returns the number of rows.
@@ -69,16 +65,9 @@ impl SparseRows {
     /// Returns the columns of a row and, unless the matrix is binary, their values.
     #[inline]
     pub fn row(&self, row: usize) -> (&[u32], Option<&[f64]>) {
-        let start = if row == 0 {
-            0
-        } else {
-            self.ends[row - 1] as usize
-        };
+        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
         let range = start..self.ends[row] as usize;
-        (
-            &self.columns[range.clone()],
-            self.values.as_ref().map(|values| &values[range]),
-        )
+        (&self.columns[range.clone()], self.values.as_ref().map(|values| &values[range]))
     }
 
     /// Returns the entries of a row, as pairs of column and value.
@@ -104,8 +93,7 @@ impl SparseRows {
         if self.values.is_none() && entries.iter().any(|&(_, value)| value != 1.0) {
             self.values = Some(vec![1.0; self.columns.len()]);
         }
-        self.columns
-            .extend(entries.iter().map(|&(column, _)| column));
+        self.columns.extend(entries.iter().map(|&(column, _)| column));
         if let Some(values) = &mut self.values {
             values.extend(entries.iter().map(|&(_, value)| value));
         }
@@ -136,11 +124,7 @@ impl SparseRows {
                 *position += 1;
             }
         }
-        Self::from_parts(
-            ends[1..].iter().map(|&end| end as u64).collect(),
-            numbers,
-            values,
-        )
+        Self::from_parts(ends[1..].iter().map(|&end| end as u64).collect(), numbers, values)
     }
 
     /// Appends a row of another matrix, without the columns that are not `retained` (`None`: all
@@ -220,10 +204,7 @@ pub struct Classes {
 impl Classes {
     /// Returns the finest partition: each of `columns` columns in a class of its own.
     pub fn singletons(columns: usize) -> Self {
-        Self {
-            class: (0..columns as u32).collect(),
-            sizes: vec![1; columns],
-        }
+        Self { class: (0..columns as u32).collect(), sizes: vec![1; columns] }
     }
 
     /// Finds the classes of equal columns in a matrix with `columns` columns, numbered in order of
@@ -396,10 +377,7 @@ mod tests {
         assert_eq!(classes.classes(), [0, 0, 1, 2, 3, 4]);
         assert_eq!(classes.size(0), 2);
         let collapsed = classes.collapsed(&m);
-        assert_eq!(
-            collapsed.entries(1).collect::<Vec<_>>(),
-            [(0, 1.0), (2, 2.0), (3, 3.0)]
-        );
+        assert_eq!(collapsed.entries(1).collect::<Vec<_>>(), [(0, 1.0), (2, 2.0), (3, 3.0)]);
     }
 
     #[test]

@@ -38,10 +38,8 @@ impl<'a> ChunkLabel<'a> {
 
     /// Whether a span that contains `self` ends before `next` (`endOfChunk`).
     pub fn ends_before(self, next: ChunkLabel<'_>) -> bool {
-        matches!(
-            (self.tag, next.tag),
-            ("E" | "S" | "[" | "]", _) | ("B" | "I", "B" | "O" | "S")
-        ) || (!matches!(self.tag, "O" | ".") && self.kind != next.kind)
+        matches!((self.tag, next.tag), ("E" | "S" | "[" | "]", _) | ("B" | "I", "B" | "O" | "S"))
+            || (!matches!(self.tag, "O" | ".") && self.kind != next.kind)
     }
 
     /// Whether a span starts at `self` after `previous` (`startOfChunk`).

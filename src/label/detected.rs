@@ -75,18 +75,12 @@ impl Detected {
             .map(|stray| {
                 let label = stray.label.escape_debug();
                 let fate = match is_read {
-                    true => format!(
-                        "belongs to no scheme, unlike the others ({})",
-                        self.labeling
-                    ),
+                    true => format!("belongs to no scheme, unlike the others ({})", self.labeling),
                     false => "has no tag such as B-, unlike others: no spans are read, and \
                               accuracy alone is scored"
                         .to_owned(),
                 };
-                warning(
-                    &stray.first,
-                    &format!("the label '{label}'{} {fate}", times(stray.count)),
-                )
+                warning(&stray.first, &format!("the label '{label}'{} {fate}", times(stray.count)))
             })
             .collect();
         let illegal: u64 = self.illegal.iter().map(|misfit| misfit.count).sum();

@@ -19,11 +19,8 @@ pub fn encode(spans: &[Span<'_>], len: usize, labeling: &Labeling) -> Vec<String
         let follows = before.is_some_and(|b| b.end == span.start && b.kind == span.kind);
         let tokens = labels.iter_mut().enumerate();
         for (t, label) in tokens.take(span.end).skip(span.start) {
-            let position = SpanPosition {
-                first: t == span.start,
-                last: t + 1 == span.end,
-                follows,
-            };
+            let position =
+                SpanPosition { first: t == span.start, last: t + 1 == span.end, follows };
             *label = labeling.label(position, span.kind);
         }
         before = Some(span);
@@ -38,19 +35,12 @@ impl Labeling {
     /// spans of the same type. Malformed sequences are interpreted by conlleval's rules; within one
     /// scheme, only the notation changes, and labels that do not belong to it stay as they are.
     pub fn convert<S: AsRef<str>>(&self, labels: &[S], to: &Self) -> Vec<String> {
-        let as_they_are = || {
-            labels
-                .iter()
-                .map(|label| label.as_ref().to_owned())
-                .collect()
-        };
+        let as_they_are = || labels.iter().map(|label| label.as_ref().to_owned()).collect();
         if to.scheme == Scheme::Raw || self == to {
             return as_they_are();
         }
         if self.scheme == to.scheme {
-            return (labels.iter())
-                .map(|label| self.rename(label.as_ref(), to))
-                .collect();
+            return (labels.iter()).map(|label| self.rename(label.as_ref(), to)).collect();
         }
         let chunks = labels.iter().map(|label| self.chunk(label.as_ref()));
         encode(&decode(chunks), labels.len(), to)
@@ -79,12 +69,8 @@ pub fn convert<S: AsRef<str>>(labels: &[S], to: Scheme) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const SPANS: [Span<'static>; 4] = [
-        span(0, 1, "X"),
-        span(1, 4, "X"),
-        span(4, 6, "Y"),
-        span(7, 8, ""),
-    ];
+    const SPANS: [Span<'static>; 4] =
+        [span(0, 1, "X"), span(1, 4, "X"), span(4, 6, "Y"), span(7, 8, "")];
 
     const fn span(start: usize, end: usize, kind: &str) -> Span<'_> {
         Span { start, end, kind }
@@ -104,29 +90,20 @@ mod tests {
     #[test]
     fn spans_beyond_the_end_are_cut_off() {
         let beyond = [span(1, usize::MAX, "X"), span(7, 9, "Y")];
-        assert_eq!(
-            encode(&beyond, 3, &Scheme::Iob2.into()),
-            ["O", "B-X", "I-X"]
-        );
+        assert_eq!(encode(&beyond, 3, &Scheme::Iob2.into()), ["O", "B-X", "I-X"]);
         assert!(encode(&SPANS, 0, &Scheme::Iob2.into()).is_empty());
     }
 
     #[test]
     fn the_later_of_overlapping_spans_wins() {
         let overlapping = [span(0, 3, "X"), span(1, 2, "Y")];
-        assert_eq!(
-            encode(&overlapping, 3, &Scheme::Iob2.into()),
-            ["B-X", "B-Y", "I-X"]
-        );
+        assert_eq!(encode(&overlapping, 3, &Scheme::Iob2.into()), ["B-X", "B-Y", "I-X"]);
     }
 
     #[test]
     fn conversion_decodes_malformed_sequences_like_conlleval() {
         let malformed = ["I-X", "I-Y", "E-Y", "O", "Q", "B-X"];
-        assert_eq!(
-            convert(&malformed, Scheme::Iob2),
-            ["B-X", "B-Y", "I-Y", "O", "O", "B-X"]
-        );
+        assert_eq!(convert(&malformed, Scheme::Iob2), ["B-X", "B-Y", "I-Y", "O", "O", "B-X"]);
     }
 
     #[test]

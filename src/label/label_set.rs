@@ -88,9 +88,7 @@ impl TryFrom<Vec<String>> for LabelSet {
         let mut set = Self::new();
         for name in &names {
             if set.id(name).is_some() {
-                return Err(Error::parameter(format!(
-                    "two labels have the name '{name}'"
-                )));
+                return Err(Error::parameter(format!("two labels have the name '{name}'")));
             }
             set.insert(name)?;
         }
@@ -119,10 +117,8 @@ mod tests {
     fn labels_are_numbered_in_order_of_first_appearance() {
         let mut set = LabelSet::new();
         assert!(set.is_empty());
-        let ids: Vec<_> = ["O", "B-X", "O", "I-X"]
-            .iter()
-            .map(|name| set.insert(name).unwrap().index())
-            .collect();
+        let ids: Vec<_> =
+            ["O", "B-X", "O", "I-X"].iter().map(|name| set.insert(name).unwrap().index()).collect();
         assert_eq!(ids, [0, 1, 0, 2]);
         assert_eq!(set.names(), ["O", "B-X", "I-X"]);
         assert_eq!(set.name(LabelId(2)), "I-X");

@@ -39,11 +39,7 @@ impl Default for Labeling {
 
 impl From<Scheme> for Labeling {
     fn from(scheme: Scheme) -> Self {
-        Self {
-            scheme,
-            strict: true,
-            notation: Notation::CANONICAL,
-        }
+        Self { scheme, strict: true, notation: Notation::CANONICAL }
     }
 }
 
@@ -56,11 +52,8 @@ impl PartialEq<Scheme> for Labeling {
 
 impl Labeling {
     /// Labels without spans, or of spans by conlleval's rules alone.
-    pub const RAW: &'static Self = &Self {
-        scheme: Scheme::Raw,
-        strict: true,
-        notation: Notation::CANONICAL,
-    };
+    pub const RAW: &'static Self =
+        &Self { scheme: Scheme::Raw, strict: true, notation: Notation::CANONICAL };
 
     /// The label outside of all spans.
     pub fn outside(&self) -> &str {
@@ -84,10 +77,7 @@ impl Labeling {
         match self.scheme {
             Scheme::Raw => ChunkLabel::parse(label),
             Scheme::Plain if label == self.outside() => ChunkLabel::OUTSIDE,
-            Scheme::Plain => ChunkLabel {
-                tag: "I",
-                kind: label,
-            },
+            Scheme::Plain => ChunkLabel { tag: "I", kind: label },
             _ => self.notation.read(label).unwrap_or(ChunkLabel::OUTSIDE),
         }
     }
@@ -136,13 +126,7 @@ pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
 /// Says the scheme and how the labels are written, if it is not as in `B-PER` and `O`.
 impl fmt::Display for Labeling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Notation {
-            letters,
-            place,
-            separator,
-            lowercase,
-            outside,
-        } = &self.notation;
+        let Notation { letters, place, separator, lowercase, outside } = &self.notation;
         match (letters, self.scheme) {
             (Letters::Bioes, scheme) => write!(f, "{}", scheme.title())?,
             (letters, _) => write!(f, "{}", letters.name().to_uppercase())?,
@@ -153,10 +137,8 @@ impl fmt::Display for Labeling {
                 Scheme::Io => "I",
                 _ => "B",
             };
-            let (first, inside) = (
-                self.notation.write(example, "X"),
-                self.notation.write("I", "X"),
-            );
+            let (first, inside) =
+                (self.notation.write(example, "X"), self.notation.write("I", "X"));
             match place {
                 TagPlace::First => write!(f, " written {first} {inside}")?,
                 _ => write!(f, " written {first}")?,
@@ -203,9 +185,7 @@ mod tests {
     fn names(labeling: &Labeling, labels: &str) -> String {
         let labels: Vec<&str> = labels.split(' ').collect();
         let spans = labeling.spans(&labels);
-        let names = spans
-            .iter()
-            .map(|s| format!("{}:{}-{}", s.kind, s.start, s.end));
+        let names = spans.iter().map(|s| format!("{}:{}-{}", s.kind, s.start, s.end));
         names.collect::<Vec<_>>().join(" ")
     }
 
@@ -232,15 +212,8 @@ mod tests {
     fn a_label_of_no_scheme_is_outside_and_stays_as_it_is() {
         let iob2 = Labeling::from(Scheme::Iob2);
         assert_eq!(names(&iob2, "B-X Q I-X O"), "X:0-1 X:2-3");
-        let notation = Notation {
-            separator: '_',
-            outside: "0".into(),
-            ..Notation::CANONICAL
-        };
-        let other = Labeling {
-            notation,
-            ..iob2.clone()
-        };
+        let notation = Notation { separator: '_', outside: "0".into(), ..Notation::CANONICAL };
+        let other = Labeling { notation, ..iob2.clone() };
         let labels = ["B-X", "Q", "I-X", "O"];
         let written = iob2.convert(&labels, &other);
         assert_eq!(written, ["B_X", "Q", "I_X", "0"]);

@@ -137,11 +137,7 @@ mod tests {
     use super::*;
 
     fn notation(place: TagPlace, separator: char) -> Notation {
-        Notation {
-            place,
-            separator,
-            ..Notation::CANONICAL
-        }
+        Notation { place, separator, ..Notation::CANONICAL }
     }
 
     #[test]
@@ -152,12 +148,9 @@ mod tests {
             outside: "out".into(),
             ..Notation::CANONICAL
         };
-        let [prefix, suffix, first] = [
-            (TagPlace::Prefix, '_'),
-            (TagPlace::Suffix, '-'),
-            (TagPlace::First, '-'),
-        ]
-        .map(|(place, separator)| notation(place, separator));
+        let [prefix, suffix, first] =
+            [(TagPlace::Prefix, '_'), (TagPlace::Suffix, '-'), (TagPlace::First, '-')]
+                .map(|(place, separator)| notation(place, separator));
         for (notation, label, tag, kind) in [
             (&Notation::CANONICAL, "B-NP-SBJ", "B", "NP-SBJ"),
             (&prefix, "I_PER_X", "I", "PER_X"),
@@ -169,11 +162,7 @@ mod tests {
             (&first, "I-<title>", "B", "<title>"),
             (&first, "<title>", "I", "<title>"),
         ] {
-            assert_eq!(
-                notation.read(label),
-                Some(ChunkLabel { tag, kind }),
-                "{label}"
-            );
+            assert_eq!(notation.read(label), Some(ChunkLabel { tag, kind }), "{label}");
             assert_eq!(notation.write(tag, kind), label);
         }
     }

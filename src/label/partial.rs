@@ -31,11 +31,7 @@ impl<'a> State<'a> {
         let mut states = vec![OUTSIDE];
         for &kind in kinds {
             for (first, last, follows) in flags {
-                let position = SpanPosition {
-                    first,
-                    last,
-                    follows,
-                };
+                let position = SpanPosition { first, last, follows };
                 if !(follows && scheme.merges()) {
                     states.push(Self(Some((kind, position))));
                 }
@@ -89,9 +85,8 @@ pub fn convert_partial(
         }
     }
     let states = State::all(&kinds, from.scheme);
-    let names: Vec<[String; 2]> = (states.iter())
-        .map(|state| [from, to].map(|labeling| state.label(labeling)))
-        .collect();
+    let names: Vec<[String; 2]> =
+        (states.iter()).map(|state| [from, to].map(|labeling| state.label(labeling))).collect();
     let can_be = |t: usize, s: usize| allowed[t].is_empty() || allowed[t].contains(&&*names[s][0]);
     let of_row = |row: &[usize]| row.iter().map(|&s| states[s]).collect::<Vec<_>>();
     let mut reached: Vec<Vec<usize>> = Vec::with_capacity(allowed.len()); // [T] states
@@ -168,22 +163,13 @@ mod tests {
     fn labels_of_other_schemes_are_converted_too() {
         let plain = converted("X|O X _", Scheme::Plain, Scheme::Iob2);
         assert_eq!(plain.unwrap(), "O|B-X I-X|B-X _");
-        assert_eq!(
-            converted("B-X _", Scheme::Iob2, Scheme::Plain).unwrap(),
-            "X _"
-        );
+        assert_eq!(converted("B-X _", Scheme::Iob2, Scheme::Plain).unwrap(), "X _");
         let iob1 = |text: &str, to| converted(text, Scheme::Iob1, to).unwrap();
         assert_eq!(iob1("I-X B-X I-X O", Scheme::Iob2), "B-X B-X I-X O");
         assert_eq!(iob1("_ I-X _", Scheme::Iob2), "_ I-X|B-X _");
         assert_eq!(iob1("O I-X _", Scheme::Bioes), "O B-X|S-X _");
-        assert_eq!(
-            converted("_ E-X O", Scheme::Bioes, Scheme::Iob2).unwrap(),
-            "_ I-X O"
-        );
-        assert_eq!(
-            converted("I-X I-X O", Scheme::Io, Scheme::Bioes).unwrap(),
-            "B-X E-X O"
-        );
+        assert_eq!(converted("_ E-X O", Scheme::Bioes, Scheme::Iob2).unwrap(), "_ I-X O");
+        assert_eq!(converted("I-X I-X O", Scheme::Io, Scheme::Bioes).unwrap(), "B-X E-X O");
     }
 
     #[test]

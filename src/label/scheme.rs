@@ -73,10 +73,7 @@ mod tests {
     fn names_and_serialized_names_round_trip() {
         for scheme in Scheme::ALL {
             assert_eq!(scheme.to_string().parse::<Scheme>().unwrap(), scheme);
-            assert_eq!(
-                serde_json::to_string(&scheme).unwrap(),
-                format!("\"{scheme}\"")
-            );
+            assert_eq!(serde_json::to_string(&scheme).unwrap(), format!("\"{scheme}\""));
         }
     }
 

@@ -37,38 +37,23 @@ impl SchemeConstraint {
     /// The constraint of a labeling on its K labels. Takes K² bytes.
     pub fn new(labels: &LabelSet, labeling: &Labeling) -> Self {
         let scheme = labeling.scheme;
-        let roles: Vec<Role<'_>> = labels
-            .names()
-            .iter()
-            .map(|name| Role::new(name, labeling))
-            .collect();
+        let roles: Vec<Role<'_>> =
+            labels.names().iter().map(|name| Role::new(name, labeling)).collect();
         let start: Vec<bool> =
             (roles.iter().map(|b| Role::Outside.may_precede(*b, scheme))).collect();
         let end: Vec<bool> = (roles.iter().map(|a| a.may_precede(Role::Outside, scheme))).collect();
         if !start.iter().zip(&end).any(|(&start, &end)| start && end) {
             let k = labels.len();
-            return Self {
-                start: vec![true; k],
-                end: vec![true; k],
-                allowed: vec![true; k * k],
-            };
+            return Self { start: vec![true; k], end: vec![true; k], allowed: vec![true; k * k] };
         }
-        let allowed = roles
-            .iter()
-            .flat_map(|a| roles.iter().map(|b| a.may_precede(*b, scheme)))
-            .collect();
-        Self {
-            start,
-            end,
-            allowed,
-        }
+        let allowed =
+            roles.iter().flat_map(|a| roles.iter().map(|b| a.may_precede(*b, scheme))).collect();
+        Self { start, end, allowed }
     }
 
     /// Whether anything is forbidden.
     pub fn is_binding(&self) -> bool {
-        [&self.start, &self.end, &self.allowed]
-            .iter()
-            .any(|flags| flags.contains(&false))
+        [&self.start, &self.end, &self.allowed].iter().any(|flags| flags.contains(&false))
     }
 }
 
@@ -165,9 +150,7 @@ mod tests {
         let constraint = SchemeConstraint::new(&labels, &schemes[schemes.len() - 1].into());
         for path in (1..=4).flat_map(|t| paths(labels.len(), t)) {
             let names: Vec<&str> = path.iter().map(|&id| labels.name(id)).collect();
-            let legal = schemes
-                .iter()
-                .any(|&scheme| convert(&names, scheme) == names);
+            let legal = schemes.iter().any(|&scheme| convert(&names, scheme) == names);
             assert_eq!(allows(&constraint, &path), legal, "{names:?}");
         }
     }
@@ -177,10 +160,7 @@ mod tests {
         let iob = ["O", "B-X", "I-X", "B-Y", "I-Y"];
         assert_exact(&iob, &[Scheme::Io, Scheme::Iob1]); // IO sequences are IOB1 sequences
         assert_exact(&iob, &[Scheme::Iob2]);
-        assert_exact(
-            &["O", "B-X", "I-X", "E-X", "S-X", "B-Y", "E-Y", "S"],
-            &[Scheme::Bioes],
-        );
+        assert_exact(&["O", "B-X", "I-X", "E-X", "S-X", "B-Y", "E-Y", "S"], &[Scheme::Bioes]);
         assert_exact(&["O", "I-X", "I-Y", "I"], &[Scheme::Io]);
     }
 
@@ -208,10 +188,8 @@ mod tests {
     fn every_length_has_an_allowed_sequence() {
         let all = ["O", "B-X", "I-X", "E-X", "S-X", "Q"];
         for subset in 1_usize..1 << all.len() {
-            let names: Vec<&str> = (0..all.len())
-                .filter(|i| subset >> i & 1 == 1)
-                .map(|i| all[i])
-                .collect();
+            let names: Vec<&str> =
+                (0..all.len()).filter(|i| subset >> i & 1 == 1).map(|i| all[i]).collect();
             let labels = set(&names);
             for scheme in Scheme::ALL {
                 let constraint = SchemeConstraint::new(&labels, &scheme.into());

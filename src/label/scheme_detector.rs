@@ -72,11 +72,7 @@ impl Default for SchemeDetector {
 impl SchemeDetector {
     /// A detector without observations.
     pub fn new() -> Self {
-        let end = SeenLabel {
-            name: String::new(),
-            count: 0,
-            first: None,
-        };
+        let end = SeenLabel { name: String::new(), count: 0, first: None };
         Self {
             ids: HashMap::new(),
             labels: vec![end],
@@ -153,9 +149,7 @@ impl SchemeDetector {
         self.has_partial = true;
         let mut previous = Some(END);
         for (t, set) in allowed.iter().enumerate() {
-            let ids = set
-                .iter()
-                .map(|label| self.add(label.as_ref(), || place(t)));
+            let ids = set.iter().map(|label| self.add(label.as_ref(), || place(t)));
             let ids: Vec<usize> = ids.collect();
             // What is not known says only which labels there are.
             let known = (ids.len() == 1).then(|| ids[0]);
@@ -175,11 +169,7 @@ impl SchemeDetector {
             Some(&id) => id,
             None => {
                 self.ids.insert(label.to_owned(), next);
-                self.labels.push(SeenLabel {
-                    name: label.to_owned(),
-                    count: 0,
-                    first: place(),
-                });
+                self.labels.push(SeenLabel { name: label.to_owned(), count: 0, first: place() });
                 next
             }
         };
@@ -188,10 +178,8 @@ impl SchemeDetector {
     }
 
     fn add_pair(&mut self, a: usize, b: usize, place: impl Fn() -> Option<Place>) {
-        let pair = self.pairs.entry((a, b)).or_insert_with(|| SeenPair {
-            count: 0,
-            first: place(),
-        });
+        let pair =
+            self.pairs.entry((a, b)).or_insert_with(|| SeenPair { count: 0, first: place() });
         pair.count += 1;
     }
 
@@ -219,10 +207,7 @@ impl SchemeDetector {
         let has_tags = !matches!(gold.scheme, Scheme::Raw | Scheme::Plain);
         match has_tags && (is_clear || !is_like_gold) {
             true => own,
-            false => Detected {
-                labeling: gold.clone(),
-                ..own
-            },
+            false => Detected { labeling: gold.clone(), ..own },
         }
     }
 
@@ -237,37 +222,26 @@ impl SchemeDetector {
     fn with_tags(&self, notation: Notation) -> Detected {
         let total = self.in_spans(&notation.outside);
         let fits: Vec<(Scheme, u64)> = (self.schemes(&notation).iter())
-            .map(|&scheme| {
-                (
-                    scheme,
-                    self.illegal(scheme, &notation).map(|pair| pair.1).sum(),
-                )
-            })
+            .map(|&scheme| (scheme, self.illegal(scheme, &notation).map(|pair| pair.1).sum()))
             .collect();
         let best = (fits.iter().copied())
             .min_by_key(|&(scheme, illegal)| (illegal, self.rank(scheme))) // ties: the first
             .unwrap_or((Scheme::Iob2, 0));
-        let illegal = self
-            .illegal(best.0, &notation)
-            .map(|((a, b), count, first)| Misfit {
-                label: self.labels[if b == END { a } else { b }].name.clone(),
-                why: match (a, b) {
-                    (END, _) => "at the beginning of a sentence".to_owned(),
-                    (_, END) => "at the end of a sentence".to_owned(),
-                    _ => format!("after '{}'", self.labels[a].name.escape_debug()),
-                },
-                count,
-                first: first.cloned(),
-            });
+        let illegal = self.illegal(best.0, &notation).map(|((a, b), count, first)| Misfit {
+            label: self.labels[if b == END { a } else { b }].name.clone(),
+            why: match (a, b) {
+                (END, _) => "at the beginning of a sentence".to_owned(),
+                (_, END) => "at the end of a sentence".to_owned(),
+                _ => format!("after '{}'", self.labels[a].name.escape_debug()),
+            },
+            count,
+            first: first.cloned(),
+        });
         let illegal = by_count(illegal.collect());
         let strays = self.misfits(&notation);
         let stray: u64 = strays.iter().map(|stray| stray.count).sum();
         Detected {
-            labeling: Labeling {
-                scheme: best.0,
-                strict: best.1 <= total / ONE_IN,
-                notation,
-            },
+            labeling: Labeling { scheme: best.0, strict: best.1 <= total / ONE_IN, notation },
             has_spans: total > stray,
             labels: self.labels.len() - 1,
             strays,
@@ -280,9 +254,7 @@ impl SchemeDetector {
 
     /// The labels that were observed but the one outside.
     fn inside<'a>(&'a self, outside: &'a str) -> impl Iterator<Item = &'a SeenLabel> {
-        self.labels[1..]
-            .iter()
-            .filter(move |label| label.name != outside)
+        self.labels[1..].iter().filter(move |label| label.name != outside)
     }
 
     /// The number of labels of tokens in spans.
@@ -381,9 +353,7 @@ impl SchemeDetector {
                 false => illegal += pair.count,
             }
         }
-        let mut labels = self.labels[1..]
-            .iter()
-            .map(|label| notation.read(&label.name));
+        let mut labels = self.labels[1..].iter().map(|label| notation.read(&label.name));
         legal > 0
             && illegal <= (legal + illegal) / ONE_IN
             && labels.any(|chunk| chunk.is_some_and(|chunk| chunk.tag == "B"))
@@ -398,9 +368,7 @@ impl SchemeDetector {
     /// The number of labels with a tag and a type.
     fn typed(&self, notation: &Notation) -> u64 {
         let has_type = |label: &SeenLabel| {
-            notation
-                .read(&label.name)
-                .is_some_and(|chunk| !chunk.kind.is_empty())
+            notation.read(&label.name).is_some_and(|chunk| !chunk.kind.is_empty())
         };
         let typed = self.labels[1..].iter().filter(|label| has_type(label));
         typed.map(|label| label.count).sum()
@@ -419,9 +387,7 @@ impl SchemeDetector {
     /// The schemes that have the tags of all labels.
     fn schemes(&self, notation: &Notation) -> &'static [Scheme] {
         let labels = self.labels[1..].iter();
-        let mut tags = labels
-            .filter_map(|label| notation.read(&label.name))
-            .map(|chunk| chunk.tag);
+        let mut tags = labels.filter_map(|label| notation.read(&label.name)).map(|chunk| chunk.tag);
         let has = |wanted: &[&str]| tags.clone().any(|tag| wanted.contains(&tag));
         match (has(&["E", "S"]), has(&["B"])) {
             _ if notation.place == TagPlace::First => &[Scheme::Iob2],
@@ -440,10 +406,7 @@ impl SchemeDetector {
         scheme: Scheme,
         notation: &Notation,
     ) -> impl Iterator<Item = ((usize, usize), u64, Option<&Place>)> {
-        let labeling = Labeling {
-            notation: notation.clone(),
-            ..Labeling::from(scheme)
-        };
+        let labeling = Labeling { notation: notation.clone(), ..Labeling::from(scheme) };
         let pairs = self.pairs.iter();
         let pairs = pairs.map(|(&pair, seen)| (pair, seen.count, seen.first.as_ref()));
         pairs.filter(move |((a, b), ..)| {
@@ -462,13 +425,9 @@ impl SchemeDetector {
         let continued = self.pairs.iter().filter(|&(&(a, b), _)| a == b && b != END);
         let continued = continued.filter(|((_, b), _)| self.labels[*b].name != outside);
         let continued: u64 = continued.map(|(_, pair)| pair.count).sum();
-        let outsides = self
-            .ids
-            .get(&*outside)
-            .map_or(0, |&id| self.labels[id].count);
-        let has_tag = self
-            .inside(&outside)
-            .any(|label| Notation::CANONICAL.read(&label.name).is_some());
+        let outsides = self.ids.get(&*outside).map_or(0, |&id| self.labels[id].count);
+        let has_tag =
+            self.inside(&outside).any(|label| Notation::CANONICAL.read(&label.name).is_some());
         let is_certain = outside == "O" || self.outside.is_some();
         let are_types = match self.choice {
             _ if has_tag => false,
@@ -481,10 +440,7 @@ impl SchemeDetector {
             }
         };
         let notation = match are_types {
-            true => Notation {
-                outside,
-                ..Notation::CANONICAL
-            },
+            true => Notation { outside, ..Notation::CANONICAL },
             false => Notation::CANONICAL,
         };
         let suspicious = with_tags.filter(|notation| {
@@ -496,10 +452,7 @@ impl SchemeDetector {
             false => Scheme::Raw,
         };
         Detected {
-            labeling: Labeling {
-                notation,
-                ..Labeling::from(scheme)
-            },
+            labeling: Labeling { notation, ..Labeling::from(scheme) },
             has_spans: are_types,
             labels: self.labels.len() - 1,
             strays: suspicious.map_or_else(Vec::new, |notation| self.misfits(&notation)),
@@ -594,11 +547,7 @@ mod tests {
             ("I_A I_A O I_B", "IO written I_X"),
             ("B-NP-SBJ I-NP-SBJ O", "IOB2"),
         ] {
-            assert_eq!(
-                detected(&[sentences]).labeling.to_string(),
-                expected,
-                "{sentences}"
-            );
+            assert_eq!(detected(&[sentences]).labeling.to_string(), expected, "{sentences}");
         }
     }
 

@@ -28,11 +28,7 @@ pub struct SpanPosition {
 impl SpanPosition {
     /// The tag of the token.
     pub fn tag(self, scheme: Scheme) -> &'static str {
-        let Self {
-            first,
-            last,
-            follows,
-        } = self;
+        let Self { first, last, follows } = self;
         match scheme {
             Scheme::Raw | Scheme::Io | Scheme::Plain => "I",
             Scheme::Iob1 if first && follows => "B",
@@ -77,17 +73,12 @@ mod tests {
 
     fn read(labels: &str) -> Vec<(usize, usize, String)> {
         let labels: Vec<&str> = labels.split_whitespace().collect();
-        spans(&labels)
-            .into_iter()
-            .map(|s| (s.start, s.end, s.kind.to_owned()))
-            .collect()
+        spans(&labels).into_iter().map(|s| (s.start, s.end, s.kind.to_owned())).collect()
     }
 
     fn expect(labels: &str, expected: &[(usize, usize, &str)]) {
-        let expected: Vec<_> = expected
-            .iter()
-            .map(|&(start, end, kind)| (start, end, kind.to_owned()))
-            .collect();
+        let expected: Vec<_> =
+            expected.iter().map(|&(start, end, kind)| (start, end, kind.to_owned())).collect();
         assert_eq!(read(labels), expected, "{labels}");
     }
 

@@ -9,19 +9,13 @@ use std::path::{Path, PathBuf};
 /// It is the least of the free memory of the machine, the rest of the limits of the control groups
 /// (version 1 or 2) of containers and batch systems, and the rest of `ulimit -v`.
 pub fn available_memory() -> Option<u64> {
-    System {
-        root: Path::new("/"),
-    }
-    .available()
+    System { root: Path::new("/") }.available()
 }
 
 /// Returns what is left of the limit on the address space (`ulimit -v`), in bytes; `None` without
 /// such a limit.
 pub fn available_address_space() -> Option<u64> {
-    System {
-        root: Path::new("/"),
-    }
-    .address_space()
+    System { root: Path::new("/") }.address_space()
 }
 
 /// The pseudo-files of Linux.
@@ -32,10 +26,7 @@ struct System<'a> {
 impl System<'_> {
     fn available(&self) -> Option<u64> {
         let machine = self.field("proc/meminfo", "MemAvailable:");
-        [machine, self.control_groups(), self.address_space()]
-            .into_iter()
-            .flatten()
-            .min()
+        [machine, self.control_groups(), self.address_space()].into_iter().flatten().min()
     }
 
     fn read(&self, path: impl AsRef<Path>) -> Option<String> {
@@ -53,9 +44,7 @@ impl System<'_> {
     /// What is left of the limit on the address space (`ulimit -v`).
     fn address_space(&self) -> Option<u64> {
         let text = self.read("proc/self/limits")?;
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix("Max address space"))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
         let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
         let used = self.field("proc/self/status", "VmSize:")?;
         Some(limit.saturating_sub(used))
@@ -140,10 +129,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        System {
-            root: directory.path(),
-        }
-        .available()
+        System { root: directory.path() }.available()
     }
 
     #[test]
@@ -164,10 +150,7 @@ mod tests {
             ("sys/fs/cgroup/job/memory.current", "1000000\n"),
         ];
         assert_eq!(available(&files), Some(4_000_000));
-        files.push((
-            "sys/fs/cgroup/job/memory.stat",
-            "anon 1\ninactive_file 600000\n",
-        ));
+        files.push(("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 600000\n"));
         assert_eq!(available(&files), Some(4_600_000));
         files.push(("sys/fs/cgroup/job/step/memory.max", "30\n"));
         assert_eq!(available(&files), Some(20));
@@ -177,16 +160,10 @@ mod tests {
     fn a_control_group_of_version_1_limits_it_even_if_its_path_is_the_hosts() {
         let files = [
             ("proc/meminfo", MEMINFO),
-            (
-                "proc/self/cgroup",
-                "5:devices:/\n4:memory:/docker/ab:c\n0::/\n",
-            ),
+            ("proc/self/cgroup", "5:devices:/\n4:memory:/docker/ab:c\n0::/\n"),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "3000000\n"),
             ("sys/fs/cgroup/memory/memory.usage_in_bytes", "2000000\n"),
-            (
-                "sys/fs/cgroup/memory/memory.stat",
-                "inactive_file 1\ntotal_inactive_file 500000\n",
-            ),
+            ("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 500000\n"),
         ];
         assert_eq!(available(&files), Some(1_500_000));
     }

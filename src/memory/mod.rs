@@ -57,11 +57,7 @@ impl MemoryLimit {
         if needed <= limit {
             return Ok(());
         }
-        Err(OverLimit {
-            needed,
-            limit,
-            is_default: self == Self::Available,
-        })
+        Err(OverLimit { needed, limit, is_default: self == Self::Available })
     }
 }
 
@@ -84,11 +80,7 @@ impl fmt::Display for OverLimit {
             "about {} of memory needed; the limit is {}{}",
             megabytes(needed),
             megabytes(limit),
-            if self.is_default {
-                ", most of the available memory"
-            } else {
-                ""
-            }
+            if self.is_default { ", most of the available memory" } else { "" }
         )
     }
 }
@@ -134,11 +126,7 @@ mod tests {
         assert!(limit.bytes(0) < available && limit.bytes(0) > 0);
         assert!(limit.bytes(1 << 50) >= 1 << 50);
         let error = limit.check(u64::MAX, 0).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .ends_with(", most of the available memory")
-        );
+        assert!(error.to_string().ends_with(", most of the available memory"));
     }
 
     #[test]

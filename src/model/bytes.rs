@@ -16,9 +16,7 @@ const CACHE_LINE: usize = 64;
 
 /// Computes the checksums of the blocks of `data`.
 pub(super) fn block_sums(data: &[u8]) -> Vec<u8> {
-    data.chunks(BLOCK)
-        .flat_map(|block| xxh3_64(block).to_le_bytes())
-        .collect()
+    data.chunks(BLOCK).flat_map(|block| xxh3_64(block).to_le_bytes()).collect()
 }
 
 /// Returns the number of bytes of the checksums of so many bytes.
@@ -85,13 +83,7 @@ impl Bytes {
 
     /// Like [`Bytes::new`].
     pub fn from_contents(contents: Contents, path: &Path) -> Self {
-        Self {
-            contents,
-            path: path.to_owned(),
-            sums: 0..0,
-            data: 0,
-            verified: Vec::new(),
-        }
+        Self { contents, path: path.to_owned(), sums: 0..0, data: 0, verified: Vec::new() }
     }
 
     /// Sets the range of the checksums, which the blocks follow.
@@ -106,18 +98,13 @@ impl Bytes {
         }
         self.data = sums.end;
         self.sums = sums;
-        self.verified = (0..length.div_ceil(BLOCK))
-            .map(|_| AtomicBool::new(false))
-            .collect();
+        self.verified = (0..length.div_ceil(BLOCK)).map(|_| AtomicBool::new(false)).collect();
         Ok(())
     }
 
     /// Returns a part of the bytes as a file of its own. Both share the memory.
     pub fn part(&mut self, range: Range<usize>) -> Self {
-        let whole = Arc::new(std::mem::replace(
-            &mut self.contents,
-            Contents::Vector(Vec::new()),
-        ));
+        let whole = Arc::new(std::mem::replace(&mut self.contents, Contents::Vector(Vec::new())));
         self.contents = Contents::Part(Arc::clone(&whole), 0..whole.len());
         Self::from_contents(Contents::Part(whole, range), &self.path)
     }
@@ -212,17 +199,11 @@ impl Bytes {
 /// Returns the error for a damaged file.
 #[cold]
 pub(super) fn damaged(path: &Path, what: &str) -> Error {
-    Error::model(
-        path,
-        format!("the model is damaged: {what}; retrain it or restore a copy"),
-    )
+    Error::model(path, format!("the model is damaged: {what}; retrain it or restore a copy"))
 }
 
 /// Returns the error for a file of another length than its preamble says.
 #[cold]
 pub(super) fn wrong_length(path: &Path, found: u64, declared: u64) -> Error {
-    damaged(
-        path,
-        &format!("it has {found} bytes; according to its preamble, {declared}"),
-    )
+    damaged(path, &format!("it has {found} bytes; according to its preamble, {declared}"))
 }

@@ -72,11 +72,8 @@ impl Model {
         let header = Header::decode(header).map_err(|what| bytes.damaged(&what))?;
         check_label_memory(header.labels.len().pow(2), bytes.path())?;
         let table = |kind: AttributeKind| {
-            let format = TableFormat {
-                precision: header.precision,
-                kind,
-                labels: header.labels.len(),
-            };
+            let format =
+                TableFormat { precision: header.precision, kind, labels: header.labels.len() };
             let of_table = std::array::from_fn(|i| sections[2 + 4 * kind as usize + i].clone());
             let table = Table::new(&header.tables[kind as usize], format, of_table);
             table.map_err(|what| bytes.damaged(&what))
@@ -96,13 +93,7 @@ impl Model {
             check_label_memory(label_pairs.iter().sum(), bytes.path())?;
             first_pass = Some(Arc::new(first));
         }
-        Ok(Self {
-            bytes,
-            sections,
-            header,
-            tables,
-            first_pass,
-        })
+        Ok(Self { bytes, sections, header, tables, first_pass })
     }
 
     /// Combines the models of two passes in one file, whose header is that of the second.
@@ -132,9 +123,7 @@ impl Model {
         let sections = self.sections.iter().enumerate();
         let sections = sections.filter(|(i, _)| *i != 1);
         let bytes = self.bytes.all();
-        sections
-            .map(|(_, section)| &bytes[section.clone()])
-            .collect()
+        sections.map(|(_, section)| &bytes[section.clone()]).collect()
     }
 
     /// Returns the model of the first pass, whose predictions the template of this one reads.

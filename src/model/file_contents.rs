@@ -64,9 +64,7 @@ fn read_file(path: &Path, file: &mut InputFile, length: usize) -> Result<Content
             "the file changed while it was read; try again, and replace models by renaming (mv)",
         ));
     }
-    Ok(Contents::Anonymous(
-        memory.make_read_only().map_err(failed)?,
-    ))
+    Ok(Contents::Anonymous(memory.make_read_only().map_err(failed)?))
 }
 
 /// Reads a pipe or device. Memory grows with what is read, whatever the declared length.
@@ -184,10 +182,7 @@ pub(super) fn assemble<S: AsRef<[u8]>>(magic: &Magic, header: &[u8], sections: V
     let mut file = Vec::with_capacity(data_at + length);
     file.extend_from_slice(magic);
     let lengths = [&[header.len(), sums_length(length)], &lengths[..]].concat();
-    for number in [FORMAT_VERSION]
-        .into_iter()
-        .chain(lengths.into_iter().map(|n| n as u64))
-    {
+    for number in [FORMAT_VERSION].into_iter().chain(lengths.into_iter().map(|n| n as u64)) {
         file.extend_from_slice(&number.to_le_bytes());
     }
     file.resize(PREAMBLE, 0);

@@ -218,9 +218,7 @@ impl Header {
             0x10_0000..0x100_0000 => Self::decode_within::<0x800_0000>,
             0x100_0000..=MAX_BYTES => Self::decode_within::<0x8000_0000>,
             length => {
-                return Err(format!(
-                    "the header has {length} bytes; at most {MAX_BYTES}"
-                ));
+                return Err(format!("the header has {length} bytes; at most {MAX_BYTES}"));
             }
         };
         let (mut header, read) =
@@ -248,26 +246,21 @@ impl Header {
             return Err("the model has no labels".to_owned());
         }
         if k > MAX_LABELS {
-            return Err(format!(
-                "the model has {k} labels; at most {MAX_LABELS} can be trained"
-            ));
+            return Err(format!("the model has {k} labels; at most {MAX_LABELS} can be trained"));
         }
         let transitions = weights.transitions.len();
         if (transitions != k * k && transitions != 0)
             || (weights.start.len(), weights.end.len()) != (k, k)
         {
             return Err(
-                "the number of transition or boundary weights does not match the labels".to_owned(),
+                "the number of transition or boundary weights does not match the labels".to_owned()
             );
         }
         let values = [&weights.transitions, &weights.start, &weights.end];
         if values.iter().any(|v| v.iter().any(|w| !w.is_finite())) {
             return Err("a transition or boundary weight is not a number".to_owned());
         }
-        if self
-            .label_column
-            .is_some_and(|c| c as usize >= self.columns.len())
-        {
+        if self.label_column.is_some_and(|c| c as usize >= self.columns.len()) {
             return Err("the label column does not exist".to_owned());
         }
         if self.label_key.is_some() && (self.label_column.is_some() || self.joined.is_some()) {

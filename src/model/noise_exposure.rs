@@ -21,11 +21,7 @@ pub struct NoiseExposure {
 impl NoiseExposure {
     /// Returns how much noise the weights of iteration `kept` have seen.
     pub fn new(kind: String, kept: usize, warm_up: usize) -> Self {
-        Self {
-            kind,
-            iterations: kept.saturating_sub(warm_up),
-            warm_up,
-        }
+        Self { kind, iterations: kept.saturating_sub(warm_up), warm_up }
     }
 
     /// Returns whether the weights have seen any noise.

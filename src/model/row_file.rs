@@ -68,12 +68,7 @@ impl RowFile {
         let mut seeds = (0..).filter_map(|seed| Some((seed, builder.slots(seed)?)));
         let (seed, slots) = seeds.next().expect("there is no last seed");
         let table = builder.info(seed)?;
-        let header = serde_json::to_vec(&RowHeader {
-            columns,
-            precision,
-            table,
-            content: header,
-        });
+        let header = serde_json::to_vec(&RowHeader { columns, precision, table, content: header });
         let header = header.map_err(|e| Error::parameter(format!("cannot write a header: {e}")))?;
         let mut sections = Vec::from(builder.into_sections(slots));
         sections.resize(SECTIONS - 2, Vec::new());
@@ -118,12 +113,7 @@ impl RowFile {
         let table = Table::new(&header.table, format, sections);
         let table = table.map_err(|what| bytes.damaged(&what))?;
         bytes.set_blocks(sums)?;
-        let file = Self {
-            bytes,
-            columns: header.columns,
-            precision: header.precision,
-            table,
-        };
+        let file = Self { bytes, columns: header.columns, precision: header.precision, table };
         Ok((file, header.content))
     }
 
@@ -153,9 +143,7 @@ impl RowFile {
     ///
     /// [`Error::Model`] if a block does not match its checksum.
     pub fn verify(&self) -> Result<()> {
-        self.bytes
-            .get(self.table.slots_and_weights().start..self.bytes.len())
-            .map(drop)
+        self.bytes.get(self.table.slots_and_weights().start..self.bytes.len()).map(drop)
     }
 
     /// Returns the number of columns.
@@ -201,10 +189,7 @@ impl RowFile {
             let mut row = Vec::new();
             weights.for_each(|column, weight| row.push((column as u32, weight)));
             row.retain(|&(_, weight)| weight != 0.0);
-            match row
-                .iter()
-                .all(|&(column, _)| (column as usize) < self.columns)
-            {
+            match row.iter().all(|&(column, _)| (column as usize) < self.columns) {
                 true => Ok((name, row)),
                 false => Err(self.bytes.weight_without_label()),
             }
@@ -212,10 +197,8 @@ impl RowFile {
     }
 
     fn row(&self, name: &[u8]) -> Result<Option<AttributeWeights<'_>>> {
-        let location = (self.table).find(
-            &self.bytes,
-            key(self.table.fingerprinter().fingerprint(name)),
-        )?;
+        let location =
+            (self.table).find(&self.bytes, key(self.table.fingerprinter().fingerprint(name)))?;
         let at = |location| self.table.weights_at(&self.bytes, location);
         location.map(at).transpose()
     }
@@ -259,9 +242,7 @@ mod tests {
     fn files_of_another_kind_and_damaged_ones_are_errors() {
         let error = |bytes: Vec<u8>, magic: &Magic| {
             let file = RowFile::from_bytes::<String>(bytes, magic);
-            file.and_then(|(file, _)| file.verify())
-                .unwrap_err()
-                .to_string()
+            file.and_then(|(file, _)| file.verify()).unwrap_err().to_string()
         };
         let message = error(encoded(), b"DROPABC\n");
         let expected = "a file of another kind (it begins with DROPXYZ, not DROPABC)";

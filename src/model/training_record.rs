@@ -168,14 +168,8 @@ mod tests {
         assert_eq!(record.warning_of_noise().unwrap(), warning);
         assert_eq!(record.noisy_iterations(), Some(0));
         record.noise = noise(25);
-        assert_eq!(
-            (record.warning_of_noise(), record.noisy_iterations()),
-            (None, Some(5))
-        );
+        assert_eq!((record.warning_of_noise(), record.noisy_iterations()), (None, Some(5)));
         record.noise = None;
-        assert_eq!(
-            (record.warning_of_noise(), record.noisy_iterations()),
-            (None, None)
-        );
+        assert_eq!((record.warning_of_noise(), record.noisy_iterations()), (None, None));
     }
 }

@@ -99,13 +99,12 @@ impl Model {
         };
         let mut weights = Vec::new();
         let mut exists = true;
-        self.weights_at(kind, location)?
-            .for_each(|position, weight| {
-                exists &= position < scores;
-                if weight != 0.0 {
-                    weights.push((target(position), weight));
-                }
-            });
+        self.weights_at(kind, location)?.for_each(|position, weight| {
+            exists &= position < scores;
+            if weight != 0.0 {
+                weights.push((target(position), weight));
+            }
+        });
         if !exists {
             return Err(self.weight_without_label());
         }
@@ -138,10 +137,7 @@ impl Model {
     /// a weight is too large for the precision.
     pub fn with_precision(&self, precision: Precision) -> Result<Self> {
         self.converted(&|pass| {
-            let header = Header {
-                precision,
-                ..pass.header().clone()
-            };
+            let header = Header { precision, ..pass.header().clone() };
             Self::from_weight_results(header, pass.node_weights(), pass.edge_weights())
         })
     }
@@ -273,10 +269,7 @@ mod tests {
 
     fn header(precision: Precision) -> Header {
         let labels = LabelSet::try_from(["O", "B-X", "I-X"].map(str::to_owned).to_vec());
-        Header {
-            precision,
-            ..Header::new(labels.unwrap())
-        }
+        Header { precision, ..Header::new(labels.unwrap()) }
     }
 
     fn label(i: u16) -> LabelId {
@@ -323,14 +316,8 @@ mod tests {
 
         let large = [("a", vec![(label(0), 1e300)])];
         let model = Model::from_weights(header(Precision::F64), large, edges()).unwrap();
-        let error = model
-            .with_precision(Precision::F32)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("attribute 'a' has the weight 1e300"),
-            "{error}"
-        );
+        let error = model.with_precision(Precision::F32).unwrap_err().to_string();
+        assert!(error.starts_with("attribute 'a' has the weight 1e300"), "{error}");
     }
 
     #[test]
@@ -356,10 +343,9 @@ mod tests {
         );
         assert!(fault("b", &[(1, f64::NAN)]).starts_with("attribute 'b' has the weight NaN"));
         assert!(fault("b", &[(1, 1e300)]).starts_with("attribute 'b' has the weight 1e300"));
-        for (precision, largest, too_large) in [
-            (Precision::F16, 65519.0, 65520.0),
-            (Precision::I8, 4e40, 5e40),
-        ] {
+        for (precision, largest, too_large) in
+            [(Precision::F16, 65519.0, 65520.0), (Precision::I8, 4e40, 5e40)]
+        {
             let of = |weight: f64| {
                 let nodes = [("a", vec![(label(0), weight), (label(1), -1.0)])];
                 let edges: [EdgeWeights<&str>; 0] = [];

@@ -53,10 +53,7 @@ pub struct Adjoint {
 impl Adjoint {
     /// Creates the engine that leaves out the indirect part, for noise that is reweighted.
     pub fn direct() -> Self {
-        Self {
-            part: Part::Direct,
-            ..Self::default()
-        }
+        Self { part: Part::Direct, ..Self::default() }
     }
 }
 

@@ -154,14 +154,7 @@ mod tests {
 
     #[test]
     fn a_window_without_a_number_is_rejected() {
-        for name in [
-            "window",
-            "window=",
-            "window=-1",
-            "window=1.5",
-            "window 3",
-            "windows=3",
-        ] {
+        for name in ["window", "window=", "window=-1", "window=1.5", "window 3", "windows=3"] {
             let error = name.parse::<Engine>().unwrap_err().to_string();
             let expected = "expected window=R with a whole number R, for example window=2";
             assert_eq!(error, format!("gradient '{name}'; {expected}"));

@@ -127,11 +127,9 @@ impl ActiveFeatures {
         self.collapsed.resize(tokens, None);
         for t in first..tokens {
             let entries = rows.row(t).iter();
-            self.sorted
-                .extend(entries.map(|&(column, value)| (column, t, value)));
+            self.sorted.extend(entries.map(|&(column, value)| (column, t, value)));
         }
-        self.sorted
-            .sort_unstable_by_key(|&(column, t, _)| (column, t));
+        self.sorted.sort_unstable_by_key(|&(column, t, _)| (column, t));
         for occurrences in self.sorted.chunk_by(|x, y| x.0 == y.0) {
             let member = match occurrences {
                 &[(_, t, value)] if collapse => {
@@ -145,8 +143,7 @@ impl ActiveFeatures {
                 _ => {
                     let feature = self.count;
                     let entries = occurrences.iter();
-                    self.entries
-                        .extend(entries.map(|&(_, t, value)| (t, feature, value)));
+                    self.entries.extend(entries.map(|&(_, t, value)| (t, feature, value)));
                     self.count += 1;
                     (feature, 1.0)
                 }
@@ -159,8 +156,7 @@ impl ActiveFeatures {
 
     /// Sorts the entries by token and sets their ends.
     fn index_by_token(&mut self, tokens: usize) {
-        self.entries
-            .sort_unstable_by_key(|&(t, feature, _)| (t, feature));
+        self.entries.sort_unstable_by_key(|&(t, feature, _)| (t, feature));
         self.ends.clear();
         let mut end = 0;
         for t in 0..tokens {
@@ -183,16 +179,7 @@ mod tests {
 
     const ROWS: AttributeRows<'_> = AttributeRows {
         ends: &[3, 4, 8],
-        entries: &[
-            (7, 1.0),
-            (2, 0.5),
-            (4, 1.0),
-            (4, 2.0),
-            (1, 1.0),
-            (9, -3.0),
-            (8, 1.0),
-            (8, 1.0),
-        ],
+        entries: &[(7, 1.0), (2, 0.5), (4, 1.0), (4, 2.0), (1, 1.0), (9, -3.0), (8, 1.0), (8, 1.0)],
     };
 
     fn active(collapse: bool) -> ActiveFeatures {
@@ -209,16 +196,10 @@ mod tests {
     fn attributes_that_fire_once_at_the_same_token_are_one_feature() {
         let active = active(true);
         assert_eq!(active.columns, [1, 2, 4, 7, 8, 9]);
-        assert_eq!(
-            active.members,
-            [(0, 1.0), (1, 0.5), (2, 1.0), (1, 1.0), (3, 1.0), (0, -3.0)]
-        );
+        assert_eq!(active.members, [(0, 1.0), (1, 0.5), (2, 1.0), (1, 1.0), (3, 1.0), (0, -3.0)]);
         assert_eq!(active.count, 4);
-        let expected: [&[_]; 3] = [
-            &[(1, 1.0), (2, 1.0)],
-            &[(2, 2.0)],
-            &[(0, 1.0), (3, 1.0), (3, 1.0)],
-        ];
+        let expected: [&[_]; 3] =
+            [&[(1, 1.0), (2, 1.0)], &[(2, 2.0)], &[(0, 1.0), (3, 1.0), (3, 1.0)]];
         assert_eq!(features(&active), expected);
     }
 
@@ -234,17 +215,10 @@ mod tests {
     #[test]
     fn sentences_are_counted_before_and_after_collapsing() {
         let mut counts = ActiveCounts::default();
-        let sentence = Features {
-            node: ROWS,
-            edge: ROWS,
-        };
+        let sentence = Features { node: ROWS, edge: ROWS };
         counts.add(sentence, 3);
         // Edge attributes of the first token do not count: 7 and 2 go, 4 fires once.
-        let expected = ActiveCounts {
-            tokens: 3,
-            attributes: 6 + 4,
-            collapsed: 4 + 3,
-        };
+        let expected = ActiveCounts { tokens: 3, attributes: 6 + 4, collapsed: 4 + 3 };
         assert_eq!(counts, expected);
         counts.add(Features::default(), 2);
         assert_eq!((counts.tokens, counts.attributes), (5, 10));

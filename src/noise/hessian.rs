@@ -58,9 +58,7 @@ impl HessianProduct {
             return;
         }
         let (edges, messages) = (&mut self.edges, &mut self.messages);
-        messages
-            .first(tokens)
-            .copy_from_slice(&direction.node[..stride]);
+        messages.first(tokens).copy_from_slice(&direction.node[..stride]);
         for t in 1..tokens {
             edges.set_direction(transitions, lattice, direction, t);
             messages.forward(edges, t);

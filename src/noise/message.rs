@@ -50,10 +50,7 @@ pub struct Message {
 impl Message {
     /// Creates the engine, with or without collapsing.
     pub fn new(collapse: bool) -> Self {
-        Self {
-            collapse,
-            ..Self::default()
-        }
+        Self { collapse, ..Self::default() }
     }
 }
 
@@ -204,14 +201,7 @@ impl Message {
                 if p != 0.0 {
                     add_scaled(next, p, message);
                     let edge = &mut next[nodes..];
-                    add_pair(
-                        edge,
-                        &self.edge,
-                        t,
-                        self.conditional.len(),
-                        a * stride + b,
-                        p,
-                    );
+                    add_pair(edge, &self.edge, t, self.conditional.len(), a * stride + b, p);
                 }
             }
             add_label(next, &self.node, t, stride, b, 1.0);
@@ -229,15 +219,11 @@ impl Message {
             for (message, m) in self.messages.chunks_exact(size).zip(&self.row) {
                 add_scaled(&mut self.gradient, *m, message);
             }
-            self.edges
-                .conditionals_given_previous(&mut self.conditional);
+            self.edges.conditionals_given_previous(&mut self.conditional);
             self.step_backward(t);
         }
         node_weights(sentence, 0, &mut self.row);
-        let first = self
-            .row
-            .iter()
-            .zip(&sentence.lattice.node_marginals()[..stride]);
+        let first = self.row.iter().zip(&sentence.lattice.node_marginals()[..stride]);
         for (message, (w, p)) in self.messages.chunks_exact(size).zip(first) {
             add_scaled(&mut self.gradient, p * w, message);
         }
@@ -254,14 +240,7 @@ impl Message {
                     add_scaled(next, p, message);
                     add_label(next, &self.node, t, stride, b, p);
                     let edge = &mut next[nodes..];
-                    add_pair(
-                        edge,
-                        &self.edge,
-                        t,
-                        self.conditional.len(),
-                        a * stride + b,
-                        p,
-                    );
+                    add_pair(edge, &self.edge, t, self.conditional.len(), a * stride + b, p);
                 }
             }
         }

@@ -95,14 +95,7 @@ impl PairKernel {
         part: Part,
         out: &mut Derivatives<'_>,
     ) -> f64 {
-        simd::dispatch(Passes {
-            kernel: self,
-            context,
-            pairs,
-            sentence,
-            part,
-            out,
-        })
+        simd::dispatch(Passes { kernel: self, context, pairs, sentence, part, out })
     }
 
     /// Adds the derivatives with respect to transitions, `[P]`.
@@ -203,10 +196,7 @@ impl Totals {
             }
             lane_sum(row)
         };
-        Self {
-            messages: kappa * sum(0),
-            squares: kappa * kappa * sum(2),
-        }
+        Self { messages: kappa * sum(0), squares: kappa * kappa * sum(2) }
     }
 
     /// Returns Σ factors·(e, ½eτ, e², e²τ) over the labels that are paired with `label`.
@@ -398,11 +388,7 @@ impl PairKernel {
         }
         self.pending += 1;
         if self.pending == GROUP {
-            let part = if has_messages {
-                Part::Whole
-            } else {
-                Part::Direct
-            };
+            let part = if has_messages { Part::Whole } else { Part::Direct };
             self.add_pending(pairs, part);
         }
     }

@@ -87,11 +87,7 @@ impl EdgeMatrices {
     pub fn begin(&mut self, context: ChainContext<'_>) {
         if context.transitions.order() == Order::One {
             let numbers = context.transitions.pair_numbers();
-            assert_eq!(
-                context.variance.len(),
-                numbers,
-                "variances are [K][S] or [P]"
-            );
+            assert_eq!(context.variance.len(), numbers, "variances are [K][S] or [P]");
         }
         self.reset();
         if context.transitions.pairs().is_none() {
@@ -107,9 +103,7 @@ impl EdgeMatrices {
         t: usize,
     ) {
         let stride = context.transitions.stride();
-        sentence
-            .lattice
-            .edge_marginals(context.transitions, t, &mut self.marginals);
+        sentence.lattice.edge_marginals(context.transitions, t, &mut self.marginals);
         let node = &sentence.node_variance[t * stride..][..stride];
         let rows = self.variance.chunks_exact_mut(stride);
         match context.transitions.pairs() {
@@ -282,10 +276,8 @@ impl EdgeMatrices {
         if transitions.order() == Order::Zero {
             return;
         }
-        let sums = [
-            (&mut *out.scores, &self.score_sums),
-            (&mut *out.variance, &self.variance_sums),
-        ];
+        let sums =
+            [(&mut *out.scores, &self.score_sums), (&mut *out.variance, &self.variance_sums)];
         for (out, sums) in sums {
             match transitions.pairs() {
                 None => add(out, sums),
@@ -409,11 +401,7 @@ pub(super) fn add_node_covariance(
 /// Returns `numerator` / `probability`, a conditional expectation; 0 if the condition has no
 /// probability and thus does not contribute to anything.
 fn conditional(numerator: f64, probability: f64) -> f64 {
-    if probability < f64::MIN_POSITIVE {
-        0.0
-    } else {
-        numerator / probability
-    }
+    if probability < f64::MIN_POSITIVE { 0.0 } else { numerator / probability }
 }
 
 /// The messages F and B of one sentence; a reusable workspace.

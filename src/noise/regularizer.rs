@@ -102,12 +102,8 @@ pub(super) fn checked_tokens(
 ) -> usize {
     let tokens = sentence.lattice.tokens();
     let rows = tokens * context.transitions.stride();
-    for array in [
-        sentence.node_variance,
-        sentence.linear(),
-        out.scores.nodes,
-        out.variances.nodes,
-    ] {
+    for array in [sentence.node_variance, sentence.linear(), out.scores.nodes, out.variances.nodes]
+    {
         assert_eq!(array.len(), rows, "node arrays are [T][S]");
     }
     if context.transitions.order() == Order::One {

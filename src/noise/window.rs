@@ -58,10 +58,7 @@ pub struct Window {
 impl Window {
     /// Creates the engine of radius r.
     pub fn new(radius: usize) -> Self {
-        Self {
-            radius,
-            ..Self::default()
-        }
+        Self { radius, ..Self::default() }
     }
 }
 
@@ -119,8 +116,7 @@ impl Window {
                 if source < t {
                     self.edges.expect_given_label(x, 0.0, &mut self.row);
                 } else if t > 0 {
-                    self.edges
-                        .expect_given_label(&self.zeros, 1.0, &mut self.row);
+                    self.edges.expect_given_label(&self.zeros, 1.0, &mut self.row);
                 } else {
                     node_weights(sentence, 0, &mut self.row);
                 }
@@ -147,8 +143,7 @@ impl Window {
                 if source > t {
                     self.edges.expect_given_previous(x, 0.0, &mut self.row);
                 } else {
-                    self.edges
-                        .expect_given_previous(&self.zeros, 1.0, &mut self.row);
+                    self.edges.expect_given_previous(&self.zeros, 1.0, &mut self.row);
                 }
                 x.copy_from_slice(&self.row);
                 add(&mut self.backward[(t - 1) * stride..][..stride], x);
@@ -184,8 +179,7 @@ impl Window {
             let before = &mut self.forward[(t - 1) * stride..][..stride];
             before.iter_mut().for_each(|x| *x -= mean);
             let after = &self.backward[t * stride..][..stride];
-            self.edges
-                .add_edge_covariance(before, after, weight, t, &mut out.scores);
+            self.edges.add_edge_covariance(before, after, weight, t, &mut out.scores);
         }
         value
     }

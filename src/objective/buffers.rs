@@ -34,10 +34,7 @@ impl BlockArrays {
 
     /// Returns the arrays as those of one sentence.
     pub fn arrays(&mut self) -> ScoreArrays<'_> {
-        ScoreArrays {
-            nodes: &mut self.nodes,
-            edges: &mut self.edges,
-        }
+        ScoreArrays { nodes: &mut self.nodes, edges: &mut self.edges }
     }
 
     pub(super) fn clear(&mut self) {

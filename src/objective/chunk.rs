@@ -114,11 +114,7 @@ impl ChunkWorker {
         let term = context.noise.map(|noise| noise.term);
         let noise_weight = weight * context.noise_factors[usize::from(is_unlabeled)];
         let task = SentenceTask {
-            target: if context.is_noise_alone {
-                Target::Unlabeled
-            } else {
-                target
-            },
+            target: if context.is_noise_alone { Target::Unlabeled } else { target },
             weight,
             noise_weight,
             attributes: self.attributes.fill_for(term, data, space, tokens.clone()),
@@ -174,10 +170,7 @@ impl ChunkWorker {
             let has_variances = context.is_proportional() && !is_shared;
             let variances = has_variances.then(|| {
                 self.variances[i].resize(scores.len(), 0.0);
-                Variances {
-                    values: &mut self.variances[i],
-                    rates: &context.rates[i],
-                }
+                Variances { values: &mut self.variances[i], rates: &context.rates[i] }
             });
             context.products[i].write(context.theta, tokens.clone(), scores, variances);
         }

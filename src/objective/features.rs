@@ -132,14 +132,8 @@ impl AttributeBuffer {
         let [node_ends, edge_ends] = &self.ends;
         let [node_entries, edge_entries] = &self.entries;
         let features = noise::Features {
-            node: AttributeRows {
-                ends: node_ends,
-                entries: node_entries,
-            },
-            edge: AttributeRows {
-                ends: edge_ends,
-                entries: edge_entries,
-            },
+            node: AttributeRows { ends: node_ends, entries: node_entries },
+            edge: AttributeRows { ends: edge_ends, entries: edge_entries },
         };
         SentenceAttributes { features, boundary }
     }

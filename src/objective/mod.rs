@@ -262,11 +262,7 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn inverse_curvature(&self) -> Option<Vec<f32>> {
-        Some(totals::inverse_curvature(
-            &self.totals,
-            &self.space,
-            &self.penalty,
-        ))
+        Some(totals::inverse_curvature(&self.totals, &self.space, &self.penalty))
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
@@ -279,11 +275,7 @@ impl Objective for PenalizedLikelihood {
         let reweighted = self.reweighting.as_ref();
         let noise = noise + reweighted.map_or(0.0, |r| r.add_gradient(theta, gradient));
         let l2 = self.penalty.add(theta, gradient);
-        let terms = Terms {
-            log_likelihood: -loss,
-            noise,
-            l2,
-        };
+        let terms = Terms { log_likelihood: -loss, noise, l2 };
         (loss + noise + l2, terms)
     }
 
@@ -322,11 +314,7 @@ struct Pass<'a> {
 impl<'a> Pass<'a> {
     /// The pass of an evaluation at θ.
     fn evaluation(theta: &'a [f64]) -> Self {
-        Self {
-            theta,
-            factors: theta,
-            is_noise_alone: false,
-        }
+        Self { theta, factors: theta, is_noise_alone: false }
     }
 }
 
@@ -349,8 +337,7 @@ impl PenalizedLikelihood {
         let (space, transitions) = (&self.space, &mut self.transitions);
         space.set_transitions(theta, &mut self.weights, transitions);
         if let Some(noise) = &self.noise {
-            self.variances
-                .set(noise, &self.rates, space, theta, transitions);
+            self.variances.set(noise, &self.rates, space, theta, transitions);
         }
     }
 
@@ -456,14 +443,10 @@ impl PenalizedLikelihood {
         let derivatives = scores.into_iter().zip(variances).map(<[_; 2]>::from);
         let work = workers.iter_mut().zip(&block.chunks).zip(derivatives);
         let work: Vec<_> = work.collect();
-        let context = Context {
-            is_noise_alone: pass.is_noise_alone,
-            ..self.context(pass.theta)
-        };
-        work.into_par_iter()
-            .for_each(|((worker, chunk), derivatives)| {
-                worker.run(context, chunk.clone(), derivatives);
-            });
+        let context = Context { is_noise_alone: pass.is_noise_alone, ..self.context(pass.theta) };
+        work.into_par_iter().for_each(|((worker, chunk), derivatives)| {
+            worker.run(context, chunk.clone(), derivatives);
+        });
     }
 
     /// Adds the contribution of a block to the gradient with respect to attribute weights;
@@ -485,10 +468,7 @@ impl PenalizedLikelihood {
             };
             self.transposes[0].add_shared_gradient(index, masks, derivatives, gradient);
         }
-        let arrays = [
-            (&scores.nodes, &variances.nodes),
-            (&scores.edges, &variances.edges),
-        ];
+        let arrays = [(&scores.nodes, &variances.nodes), (&scores.edges, &variances.edges)];
         for (i, (score_derivatives, variance_derivatives)) in arrays.into_iter().enumerate() {
             let is_shared = i == 0 && self.masks.is_some();
             let has_variances = self.has_proportional_noise() && !is_shared;
@@ -572,8 +552,7 @@ impl PenalizedLikelihood {
                 }
             }
         }
-        self.space
-            .add_label_gradient([&sums.pairs, &sums.first, &sums.last], gradient);
+        self.space.add_label_gradient([&sums.pairs, &sums.first, &sums.last], gradient);
     }
 
     /// With reweighted noise, recomputes the strengths of the penalty at θ if a round begins.
@@ -585,11 +564,7 @@ impl PenalizedLikelihood {
         self.set_weights(theta);
         // With factors ½, the derivatives 2ρ·½·(X∘²ᵀ·∂V) are the coefficients of θ∘² in R.
         let halves = vec![0.5; theta.len()];
-        let pass = Pass {
-            theta,
-            factors: &halves,
-            is_noise_alone: true,
-        };
+        let pass = Pass { theta, factors: &halves, is_noise_alone: true };
         let mut strengths = vec![0.0; theta.len()];
         self.sum_sentences(pass, &mut strengths);
         let label_halves = self.transitions.label_scores().map(|x| vec![0.5; x.len()]);
@@ -614,10 +589,7 @@ impl PenalizedLikelihood {
             space: &self.space,
             products: &self.products,
             theta,
-            chain: ChainParameters {
-                transitions: &self.transitions,
-                variances: &self.variances,
-            },
+            chain: ChainParameters { transitions: &self.transitions, variances: &self.variances },
             noise,
             rates: &self.rates,
             masks: self.masks.as_ref(),

@@ -96,7 +96,5 @@ fn sentences_of(ranks: &Ranks, data: &Dataset, space: &ParameterSpace) -> Vec<us
         let middle = (block.tokens.start + block.tokens.end) / 2;
         middle as u128 * ranks.size() as u128 / all == ranks.rank() as u128
     });
-    own.flat_map(|block| block.chunks.iter().cloned())
-        .flatten()
-        .collect()
+    own.flat_map(|block| block.chunks.iter().cloned()).flatten().collect()
 }

@@ -53,10 +53,7 @@ pub struct Penalty {
 
 impl From<f64> for Penalty {
     fn from(strength: f64) -> Self {
-        Self {
-            strength,
-            ..Self::default()
-        }
+        Self { strength, ..Self::default() }
     }
 }
 
@@ -200,10 +197,8 @@ impl Reweighting {
 
     /// Returns the current round.
     pub fn round(&self) -> Option<Round<'_>> {
-        (!self.strengths.is_empty()).then(|| Round {
-            first: self.first,
-            numbers: Cow::Borrowed(&self.strengths),
-        })
+        (!self.strengths.is_empty())
+            .then(|| Round { first: self.first, numbers: Cow::Borrowed(&self.strengths) })
     }
 
     /// Resumes in a round.
@@ -256,9 +251,7 @@ mod tests {
             Penalty::from(0.3),
             Penalty::from(0.3).with_strengths(strengths.clone()),
             Penalty::from(0.3).with_centers(centers.clone()),
-            Penalty::from(0.3)
-                .with_strengths(strengths.clone())
-                .with_centers(centers.clone()),
+            Penalty::from(0.3).with_strengths(strengths.clone()).with_centers(centers.clone()),
         ];
         for (case, penalty) in cases.iter().enumerate() {
             let (value, gradient) = evaluate(penalty, &theta);
@@ -289,9 +282,7 @@ mod tests {
     fn equal_strengths_and_centers_of_0_are_the_uniform_penalty() {
         let theta = Lcg(3).vector(N);
         let (value, gradient) = evaluate(&Penalty::from(0.25), &theta);
-        let general = Penalty::from(9.0)
-            .with_strengths(vec![0.25; N])
-            .with_centers(vec![0.0; N]);
+        let general = Penalty::from(9.0).with_strengths(vec![0.25; N]).with_centers(vec![0.0; N]);
         let (other, other_gradient) = evaluate(&general, &theta);
         assert_close(other, value, 1e-14);
         assert_eq!(other_gradient, gradient);

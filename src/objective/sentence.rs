@@ -121,10 +121,7 @@ struct PartialWorkspace {
 
 impl ChainParameters<'_> {
     fn context(&self) -> noise::ChainContext<'_> {
-        noise::ChainContext {
-            transitions: self.transitions,
-            variance: &self.variances.pairs,
-        }
+        noise::ChainContext { transitions: self.transitions, variance: &self.variances.pairs }
     }
 }
 
@@ -147,8 +144,7 @@ impl SentenceKernel {
     /// Resets the sums for sentences of one chain.
     pub fn begin(&mut self, chain: ChainParameters<'_>) {
         let transitions = chain.transitions;
-        self.sums
-            .clear(transitions.pair_numbers(), transitions.stride());
+        self.sums.clear(transitions.pair_numbers(), transitions.stride());
         self.attribute_gradient.clear();
         self.expected.clear();
         if let Some(regularizer) = &mut self.regularizer {
@@ -168,14 +164,8 @@ impl SentenceKernel {
         task: SentenceTask<'_>,
         arrays: SentenceArrays<'_>,
     ) -> SentenceTerms {
-        let SentenceArrays {
-            mut scores,
-            mut variances,
-            variance_derivatives,
-        } = arrays;
-        let log_partition = self
-            .lattice
-            .forward_backward(chain.transitions, scores.as_scores());
+        let SentenceArrays { mut scores, mut variances, variance_derivatives } = arrays;
+        let log_partition = self.lattice.forward_backward(chain.transitions, scores.as_scores());
         let mut terms = SentenceTerms::default();
         match task.target {
             Target::Gold(labels) => {
@@ -197,10 +187,8 @@ impl SentenceKernel {
             scores.edges.iter_mut().for_each(|x| *x *= task.weight);
         }
         if self.regularizer.is_some() {
-            let derivatives = noise::Derivatives {
-                scores: scores.reborrow(),
-                variances: variance_derivatives,
-            };
+            let derivatives =
+                noise::Derivatives { scores: scores.reborrow(), variances: variance_derivatives };
             terms.noise = self.regularize(chain, task, &mut variances, derivatives);
         }
         let (stride, nodes) = (chain.transitions.stride(), &*scores.nodes);
@@ -212,8 +200,7 @@ impl SentenceKernel {
     /// Completes the sums.
     pub fn finish(&mut self, chain: ChainParameters<'_>) {
         if chain.transitions.order() == Order::One {
-            self.expected
-                .finish(chain.transitions, &mut self.sums.pairs);
+            self.expected.finish(chain.transitions, &mut self.sums.pairs);
         }
         if let Some(regularizer) = &mut self.regularizer {
             let derivatives = noise::ChainDerivatives {
@@ -232,9 +219,7 @@ impl SentenceKernel {
         scores: &ScoreArrays<'_>,
     ) -> f64 {
         let transitions = chain.transitions;
-        let PartialWorkspace {
-            mask, set, allowed, ..
-        } = workspace(&mut self.partial, transitions);
+        let PartialWorkspace { mask, set, allowed, .. } = workspace(&mut self.partial, transitions);
         fill_mask(mask, transitions.labels(), labels, set);
         allowed.forward_backward_within(transitions, scores.as_scores(), mask)
     }
@@ -248,18 +233,8 @@ impl SentenceKernel {
         scores: &mut ScoreArrays<'_>,
     ) {
         let transitions = chain.transitions;
-        let Self {
-            lattice,
-            partial,
-            expected: sums,
-            ..
-        } = self;
-        let PartialWorkspace {
-            allowed,
-            expected,
-            pairs,
-            ..
-        } = workspace(partial, transitions);
+        let Self { lattice, partial, expected: sums, .. } = self;
+        let PartialWorkspace { allowed, expected, pairs, .. } = workspace(partial, transitions);
         scores.nodes.copy_from_slice(lattice.node_marginals());
         subtract(scores.nodes, allowed.node_marginals());
         if transitions.order() == Order::Zero {
@@ -297,21 +272,14 @@ impl SentenceKernel {
             return;
         }
         if weight == 1.0 {
-            self.lattice
-                .add_edge_expectations(chain.transitions, &mut self.expected);
+            self.lattice.add_edge_expectations(chain.transitions, &mut self.expected);
         } else {
             let expected = &mut workspace(&mut self.partial, chain.transitions).expected;
             expected.clear();
-            self.lattice
-                .add_edge_expectations(chain.transitions, expected);
-            self.expected
-                .merge_scaled(weight, expected, chain.transitions);
+            self.lattice.add_edge_expectations(chain.transitions, expected);
+            self.expected.merge_scaled(weight, expected, chain.transitions);
         }
-        let rows = scores
-            .edges
-            .chunks_exact_mut(k * stride)
-            .enumerate()
-            .skip(1);
+        let rows = scores.edges.chunks_exact_mut(k * stride).enumerate().skip(1);
         for ((t, row), pair) in rows.zip(labels.windows(2)) {
             self.lattice.edge_marginals(chain.transitions, t, row);
             row[pair[0].index() * stride + pair[1].index()] -= 1.0;
@@ -357,8 +325,7 @@ impl SentenceKernel {
         let value = regularizer.regularize(chain.context(), input, &mut derivatives);
         let sums = &mut self.sums;
         if let Some(gradient) = regularizer.feature_gradient() {
-            self.attribute_gradient
-                .add(gradient, task.attributes.boundary, sums);
+            self.attribute_gradient.add(gradient, task.attributes.boundary, sums);
         }
         let by_variance = derivatives.variances.nodes;
         add(&mut sums.first_variances, &by_variance[..stride]);

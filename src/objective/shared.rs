@@ -31,8 +31,7 @@ impl SharedNoise<'_> {
         let length = out.len() / self.product.block().width();
         let tokens = self.first..self.first + length;
         let (theta, masks) = (self.theta, self.masks);
-        self.product
-            .write_shared(theta, masks, tokens, marginals, out);
+        self.product.write_shared(theta, masks, tokens, marginals, out);
     }
 }
 

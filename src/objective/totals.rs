@@ -319,10 +319,9 @@ pub(super) fn inverse_curvature(
     estimates.extend(labels.map(|i| estimate(pairs, penalty.strength(i))));
     let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
     let [nodes, edges] = &totals.columns;
-    for (columns, block, share) in [
-        (nodes, &space.nodes, 1.0),
-        (edges, &space.edges, label_pair_share),
-    ] {
+    for (columns, block, share) in
+        [(nodes, &space.nodes, 1.0), (edges, &space.edges, label_pair_share)]
+    {
         let estimates = block.weights_mut(&mut estimates);
         for (column, &square) in columns.squares.iter().enumerate() {
             // Attributes of unlabeled text alone may have no count here.
@@ -332,10 +331,7 @@ pub(super) fn inverse_curvature(
             if let Some(own) = estimates.get_mut(range.clone())
                 && !own.is_empty()
             {
-                own.fill(estimate(
-                    count,
-                    penalty.strength(block.range.start + range.start),
-                ));
+                own.fill(estimate(count, penalty.strength(block.range.start + range.start)));
             }
         }
     }
@@ -382,11 +378,7 @@ mod tests {
 
     #[test]
     fn estimates_are_finite_and_above_0_whatever_the_values() {
-        for (values, l2) in [
-            ([1e200, 1e200], 0.0),
-            ([1e-200, 1e-200], 0.0),
-            ([1.0, 1.0], 1e300),
-        ] {
+        for (values, l2) in [([1e200, 1e200], 0.0), ([1e-200, 1e-200], 0.0), ([1.0, 1.0], 1e300)] {
             let (data, space) = problem(values);
             let estimates = inverse_curvature(&Totals::new(&data, &space), &space, &l2.into());
             assert!(estimates.iter().all(|&e| e > 0.0 && e.is_finite()));

@@ -24,10 +24,7 @@ struct EvaluatedPoint<D> {
 
 impl<D> EvaluatedPoint<D> {
     fn as_ref(&self) -> PointRef<'_> {
-        PointRef {
-            x: &self.x,
-            gradient: &self.gradient,
-        }
+        PointRef { x: &self.x, gradient: &self.gradient }
     }
 }
 
@@ -94,12 +91,7 @@ impl<'a, D: Clone> Descent<'a, D> {
                 if let Some(l1) = l1 {
                     value += L1Penalty::new(l1).value(&mut VectorOps::new(x.len()), &x);
                 }
-                let current = EvaluatedPoint {
-                    x,
-                    gradient,
-                    value,
-                    detail,
-                };
+                let current = EvaluatedPoint { x, gradient, value, detail };
                 return Self {
                     evaluations: 1,
                     ..Self::at(current, objective, l1, settings, interrupt)
@@ -232,12 +224,7 @@ impl<'a, D: Clone> Descent<'a, D> {
     /// Returns the state. After an interrupt it is that at the beginning of the iteration, or of
     /// its last line search, which then begins again.
     fn state(&self) -> OptimizerState<'_, D> {
-        let EvaluatedPoint {
-            x,
-            gradient,
-            value,
-            detail,
-        } = &self.current;
+        let EvaluatedPoint { x, gradient, value, detail } = &self.current;
         OptimizerState {
             x: Cow::Borrowed(x),
             gradient: Cow::Borrowed(gradient),
@@ -289,9 +276,7 @@ impl<'a, D: Clone> Descent<'a, D> {
             } else {
                 1.0
             };
-            let start = self
-                .convergence
-                .line_search_start(self.current.value, self.slope);
+            let start = self.convergence.line_search_start(self.current.value, self.slope);
             let result = if self.penalty.is_some() {
                 self.search_orthant(start, first)
             } else {
@@ -324,8 +309,7 @@ impl<'a, D: Clone> Descent<'a, D> {
         }
         self.reevaluate()?;
         self.is_reevaluated = true;
-        self.convergence
-            .record_reevaluation(self.current.value, self.options.period);
+        self.convergence.record_reevaluation(self.current.value, self.options.period);
         ControlFlow::Continue(())
     }
 
@@ -386,9 +370,7 @@ impl<'a, D: Clone> Descent<'a, D> {
             Some(penalty) => penalty.pseudo_gradient(),
             None => &self.current.gradient,
         };
-        let slope = self
-            .memory
-            .direction(&mut self.ops, gradient, &mut self.direction);
+        let slope = self.memory.direction(&mut self.ops, gradient, &mut self.direction);
         match &self.penalty {
             Some(penalty) => penalty.align(&mut self.ops, &mut self.direction),
             None => slope,
@@ -484,9 +466,7 @@ impl<'a, D: Clone> Descent<'a, D> {
                 (step * self.slope, 0.0)
             }
         };
-        let (smooth, detail) = self
-            .objective
-            .evaluate(&self.trial.x, &mut self.trial.gradient);
+        let (smooth, detail) = self.objective.evaluate(&self.trial.x, &mut self.trial.gradient);
         self.evaluations += 1;
         self.search_evaluations += 1;
         self.trial.value = smooth + absolute;
@@ -509,8 +489,7 @@ impl<'a, D: Clone> Descent<'a, D> {
         self.search_evaluations = 0;
         self.iterations += 1;
         self.norms = measure(&mut self.ops, self.penalty.as_mut(), &self.current);
-        self.convergence
-            .record_step(self.current.value, self.norms.gradient, self.options.period);
+        self.convergence.record_step(self.current.value, self.norms.gradient, self.options.period);
     }
 }
 
@@ -525,9 +504,5 @@ fn measure<D>(
         Some(penalty) => penalty.differentiate(ops, &point.x, &point.gradient),
         None => gg,
     };
-    PointNorms {
-        gradient: gg.sqrt(),
-        x: xx.sqrt(),
-        nonzero: nonzero as usize,
-    }
+    PointNorms { gradient: gg.sqrt(), x: xx.sqrt(), nonzero: nonzero as usize }
 }

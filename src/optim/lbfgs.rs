@@ -142,10 +142,7 @@ impl LbfgsMemory {
         } else {
             self.len = self.len.min(memory - 1);
         }
-        MemoryUpdate {
-            step_norm,
-            is_stored,
-        }
+        MemoryUpdate { step_norm, is_stored }
     }
 
     /// Sets direction = −H·gradient, by the two-loop recursion; returns directionᵀgradient.
@@ -166,11 +163,7 @@ impl LbfgsMemory {
         for age in 0..self.len {
             let pair = self.pair(age);
             let alpha = dot / pair.sy;
-            let next = if age + 1 < self.len {
-                &self.pair(age + 1).s
-            } else {
-                &pair.y
-            };
+            let next = if age + 1 < self.len { &self.pair(age + 1).s } else { &pair.y };
             dot = ops.update(direction, 1.0, -alpha, &pair.y, next);
             self.alpha[age] = alpha;
         }
@@ -201,14 +194,8 @@ mod tests {
 
     /// Updates the memory with the step s and the gradient change y.
     fn update(memory: &mut LbfgsMemory, s: [f64; 2], y: [f64; 2]) -> MemoryUpdate {
-        let from = PointRef {
-            x: &[0.0; 2],
-            gradient: &[0.0; 2],
-        };
-        let to = PointRef {
-            x: &s,
-            gradient: &y,
-        };
+        let from = PointRef { x: &[0.0; 2], gradient: &[0.0; 2] };
+        let to = PointRef { x: &s, gradient: &y };
         memory.update(&mut VectorOps::new(2), from, to)
     }
 

@@ -115,11 +115,7 @@ impl StepSearch {
             start,
             best: None,
             left: max_trials,
-            low: TrialStep {
-                step: 0.0,
-                value: start.value,
-                slope: start.slope,
-            },
+            low: TrialStep { step: 0.0, value: start.value, slope: start.slope },
             high: None,
             widths: [f64::INFINITY; 2],
         }
@@ -147,9 +143,7 @@ impl StepSearch {
     /// Returns the trial step with the lowest finite value, if that is below φ(0) by more than the
     /// noise.
     pub(super) fn fallback(&self) -> Option<f64> {
-        self.best
-            .filter(|best| self.start.is_decrease(best.value))
-            .map(|best| best.step)
+        self.best.filter(|best| self.start.is_decrease(best.value)).map(|best| best.step)
     }
 
     /// Returns the next step of the bracket, unless the trial satisfies the conditions.
@@ -159,11 +153,7 @@ impl StepSearch {
             let is_accepted = low_enough && trial.slope.abs() <= -CURVATURE * self.start.slope;
             return (!is_accepted).then(|| self.shrink_bracket(trial, low_enough));
         }
-        self.high = Some(TrialStep {
-            value: f64::INFINITY,
-            slope: f64::NAN,
-            ..trial
-        });
+        self.high = Some(TrialStep { value: f64::INFINITY, slope: f64::NAN, ..trial });
         self.widths = [f64::INFINITY; 2];
         Some(self.low.step + NON_FINITE_SHRINK * (trial.step - self.low.step))
     }
@@ -257,12 +247,7 @@ mod tests {
         max_trials: usize,
     ) -> (Vec<f64>, bool) {
         let (value, slope) = phi(0.0);
-        let start = LineSearchStart {
-            value,
-            slope,
-            lowest: value,
-            noise,
-        };
+        let start = LineSearchStart { value, slope, lowest: value, noise };
         let mut search = StepSearch::new(start, LineSearch::StrongWolfe, max_trials);
         let mut steps = vec![first];
         loop {
@@ -284,11 +269,8 @@ mod tests {
     #[test]
     fn the_minimum_of_a_cubic_is_found_exactly() {
         // α³ − 3α: minimum at 1
-        let cubic = |a: f64| TrialStep {
-            step: a,
-            value: a.powi(3) - 3.0 * a,
-            slope: 3.0 * a * a - 3.0,
-        };
+        let cubic =
+            |a: f64| TrialStep { step: a, value: a.powi(3) - 3.0 * a, slope: 3.0 * a * a - 3.0 };
         assert!((cubic_minimum(cubic(0.0), cubic(3.0)) - 1.0).abs() < 1e-14);
         assert!((cubic_minimum(cubic(3.0), cubic(0.0)) - 1.0).abs() < 1e-14);
     }
@@ -322,10 +304,7 @@ mod tests {
         };
         let second = |a: f64| {
             let c = a + 0.004;
-            (
-                c.powi(5) - 2.0 * c.powi(4),
-                5.0 * c.powi(4) - 8.0 * c.powi(3),
-            )
+            (c.powi(5) - 2.0 * c.powi(4), 5.0 * c.powi(4) - 8.0 * c.powi(3))
         };
         for step in [1e-3, 1e-1, 1e1, 1e3] {
             for (steps, accepted) in [search(first, step, 0.0, 20), search(second, step, 0.0, 20)] {
@@ -337,11 +316,7 @@ mod tests {
     #[test]
     fn a_trial_that_is_not_finite_shortens_the_step() {
         let walled = |a: f64| {
-            if a > 1.2 {
-                (f64::NAN, f64::INFINITY)
-            } else {
-                parabola(a)
-            }
+            if a > 1.2 { (f64::NAN, f64::INFINITY) } else { parabola(a) }
         };
         let (steps, accepted) = search(walled, 8.0, 0.0, 20);
         assert_eq!((steps, accepted), (vec![8.0, 2.0, 0.5], true));
@@ -374,12 +349,7 @@ mod tests {
 
     /// Searches along (α − 1)²; returns the trial steps and whether the last one was accepted.
     fn backtrack(first: f64, is_strong: bool, max_trials: usize) -> (Vec<f64>, bool) {
-        let start = LineSearchStart {
-            value: 1.0,
-            slope: -2.0,
-            lowest: 1.0,
-            noise: 0.0,
-        };
+        let start = LineSearchStart { value: 1.0, slope: -2.0, lowest: 1.0, noise: 0.0 };
         let method = match is_strong {
             true => LineSearch::StrongBacktracking,
             false => LineSearch::Backtracking,

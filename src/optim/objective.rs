@@ -249,10 +249,9 @@ impl LbfgsSettings {
                 options.memory
             )));
         }
-        for (name, count) in [
-            ("max_line_search", options.max_line_search),
-            ("period", options.period),
-        ] {
+        for (name, count) in
+            [("max_line_search", options.max_line_search), ("period", options.period)]
+        {
             if count == 0 {
                 return Err(Error::parameter(format!("{name} is 0; expected 1 or more")));
             }
@@ -288,23 +287,14 @@ mod tests {
 
     #[test]
     fn the_default_options_are_valid() {
-        assert_eq!(
-            LbfgsSettings::new(LbfgsOptions::default()).unwrap(),
-            LbfgsSettings::default()
-        );
+        assert_eq!(LbfgsSettings::new(LbfgsOptions::default()).unwrap(), LbfgsSettings::default());
     }
 
     #[test]
     fn an_option_out_of_range_is_named() {
-        assert_eq!(
-            error(|o| o.memory = 0),
-            "memory of 0 pairs; expected 1 to 1000"
-        );
+        assert_eq!(error(|o| o.memory = 0), "memory of 0 pairs; expected 1 to 1000");
         assert_eq!(error(|o| o.period = 0), "period is 0; expected 1 or more");
-        assert_eq!(
-            error(|o| o.max_line_search = 0),
-            "max_line_search is 0; expected 1 or more"
-        );
+        assert_eq!(error(|o| o.max_line_search = 0), "max_line_search is 0; expected 1 or more");
         assert_eq!(
             error(|o| o.gradient_tolerance = -1.0),
             "gradient_tolerance is -1; expected a finite number that is not negative"

@@ -27,10 +27,7 @@ pub(super) struct L1Penalty<'a> {
 
 impl<'a> L1Penalty<'a> {
     pub(super) fn new(strength: &'a [f64]) -> Self {
-        Self {
-            strength,
-            pseudo: vec![0.0; strength.len()],
-        }
+        Self { strength, pseudo: vec![0.0; strength.len()] }
     }
 
     /// Returns ◇F as of the last call of [`L1Penalty::differentiate`].
@@ -41,9 +38,7 @@ impl<'a> L1Penalty<'a> {
     /// Returns Σ c_i |x_i|.
     pub(super) fn value(&self, ops: &mut VectorOps, x: &[f64]) -> f64 {
         let strength = self.strength;
-        by_chunks!(ops, [x, strength], [], {
-            [absolute_sum(x, strength), 0.0, 0.0]
-        })[0]
+        by_chunks!(ops, [x, strength], [], { [absolute_sum(x, strength), 0.0, 0.0] })[0]
     }
 
     /// Computes ◇F from x and ∇f(x); returns its squared norm.
@@ -102,11 +97,7 @@ impl<'a> L1Penalty<'a> {
             for (((o, &x), &d), (&c, &p)) in coordinates.zip(strength.iter().zip(pseudo)) {
                 let orthant = if x == 0.0 { -p } else { x };
                 let y = x + step * d;
-                *o = if c > 0.0 && y * orthant <= 0.0 {
-                    0.0
-                } else {
-                    y
-                };
+                *o = if c > 0.0 && y * orthant <= 0.0 { 0.0 } else { y };
                 change += p * (*o - x);
             }
             [change, absolute_sum(out, strength), 0.0]
@@ -197,13 +188,7 @@ mod tests {
         let mut out = [9.0; 3];
         penalty.project(&mut VectorOps::new(3), &x, 1.0, &[1.0, -1.0, 1.0], &mut out);
         assert_eq!(out, [0.0; 3]);
-        penalty.project(
-            &mut VectorOps::new(3),
-            &x,
-            1.0,
-            &[-1.0, 1.0, -1.0],
-            &mut out,
-        );
+        penalty.project(&mut VectorOps::new(3), &x, 1.0, &[-1.0, 1.0, -1.0], &mut out);
         assert_eq!(out, [-1.0, 1.0, 0.0]);
     }
 
@@ -225,12 +210,7 @@ mod tests {
 
     #[test]
     fn a_step_is_shortened_to_the_minimum_of_the_parabola_within_bounds() {
-        let start = LineSearchStart {
-            value: 1.0,
-            slope: -1.0,
-            lowest: 1.0,
-            noise: 0.0,
-        };
+        let start = LineSearchStart { value: 1.0, slope: -1.0, lowest: 1.0, noise: 0.0 };
         assert_eq!(shorten(start, 2.0, -1.0), 0.25);
         assert_eq!(shorten(start, 1e9, -1.0), 0.1);
         assert_eq!(shorten(start, 1.0, -1.0), 0.5);

@@ -177,12 +177,7 @@ impl ConvergenceTest {
 
     /// Returns the starting state of a line search.
     pub(super) fn line_search_start(&self, value: f64, slope: f64) -> LineSearchStart {
-        LineSearchStart {
-            value,
-            slope,
-            lowest: self.lowest,
-            noise: self.noise(),
-        }
+        LineSearchStart { value, slope, lowest: self.lowest, noise: self.noise() }
     }
 
     /// Records an accepted point.
@@ -254,11 +249,7 @@ mod tests {
     }
 
     fn options(improvement_tolerance: f64) -> LbfgsOptions {
-        LbfgsOptions {
-            improvement_tolerance,
-            period: 4,
-            ..LbfgsOptions::default()
-        }
+        LbfgsOptions { improvement_tolerance, period: 4, ..LbfgsOptions::default() }
     }
 
     #[test]
@@ -275,10 +266,7 @@ mod tests {
     #[test]
     fn values_within_the_noise_stop_after_twenty_iterations() {
         assert_eq!(stop(&options(0.0), |_| (1.0, 1.0)), Some(20));
-        assert_eq!(
-            stop(&options(0.0), |k| (1.0 - 1e-14 * k as f64, 1.0)),
-            Some(20)
-        );
+        assert_eq!(stop(&options(0.0), |k| (1.0 - 1e-14 * k as f64, 1.0)), Some(20));
     }
 
     #[test]
@@ -302,16 +290,10 @@ mod tests {
         // decreases by 8 from one mean to the next, 1.01 % of the mean 789 of the functions 5 to 8
         let line = |k: usize| 802.0 - 2.0 * k as f64;
         assert_eq!(reevaluated_stop(0.0102, line), Some(8));
-        assert_eq!(
-            reevaluated_stop(0.01, |k| 1000.0 * 0.9_f64.powi(k as i32)),
-            None
-        );
+        assert_eq!(reevaluated_stop(0.01, |k| 1000.0 * 0.9_f64.powi(k as i32)), None);
         // noise far above the tolerance does not stop a sequence that makes progress
         let noise = |k: usize| 10.0 * ((k * 7 % 13) as f64 - 6.0);
-        assert_eq!(
-            reevaluated_stop(1e-5, |k| 1e6 - 100.0 * k as f64 + noise(k)),
-            None
-        );
+        assert_eq!(reevaluated_stop(1e-5, |k| 1e6 - 100.0 * k as f64 + noise(k)), None);
     }
 
     /// Returns the round at which a sequence of values at their beginnings stops, with three steps
@@ -336,10 +318,7 @@ mod tests {
         let settled = |sign, tolerance| settled_round(tolerance, sequence(sign));
         assert_eq!([settled(1.0, 0.01), settled(-1.0, 0.01)], [Some(4); 2]);
         // The mean of values that increase tells so after two periods of 4 rounds.
-        assert_eq!(
-            [settled(1.0, 1e-5), settled(-1.0, 1e-5)],
-            [Some(14), Some(8)]
-        );
+        assert_eq!([settled(1.0, 1e-5), settled(-1.0, 1e-5)], [Some(14), Some(8)]);
     }
 
     #[test]

@@ -61,21 +61,17 @@ pub(super) use by_chunks;
 
 impl VectorOps {
     pub(super) fn new(dimension: usize) -> Self {
-        Self {
-            partial: vec![ChunkSums::default(); dimension.div_ceil(CHUNK)],
-        }
+        Self { partial: vec![ChunkSums::default(); dimension.div_ceil(CHUNK)] }
     }
 
     /// Adds the sums of the chunks in order.
     pub(super) fn total(&self) -> ChunkSums {
-        self.partial
-            .iter()
-            .fold(ChunkSums::default(), |mut total, sums| {
-                for (t, s) in total.iter_mut().zip(sums) {
-                    *t += s;
-                }
-                total
-            })
+        self.partial.iter().fold(ChunkSums::default(), |mut total, sums| {
+            for (t, s) in total.iter_mut().zip(sums) {
+                *t += s;
+            }
+            total
+        })
     }
 
     /// Returns a·b.
@@ -247,22 +243,10 @@ mod tests {
         assert_eq!(out[n - 1], 4.0 * a[n - 1]);
 
         let (mut s, mut y) = (vec![0.0; n], vec![0.0; n]);
-        let from = PointRef {
-            x: &b,
-            gradient: &a,
-        };
-        let to = PointRef {
-            x: &a,
-            gradient: &b,
-        };
-        assert_eq!(
-            ops.difference(from, to, &mut s, &mut y),
-            [squares, squares, -squares]
-        );
-        assert_eq!(
-            (s[n - 1], y[n - 1]),
-            (-rounded[n - 1] / 2.0, rounded[n - 1] / 2.0)
-        );
+        let from = PointRef { x: &b, gradient: &a };
+        let to = PointRef { x: &a, gradient: &b };
+        assert_eq!(ops.difference(from, to, &mut s, &mut y), [squares, squares, -squares]);
+        assert_eq!((s[n - 1], y[n - 1]), (-rounded[n - 1] / 2.0, rounded[n - 1] / 2.0));
 
         let halves = vec![0.5_f32; n];
         out.copy_from_slice(&a);
@@ -271,9 +255,6 @@ mod tests {
         assert_eq!(ops.weighted_square(&rounded, &halves), 2.0 * squares);
 
         let zeros = a.iter().filter(|a| **a == 0.0).count();
-        assert_eq!(
-            ops.norms(&a, &b),
-            [squares, 4.0 * squares, (n - zeros) as f64]
-        );
+        assert_eq!(ops.norms(&a, &b), [squares, 4.0 * squares, (n - zeros) as f64]);
     }
 }

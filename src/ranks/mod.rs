@@ -111,9 +111,7 @@ impl Ranks {
     ///
     /// [`Error::Communication`].
     pub fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>> {
-        (0..self.size)
-            .map(|root| self.broadcast(root, own))
-            .collect()
+        (0..self.size).map(|root| self.broadcast(root, own)).collect()
     }
 
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks
@@ -141,10 +139,8 @@ impl Ranks {
         if failed.len() == self.size && failed.iter().all(|(_, message)| message == first) {
             return Err(Error::Communication(first.to_string()));
         }
-        let lines: Vec<String> = failed
-            .iter()
-            .map(|(rank, message)| format!("rank {rank}: {message}"))
-            .collect();
+        let lines: Vec<String> =
+            failed.iter().map(|(rank, message)| format!("rank {rank}: {message}")).collect();
         Err(Error::Communication(lines.join("\n")))
     }
 

@@ -77,10 +77,7 @@ impl ForwardProduct {
                 SplitRows::new(matrix, &block.targets, &dense_index),
             ))),
         };
-        Self {
-            block: Arc::clone(block),
-            columns,
-        }
+        Self { block: Arc::clone(block), columns }
     }
 
     /// Prepares the weights in θ. Call it before [`write`](Self::write) with the same θ.
@@ -208,9 +205,7 @@ impl SplitWeights {
         let targets = &block.targets;
         let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
         let dense_columns: Vec<u32> = dense.map(|column| column as u32).collect();
-        let coefficients = dense_columns
-            .iter()
-            .map(|&column| block.scale[column as usize]);
+        let coefficients = dense_columns.iter().map(|&column| block.scale[column as usize]);
         Self {
             coefficients: coefficients.collect(),
             table: vec![0.0; dense_columns.len() * targets.width()],
@@ -256,15 +251,10 @@ impl Split<'_> {
         let Self { weights, rows } = self;
         let range = rows.range(token);
         let positions = &rows.positions[range.clone()];
-        for (i, (&index, &position)) in rows.weights[range.clone()]
-            .iter()
-            .zip(positions)
-            .enumerate()
+        for (i, (&index, &position)) in
+            rows.weights[range.clone()].iter().zip(positions).enumerate()
         {
-            let x = rows
-                .values
-                .as_ref()
-                .map_or(1.0, |values| values[range.start + i]);
+            let x = rows.values.as_ref().map_or(1.0, |values| values[range.start + i]);
             let [score, variance] = weights.scaled[index as usize];
             scores[position as usize] += x * score;
             if let Some(variances) = &mut variances {
@@ -409,8 +399,7 @@ impl<'a> DenseRows<'a> {
     /// Returns the number of a column in the whole matrix.
     #[inline(always)]
     pub(super) fn number(&self, column: u32) -> usize {
-        self.columns
-            .map_or(column, |columns| columns[column as usize]) as usize
+        self.columns.map_or(column, |columns| columns[column as usize]) as usize
     }
 
     /// Returns the weights of a column of node attributes.

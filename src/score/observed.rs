@@ -122,9 +122,7 @@ impl Occurring {
         if t == last {
             current.iter().for_each(|&b| self.last[b as usize] = true);
         }
-        pairs
-            .iter()
-            .for_each(|&pair| self.pairs[pair as usize] = true);
+        pairs.iter().for_each(|&pair| self.pairs[pair as usize] = true);
     }
 }
 
@@ -155,13 +153,7 @@ impl<'a> Frequencies<'a> {
         }
         let sentences = (0..data.len())
             .flat_map(|i| std::iter::repeat_n(data.weight(i), data.sentence(i).len()));
-        Some(Self {
-            data,
-            labels,
-            stride,
-            min,
-            weights: sentences.collect(),
-        })
+        Some(Self { data, labels, stride, min, weights: sentences.collect() })
     }
 
     /// Keeps the weights of attributes that are frequent enough. `positions` are those of the

@@ -111,9 +111,8 @@ impl ParameterSpace {
         extra: ExtraWeights,
     ) -> Self {
         let stride = chain::padded(labels);
-        let frequencies = options
-            .min_frequency
-            .and_then(|min| Frequencies::new(data, [labels, stride], min));
+        let frequencies =
+            options.min_frequency.and_then(|min| Frequencies::new(data, [labels, stride], min));
         let by_token = options.states == States::Observed || frequencies.is_some();
         let observed = ObservedLabels::new(data, labels, stride, by_token);
         let (nodes, edges) = (node_classes.len(), edge_classes.len());
@@ -151,12 +150,9 @@ impl ParameterSpace {
             None => options.label_pairs,
             Some(_) => States::Observed,
         };
-        let [more_pairs, more_first, more_last] = extra.labels.map(|positions| {
-            positions
-                .into_iter()
-                .map(|position| (0, position))
-                .collect()
-        });
+        let [more_pairs, more_first, more_last] = extra
+            .labels
+            .map(|positions| positions.into_iter().map(|position| (0, position)).collect());
         let label_targets =
             |exists: bool, height: usize, positions: Vec<u32>, more| match label_pairs {
                 _ if !exists => Targets::all(0, labels, stride, height),
@@ -184,10 +180,7 @@ impl ParameterSpace {
             label_targets(boundary, 1, first, more_first),
             label_targets(boundary, 1, last, more_last),
         ]
-        .map(|targets| LabelBlock {
-            range: allocate(&targets),
-            targets,
-        });
+        .map(|targets| LabelBlock { range: allocate(&targets), targets });
         Self {
             labels,
             stride,

@@ -44,10 +44,7 @@ impl SharedMasks {
                 }
             }
         }
-        Self {
-            rates,
-            is_last: is_last.into(),
-        }
+        Self { rates, is_last: is_last.into() }
     }
 
     /// Returns the end of the first column among sparse weights from `start` on.
@@ -358,18 +355,13 @@ impl GatherShared<'_> {
     #[inline(always)]
     fn gather_dense<const B: usize>(&mut self) {
         let columns = &self.slice.dense;
-        let SharedDerivatives {
-            marginals,
-            factors,
-            theta,
-        } = self.derivatives;
+        let SharedDerivatives { marginals, factors, theta } = self.derivatives;
         for i in self.task.dense.clone() {
             let column = columns.column(i);
             let range = self.targets.range(column);
             let (mut row, labels) = ([[0.0; LANES]; B], [0, 0, B * LANES]);
             let (to, weights) = (row.as_flattened_mut(), &theta[range.clone()]);
-            self.targets
-                .for_block(column, labels, |label, index| to[label] = weights[index]);
+            self.targets.for_block(column, labels, |label, index| to[label] = weights[index]);
             let mut sums = [[0.0; LANES]; B];
             for entry in columns.entries(i) {
                 let (token, x) = (columns.token(entry), columns.value(entry));
@@ -396,19 +388,14 @@ impl GatherShared<'_> {
     fn gather_wide(&mut self) {
         let columns = &self.slice.dense;
         let (stride, labels) = (self.targets.stride, self.targets.labels);
-        let SharedDerivatives {
-            marginals,
-            factors,
-            theta,
-        } = self.derivatives;
+        let SharedDerivatives { marginals, factors, theta } = self.derivatives;
         let (mut row, mut sums) = (vec![0.0; labels], vec![0.0; labels]);
         for i in self.task.dense.clone() {
             let column = columns.column(i);
             let range = self.targets.range(column);
             row.fill(0.0);
             sums.fill(0.0);
-            self.targets
-                .for_each(column, |position, index| row[position] = theta[index]);
+            self.targets.for_each(column, |position, index| row[position] = theta[index]);
             for entry in columns.entries(i) {
                 let (token, x) = (columns.token(entry), columns.value(entry));
                 let p = &marginals[token * stride..][..labels];
@@ -455,21 +442,14 @@ impl GatherShared<'_> {
     /// Gathers the derivatives of sparse columns.
     #[inline(always)]
     fn gather_sparse(&mut self) {
-        let SharedDerivatives {
-            marginals,
-            factors,
-            theta,
-        } = self.derivatives;
+        let SharedDerivatives { marginals, factors, theta } = self.derivatives;
         let Range { mut start, end } = self.task.sparse;
         while start < end {
             let sparse = &self.slice.sparse;
             let last = self.masks.column_end(start, |i| sparse[i][0] as usize);
             let entry = &sparse[start..last];
             let terms = entry.iter().map(|x| x.map(|index| index as usize));
-            let u: f64 = terms
-                .clone()
-                .map(|[weight, cell]| marginals[cell] * theta[weight])
-                .sum();
+            let u: f64 = terms.clone().map(|[weight, cell]| marginals[cell] * theta[weight]).sum();
             let values = self.slice.sparse_values.as_ref();
             let x = values.map_or(1.0, |values| values[start]);
             let [weight, cell] = entry[0].map(|index| index as usize);

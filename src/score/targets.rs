@@ -52,13 +52,7 @@ struct Observed {
 impl Targets {
     /// Creates targets in which every column has a weight for every score.
     pub fn all(columns: usize, labels: usize, stride: usize, height: usize) -> Self {
-        Self {
-            columns,
-            labels,
-            stride,
-            height,
-            observed: None,
-        }
+        Self { columns, labels, stride, height, observed: None }
     }
 
     /// Creates targets in which a column has weights only for the scores of the labels that it
@@ -84,13 +78,7 @@ impl Targets {
                 compacted = pairs.len();
             }
         }
-        Self {
-            columns,
-            labels,
-            stride,
-            height,
-            observed: Some(Observed::new(columns, pairs)),
-        }
+        Self { columns, labels, stride, height, observed: Some(Observed::new(columns, pairs)) }
     }
 
     /// Adds weights for more pairs of a column and the position of a score.
@@ -151,10 +139,7 @@ impl Targets {
             labels,
             stride,
             height,
-            observed: Some(Observed {
-                ends: vec![positions.len() as u64],
-                positions,
-            }),
+            observed: Some(Observed { ends: vec![positions.len() as u64], positions }),
         }
     }
 
@@ -300,9 +285,7 @@ impl Targets {
 
     /// Returns the memory usage in bytes, excluding the weights.
     pub fn memory(&self) -> usize {
-        self.observed
-            .as_ref()
-            .map_or(0, |o| 8 * o.ends.capacity() + 4 * o.positions.capacity())
+        self.observed.as_ref().map_or(0, |o| 8 * o.ends.capacity() + 4 * o.positions.capacity())
     }
 }
 
@@ -326,11 +309,7 @@ impl Observed {
 
     #[inline]
     fn range(&self, column: usize) -> Range<usize> {
-        let start = if column == 0 {
-            0
-        } else {
-            self.ends[column - 1]
-        };
+        let start = if column == 0 { 0 } else { self.ends[column - 1] };
         start as usize..self.ends[column] as usize
     }
 }
@@ -401,11 +380,7 @@ impl NoiseRates {
                 weights.resize(targets.range(column).end, rate);
             }
         }
-        Self {
-            uniform,
-            columns: columns.map(Into::into),
-            weights: weights.into(),
-        }
+        Self { uniform, columns: columns.map(Into::into), weights: weights.into() }
     }
 
     /// Returns the rate of each column, if they have rates of their own.

@@ -79,11 +79,7 @@ impl TransposeProduct {
                 coefficients.resize(block.targets.range(column).end, scale);
             }
         }
-        Self {
-            block: Arc::clone(block),
-            slices,
-            coefficients,
-        }
+        Self { block: Arc::clone(block), slices, coefficients }
     }
 
     /// Calls `run` with the tasks of block `index`, each with the gradient of its weights, in
@@ -100,8 +96,7 @@ impl TransposeProduct {
         let owners = slice.tasks.iter().map(|task| task.weights.clone());
         let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
         let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();
-        work.into_par_iter()
-            .for_each(|(task, gradient)| run(slice, task, gradient));
+        work.into_par_iter().for_each(|(task, gradient)| run(slice, task, gradient));
     }
 
     /// Adds the contribution of block `index` to the gradient with respect to θ, given the

@@ -124,11 +124,7 @@ impl<'a> Phrases<'a> {
             let span = (1..=longest).rev().find_map(|length| {
                 let kinds = self.spans.get(&words[t..t + length])?;
                 let kind = most_frequent(kinds, start + t, window, Some(start + t))?;
-                Some(PredictedSpan {
-                    start: t,
-                    end: t + length,
-                    kind,
-                })
+                Some(PredictedSpan { start: t, end: t + length, kind })
             });
             t = span.map_or(t + 1, |span| span.end);
             found.extend(span);
@@ -148,10 +144,7 @@ fn most_frequent<K: Copy>(
     let own = own.filter(|own| own.abs_diff(position) <= window);
     let counts = items.iter().map(|(&item, positions)| {
         let is_own = own.is_some_and(|own| positions.binary_search(&own).is_ok());
-        (
-            count_near(positions, position, window) - usize::from(is_own),
-            item,
-        )
+        (count_near(positions, position, window) - usize::from(is_own), item)
     });
     let (count, item) = counts.rev().max_by_key(|&(count, _)| count)?;
     (count > 0).then_some(item)

@@ -46,17 +46,9 @@ impl LabelTypes {
                 types.push(name.to_owned());
                 types.len() - 1
             });
-            TypedLabel {
-                name: label.clone(),
-                kind,
-                id: LabelId(id),
-            }
+            TypedLabel { name: label.clone(), kind, id: LabelId(id) }
         });
-        Self {
-            labels: labels.collect(),
-            types,
-            labeling: labeling.clone(),
-        }
+        Self { labels: labels.collect(), types, labeling: labeling.clone() }
     }
 
     /// Returns the same types for the labels of another model, which was trained on a part of the
@@ -66,19 +58,11 @@ impl LabelTypes {
     ///
     /// [`Error::Parameter`] if it has other labels.
     pub fn of_labels(&self, labels: &LabelSet) -> Result<Self> {
-        let find = |name: &String| {
-            self.labels
-                .iter()
-                .find(|known| known.name == *name)
-                .cloned()
-        };
+        let find = |name: &String| self.labels.iter().find(|known| known.name == *name).cloned();
         let labels: Option<_> = labels.names().iter().map(find).collect();
         let labels =
             labels.ok_or_else(|| Error::parameter("the two passes have different labels"))?;
-        Ok(Self {
-            labels,
-            ..self.clone()
-        })
+        Ok(Self { labels, ..self.clone() })
     }
 }
 
@@ -132,12 +116,7 @@ impl Prediction {
                 })
             }));
         }
-        Self {
-            labels: labels.map(|label| label.id).collect(),
-            shares,
-            spans,
-            types: kinds,
-        }
+        Self { labels: labels.map(|label| label.id).collect(), shares, spans, types: kinds }
     }
 
     /// Returns whether this may be a prediction for a sentence of so many tokens, for labels with

@@ -48,22 +48,14 @@ impl<'a> PredictedDocument<'a> {
             let words: Vec<&str> =
                 words.map_or_else(|| vec![""; sentence.len()], Iterator::collect);
             for (t, &word) in words.iter().enumerate() {
-                let occurrence = Occurrence {
-                    position: start + t,
-                    shares: prediction.shares(t),
-                };
+                let occurrence = Occurrence { position: start + t, shares: prediction.shares(t) };
                 votes.push(word, occurrence);
             }
             for &span in &prediction.spans {
                 document.phrases.push(&words, start, span);
                 document.parts.push(&words, start, span);
             }
-            document.sentences.push(PredictedSentence {
-                sentence,
-                prediction,
-                words,
-                start,
-            });
+            document.sentences.push(PredictedSentence { sentence, prediction, words, start });
             start += sentence.len();
         }
         document.votes = votes.count(start, window);
@@ -98,12 +90,7 @@ impl<'a> PredictedDocument<'a> {
 
     /// Returns a copy of sentence `i` with the columns of predictions, which `schema` has.
     fn sentence(&self, i: usize, schema: &Arc<Schema>) -> Result<Sentence> {
-        let PredictedSentence {
-            sentence,
-            prediction,
-            words,
-            start,
-        } = &self.sentences[i];
+        let PredictedSentence { sentence, prediction, words, start } = &self.sentences[i];
         let spans = self.phrases.find(words, *start, self.window);
         let cells = (0..sentence.len()).map(|t| {
             let vote = self.votes[start + t].map(|vote| self.vote(vote));

@@ -31,10 +31,7 @@ impl Attributes {
     pub fn push_edge(&mut self, name: &str, value: f64) {
         let tokens = self.len();
         let edges = self.edges.get_or_insert_with(|| {
-            Box::new(AttributeList {
-                tokens: vec![0; tokens],
-                ..AttributeList::default()
-            })
+            Box::new(AttributeList { tokens: vec![0; tokens], ..AttributeList::default() })
         });
         if tokens > 0 {
             edges.push(name, value);
@@ -71,8 +68,7 @@ impl Attributes {
 
     /// Whether the names exceed 4 GiB, so that their positions have overflowed.
     pub fn is_full(&self) -> bool {
-        self.lists()
-            .any(|list| u32::try_from(list.names.len()).is_err())
+        self.lists().any(|list| u32::try_from(list.names.len()).is_err())
     }
 
     /// Memory on the heap in bytes.

@@ -106,10 +106,7 @@ impl<'a> Document<'a> {
 
     /// Returns sentence `i` with its context, if there is one.
     pub fn in_context(&self, i: usize) -> Option<SentenceRef<'_>> {
-        Some(SentenceRef {
-            sentence: self.sentence(i)?,
-            document: Some((self, i)),
-        })
+        Some(SentenceRef { sentence: self.sentence(i)?, document: Some((self, i)) })
     }
 
     /// Iterates over the sentences with their context.
@@ -215,10 +212,7 @@ impl<'a> SentenceRef<'a> {
 
 impl<'a> From<&'a Sentence> for SentenceRef<'a> {
     fn from(sentence: &'a Sentence) -> Self {
-        Self {
-            sentence,
-            document: None,
-        }
+        Self { sentence, document: None }
     }
 }
 

@@ -93,10 +93,7 @@ impl DocumentOptions {
 
 impl Default for DocumentOptions {
     fn default() -> Self {
-        Self {
-            rule: DocumentRule::default(),
-            window: Self::WINDOW,
-        }
+        Self { rule: DocumentRule::default(), window: Self::WINDOW }
     }
 }
 

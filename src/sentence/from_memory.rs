@@ -213,9 +213,8 @@ impl Sentence {
         }
         let mut labeled = self.with_labels(normalized.iter().map(TokenLabel::text))?;
         let partial = (0..).zip(normalized);
-        let partial: Vec<(u32, TokenLabel)> = partial
-            .filter(|(_, label)| !matches!(label, TokenLabel::Known(_)))
-            .collect();
+        let partial: Vec<(u32, TokenLabel)> =
+            partial.filter(|(_, label)| !matches!(label, TokenLabel::Known(_))).collect();
         labeled.partial = (!partial.is_empty()).then(|| Box::new(partial));
         Ok(labeled)
     }
@@ -263,14 +262,8 @@ mod tests {
             let labeled = Sentence::from_words(["a", "b"]).with_labels(labels);
             labeled.unwrap_err().to_string()
         };
-        assert_eq!(
-            fault(&["O"]),
-            "1 labels for a sentence of 2 tokens; expected one per token"
-        );
-        assert_eq!(
-            fault(&["O", ""]),
-            "the label of token 2 is empty; expected a label, such as O"
-        );
+        assert_eq!(fault(&["O"]), "1 labels for a sentence of 2 tokens; expected one per token");
+        assert_eq!(fault(&["O", ""]), "the label of token 2 is empty; expected a label, such as O");
         let columns = Sentence::from_columns([("word", ["a"]), ("label", ["x"])]).unwrap();
         assert_eq!(
             columns.with_labels(["O"]).unwrap_err().to_string(),
@@ -299,10 +292,7 @@ mod tests {
         let s = Sentence::from_attributes(tokens).unwrap();
         let attributes = s.attributes.as_ref().unwrap();
         assert_eq!((s.len(), s.schema().width()), (2, 0));
-        assert_eq!(
-            attributes.token(0).collect::<Vec<_>>(),
-            [("a", 1.0), ("b", 0.5)]
-        );
+        assert_eq!(attributes.token(0).collect::<Vec<_>>(), [("a", 1.0), ("b", 0.5)]);
         assert_eq!(attributes.token(1).count(), 0);
         let s = s.with_labels(["X", "Y"]).unwrap();
         assert_eq!(s.labels().unwrap(), ["X", "Y"]);

@@ -51,11 +51,7 @@ impl JoinedColumns {
             }
             names.push(name.to_owned());
         }
-        Ok(Self {
-            name: names.join("+"),
-            positions,
-            names,
-        })
+        Ok(Self { name: names.join("+"), positions, names })
     }
 
     /// The names of the columns with `+` in between: `upos+feats`.
@@ -125,12 +121,7 @@ mod tests {
     fn labels_split_at_the_first_joints_into_the_values_of_all_columns() {
         let joined = JoinedColumns::new(&COLUMNS, vec![1, 2]).unwrap();
         assert_eq!(joined.name(), "upos+feats");
-        for values in [
-            ["NOUN", "Number=Sing"],
-            ["_", "_"],
-            ["X", "+"],
-            ["X", "a+b+"],
-        ] {
+        for values in [["NOUN", "Number=Sing"], ["_", "_"], ["X", "+"], ["X", "a+b+"]] {
             let label = joined.join(values).unwrap();
             assert_eq!(joined.split(&label), Some(values.to_vec()), "{label}");
         }
@@ -152,10 +143,7 @@ mod tests {
             "{fault}"
         );
         let fault = joined.join(["A", ""]).unwrap_err();
-        assert!(
-            fault.starts_with("the label is empty in the column 'feats'; "),
-            "{fault}"
-        );
+        assert!(fault.starts_with("the label is empty in the column 'feats'; "), "{fault}");
     }
 
     #[test]
@@ -166,10 +154,7 @@ mod tests {
         };
         assert_eq!(error(&[1]), "joined labels need two or more columns");
         assert_eq!(error(&[1, 2, 1]), "the column 'upos' is joined with itself");
-        assert_eq!(
-            error(&[1, 4]),
-            "column 4 does not exist: there are 4 columns"
-        );
+        assert_eq!(error(&[1, 4]), "column 4 does not exist: there are 4 columns");
         assert_eq!(
             error(&[1, 3]),
             "the column 'a+b' cannot be joined with others: expected a name without '+'"

@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The line numbers of tokens, which are consecutive (columns) or all the same (raw text) in most
 /// sentences, and then take no memory of their own.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[expect(
-    clippy::box_collection,
-    reason = "rare, and a sentence should be small"
-)]
+#[expect(clippy::box_collection, reason = "rare, and a sentence should be small")]
 pub(super) struct LineNumbers {
     first: u64,
     len: u32,

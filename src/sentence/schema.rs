@@ -12,12 +12,8 @@ use crate::error::{Error, Result};
 const LISTED: usize = 20;
 
 /// The names of columns that hold the predictions of a first pass over the documents.
-pub const PREDICTIONS: [&str; 4] = [
-    "predicted",
-    "predicted_word",
-    "predicted_phrase",
-    "predicted_part",
-];
+pub const PREDICTIONS: [&str; 4] =
+    ["predicted", "predicted_word", "predicted_phrase", "predicted_part"];
 
 /// How lines of CoNLL files are read that are not tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,9 +58,7 @@ impl Schema {
                 return Err(Error::parameter(format!("column {i} has an empty name")));
             }
             if !known.insert(name) {
-                return Err(Error::parameter(format!(
-                    "two columns have the name '{name}'"
-                )));
+                return Err(Error::parameter(format!("two columns have the name '{name}'")));
             }
         }
         if let Some(label) = label
@@ -75,19 +69,12 @@ impl Schema {
                 names.len()
             )));
         }
-        Ok(Self {
-            names,
-            label,
-            ..Self::default()
-        })
+        Ok(Self { names, label, ..Self::default() })
     }
 
     /// The schema of raw text: the single column `word`, without labels.
     pub fn words() -> Self {
-        Self {
-            names: vec!["word".to_owned()],
-            ..Self::default()
-        }
+        Self { names: vec!["word".to_owned()], ..Self::default() }
     }
 
     /// Returns the schema with labels that join columns of the input. They are a further column,
@@ -101,10 +88,7 @@ impl Schema {
         let joined = JoinedColumns::new(self.input_names(), positions)?;
         let label = self.names.len();
         let names = self.names.iter().cloned().chain([joined.name().to_owned()]);
-        Ok(Self {
-            joined: Some(Arc::new(joined)),
-            ..Self::new(names.collect(), Some(label))?
-        })
+        Ok(Self { joined: Some(Arc::new(joined)), ..Self::new(names.collect(), Some(label))? })
     }
 
     /// Returns the schema of a corpus whose labels are the values of a key in one of its columns.
@@ -116,10 +100,7 @@ impl Schema {
     pub fn with_label_key(names: Vec<String>, key: &str) -> Result<Self> {
         let label = names.len();
         let names = names.into_iter().chain([key.to_owned()]);
-        Ok(Self {
-            derived: 1,
-            ..Self::new(names.collect(), Some(label))?
-        })
+        Ok(Self { derived: 1, ..Self::new(names.collect(), Some(label))? })
     }
 
     /// Returns the schema of a corpus whose lines are read so.

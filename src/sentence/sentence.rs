@@ -28,10 +28,7 @@ const ALLOCATION: usize = 16;
 ///
 /// All cells share one string, so a sentence takes two allocations, however many tokens it has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(
-    clippy::box_collection,
-    reason = "rare, and a sentence should be small"
-)]
+#[expect(clippy::box_collection, reason = "rare, and a sentence should be small")]
 pub struct Sentence {
     schema: Arc<Schema>,
     file: Arc<str>,
@@ -297,8 +294,7 @@ impl Sentence {
     ///
     /// [`Error::Input`] if the weight is negative, not a number, or above 10⁹.
     pub fn with_weight(mut self, weight: f64) -> Result<Self> {
-        self.set_weight(weight)
-            .map_err(|message| Error::input(self.place(0), message))?;
+        self.set_weight(weight).map_err(|message| Error::input(self.place(0), message))?;
         Ok(self)
     }
 
@@ -349,9 +345,7 @@ impl Sentence {
             4 * self.ends.capacity(),
             self.lines.memory(),
             size_of::<Offsets>() * self.offsets.capacity(),
-            attributes.map_or(0, |attributes| {
-                size_of::<Attributes>() + attributes.memory()
-            }),
+            attributes.map_or(0, |attributes| size_of::<Attributes>() + attributes.memory()),
             self.layout.memory(),
             self.partial_memory(),
         ];

@@ -93,9 +93,7 @@ impl TokenLabel {
             Value::Number(_) => "a number",
             Value::Object(_) => "an object",
         };
-        Err(format!(
-            "expected a label, an array of labels or null, found {found}"
-        ))
+        Err(format!("expected a label, an array of labels or null, found {found}"))
     }
 
     /// The memory usage on the heap in bytes.

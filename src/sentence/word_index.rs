@@ -21,10 +21,7 @@ impl WordIndex {
         tokens: usize,
         write: impl Fn(&Sentence, usize, &mut String),
     ) -> Self {
-        let mut index = Self {
-            words: Vec::with_capacity(tokens),
-            ..Self::default()
-        };
+        let mut index = Self { words: Vec::with_capacity(tokens), ..Self::default() };
         let mut text = String::new();
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut counts: Vec<u32> = Vec::new(); // [words]
@@ -89,10 +86,8 @@ mod tests {
     use super::*;
 
     fn index(sentences: &[&str]) -> WordIndex {
-        let sentences: Vec<Sentence> = sentences
-            .iter()
-            .map(|text| Sentence::from_words(text.split(' ')))
-            .collect();
+        let sentences: Vec<Sentence> =
+            sentences.iter().map(|text| Sentence::from_words(text.split(' '))).collect();
         let sentences: Vec<&Sentence> = sentences.iter().collect();
         let tokens = sentences.iter().map(|s| s.len()).sum();
         WordIndex::new(sentences.iter().copied(), tokens, |s, t, out| {
@@ -111,10 +106,7 @@ mod tests {
             let (found, rank) = index.occurrences(t);
             assert_eq!(found, same, "{word}");
             assert_eq!(found[rank], t as u32);
-            assert_eq!(
-                &index.by_word()[index.first_of_word(t)..][..same.len()],
-                same
-            );
+            assert_eq!(&index.by_word()[index.first_of_word(t)..][..same.len()], same);
         }
         assert!(index.memory() >= 4 * 3 * words.len());
     }

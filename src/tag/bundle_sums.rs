@@ -70,9 +70,7 @@ impl BundleSums {
     fn add(&mut self, bundle: usize, key: BundleKey) -> bool {
         let new = (self.scores.len() / self.stride) as u32;
         let is_same = |(other, _): &(BundleKey, u32)| *other == key;
-        let entry = self
-            .indices
-            .entry(hash(&key), is_same, |(key, _)| hash(key));
+        let entry = self.indices.entry(hash(&key), is_same, |(key, _)| hash(key));
         let index = match entry {
             Entry::Occupied(entry) => entry.get().1,
             Entry::Vacant(entry) => entry.insert((key, new)).get().1,

@@ -55,10 +55,7 @@ impl Condition {
             let label = partial.or_else(|| sentence.label(t).map(TokenLabel::from));
             (t, label.unwrap_or(TokenLabel::Unknown))
         };
-        Self {
-            labels: (0..sentence.len()).map(label).collect(),
-            spans: Vec::new(),
-        }
+        Self { labels: (0..sentence.len()).map(label).collect(), spans: Vec::new() }
     }
 
     /// Adds what is known about the label of token `t`, counted from 0.
@@ -71,11 +68,7 @@ impl Condition {
     /// Adds a span: the labels will encode a span that starts and ends there, of this type.
     #[must_use]
     pub fn span(mut self, span: &Span<'_>) -> Self {
-        self.spans.push(KnownSpan {
-            start: span.start,
-            end: span.end,
-            kind: span.kind.to_owned(),
-        });
+        self.spans.push(KnownSpan { start: span.start, end: span.end, kind: span.kind.to_owned() });
         self
     }
 
@@ -145,9 +138,7 @@ impl Condition {
             serde_json::from_str(record).map_err(|e| error(format!("not valid JSON: {e}")))?;
         for (i, key) in keys.iter().enumerate() {
             if keys[..i].contains(key) {
-                return Err(error(format!(
-                    "key \"{key}\": expected it once, found it twice"
-                )));
+                return Err(error(format!("key \"{key}\": expected it once, found it twice")));
             }
             let items = match record.get(key) {
                 None | Some(Value::Null) => continue,

@@ -25,10 +25,7 @@ pub struct SentenceScores {
 impl SentenceScores {
     /// Returns the scores for inference.
     pub fn scores(&self) -> Scores<'_> {
-        Scores {
-            node: &self.nodes,
-            edge: self.edges.as_deref(),
-        }
+        Scores { node: &self.nodes, edge: self.edges.as_deref() }
     }
 }
 
@@ -240,10 +237,7 @@ impl Distribution<'_> {
         }
         let header = self.tagger.model().header();
         let labels = header.labels.names();
-        let chunks: Vec<_> = labels
-            .iter()
-            .map(|label| header.labeling.chunk(label))
-            .collect();
+        let chunks: Vec<_> = labels.iter().map(|label| header.labeling.chunk(label)).collect();
         let opens = |a: ChunkLabel<'_>, b: ChunkLabel<'_>| b.starts_after(a) && b.kind == kind;
         let continues =
             |a: ChunkLabel<'_>, b: ChunkLabel<'_>| !b.starts_after(a) && !a.ends_before(b);

@@ -113,12 +113,10 @@ impl<'a> TagDocuments<'a> {
         for _ in before.iter().filter(|s| !is_boundary(s)) {
             places.next();
         }
-        let places = sentences
-            .iter()
-            .map(|sentence| match is_boundary(sentence) {
-                true => None,
-                false => places.next(),
-            });
+        let places = sentences.iter().map(|sentence| match is_boundary(sentence) {
+            true => None,
+            false => places.next(),
+        });
         Self {
             places: places.collect(),
             sentences: sentences.iter().map(Borrow::borrow).collect(),
@@ -180,10 +178,7 @@ mod tests {
             TagInput::InDocument(document, number) => {
                 let words = document.sentences().map(|s| s.cell(0, 0));
                 let words: String = words.collect();
-                format!(
-                    "{} in {words}",
-                    document.sentence(number).unwrap().cell(0, 0)
-                )
+                format!("{} in {words}", document.sentence(number).unwrap().cell(0, 0))
             }
             TagInput::Keyed(_) => unreachable!(),
         };
@@ -195,10 +190,7 @@ mod tests {
         let auto = Some(DocumentRule::Auto);
         let expected = ["b in abc", "c in abc", "-", "M in Mde", "d in Mde"];
         assert_eq!(inputs(auto, ["a", "b c - M d", "e"]), expected);
-        assert_eq!(
-            inputs(auto, ["a -", "b - c", "d"]),
-            ["b in b", "-", "c in cd"]
-        );
+        assert_eq!(inputs(auto, ["a -", "b - c", "d"]), ["b in b", "-", "c in cd"]);
         assert_eq!(inputs(auto, ["", "- -", ""]), ["-", "-"]);
         assert_eq!(inputs(None, ["a", "b - c", "d"]), ["b", "-", "c"]);
     }

@@ -40,12 +40,7 @@ impl KeyedSentence {
     /// Creates an empty sentence for the tagger with this identity and the fingerprinter of its
     /// model.
     pub(super) fn new(tagger: Arc<()>, fingerprinter: Fingerprinter) -> Self {
-        Self {
-            tagger,
-            fingerprinter,
-            entries: Default::default(),
-            ends: Default::default(),
-        }
+        Self { tagger, fingerprinter, entries: Default::default(), ends: Default::default() }
     }
 
     /// Adds an attribute to the current token. The weights of attributes with the same name are

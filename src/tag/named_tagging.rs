@@ -55,8 +55,7 @@ impl<'a> NamedTagging<'a> {
         let marginals = tagging.marginals.map(|marginals| {
             let predicted = tagger.label_names(&tagging.labels);
             let rows = marginals.rows().enumerate();
-            rows.map(|(t, row)| named_marginals(tagger, row, &predicted, t, labeling))
-                .collect()
+            rows.map(|(t, row)| named_marginals(tagger, row, &predicted, t, labeling)).collect()
         });
         Self {
             labels: names(&tagging.labels),
@@ -91,9 +90,7 @@ impl<'a> NamedTagging<'a> {
             + size_of_val(&self.labels[..])
             + rows.map(|row| size_of_val(&row[..])).sum::<usize>()
             + self.mark_probabilities.as_deref().map_or(0, size_of_val)
-            + paths
-                .map(|path| size_of_val(&path.labels[..]))
-                .sum::<usize>()
+            + paths.map(|path| size_of_val(&path.labels[..])).sum::<usize>()
     }
 
     /// Combines the tagging with its sentence, for a writer.

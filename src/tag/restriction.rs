@@ -153,11 +153,7 @@ impl Builder<'_> {
             }
             // By the position before (not first, first, following) and after (not last, last).
             let is_allowed = |before: usize, last: bool| {
-                let position = SpanPosition {
-                    first: before > 0,
-                    last,
-                    follows: before == 2,
-                };
+                let position = SpanPosition { first: before > 0, last, follows: before == 2 };
                 labels.contains(&labeling.label(position, chunk.kind))
             };
             let before = [0, 1, 2].map(|x| is_allowed(x, false) || is_allowed(x, true));
@@ -232,8 +228,7 @@ impl Builder<'_> {
         }
         let before = self.chunks.iter().enumerate();
         let forbidden = before.filter(|(_, a)| !allows(**a, self.chunks[b]));
-        self.forbidden
-            .extend(forbidden.map(|(a, _)| (t, LabelId(a as u16), label)));
+        self.forbidden.extend(forbidden.map(|(a, _)| (t, LabelId(a as u16), label)));
     }
 
     /// Restricts the labels after label `b` of token `t`.
@@ -251,18 +246,12 @@ impl Builder<'_> {
         }
         let after = self.chunks.iter().enumerate();
         let forbidden = after.filter(|(_, c)| !allows(self.chunks[b], **c));
-        self.forbidden
-            .extend(forbidden.map(|(c, _)| (t + 1, label, LabelId(c as u16))));
+        self.forbidden.extend(forbidden.map(|(c, _)| (t + 1, label, LabelId(c as u16))));
     }
 
     /// Drops labels that have no neighbor, and pairs whose labels are forbidden anyway.
     fn finish(self) -> Restriction {
-        let Self {
-            mut allowed,
-            mut forbidden,
-            chunks,
-            ..
-        } = self;
+        let Self { mut allowed, mut forbidden, chunks, .. } = self;
         forbidden.sort_unstable();
         forbidden.dedup();
         let labels = chunks.len();

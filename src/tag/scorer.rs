@@ -109,12 +109,7 @@ impl AttributeBatch {
             return Ok(());
         }
         self.cache.resize(CACHED_MEMOS, (0, 0));
-        let Self {
-            attributes,
-            unresolved,
-            cache,
-            ..
-        } = self;
+        let Self { attributes, unresolved, cache, .. } = self;
         // Without a branch on what the cache has, so that its cache misses overlap.
         let mut misses = 0;
         for i in 0..unresolved.len() {
@@ -301,13 +296,7 @@ impl Scorer<'_> {
     /// Adds the weights of all attributes, in the order in which they were added, to the scores of
     /// their tokens: nodes `[T][stride]`, edges `[T][width]`.
     pub fn finish(self, nodes: &mut [f64], edges: &mut [f64]) -> Result<()> {
-        let ScoringBuffers {
-            batches,
-            rows,
-            bundled,
-            sums,
-            ..
-        } = self.buffers;
+        let ScoringBuffers { batches, rows, bundled, sums, .. } = self.buffers;
         let table = self.model.node_rows();
         bundled.resolve(AttributeKind::Node, self.model, Some(&table))?;
         bundled.add_rows(&table, rows, self.stride, sums.new_scores())?;
@@ -342,9 +331,7 @@ impl AttributeSink for Scorer<'_> {
 
 impl BundleSink for Scorer<'_> {
     fn start_sentence(&mut self, generation: u64, keys: &[BundleKey]) {
-        self.buffers
-            .sums
-            .start_sentence(generation, self.stride, keys);
+        self.buffers.sums.start_sentence(generation, self.stride, keys);
     }
 
     #[inline(always)]

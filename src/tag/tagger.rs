@@ -71,11 +71,7 @@ impl FirstPass {
 
     /// Sets what a document is.
     fn with_documents(self, options: DocumentOptions) -> Result<Self> {
-        Ok(Self {
-            tagger: self.tagger.with_documents(options)?,
-            window: options.window,
-            ..self
-        })
+        Ok(Self { tagger: self.tagger.with_documents(options)?, window: options.window, ..self })
     }
 
     /// Returns the sentences of a document with columns of predictions.
@@ -147,10 +143,7 @@ impl Tagger {
         let own = self.documents()?;
         let first = self.first_pass.as_ref();
         let first = first.and_then(|first| first.tagger.context());
-        Some(DocumentOptions {
-            window: own.window + first.map_or(0, |first| first.window),
-            ..own
-        })
+        Some(DocumentOptions { window: own.window + first.map_or(0, |first| first.window), ..own })
     }
 
     /// Sets what a document is, instead of what the model was trained with. Has no effect if its
@@ -173,9 +166,7 @@ impl Tagger {
     }
 
     fn template(&self) -> Option<&Template> {
-        self.template
-            .as_ref()
-            .or(self.model.header().template.as_ref())
+        self.template.as_ref().or(self.model.header().template.as_ref())
     }
 
     /// Opens a model file and creates a tagger for it.
@@ -228,10 +219,7 @@ impl Tagger {
                  with its template",
             ));
         }
-        Ok(KeyedSentence::new(
-            Arc::clone(&self.identity),
-            self.model.fingerprinter(),
-        ))
+        Ok(KeyedSentence::new(Arc::clone(&self.identity), self.model.fingerprinter()))
     }
 
     /// Returns the name of a label.
@@ -250,9 +238,7 @@ impl Tagger {
         let names = self.label_names(labels);
         match &self.model.header().labeling {
             own if own == labeling => names.into_iter().map(Cow::Borrowed).collect(),
-            own => (own.convert(&names, labeling).into_iter())
-                .map(Cow::Owned)
-                .collect(),
+            own => (own.convert(&names, labeling).into_iter()).map(Cow::Owned).collect(),
         }
     }
 
@@ -280,8 +266,7 @@ impl Tagger {
     /// Same as [`Tagger::tag_with`].
     pub fn tag<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Tagging> {
         let sentence = sentence.into();
-        self.pool
-            .with(|workspace| self.tag_with(sentence, TagOptions::default(), workspace))
+        self.pool.with(|workspace| self.tag_with(sentence, TagOptions::default(), workspace))
     }
 
     /// Computes the marginals p(label | sentence) of every token and label, `[T][K]`.
@@ -342,10 +327,7 @@ impl Tagger {
     ///
     /// Same as [`Tagger::tag_with`].
     pub fn nbest<'s>(&self, sentence: impl Into<TagInput<'s>>, n: usize) -> Result<Vec<LabelPath>> {
-        let options = TagOptions {
-            nbest: n.max(2),
-            ..TagOptions::default()
-        };
+        let options = TagOptions { nbest: n.max(2), ..TagOptions::default() };
         let tagging = (self.pool).with(|workspace| self.tag_with(sentence, options, workspace))?;
         let mut paths = tagging.nbest;
         paths.truncate(n);
@@ -415,9 +397,7 @@ impl Tagger {
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Vec<Tagging>> {
-        (0..document.len())
-            .map(|i| self.tag_with((document, i), options, workspace))
-            .collect()
+        (0..document.len()).map(|i| self.tag_with((document, i), options, workspace)).collect()
     }
 
     /// Tags a sentence of which some labels or spans are known: the best label sequence, the n best
@@ -536,11 +516,7 @@ impl Tagger {
             return Ok(needed);
         }
         self.memory.check(needed, 0).map_err(|over| {
-            let edges = if size.has_edges {
-                " and edge attributes"
-            } else {
-                ""
-            };
+            let edges = if size.has_edges { " and edge attributes" } else { "" };
             let message = format!(
                 "tagging a sentence of {} tokens with {} labels{edges}: {over}; expected a shorter \
                  sentence, or a smaller number of best sequences",
@@ -576,17 +552,8 @@ impl Tagger {
     ) -> Result<Tagging> {
         let has_edges = self.score_within(sentence, restriction, workspace)?;
         let mask = restriction.map(|restriction| &restriction.mask);
-        let Workspace {
-            nodes,
-            edges,
-            viterbi,
-            lattice,
-            ..
-        } = workspace;
-        let scores = Scores {
-            node: nodes,
-            edge: has_edges.then_some(edges),
-        };
+        let Workspace { nodes, edges, viterbi, lattice, .. } = workspace;
+        let scores = Scores { node: nodes, edge: has_edges.then_some(edges) };
         let constraint = self.constraint().filter(|_| options.constrain);
         let mut tagging = Tagging::default();
         let labels = &mut tagging.labels;
@@ -836,12 +803,7 @@ impl Tagger {
     }
 
     fn scorer<'a>(&'a self, buffers: &'a mut ScoringBuffers, width: usize) -> Scorer<'a> {
-        Scorer {
-            model: &self.model,
-            buffers,
-            stride: self.transitions.stride(),
-            width,
-        }
+        Scorer { model: &self.model, buffers, stride: self.transitions.stride(), width }
     }
 
     /// Binds the template to the columns of `schema`.

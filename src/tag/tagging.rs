@@ -20,21 +20,13 @@ pub struct TagOptions {
 impl TagOptions {
     /// Returns the default options with marginals.
     pub(super) fn with_marginals() -> Self {
-        Self {
-            marginals: true,
-            ..Self::default()
-        }
+        Self { marginals: true, ..Self::default() }
     }
 }
 
 impl Default for TagOptions {
     fn default() -> Self {
-        Self {
-            constrain: true,
-            marginals: false,
-            nbest: 1,
-            probability: false,
-        }
+        Self { constrain: true, marginals: false, nbest: 1, probability: false }
     }
 }
 
@@ -83,11 +75,7 @@ impl SentenceMemory {
     pub fn bytes(self, options: TagOptions) -> u64 {
         let [tokens, labels] = [self.tokens, self.labels].map(|n| n as u64);
         let row = padded(self.labels) as u64;
-        let edges = if self.has_edges {
-            labels.saturating_mul(row)
-        } else {
-            0
-        };
+        let edges = if self.has_edges { labels.saturating_mul(row) } else { 0 };
         let has_lattice = options.marginals || options.probability || options.nbest > 1;
         // Node scores and Viterbi scores; in the lattice, potentials, messages and marginals.
         let mut numbers = edges + 2 * row;
@@ -121,11 +109,7 @@ mod tests {
     use super::*;
 
     fn bytes(tokens: usize, labels: usize, has_edges: bool, options: TagOptions) -> u64 {
-        let memory = SentenceMemory {
-            tokens,
-            labels,
-            has_edges,
-        };
+        let memory = SentenceMemory { tokens, labels, has_edges };
         memory.bytes(options)
     }
 
@@ -135,19 +119,13 @@ mod tests {
         let square = 4096_u64 * 4096 * 8;
         assert_eq!(bytes(10, 4096, true, options), 10 * (square + 2 * 4096 * 8));
         assert_eq!(bytes(10, 4096, false, options), 10 * 2 * 4096 * 8);
-        let marginals = TagOptions {
-            marginals: true,
-            ..options
-        };
+        let marginals = TagOptions { marginals: true, ..options };
         assert!(bytes(10, 4096, true, marginals) > 20 * square);
     }
 
     #[test]
     fn paths_are_counted_up_to_their_number() {
-        let options = |nbest| TagOptions {
-            nbest,
-            ..TagOptions::default()
-        };
+        let options = |nbest| TagOptions { nbest, ..TagOptions::default() };
         let paths = |tokens, nbest| {
             bytes(tokens, 3, false, options(nbest)) - bytes(tokens, 3, false, options(2))
         };
@@ -157,11 +135,7 @@ mod tests {
 
     #[test]
     fn sizes_beyond_64_bits_do_not_wrap() {
-        let options = TagOptions {
-            marginals: true,
-            nbest: usize::MAX,
-            ..TagOptions::default()
-        };
+        let options = TagOptions { marginals: true, nbest: usize::MAX, ..TagOptions::default() };
         assert_eq!(bytes(usize::MAX, 4096, true, options), u64::MAX);
     }
 }

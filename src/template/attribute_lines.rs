@@ -24,11 +24,7 @@ impl<'t> AttributeLines<'t> {
             let text = text.map_or(&*line.head, |(_, text)| text.trim());
             (line.number, text)
         });
-        Self {
-            templates,
-            lines: lines.collect(),
-            is_caseless,
-        }
+        Self { templates, lines: lines.collect(), is_caseless }
     }
 
     /// Returns the numbers of the lines in the template file, from 1, with their text.
@@ -52,9 +48,7 @@ impl<'t> AttributeLines<'t> {
         // Of lines with the same name, the last one in this order is the first one of the file.
         let lines = self.templates.iter().enumerate().rev();
         let found = lines.filter(|(_, line)| fits(line));
-        found
-            .max_by_key(|(_, line)| line.head.len())
-            .map(|(i, _)| i)
+        found.max_by_key(|(_, line)| line.head.len()).map(|(i, _)| i)
     }
 }
 

@@ -50,20 +50,13 @@ pub(super) fn bind(
         columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
         functions: Vec::new(),
         indices: HashMap::new(),
-        document: DocumentPlan {
-            window,
-            ..DocumentPlan::default()
-        },
+        document: DocumentPlan { window, ..DocumentPlan::default() },
     };
     let numbers = number_groups(lines, file).0;
     let templates = lines.iter().zip(numbers);
     let templates = templates.map(|(line, group)| binder.line(line, group));
     let templates = templates.collect::<Result<_>>()?;
-    let Binder {
-        functions,
-        document,
-        ..
-    } = binder;
+    let Binder { functions, document, .. } = binder;
     Ok(Extractor::new(functions, templates, document, schema))
 }
 
@@ -73,9 +66,7 @@ pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Ve
     let location = |line| LineLocation { file, line };
     let mut groups = vec![LineGroup::new(LineOptions::default(), location(0))];
     let numbers = lines.iter().map(|line| {
-        let found = groups
-            .iter()
-            .position(|group| group.options == line.options);
+        let found = groups.iter().position(|group| group.options == line.options);
         let number = found.unwrap_or_else(|| {
             groups.push(LineGroup::new(line.options, location(line.number)));
             groups.len() - 1
@@ -166,10 +157,9 @@ impl Binder<'_> {
                     let suggestion = did_you_mean(name, candidates);
                     format!("the input has no column '{name}', only {listed}{suggestion}")
                 }
-                _ => format!(
-                    "the input has no {column}; it has {} columns ({listed})",
-                    names.len()
-                ),
+                _ => {
+                    format!("the input has no {column}; it has {} columns ({listed})", names.len())
+                }
             };
             return Err(self.location.error(at, message));
         };
@@ -205,11 +195,7 @@ impl Binder<'_> {
         let (source, offsets) = match (&term.function.operation, &term.function.input) {
             (Operation::Run(kind), Some(input)) => {
                 let (kind, column) = (*kind, self.column(&input.column, at)?);
-                let operation = Operation::GatheredRuns {
-                    kind,
-                    offset,
-                    group,
-                };
+                let operation = Operation::GatheredRuns { kind, offset, group };
                 return Ok((operation, column));
             }
             (Operation::Bag(range), Some(input)) => (self.input(input, at)?, range.clone()),
@@ -217,11 +203,7 @@ impl Binder<'_> {
         };
         let number = self.document.others;
         self.document.others += 1;
-        let operation = Operation::Gathered {
-            offsets,
-            group,
-            number,
-        };
+        let operation = Operation::Gathered { offsets, group, number };
         Ok((operation, source))
     }
 

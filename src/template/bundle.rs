@@ -34,11 +34,9 @@ impl CellWindow {
             return None;
         }
         let cell = |term: &CompiledTerm| match (plan.placements[term.function], term.position) {
-            (Placement::PerWord { column, .. }, Position::Relative(offset)) => Some(Self {
-                column,
-                first: offset,
-                last: offset,
-            }),
+            (Placement::PerWord { column, .. }, Position::Relative(offset)) => {
+                Some(Self { column, first: offset, last: offset })
+            }
             _ => None,
         };
         let cells = line.terms.iter().map(cell);
@@ -61,11 +59,7 @@ impl CellWindow {
     /// Returns the windows inside of this one, itself included.
     fn parts(self) -> impl Iterator<Item = Self> {
         (self.first..=self.last).flat_map(move |first| {
-            (first..=self.last).map(move |last| Self {
-                first,
-                last,
-                ..self
-            })
+            (first..=self.last).map(move |last| Self { first, last, ..self })
         })
     }
 }
@@ -120,12 +114,7 @@ impl BundledLines {
         let mut is_bundled = vec![false; lines.len()];
         let mut bundles = Vec::new();
         for cells in longest {
-            let inside = || {
-                cells
-                    .parts()
-                    .filter_map(|part| lines_of.get(&part))
-                    .flatten()
-            };
+            let inside = || cells.parts().filter_map(|part| lines_of.get(&part)).flatten();
             if inside().nth(1).is_none() || bundles.len() == MAX_BUNDLES {
                 continue;
             }

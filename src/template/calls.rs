@@ -145,19 +145,12 @@ pub(super) fn term_from_call(
         let message = format!("'{name}' takes no position; remove the square brackets");
         return Err(location.error(column, message));
     }
-    Ok(Term {
-        function,
-        position: Position::Relative(arguments.offset.unwrap_or(0)),
-        column,
-    })
+    Ok(Term { function, position: Position::Relative(arguments.offset.unwrap_or(0)), column })
 }
 
 /// Returns how a file with words is read for an input, of which `first` are read.
 fn selection(input: &TextInput, first: Option<i32>) -> Selection {
-    Selection {
-        lower: input.lower,
-        first: first.map(|number| number as usize),
-    }
+    Selection { lower: input.lower, first: first.map(|number| number as usize) }
 }
 
 fn column_of_name(name: &str) -> TemplateFunction {
@@ -268,11 +261,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn without_input(&self, operation: Operation) -> TemplateFunction {
-        TemplateFunction {
-            operation,
-            input: None,
-            text: self.name.to_owned(),
-        }
+        TemplateFunction { operation, input: None, text: self.name.to_owned() }
     }
 
     /// Returns a function with its canonical text, which omits the default input.
@@ -361,10 +350,8 @@ impl<'a> Arguments<'a> {
             "lower" => inner.lower_input()?,
             name if is_bare_column_name(name) => TextInput::verbatim(ColumnRef::from_name(name)),
             name => {
-                let message = format!(
-                    "'{}' reads a column, lower or lower(column), not '{name}'",
-                    self.name
-                );
+                let message =
+                    format!("'{}' reads a column, lower or lower(column), not '{name}'", self.name);
                 return self.error(column, message);
             }
         };
@@ -391,10 +378,7 @@ impl<'a> Arguments<'a> {
         if input.lower {
             return self.error(self.column, "'lower' reads a column, not 'lower'");
         }
-        Ok(TextInput {
-            lower: true,
-            ..input
-        })
+        Ok(TextInput { lower: true, ..input })
     }
 
     /// Consumes the arguments of `column`.
@@ -430,11 +414,7 @@ impl<'a> Arguments<'a> {
             let text = input.to_string();
             (Operation::Value, input, text)
         };
-        Ok(TemplateFunction {
-            operation,
-            input: Some(input),
-            text: format!("value({text})"),
-        })
+        Ok(TemplateFunction { operation, input: Some(input), text: format!("value({text})") })
     }
 
     /// Consumes one of some names without parentheses.
@@ -472,11 +452,7 @@ impl<'a> Arguments<'a> {
             text += &format!(", same({same})");
         }
         Ok(TemplateFunction {
-            operation: Operation::Others(Box::new(OthersCall {
-                term,
-                nearest,
-                within,
-            })),
+            operation: Operation::Others(Box::new(OthersCall { term, nearest, within })),
             input: Some(same),
             text: text + ")",
         })
@@ -563,8 +539,7 @@ impl<'a> Arguments<'a> {
         };
         if let Some((first, column)) = self.take(open) {
             let first = self.length(first, column)?;
-            self.consumed
-                .push(ArgumentValue::OpenRange(first as i32).text());
+            self.consumed.push(ArgumentValue::OpenRange(first as i32).text());
             return Ok(Operation::Substrings(kind, first..=OPEN_LENGTH));
         }
         let (range, column) = self.range("a length or a range of lengths")?;
@@ -650,10 +625,6 @@ impl<'a> Arguments<'a> {
     fn file(&mut self) -> Result<FileReference<'a>> {
         let (raw, column) = self.quoted("a file name in quotes")?;
         let name = unescape(raw).map_err(|message| self.location.error(column, message))?;
-        Ok(FileReference {
-            name,
-            location: self.location,
-            column,
-        })
+        Ok(FileReference { name, location: self.location, column })
     }
 }

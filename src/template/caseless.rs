@@ -34,11 +34,7 @@ impl CaselessExtractor {
     /// Creates the extractor from one for ordinary sentences; `column` is the index of the words,
     /// `known` are those that occur in lower case in the training data.
     pub(super) fn new(extractor: Extractor, column: usize, known: &Arc<KnownWords>) -> Self {
-        Self {
-            extractor: extractor.with_prefix(PREFIX),
-            column,
-            known: Arc::clone(known),
-        }
+        Self { extractor: extractor.with_prefix(PREFIX), column, known: Arc::clone(known) }
     }
 
     /// Returns the extractor of folded sentences.
@@ -49,10 +45,7 @@ impl CaselessExtractor {
     /// Replaces the fingerprinter.
     #[must_use]
     pub fn with_fingerprinter(self, fingerprinter: crate::fingerprint::Fingerprinter) -> Self {
-        Self {
-            extractor: self.extractor.with_fingerprinter(fingerprinter),
-            ..self
-        }
+        Self { extractor: self.extractor.with_fingerprinter(fingerprinter), ..self }
     }
 
     /// Returns the sentence in lower case if its own case says nothing.
@@ -115,9 +108,7 @@ fn is_caseless<'a>(words: impl Iterator<Item = &'a str>, is_known: impl Fn(&str)
     let (mut lower, mut upper, mut long_upper, mut title, mut known) = (0, 0, 0, 0, 0);
     let mut folded = String::new();
     for word in words {
-        let mut cased = word
-            .chars()
-            .filter(|c| c.is_lowercase() || c.is_uppercase());
+        let mut cased = word.chars().filter(|c| c.is_lowercase() || c.is_uppercase());
         let Some(first) = cased.next() else {
             continue;
         };
@@ -177,11 +168,7 @@ mod tests {
         ] {
             let known = ["police", "arrest", "the", "man", "in"];
             let words = sentence.split(' ');
-            assert_eq!(
-                is_caseless(words, |word| known.contains(&word)),
-                expected,
-                "{sentence}"
-            );
+            assert_eq!(is_caseless(words, |word| known.contains(&word)), expected, "{sentence}");
         }
     }
 }

@@ -47,10 +47,7 @@ impl Clusters {
 mod tests {
     use super::*;
 
-    const ALL: Selection = Selection {
-        lower: false,
-        first: None,
-    };
+    const ALL: Selection = Selection { lower: false, first: None };
 
     const LOWER: Selection = Selection { lower: true, ..ALL };
 

@@ -94,21 +94,15 @@ impl DocumentState {
             return Ok(());
         }
         if document.tokens() > u32::MAX as usize / 2 {
-            let place = document
-                .sentence(0)
-                .map_or(Place::file("document"), |s| s.place(0));
-            let message = format!(
-                "the document has {} tokens; expected fewer",
-                document.tokens()
-            );
+            let place = document.sentence(0).map_or(Place::file("document"), |s| s.place(0));
+            let message = format!("the document has {} tokens; expected fewer", document.tokens());
             return Err(Error::input(place, message));
         }
         self.identity = Some(Arc::clone(document.identity()));
         self.indices.clear();
-        self.indices
-            .extend(plan.indices.iter().map(|&(column, lower)| {
-                document.index(column, lower.then_some(push_lower as IndexedText))
-            }));
+        self.indices.extend(plan.indices.iter().map(|&(column, lower)| {
+            document.index(column, lower.then_some(push_lower as IndexedText))
+        }));
         self.cells.clear();
         self.forms.clear();
         for (number, (&(column, _), index)) in plan.indices.iter().zip(&self.indices).enumerate() {
@@ -137,10 +131,7 @@ impl DocumentState {
                 for_nearest(seen.all, seen.own, seen.visible, group.nearest, |other| {
                     let sentence = document.sentence_of(other as usize);
                     let start = document.tokens_of(sentence).start;
-                    nearest.push(Occurrence {
-                        sentence: sentence as u32,
-                        t: other - start as u32,
-                    });
+                    nearest.push(Occurrence { sentence: sentence as u32, t: other - start as u32 });
                 });
                 self.nearest_ends.push(nearest.len() as u32);
             }
@@ -242,11 +233,7 @@ impl<'a> VisibleOccurrences<'a> {
         let [first, last] = [t.saturating_sub(window as usize), t + window as usize];
         let before = all[..own].partition_point(|&u| (u as usize) < first);
         let after = all[own..].partition_point(|&u| u as usize <= last);
-        Self {
-            all,
-            own,
-            visible: before..own + after,
-        }
+        Self { all, own, visible: before..own + after }
     }
 }
 

@@ -42,9 +42,7 @@ impl BoundFunction {
         ws: &mut Workspace,
     ) {
         let inside = input.inside;
-        let cell = self
-            .source()
-            .map_or(0, |source| input.first_cell + offset(source));
+        let cell = self.source().map_or(0, |source| input.first_cell + offset(source));
         let source = |ws: &Workspace| ws.cell_text(cell);
         match &self.operation {
             Operation::Text => ws.push_range(input.text.clone()),
@@ -168,11 +166,7 @@ impl BoundFunction {
             }),
             Operation::Run(kind) => push_run(*kind, sentence, source, t as i64, ws),
             Operation::Gathered { number, .. } => push_gathered(*number, t, ws),
-            Operation::GatheredRuns {
-                kind,
-                offset,
-                group,
-            } => {
+            Operation::GatheredRuns { kind, offset, group } => {
                 if let Some((document, _)) = context.document() {
                     push_other_runs((*kind, source, *offset), document, *group, t, ws);
                 }
@@ -238,9 +232,7 @@ fn push_run(kind: RunKind, sentence: &Sentence, column: usize, position: i64, ws
     let Some(t) = usize::try_from(position).ok().filter(|&t| t < length) else {
         return;
     };
-    push_written(ws, |_, text| {
-        write_run(kind, length, |u| sentence.cell(u, column), t, text)
-    });
+    push_written(ws, |_, text| write_run(kind, length, |u| sentence.cell(u, column), t, text));
 }
 
 /// Pushes a copy of a value, unless it is among those from `first` on.
@@ -304,11 +296,7 @@ fn push_substrings(
 
 /// Returns the length of the longest prefix or suffix in bytes, which open ranges limit.
 fn longest_affix(lengths: &RangeInclusive<usize>) -> usize {
-    if *lengths.end() == OPEN_LENGTH {
-        OPEN_BYTES
-    } else {
-        usize::MAX
-    }
+    if *lengths.end() == OPEN_LENGTH { OPEN_BYTES } else { usize::MAX }
 }
 
 /// Writes `<text>` to the arena.
@@ -345,10 +333,7 @@ fn push_suffixes(
 ) {
     ws.boundaries.clear();
     let (mut start, longest) = (word.end, longest_affix(lengths));
-    for grapheme in graphemes(&ws.arena[word.clone()])
-        .rev()
-        .take(*lengths.end())
-    {
+    for grapheme in graphemes(&ws.arena[word.clone()]).rev().take(*lengths.end()) {
         start -= grapheme.len();
         if word.end - start > longest {
             break;
@@ -378,9 +363,7 @@ fn push_ngrams(lengths: &RangeInclusive<usize>, word: Range<usize>, ws: &mut Wor
     for length in lengths.clone() {
         for i in length..ws.boundaries.len() {
             let range = ws.boundaries[i - length]..ws.boundaries[i];
-            let Workspace {
-                arena, seen_ngrams, ..
-            } = ws;
+            let Workspace { arena, seen_ngrams, .. } = ws;
             let text = |&(start, end): &(u32, u32)| &arena.as_bytes()[start as usize..end as usize];
             let key = (range.start as u32, range.end as u32);
             let bytes = &arena.as_bytes()[range.clone()];

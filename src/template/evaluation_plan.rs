@@ -67,18 +67,11 @@ impl EvaluationPlan {
                 }
             });
         }
-        let dialect = functions
-            .iter()
-            .find_map(|function| match &function.operation {
-                Operation::Macro(pattern_macro) => Some(pattern_macro.dialect),
-                _ => None,
-            });
-        Self {
-            padding: dialect.map_or(1, Dialect::padding),
-            dialect,
-            columns,
-            placements,
-        }
+        let dialect = functions.iter().find_map(|function| match &function.operation {
+            Operation::Macro(pattern_macro) => Some(pattern_macro.dialect),
+            _ => None,
+        });
+        Self { padding: dialect.map_or(1, Dialect::padding), dialect, columns, placements }
     }
 
     /// Returns the offset of a function's values in a memo entry.

@@ -57,10 +57,7 @@ impl Expressions {
         }
         let mut reason = String::new();
         for size in SIZE_LIMITS {
-            match RegexBuilder::new(translated)
-                .size_limit(size)
-                .dfa_size_limit(CACHE_LIMIT)
-                .build()
+            match RegexBuilder::new(translated).size_limit(size).dfa_size_limit(CACHE_LIMIT).build()
             {
                 Ok(regex) => {
                     self.size += size;
@@ -83,9 +80,7 @@ impl Expressions {
                 }
             }
         }
-        Err(format!(
-            "the regular expression \"{source}\" is invalid: {reason}"
-        ))
+        Err(format!("the regular expression \"{source}\" is invalid: {reason}"))
     }
 }
 
@@ -119,14 +114,8 @@ mod tests {
         assert!(message.starts_with("more than 512 different regular expressions"));
         let (compiled, message) = error(|i| format!("\\pL{{20}}{i}"));
         assert!(compiled < MAX_EXPRESSIONS, "{compiled}");
-        assert!(
-            message.contains("take more than 67108864 bytes"),
-            "{message}"
-        );
+        assert!(message.contains("take more than 67108864 bytes"), "{message}");
         let huge = Expressions::default().compile(r"\pL{1000}").unwrap_err();
-        assert!(
-            huge.ends_with("it takes more than 1048576 bytes when compiled"),
-            "{huge}"
-        );
+        assert!(huge.ends_with("it takes more than 1048576 bytes when compiled"), "{huge}");
     }
 }

@@ -329,11 +329,7 @@ impl Extractor {
         ws: &mut Workspace,
     ) -> usize {
         let first_cell = ws.next_cell();
-        let input = InputCell {
-            text,
-            inside,
-            first_cell,
-        };
+        let input = InputCell { text, inside, first_cell };
         for &function in &self.plan.columns[number].functions {
             ws.memos_per_value = self.memos_per_value[function];
             self.functions[function].fill_cell(&input, |other| self.plan.offset(other), ws);

@@ -30,11 +30,7 @@ pub enum ColumnRef {
 impl ColumnRef {
     /// Returns the column that `name` refers to in a template.
     pub(super) fn from_name(name: &str) -> Self {
-        if name == "word" {
-            Self::Word
-        } else {
-            Self::Name(name.to_owned())
-        }
+        if name == "word" { Self::Word } else { Self::Name(name.to_owned()) }
     }
 
     /// Returns the index of the column in `schema`, if it has that column.
@@ -74,10 +70,7 @@ impl TextInput {
 
     /// The cells of `column`, verbatim.
     pub(super) const fn verbatim(column: ColumnRef) -> Self {
-        Self {
-            column,
-            lower: false,
-        }
+        Self { column, lower: false }
     }
 }
 
@@ -202,11 +195,7 @@ pub(super) struct TemplateFunction {
 impl TemplateFunction {
     /// Returns the function whose value is a text itself.
     pub(super) fn of_text(input: TextInput) -> Self {
-        Self {
-            operation: Operation::Text,
-            text: input.to_string(),
-            input: Some(input),
-        }
+        Self { operation: Operation::Text, text: input.to_string(), input: Some(input) }
     }
 
     /// Returns whether the value has no text, so that the attribute is the template's name alone.

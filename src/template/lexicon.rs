@@ -141,8 +141,7 @@ impl Lexicon {
         word: impl Fn(usize) -> &'a str,
         tags: &mut Vec<PhraseTag>,
     ) {
-        self.phrases
-            .tag(length, word, |node| self.complete[node], tags);
+        self.phrases.tag(length, word, |node| self.complete[node], tags);
     }
 }
 
@@ -150,10 +149,7 @@ impl Lexicon {
 mod tests {
     use super::*;
 
-    const ALL: Selection = Selection {
-        lower: false,
-        first: None,
-    };
+    const ALL: Selection = Selection { lower: false, first: None };
 
     const LOWER: Selection = Selection { lower: true, ..ALL };
 
@@ -191,9 +187,6 @@ mod tests {
         let error = |text: &str| Lexicon::parse(text, "l.txt", ALL).unwrap_err().to_string();
         assert_eq!(error(" \n"), "l.txt: the lexicon is empty");
         let long = format!("a\n{}\n", "x ".repeat(65));
-        assert_eq!(
-            error(&long),
-            "l.txt:2: a phrase of 65 tokens; at most 64 are allowed"
-        );
+        assert_eq!(error(&long), "l.txt:2: a phrase of 65 tokens; at most 64 are allowed");
     }
 }

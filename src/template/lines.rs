@@ -30,9 +30,8 @@ pub(super) fn parse_lines(
     file: &str,
     resources: &mut Resources<'_>,
 ) -> Result<TemplateLines> {
-    let mut numbered: Vec<(u64, &str)> = nonblank_lines(source)
-        .filter(|(_, line)| !line.trim_start().starts_with('#'))
-        .collect();
+    let mut numbered: Vec<(u64, &str)> =
+        nonblank_lines(source).filter(|(_, line)| !line.trim_start().starts_with('#')).collect();
     let patterns = is_pattern_file(&numbered, file)?;
     let parsed = if patterns {
         parse_patterns(&numbered, file, &mut resources.expressions)?
@@ -143,11 +142,7 @@ fn parse_patterns(
             lines.extend(parsed.line);
         }
     }
-    Ok(TemplateLines {
-        lines,
-        transitions,
-        documents: DocumentOptions::default(),
-    })
+    Ok(TemplateLines { lines, transitions, documents: DocumentOptions::default() })
 }
 
 /// Returns what follows `document:`, if the line begins so.
@@ -199,12 +194,10 @@ fn parse_document(line: &str, location: LineLocation<'_>) -> Result<DocumentOpti
 
 fn parse_window(text: &str) -> Result<u32, String> {
     let window = text.parse().ok();
-    window
-        .filter(|window| (1..=DocumentOptions::MAX_WINDOW).contains(window))
-        .ok_or_else(|| {
-            let largest = DocumentOptions::MAX_WINDOW;
-            format!("the window '{text}' is not allowed; expected a number from 1 to {largest}")
-        })
+    window.filter(|window| (1..=DocumentOptions::MAX_WINDOW).contains(window)).ok_or_else(|| {
+        let largest = DocumentOptions::MAX_WINDOW;
+        format!("the window '{text}' is not allowed; expected a number from 1 to {largest}")
+    })
 }
 
 /// Writes the line that says what a document is.

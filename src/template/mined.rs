@@ -69,10 +69,7 @@ impl MinedNames {
                 let mut words = String::new();
                 let cells = (start..end).map(|t| sentence.cell(t, column));
                 // Words are stored between tabs.
-                if cells
-                    .clone()
-                    .any(|cell| cell.is_empty() || cell.contains(char::is_control))
-                {
+                if cells.clone().any(|cell| cell.is_empty() || cell.contains(char::is_control)) {
                     continue;
                 }
                 for cell in cells {
@@ -121,9 +118,8 @@ impl MinedNames {
     pub(super) fn to_text(&self) -> String {
         let names = self.names();
         let lines = names.iter();
-        let mut lines: Vec<String> = lines
-            .map(|(words, kind, _)| format!("{kind}\t{}", words.join("\t")))
-            .collect();
+        let mut lines: Vec<String> =
+            lines.map(|(words, kind, _)| format!("{kind}\t{}", words.join("\t"))).collect();
         lines.sort_unstable();
         lines.into_iter().map(|line| line + "\n").collect()
     }
@@ -227,9 +223,7 @@ fn known_spans<'s>(
         span.end - span.start <= MAX_PHRASE && !touches
     });
     let spans = spans.into_iter();
-    spans
-        .map(|span| (span.start, span.end, span.kind))
-        .collect()
+    spans.map(|span| (span.start, span.end, span.kind)).collect()
 }
 
 #[cfg(test)]
@@ -286,10 +280,7 @@ mod tests {
         let names = mined(None, false);
         // Sentences 0 and 1 are one part; 9 and 19 are others.
         assert_eq!(tags(&names, "in New York City", Some(0)), " ,BORG,EORG, ");
-        assert_eq!(
-            tags(&names, "New York and Ford", Some(1)),
-            "BORG,EORG, ,SORG"
-        );
+        assert_eq!(tags(&names, "New York and Ford", Some(1)), "BORG,EORG, ,SORG");
         assert_eq!(tags(&names, "Ford wins", Some(9)), "SPER, ");
         assert_eq!(tags(&names, "New York wins", Some(19)), "BLOC,ELOC, ");
         assert_eq!(tags(&names, "Ford", Some(12)), "SORG+PER");

@@ -27,12 +27,7 @@ pub(super) fn parse_line(
     location: LineLocation<'_>,
     resources: &mut Resources<'_>,
 ) -> Result<Option<TemplateLine>> {
-    let mut parser = Parser {
-        lexemes: &lexemes(text, location)?,
-        at: 0,
-        location,
-        resources,
-    };
+    let mut parser = Parser { lexemes: &lexemes(text, location)?, at: 0, location, resources };
     if parser.peek().kind == LexemeKind::End {
         return Ok(None);
     }
@@ -96,10 +91,7 @@ impl<'a> Parser<'a, '_, '_> {
         let options = self.options()?;
         self.end(conditions.is_empty() && !options.are_set())?;
         self.check(start, edge, &terms, &conditions)?;
-        Ok(TemplateLine {
-            options,
-            ..assemble(self.location.line, edge, terms, conditions)
-        })
+        Ok(TemplateLine { options, ..assemble(self.location.line, edge, terms, conditions) })
     }
 
     /// Consumes `edge:` or `node:`. Returns whether it is `edge:`.
@@ -154,10 +146,7 @@ impl<'a> Parser<'a, '_, '_> {
             }
             None => Err(self.error(
                 lexeme,
-                format!(
-                    "{option} {}; expected a finite number that is not negative",
-                    lexeme.text
-                ),
+                format!("{option} {}; expected a finite number that is not negative", lexeme.text),
             )),
         }
     }
@@ -196,9 +185,9 @@ impl<'a> Parser<'a, '_, '_> {
                 "'edge: bias' is the bare transition, which is always included".to_owned(),
             );
         }
-        let attributes = terms.iter().fold(1_usize, |product, term| {
-            product.saturating_mul(term.function.max_values())
-        });
+        let attributes = terms
+            .iter()
+            .fold(1_usize, |product, term| product.saturating_mul(term.function.max_values()));
         if attributes > MAX_ATTRIBUTES {
             return error(format!(
                 "this line can produce {attributes} attributes per token; at most \
@@ -222,22 +211,10 @@ impl<'a> Parser<'a, '_, '_> {
             return Err(self.error(lexeme, "the parentheses are nested too deeply".to_owned()));
         }
         self.next();
-        let arguments = if self.accept(LexemeKind::Symbol("(")) {
-            Some(self.arguments(depth)?)
-        } else {
-            None
-        };
-        let offset = if self.accept(LexemeKind::Symbol("[")) {
-            Some(self.offset()?)
-        } else {
-            None
-        };
-        Ok(FunctionCall {
-            name,
-            column: lexeme.column,
-            arguments,
-            offset,
-        })
+        let arguments =
+            if self.accept(LexemeKind::Symbol("(")) { Some(self.arguments(depth)?) } else { None };
+        let offset = if self.accept(LexemeKind::Symbol("[")) { Some(self.offset()?) } else { None };
+        Ok(FunctionCall { name, column: lexeme.column, arguments, offset })
     }
 
     fn offset(&mut self) -> Result<i32> {
@@ -287,10 +264,7 @@ impl<'a> Parser<'a, '_, '_> {
             LexemeKind::Name(_) => ArgumentValue::Call(self.call(depth + 1)?),
             _ => return Err(self.expected("an argument")),
         };
-        Ok(Argument {
-            column: lexeme.column,
-            value,
-        })
+        Ok(Argument { column: lexeme.column, value })
     }
 
     /// Parses the rest of `3`, `1..3` or `1..`.
@@ -312,12 +286,7 @@ impl<'a> Parser<'a, '_, '_> {
         let negated = self.accept(LexemeKind::Name("not"));
         let term = self.term()?;
         let (test, text) = self.test(&term)?;
-        Ok(Condition {
-            negated,
-            term,
-            test,
-            text,
-        })
+        Ok(Condition { negated, term, test, text })
     }
 
     /// Parses a test of a term. Returns it with its canonical text.
@@ -333,10 +302,7 @@ impl<'a> Parser<'a, '_, '_> {
                 let (raw, lexeme) = self.string("a regular expression in quotes")?;
                 let compiled = self.resources.expressions.compile(raw);
                 let expression = compiled.map_err(|message| self.error(lexeme, message))?;
-                Ok((
-                    ConditionTest::Matches(expression),
-                    format!("matches \"{raw}\""),
-                ))
+                Ok((ConditionTest::Matches(expression), format!("matches \"{raw}\"")))
             }
             LexemeKind::Symbol("<=") => self.comparison(term, usize::le),
             LexemeKind::Symbol(">=") => self.comparison(term, usize::ge),
@@ -345,9 +311,10 @@ impl<'a> Parser<'a, '_, '_> {
             LexemeKind::Symbol("==") => self.comparison(term, usize::eq),
             LexemeKind::Symbol("!=") => self.comparison(term, usize::ne),
             LexemeKind::Symbol(_) => Err(self.expected("a test")),
-            _ => Err(self.expected(&format!(
-                "a test of {term} (<=, ==, !=, matches \"…\" or exists)"
-            ))),
+            _ => {
+                Err(self
+                    .expected(&format!("a test of {term} (<=, ==, !=, matches \"…\" or exists)")))
+            }
         }
     }
 
@@ -427,10 +394,7 @@ fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition
             let has_value = !term.function.is_flag();
             remaining -= usize::from(has_value);
             let separator = if has_value && remaining > 0 { "|" } else { "" };
-            NamePart {
-                term,
-                literal: separator.to_owned(),
-            }
+            NamePart { term, literal: separator.to_owned() }
         })
         .collect();
     TemplateLine {

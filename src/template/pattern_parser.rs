@@ -35,11 +35,7 @@ pub(super) fn detect_dialect<'a>(mut lines: impl Iterator<Item = &'a str>) -> Di
                 .iter()
                 .any(|syntax| line.contains(syntax))
     });
-    if wapiti {
-        Dialect::Wapiti
-    } else {
-        Dialect::CrfPlusPlus
-    }
+    if wapiti { Dialect::Wapiti } else { Dialect::CrfPlusPlus }
 }
 
 /// A parsed line.
@@ -74,13 +70,7 @@ pub(super) fn parse_line(
         Dialect::CrfPlusPlus => "expected a line that starts with U or B",
         Dialect::Wapiti => "expected a line that starts with u, b or *",
     };
-    let mut parser = Parser {
-        text,
-        rest: text,
-        dialect,
-        location,
-        expressions,
-    };
+    let mut parser = Parser { text, rest: text, dialect, location, expressions };
     let line_type = text.chars().next().map(|c| c.to_ascii_lowercase());
     let (node, edge) = match line_type {
         Some('u') => (true, false),
@@ -100,10 +90,7 @@ pub(super) fn parse_line(
         conditions: Vec::new(),
         options: LineOptions::default(),
     };
-    Ok(PatternLine {
-        line: (node || !bare).then_some(line),
-        transition: edge && bare,
-    })
+    Ok(PatternLine { line: (node || !bare).then_some(line), transition: edge && bare })
 }
 
 struct Parser<'a, 'e> {
@@ -126,9 +113,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Consumes the literal text before the next `%`.
     fn literal(&mut self) -> &'a str {
-        let (literal, rest) = self
-            .rest
-            .split_at(self.rest.find('%').unwrap_or(self.rest.len()));
+        let (literal, rest) = self.rest.split_at(self.rest.find('%').unwrap_or(self.rest.len()));
         self.rest = rest;
         literal
     }
@@ -174,9 +159,7 @@ impl<'a> Parser<'a, '_> {
         self.expect(",")?;
         let input_column = self.number()?;
         let input_column = usize::try_from(input_column).map_err(|_| {
-            self.error(format!(
-                "column {input_column} does not exist; columns are numbered from 0"
-            ))
+            self.error(format!("column {input_column} does not exist; columns are numbered from 0"))
         })?;
         let (operation, source) = match letter.to_ascii_lowercase() {
             't' => self.expression(MacroOperation::Test)?,
@@ -184,21 +167,14 @@ impl<'a> Parser<'a, '_> {
             _ => (MacroOperation::Cell, ""),
         };
         self.expect("]")?;
-        let pattern_macro = PatternMacro {
-            dialect: self.dialect,
-            operation,
-            lower: letter.is_ascii_uppercase(),
-        };
+        let pattern_macro =
+            PatternMacro { dialect: self.dialect, operation, lower: letter.is_ascii_uppercase() };
         let function = TemplateFunction {
             operation: Operation::Macro(pattern_macro),
             input: Some(TextInput::verbatim(ColumnRef::Number(input_column))),
             text: format!("%{letter}[{input_column},{source}]"),
         };
-        Ok(Term {
-            function,
-            position,
-            column,
-        })
+        Ok(Term { function, position, column })
     }
 
     /// Consumes `symbol`.
@@ -360,14 +336,7 @@ mod tests {
         ] {
             assert!(is_pattern(line), "{line}");
         }
-        for line in [
-            "bias",
-            "bag(word, 1..2)",
-            "word",
-            "upos",
-            "bag(x) if x matches \"%x[\"",
-            "",
-        ] {
+        for line in ["bias", "bag(word, 1..2)", "word", "upos", "bag(x) if x matches \"%x[\"", ""] {
             assert!(!is_pattern(line), "{line}");
         }
     }

@@ -179,11 +179,7 @@ impl<'a> Resources<'a> {
                 return Err(reference.error(format!("cannot read '{path}': {reason}")));
             }
         };
-        self.files.push(ResourceFile {
-            name: name.clone(),
-            text: text.clone(),
-            used: 0,
-        });
+        self.files.push(ResourceFile { name: name.clone(), text: text.clone(), used: 0 });
         Ok(text)
     }
 

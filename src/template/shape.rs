@@ -305,13 +305,7 @@ mod tests {
     fn shape_of(kind: Shape, word: &str, known: &[&str]) -> String {
         let known: KnownWords = known.iter().map(|&word| word.into()).collect();
         let mut out = String::new();
-        kind.write(
-            word,
-            &known,
-            |_| true,
-            &mut ShapeScratch::default(),
-            &mut out,
-        );
+        kind.write(word, &known, |_| true, &mut ShapeScratch::default(), &mut out);
         out
     }
 
@@ -356,10 +350,7 @@ mod tests {
     fn a_decomposed_accent_does_not_change_the_shape() {
         for kind in [Shape::Long, Shape::Collapsed, Shape::Chris2, Shape::Dan2] {
             let known = ["école", "e\u{301}cole"];
-            assert_eq!(
-                shape_of(kind, "E\u{301}cole", &known),
-                shape_of(kind, "École", &known)
-            );
+            assert_eq!(shape_of(kind, "E\u{301}cole", &known), shape_of(kind, "École", &known));
         }
     }
 

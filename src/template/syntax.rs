@@ -23,10 +23,7 @@ pub(super) const FUNCTIONS: [(&str, &str); 24] = [
     ("occurrence", "occurrence"),
     ("lexicon", "lexicon(\"names.txt\")"),
     ("cluster", "cluster(\"paths.txt\", 4, 6, 10)"),
-    (
-        "vector",
-        "vector(\"vectors.txt\", first(50000), scale(0.5))",
-    ),
+    ("vector", "vector(\"vectors.txt\", first(50000), scale(0.5))"),
     ("value", "value(column)"),
     ("others", "others(word[-1])"),
     ("mention", "mention(order)"),
@@ -172,9 +169,8 @@ pub(super) struct Lexeme<'a> {
 }
 
 /// Operators and brackets, two-character symbols first.
-const SYMBOLS: [&str; 16] = [
-    "..", "<=", ">=", "==", "!=", "*=", "<", ">", "=", "(", ")", "[", "]", ",", "&", ":",
-];
+const SYMBOLS: [&str; 16] =
+    ["..", "<=", ">=", "==", "!=", "*=", "<", ">", "=", "(", ")", "[", "]", ",", "&", ":"];
 
 /// Splits a line into lexemes; the last is always [`LexemeKind::End`].
 ///
@@ -193,11 +189,7 @@ pub(super) fn lexemes<'a>(
         column += characters(&rest[..rest.len() - trimmed.len()]);
         rest = trimmed;
         if rest.is_empty() || rest.starts_with('#') {
-            lexemes.push(Lexeme {
-                kind: LexemeKind::End,
-                text: "",
-                column,
-            });
+            lexemes.push(Lexeme { kind: LexemeKind::End, text: "", column });
             return Ok(lexemes);
         }
         let (kind, length) =
@@ -229,9 +221,7 @@ fn first_lexeme(rest: &str) -> Result<(LexemeKind<'_>, usize), String> {
     if unsigned.starts_with(|c: char| c.is_ascii_digit()) {
         let after = unsigned.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_digit = |c: char| c.is_ascii_digit();
-        let fraction = after
-            .strip_prefix('.')
-            .filter(|rest| rest.starts_with(is_digit));
+        let fraction = after.strip_prefix('.').filter(|rest| rest.starts_with(is_digit));
         let end = fraction.map_or(after, |fraction| fraction.trim_start_matches(is_digit));
         let exponent = end.strip_prefix(['e', 'E']);
         let exponent = exponent.map(|rest| rest.strip_prefix(['+', '-']).unwrap_or(rest));
@@ -241,9 +231,7 @@ fn first_lexeme(rest: &str) -> Result<(LexemeKind<'_>, usize), String> {
             return Ok((LexemeKind::Decimal, rest.len() - end.len()));
         }
         let number = &rest[..rest.len() - after.len()];
-        let value = number
-            .parse()
-            .map_err(|_| format!("the number {number} is too large"))?;
+        let value = number.parse().map_err(|_| format!("the number {number} is too large"))?;
         return Ok((LexemeKind::Integer(value), number.len()));
     }
     if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
@@ -272,10 +260,7 @@ pub(super) fn closing_quote(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const LOCATION: LineLocation<'_> = LineLocation {
-        file: "t.tpl",
-        line: 3,
-    };
+    const LOCATION: LineLocation<'_> = LineLocation { file: "t.tpl", line: 3 };
 
     fn kinds(line: &str) -> Vec<LexemeKind<'_>> {
         let lexemes = lexemes(line, LOCATION).unwrap();
@@ -330,10 +315,7 @@ mod tests {
         let line = format!("word[{}é]", "9".repeat(1000));
         let error = lexemes(&line, LOCATION);
         let message = error.unwrap_err().to_string();
-        assert!(
-            message.starts_with("t.tpl:3:6: the number 999"),
-            "{message}"
-        );
+        assert!(message.starts_with("t.tpl:3:6: the number 999"), "{message}");
         assert!(message.contains('…') && message.ends_with("9 is too large"));
         assert!(message.len() < 500);
     }
@@ -349,10 +331,7 @@ mod tests {
     fn errors_name_line_and_column() {
         let error = |line| lexemes(line, LOCATION).unwrap_err().to_string();
         assert_eq!(error("word ; x"), "t.tpl:3:6: unexpected character ';'");
-        assert_eq!(
-            error("word[99999999999]"),
-            "t.tpl:3:6: the number 99999999999 is too large"
-        );
+        assert_eq!(error("word[99999999999]"), "t.tpl:3:6: the number 99999999999 is too large");
         assert_eq!(
             error(r#"regex("a\")"#),
             r#"t.tpl:3:7: unterminated string "a\"); expected a closing quote"#

@@ -33,19 +33,10 @@ const SHIPPED: [(&str, &str); 9] = [
     ("chunk", include_str!("../../features/chunk.tpl")),
     ("pos", include_str!("../../features/pos.tpl")),
     ("ner", include_str!("../../features/ner.tpl")),
-    (
-        "ner-document",
-        include_str!("../../features/ner-document.tpl"),
-    ),
-    (
-        "ner-two-passes",
-        include_str!("../../features/ner-two-passes.tpl"),
-    ),
+    ("ner-document", include_str!("../../features/ner-document.tpl")),
+    ("ner-two-passes", include_str!("../../features/ner-two-passes.tpl")),
     ("ner-finkel", include_str!("../../features/ner-finkel.tpl")),
-    (
-        "ner-finkel-edges",
-        include_str!("../../features/ner-finkel-edges.tpl"),
-    ),
+    ("ner-finkel-edges", include_str!("../../features/ner-finkel-edges.tpl")),
     ("pos-sancl", include_str!("../../features/pos-sancl.tpl")),
 ];
 
@@ -90,9 +81,7 @@ impl From<Template> for StoredTemplate {
             file: template.file,
             files: template.files,
             known_words,
-            mined: mined
-                .map(|(input, names)| (input, names.to_text()))
-                .collect(),
+            mined: mined.map(|(input, names)| (input, names.to_text())).collect(),
             caseless: template.caseless,
         }
     }
@@ -103,11 +92,8 @@ impl TryFrom<StoredTemplate> for Template {
 
     fn try_from(stored: StoredTemplate) -> Result<Self> {
         // Files in the file system are not opened, whatever the names.
-        let files: HashMap<&str, &Arc<str>> = stored
-            .files
-            .iter()
-            .map(|(name, text)| (&**name, text))
-            .collect();
+        let files: HashMap<&str, &Arc<str>> =
+            stored.files.iter().map(|(name, text)| (&**name, text)).collect();
         let mut load = |name: &str| {
             let missing = || Error::parameter("the file is not stored with the template");
             let text = files.get(name).ok_or_else(missing)?;
@@ -276,10 +262,7 @@ impl Template {
     /// Returns the template without the name of its file, which only error messages use.
     #[must_use]
     pub fn without_name(self) -> Self {
-        Self {
-            file: Arc::from(""),
-            ..self
-        }
+        Self { file: Arc::from(""), ..self }
     }
 
     /// Hashes all that the template stores but its name.
@@ -337,11 +320,7 @@ impl Template {
             let message = format!("the template file is larger than {MAX_SOURCE} bytes");
             return Err(Error::parameter(message));
         }
-        Ok(Self {
-            source: source.into(),
-            documents,
-            ..self
-        })
+        Ok(Self { source: source.into(), documents, ..self })
     }
 
     /// Returns whether some template is crossed with the label pair.
@@ -372,10 +351,7 @@ impl Template {
             false => line,
         });
         let source = kept.collect::<Vec<_>>().join("\n");
-        let stored = StoredTemplate {
-            source: source.into(),
-            ..self.clone().into()
-        };
+        let stored = StoredTemplate { source: source.into(), ..self.clone().into() };
         Self::try_from(stored).map(Some)
     }
 
@@ -419,9 +395,7 @@ impl Template {
         if columns.is_empty() {
             return;
         }
-        let with_order = self
-            .functions()
-            .any(TemplateFunction::is_shape_while_reading);
+        let with_order = self.functions().any(TemplateFunction::is_shape_while_reading);
         let (mut known_words, mut first_read) = (KnownWords::default(), FirstRead::default());
         for (number, sentence) in (0..).zip(sentences) {
             let columns = columns.iter().filter_map(|c| c.index(sentence.schema()));
@@ -510,11 +484,7 @@ impl Template {
             return Ok(None);
         };
         let extractor = self.bind_with(schema, &Arc::default())?;
-        Ok(Some(CaselessExtractor::new(
-            extractor,
-            column,
-            &self.known_words,
-        )))
+        Ok(Some(CaselessExtractor::new(extractor, column, &self.known_words)))
     }
 
     /// Binds the templates to the columns of a corpus.
@@ -532,11 +502,7 @@ impl Template {
             &self.lines,
             &self.file,
             schema,
-            Learned {
-                known,
-                first_read: &self.first_read,
-                mined: &self.mined,
-            },
+            Learned { known, first_read: &self.first_read, mined: &self.mined },
             window,
         )
     }
@@ -544,9 +510,7 @@ impl Template {
 
 /// Refuses a file that a template parsed from a string alone refers to.
 fn no_files(_: &str) -> Result<String> {
-    Err(Error::parameter(
-        "a template that is parsed from a string alone must not refer to files",
-    ))
+    Err(Error::parameter("a template that is parsed from a string alone must not refer to files"))
 }
 
 /// Returns whether a function reads one of the columns with these names.

@@ -137,15 +137,8 @@ mod tests {
 
     #[test]
     fn both_directions_split_alike() {
-        for text in [
-            "",
-            "abc",
-            "naïve",
-            "cafe\u{301}s",
-            "🇩🇪🇫🇷!",
-            "a\r\nb",
-            "\u{301}x",
-        ] {
+        for text in ["", "abc", "naïve", "cafe\u{301}s", "🇩🇪🇫🇷!", "a\r\nb", "\u{301}x"]
+        {
             let mut backward: Vec<_> = graphemes(text).rev().collect();
             backward.reverse();
             assert_eq!(split(text), backward, "{text:?}");

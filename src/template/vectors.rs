@@ -33,12 +33,8 @@ impl Resource for Vectors {
     /// [`Error::Input`] at a line whose number of components is not D, at a component that is not
     /// finite or exceeds 10¹⁵ in magnitude, if there are no vectors, and if D exceeds 4096.
     fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
-        let mut vectors = Self {
-            words: HashMap::new(),
-            values: Vec::new(),
-            dimensions: 0,
-            bytes_read: 0,
-        };
+        let mut vectors =
+            Self { words: HashMap::new(), values: Vec::new(), dimensions: 0, bytes_read: 0 };
         let (mut at_header, mut remaining) = (true, selection.first.unwrap_or(usize::MAX));
         let mut cells: Vec<&str> = Vec::new();
         for (number, line) in (1..).zip(contents.split_inclusive('\n')) {
@@ -77,9 +73,7 @@ impl Resource for Vectors {
 impl Vectors {
     fn set_dimensions(&mut self, dimensions: usize) -> Result<(), String> {
         if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
-            return Err(format!(
-                "vectors of {dimensions} numbers; expected 1 to {MAX_DIMENSIONS}"
-            ));
+            return Err(format!("vectors of {dimensions} numbers; expected 1 to {MAX_DIMENSIONS}"));
         }
         self.dimensions = dimensions;
         Ok(())
@@ -112,9 +106,7 @@ impl Vectors {
         for cell in &cells[start..] {
             let value: Option<f32> = cell.parse().ok();
             let Some(value) = value.filter(|value| value.abs() <= MAX_NUMBER) else {
-                return Err(format!(
-                    "found '{cell}'; expected a number of at most {MAX_NUMBER:e}"
-                ));
+                return Err(format!("found '{cell}'; expected a number of at most {MAX_NUMBER:e}"));
             };
             if is_new {
                 self.values.push(value);
@@ -163,10 +155,7 @@ fn quote_start(cells: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const ALL: Selection = Selection {
-        lower: false,
-        first: None,
-    };
+    const ALL: Selection = Selection { lower: false, first: None };
 
     fn read(text: &str) -> Vectors {
         Vectors::parse(text, "v.txt", ALL).unwrap()
@@ -204,16 +193,10 @@ mod tests {
 
     #[test]
     fn reading_can_stop_after_the_first_words() {
-        let first = |n| Selection {
-            first: Some(n),
-            ..ALL
-        };
+        let first = |n| Selection { first: Some(n), ..ALL };
         let text = "3 1\na 1\nb 2\nc oops\n";
         let vectors = Vectors::parse(text, "v.txt", first(2)).unwrap();
-        assert_eq!(
-            (vectors.len(), vectors.bytes_read),
-            (2, "3 1\na 1\nb 2\n".len())
-        );
+        assert_eq!((vectors.len(), vectors.bytes_read), (2, "3 1\na 1\nb 2\n".len()));
         let again = Vectors::parse(&text[..vectors.bytes_read], "v.txt", first(2)).unwrap();
         assert_eq!(again.get("b"), Some(&[2.0][..]));
     }
@@ -236,34 +219,13 @@ mod tests {
             ("", "v.txt: the file has no vectors"),
             ("9 2\n", "v.txt: the file has no vectors"),
             ("a\n", "v.txt:1: expected a word and its numbers, found 'a'"),
-            (
-                "a 1 2\nb 1\n",
-                "v.txt:2: found 1 numbers; expected 2, as before ('b 1')",
-            ),
-            (
-                "a 1 2\n\nb 1 2 3\n",
-                "v.txt:3: found 3 numbers; expected 2, as before ('b 1 2 3')",
-            ),
-            (
-                "5 3\na 1 2\n",
-                "v.txt:2: found 2 numbers; expected 3, as before ('a 1 2')",
-            ),
-            (
-                "a 1\nb NaN\n",
-                "v.txt:2: found 'NaN'; expected a number of at most 1e15",
-            ),
-            (
-                "a 1\nb 1e16\n",
-                "v.txt:2: found '1e16'; expected a number of at most 1e15",
-            ),
-            (
-                "a 1\nb x\n",
-                "v.txt:2: found 'x'; expected a number of at most 1e15",
-            ),
-            (
-                "7 5000\n",
-                "v.txt:1: vectors of 5000 numbers; expected 1 to 4096",
-            ),
+            ("a 1 2\nb 1\n", "v.txt:2: found 1 numbers; expected 2, as before ('b 1')"),
+            ("a 1 2\n\nb 1 2 3\n", "v.txt:3: found 3 numbers; expected 2, as before ('b 1 2 3')"),
+            ("5 3\na 1 2\n", "v.txt:2: found 2 numbers; expected 3, as before ('a 1 2')"),
+            ("a 1\nb NaN\n", "v.txt:2: found 'NaN'; expected a number of at most 1e15"),
+            ("a 1\nb 1e16\n", "v.txt:2: found '1e16'; expected a number of at most 1e15"),
+            ("a 1\nb x\n", "v.txt:2: found 'x'; expected a number of at most 1e15"),
+            ("7 5000\n", "v.txt:1: vectors of 5000 numbers; expected 1 to 4096"),
             ("7 0\n", "v.txt:1: vectors of 0 numbers; expected 1 to 4096"),
         ] {
             assert_eq!(error(text), expected);

@@ -219,12 +219,7 @@ impl Workspace {
         };
         let number = self.entries.len() as u32;
         self.entries.push(entry);
-        let Self {
-            entries,
-            arena,
-            entry_table,
-            ..
-        } = self;
+        let Self { entries, arena, entry_table, .. } = self;
         let hash_of = |&i: &u32| {
             let entry = &entries[i as usize];
             let text = entry.text.start as usize..entry.text.end as usize;
@@ -325,11 +320,7 @@ impl Workspace {
         write: impl FnOnce(&str, &mut ShapeScratch, &mut String),
     ) {
         self.derived.clear();
-        write(
-            &self.arena[source],
-            &mut self.shape_scratch,
-            &mut self.derived,
-        );
+        write(&self.arena[source], &mut self.shape_scratch, &mut self.derived);
         let start = self.arena.len();
         self.arena.push_str(&self.derived);
         self.push_range(start..self.arena.len());

@@ -58,9 +58,7 @@ const LISTS: &[AbbreviationList] = &[
         number: false,
     },
     AbbreviationList {
-        words: &[
-            "ch", "fig", "figs", "nr", "núm", "p", "pp", "pág", "págs", "sec", "vol", "vols",
-        ],
+        words: &["ch", "fig", "figs", "nr", "núm", "p", "pp", "pág", "págs", "sec", "vol", "vols"],
         kind: TokenKind::NonFinalAbbreviation,
         capital: false,
         number: true,
@@ -80,9 +78,8 @@ const LISTS: &[AbbreviationList] = &[
 ];
 
 /// Abbreviations with inner periods and a part of more than one letter, without the final period.
-const DOTTED: &[&str] = &[
-    "b.sc", "d.phil", "ed.d", "ee.uu", "ll.b", "ll.d", "m.sc", "p.ej", "ph.d", "s.p.a",
-];
+const DOTTED: &[&str] =
+    &["b.sc", "d.phil", "ed.d", "ee.uu", "ll.b", "ll.d", "m.sc", "p.ej", "ph.d", "s.p.a"];
 
 /// Words that start a sentence far more often than a name. After an abbreviation or an initial,
 /// they indicate that the sentence has ended.
@@ -152,9 +149,7 @@ fn initials(run: &TextRun<'_>, at: usize, word: &str) -> Option<(usize, TokenKin
     let has_period = run.text(end) == "." && run.text(end + 1) != ".";
     if letters > 1 {
         let text = &run.tail(at)[..run.start(end) - run.start(at)];
-        let non_final = ["e.g", "i.e", "p.s", "a.k.a"]
-            .iter()
-            .any(|s| text.eq_ignore_ascii_case(s));
+        let non_final = ["e.g", "i.e", "p.s", "a.k.a"].iter().any(|s| text.eq_ignore_ascii_case(s));
         let kind = match (has_period, non_final) {
             (false, _) => TokenKind::Word,
             (true, true) => TokenKind::NonFinalAbbreviation,
@@ -198,15 +193,11 @@ fn is_before_name(following: &str) -> bool {
 
 /// Returns whether the first word of a text is one that starts sentences rather than names.
 pub(super) fn starts_sentence(text: &str) -> bool {
-    let end = text
-        .find(|c: char| !c.is_alphabetic())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let word = &text[..end];
     word.len() <= MAX_ENTRY_LENGTH
         && word.starts_with(char::is_uppercase)
-        && SENTENCE_STARTERS
-            .binary_search(&word.to_lowercase().as_str())
-            .is_ok()
+        && SENTENCE_STARTERS.binary_search(&word.to_lowercase().as_str()).is_ok()
 }
 
 fn is_letter(word: &str) -> bool {
@@ -224,10 +215,7 @@ mod tests {
         let lists = LISTS.iter().map(|list| list.words);
         for list in lists.chain([DOTTED, SENTENCE_STARTERS]) {
             assert!(list.is_sorted(), "{list:?}");
-            assert!(
-                list.iter().all(|word| word.len() <= MAX_ENTRY_LENGTH),
-                "{list:?}"
-            );
+            assert!(list.iter().all(|word| word.len() <= MAX_ENTRY_LENGTH), "{list:?}");
         }
     }
 

@@ -32,10 +32,7 @@ pub(super) fn match_emoticon(run: &TextRun<'_>, at: usize) -> Option<usize> {
     let last = emoticon.chars().next_back()?;
     let mut length = emoticon.len();
     if REPEATED.contains(&last) {
-        length += tail[length..]
-            .bytes()
-            .take_while(|&b| char::from(b) == last)
-            .count();
+        length += tail[length..].bytes().take_while(|&b| char::from(b) == last).count();
     }
     let end = run.index_at(at, run.start(at) + length)?;
     let word_after = run.word(end).is_some();

@@ -152,10 +152,7 @@ impl<'t> Splitter<'t> {
     /// them decides.
     fn end_without_terminator(&self, first: usize, i: usize) -> Option<usize> {
         let kind = self.tokens[i - 1].kind;
-        if matches!(
-            kind,
-            TokenKind::Word | TokenKind::NonFinalAbbreviation | TokenKind::Symbol
-        ) {
+        if matches!(kind, TokenKind::Word | TokenKind::NonFinalAbbreviation | TokenKind::Symbol) {
             return None;
         }
         let mut end = i;
@@ -211,9 +208,7 @@ impl<'t> Splitter<'t> {
 
     /// Returns the text of token `i`; empty past the last.
     fn token(&self, i: usize) -> &'t str {
-        self.tokens
-            .get(i)
-            .map_or("", |token| &self.text[token.bytes.clone()])
+        self.tokens.get(i).map_or("", |token| &self.text[token.bytes.clone()])
     }
 
     /// Returns whether token `i` is an emoticon or an emoji.

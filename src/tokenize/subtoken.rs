@@ -27,15 +27,7 @@ impl Subtoken {
     pub(super) fn classify(text: &str, start: usize, end: usize) -> Self {
         let text = &text[start..end];
         let word = text.contains(char::is_alphanumeric) && !text.ends_with(KEYCAP);
-        Self {
-            start,
-            end,
-            kind: if word {
-                SubtokenKind::Word
-            } else {
-                SubtokenKind::Symbol
-            },
-        }
+        Self { start, end, kind: if word { SubtokenKind::Word } else { SubtokenKind::Symbol } }
     }
 
     /// Returns its part of `text`.

@@ -46,12 +46,7 @@ impl<'t> TextRun<'t> {
         if subtokens.len() > 1 {
             subtokens = merge_clitics(text, &subtokens);
         }
-        Self {
-            text,
-            after,
-            subtokens,
-            has_at: text.contains('@'),
-        }
+        Self { text, after, subtokens, has_at: text.contains('@') }
     }
 
     /// Returns the number of subtokens.
@@ -77,11 +72,7 @@ impl<'t> TextRun<'t> {
 
     /// Returns the text from subtoken `i` on, in the run or after the white space that follows it.
     pub(super) fn following(&self, i: usize) -> &'t str {
-        if i < self.len() {
-            self.tail(i)
-        } else {
-            self.after.trim_start()
-        }
+        if i < self.len() { self.tail(i) } else { self.after.trim_start() }
     }
 
     /// Returns the kind of subtoken `i`, if there is one.
@@ -130,10 +121,7 @@ mod tests {
 
     #[test]
     fn grapheme_clusters_are_never_split() {
-        assert_eq!(
-            subtokens("e\u{301}.\u{301}x"),
-            ["e\u{301}", ".\u{301}", "x"]
-        );
+        assert_eq!(subtokens("e\u{301}.\u{301}x"), ["e\u{301}", ".\u{301}", "x"]);
         assert_eq!(subtokens("1️⃣2️⃣"), ["1️⃣", "2️⃣"]);
         assert_eq!(subtokens("\u{600}(x"), ["\u{600}(", "x"]);
         assert_eq!(subtokens("👨‍👩‍👧🇩🇪🇫🇷"), ["👨‍👩‍👧", "🇩🇪", "🇫🇷"]);

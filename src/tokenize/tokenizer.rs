@@ -14,10 +14,7 @@ use crate::sentence::{Offsets, Schema, Sentence, TextPosition};
 /// ([`char::is_whitespace`]) is in exactly one token, and tokens contain no white space. Token
 /// boundaries never fall inside a grapheme cluster, except in a cluster whose base is white space.
 pub fn tokens(text: &str) -> Vec<Offsets> {
-    offsets(
-        text,
-        word::tokens(text).into_iter().map(|token| token.bytes),
-    )
+    offsets(text, word::tokens(text).into_iter().map(|token| token.bytes))
 }
 
 /// Returns the offsets of tokens at these bytes of a text, which are in order and do not overlap.
@@ -29,11 +26,7 @@ pub fn offsets(text: &str, tokens: impl IntoIterator<Item = Range<usize>>) -> Ve
     };
     let tokens = tokens.into_iter().map(|bytes| {
         let (start, end) = (advance(bytes.start), advance(bytes.end));
-        Offsets {
-            bytes,
-            chars: start.chars..end.chars,
-            utf16: start.utf16..end.utf16,
-        }
+        Offsets { bytes, chars: start.chars..end.chars, utf16: start.utf16..end.utf16 }
     });
     tokens.collect()
 }
@@ -62,10 +55,7 @@ impl Tokenizer {
     /// Creates a tokenizer that splits sentences after `max_sentence` tokens. Its sentences share
     /// one schema, [`Schema::words`].
     pub fn new(max_sentence: usize) -> Self {
-        Self {
-            max_sentence: max_sentence.max(1),
-            schema: Arc::new(Schema::words()),
-        }
+        Self { max_sentence: max_sentence.max(1), schema: Arc::new(Schema::words()) }
     }
 
     /// Returns the sentences of line `number` (from 1) of `file`; none if the line is blank.
@@ -102,10 +92,7 @@ impl Tokenizer {
             let parts = if offsets.len() <= self.max_sentence {
                 vec![offsets]
             } else {
-                offsets
-                    .chunks(self.max_sentence)
-                    .map(<[_]>::to_vec)
-                    .collect()
+                offsets.chunks(self.max_sentence).map(<[_]>::to_vec).collect()
             };
             for offsets in parts {
                 let mut sentence = Sentence::new(Arc::clone(&self.schema), Arc::clone(file));

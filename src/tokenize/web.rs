@@ -176,11 +176,7 @@ fn is_dotted_chain(run: &TextRun<'_>, at: usize, end: usize) -> bool {
 fn is_known_ending(word: &str, list: &[&str]) -> bool {
     let one_case = !word.contains(|c: char| c.is_ascii_uppercase())
         || !word.contains(|c: char| c.is_ascii_lowercase());
-    word.len() <= 6
-        && one_case
-        && list
-            .binary_search(&word.to_ascii_lowercase().as_str())
-            .is_ok()
+    word.len() <= 6 && one_case && list.binary_search(&word.to_ascii_lowercase().as_str()).is_ok()
 }
 
 fn is_lower(word: &str) -> bool {
@@ -255,17 +251,11 @@ mod tests {
 
     #[test]
     fn a_domain_needs_a_known_ending_or_a_path() {
-        assert_eq!(
-            find(dotted_name, "dropbox.com/a?b=c,"),
-            Some("dropbox.com/a?b=c")
-        );
+        assert_eq!(find(dotted_name, "dropbox.com/a?b=c,"), Some("dropbox.com/a?b=c"));
         assert_eq!(find(dotted_name, "youtu.be/xyz"), Some("youtu.be/xyz"));
         assert_eq!(find(dotted_name, "want.to"), None);
         assert_eq!(find(dotted_name, "end.The"), None);
-        assert_eq!(
-            find(dotted_name, "comp.sources.unix"),
-            Some("comp.sources.unix")
-        );
+        assert_eq!(find(dotted_name, "comp.sources.unix"), Some("comp.sources.unix"));
     }
 
     #[test]

@@ -20,10 +20,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         let mut at = 0;
         while at < run.len() {
             let (end, kind) = next_token(&run, at);
-            tokens.push(Token {
-                bytes: start + run.start(at)..start + run.start(end),
-                kind,
-            });
+            tokens.push(Token { bytes: start + run.start(at)..start + run.start(end), kind });
             at = end;
         }
         rest = after.trim_start();
@@ -115,10 +112,7 @@ fn is_acronym(word: &str) -> bool {
 fn extend_suffix(run: &TextRun<'_>, end: usize) -> usize {
     let word = run.text(end - 1);
     let next = |i: usize| run.text(end + i);
-    let number = || {
-        run.following(end + 1)
-            .starts_with(|c: char| c.is_ascii_digit())
-    };
+    let number = || run.following(end + 1).starts_with(|c: char| c.is_ascii_digit());
     let upper = word.bytes().all(|b| b.is_ascii_uppercase());
     match next(0) {
         "+" if next(1) == "+" && next(2) != "+" && run.word(end + 2).is_none() => end + 2,
@@ -142,14 +136,9 @@ fn symbol(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
     }
     let text = run.text(at);
     let first = at == 0 || is_opening(run.text(at - 1));
-    let number = run
-        .word(at + 1)
-        .is_some_and(|w| w.starts_with(char::is_numeric));
+    let number = run.word(at + 1).is_some_and(|w| w.starts_with(char::is_numeric));
     if first && number && matches!(text, "-" | "+" | "−" | "±" | ".") {
-        return (
-            extend_suffix(run, extend_joined(run, at + 2)),
-            TokenKind::Word,
-        );
+        return (extend_suffix(run, extend_joined(run, at + 2)), TokenKind::Word);
     }
     if first && text == "." && web::is_extension(run, at + 1) {
         return (at + 2, TokenKind::Word);

@@ -44,11 +44,7 @@ pub(super) struct Agreement<'a> {
 
 impl<'a> Agreement<'a> {
     pub fn new(ranks: &'a Ranks, request: Option<&'a AtomicBool>) -> Self {
-        Self {
-            ranks,
-            request,
-            is_interrupted: AtomicBool::new(false),
-        }
+        Self { ranks, request, is_interrupted: AtomicBool::new(false) }
     }
 
     /// Agrees on the end after an iteration, given whether this rank goes on. Ranks with other

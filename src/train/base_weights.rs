@@ -91,9 +91,7 @@ impl AllBaseWeights {
         alphabets: &mut Alphabets,
     ) -> Result<Option<Self>> {
         let mut read = |role, model: Option<&Model>| {
-            model
-                .map(|model| BaseWeights::read(role, model, labels, alphabets))
-                .transpose()
+            model.map(|model| BaseWeights::read(role, model, labels, alphabets)).transpose()
         };
         let init = read(BaseRole::Init, models.init)?;
         let towards = read(BaseRole::Towards, models.towards)?;
@@ -112,8 +110,7 @@ impl AllBaseWeights {
 
     /// Returns whether some label pair has a weight.
     pub fn has_transitions(&self) -> bool {
-        self.iter()
-            .any(|weights| weights.labels.transitions.iter().any(|&w| w != 0.0))
+        self.iter().any(|weights| weights.labels.transitions.iter().any(|&w| w != 0.0))
     }
 
     /// Returns the memory usage in bytes.
@@ -146,9 +143,8 @@ impl BaseWeights {
         }
         for attribute in model.edge_weights() {
             let (name, weights) = attribute?;
-            let entries = weights
-                .into_iter()
-                .map(|([a, b], w)| (cell(a) << 16 | cell(b), w.to_bits()));
+            let entries =
+                weights.into_iter().map(|([a, b], w)| (cell(a) << 16 | cell(b), w.to_bits()));
             edges.push(intern(&mut alphabets.edges, name)?, entries);
         }
         let mut known_labels = vec![false; labels.len()];

@@ -84,11 +84,7 @@ impl Default for CheckpointInterval {
 impl Checkpoints {
     /// Writes checkpoints to a file, every ten minutes and when training is interrupted.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            interval: CheckpointInterval::default(),
-            resume: false,
-        }
+        Self { path: path.into(), interval: CheckpointInterval::default(), resume: false }
     }
 
     /// Sets how often.
@@ -372,14 +368,7 @@ impl Run {
         self.finished = finished.unwrap_or_default();
         let state = state.map(|(course, stage)| {
             let start = at;
-            (
-                course,
-                SavedState {
-                    stage,
-                    bytes,
-                    start,
-                },
-            )
+            (course, SavedState { stage, bytes, start })
         });
         self.earlier = Some((header.fingerprint, state));
         Ok(())
@@ -464,10 +453,7 @@ impl Run {
 
 /// Writes a checkpoint.
 fn encode(contents: &impl Serialize, file: &File) -> io::Result<()> {
-    let mut writer = HashingWriter {
-        writer: BufWriter::new(file),
-        hasher: Xxh3::new(),
-    };
+    let mut writer = HashingWriter { writer: BufWriter::new(file), hasher: Xxh3::new() };
     writer.write_all(&CHECKPOINT_MAGIC)?;
     writer.write_all(&FORMAT)?;
     encode_into_std_write(contents, &mut writer, config::standard()).map_err(

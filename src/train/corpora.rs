@@ -26,10 +26,7 @@ pub struct TrainingCorpora {
 impl TrainingCorpora {
     /// Creates corpora of labeled sentences only.
     pub fn new(labeled: impl Into<Corpus>) -> Self {
-        Self {
-            labeled: labeled.into(),
-            ..Self::default()
-        }
+        Self { labeled: labeled.into(), ..Self::default() }
     }
 
     /// Adds development data.
@@ -79,13 +76,11 @@ pub(super) fn for_each_in_context(
         let mut content = sentences.iter().filter(|s| is_content(s));
         return content.try_for_each(|sentence| add(sentence.into()));
     };
-    rule.documents(sentences)
-        .into_iter()
-        .try_for_each(|document| {
-            let document = Document::new(document);
-            let mut content = document.in_contexts().filter(|s| is_content(s.sentence()));
-            content.try_for_each(&mut add)
-        })
+    rule.documents(sentences).into_iter().try_for_each(|document| {
+        let document = Document::new(document);
+        let mut content = document.in_contexts().filter(|s| is_content(s.sentence()));
+        content.try_for_each(&mut add)
+    })
 }
 
 /// Returns the template of the first pass, if `template` reads columns of predictions that the

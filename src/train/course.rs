@@ -184,9 +184,7 @@ impl<'a> Course<'a> {
 
     /// Returns whether training resumes from a state that was saved in this stage.
     pub fn has_state_of(&self, stage: &str) -> bool {
-        self.saved
-            .as_ref()
-            .is_some_and(|saved| saved.stage == stage)
+        self.saved.as_ref().is_some_and(|saved| saved.stage == stage)
     }
 
     /// Sets the weights that the next stage starts from.
@@ -206,9 +204,7 @@ impl<'a> Course<'a> {
 
     /// Returns the flag that ends training at the next evaluation.
     pub fn interrupt(&self) -> Option<&'a AtomicBool> {
-        let agreed = self
-            .agreement
-            .map(|(_, agreement)| &agreement.is_interrupted);
+        let agreed = self.agreement.map(|(_, agreement)| &agreement.is_interrupted);
         agreed.or(self.interrupt)
     }
 
@@ -219,8 +215,7 @@ impl<'a> Course<'a> {
 
     /// Returns whether training is to end.
     pub fn is_interrupted(&self) -> bool {
-        self.interrupt()
-            .is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.interrupt().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Returns the maximum number of iterations in all, if there is one.
@@ -230,8 +225,7 @@ impl<'a> Course<'a> {
 
     /// Returns the number of iterations that earlier stages have left, if there is a maximum.
     pub fn iterations_left(&self) -> Option<usize> {
-        self.limit
-            .map(|limit| limit.saturating_sub(self.state.run.earlier_iterations))
+        self.limit.map(|limit| limit.saturating_sub(self.state.run.earlier_iterations))
     }
 
     /// Returns the number of iterations without noise, given the default of the learner. What it is
@@ -345,11 +339,7 @@ impl<'a> Course<'a> {
             noise: terms.noise,
             l2: terms.l2,
             // The optimizer adds the L1 penalty to the smooth terms.
-            l1: if self.has_l1 {
-                iteration.value - smooth
-            } else {
-                0.0
-            },
+            l1: if self.has_l1 { iteration.value - smooth } else { 0.0 },
             gradient_norm: iteration.gradient_norm,
             evaluations: self.state.run.earlier_evaluations + iteration.evaluations,
             nonzero: iteration.nonzero,
@@ -381,11 +371,7 @@ impl<'a> Course<'a> {
         self.patience_is_exhausted = !self.state.run.has_fixed_length
             && has_score
             && waited.is_some_and(|waited| waited >= self.options.patience);
-        if self.patience_is_exhausted {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if self.patience_is_exhausted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.

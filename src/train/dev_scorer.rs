@@ -41,13 +41,7 @@ impl<'a> DevScorer<'a> {
                 ForwardProduct::new(&data.edges, &space.edges),
             ]),
         };
-        Some(Self {
-            set,
-            development,
-            predict,
-            label_scores: None,
-            types: Vec::new(),
-        })
+        Some(Self { set, development, predict, label_scores: None, types: Vec::new() })
     }
 
     /// Returns the predictions by label, of parameters that were scored since the last call, if the
@@ -77,10 +71,8 @@ impl<'a> DevScorer<'a> {
             product.set_weights(theta);
         }
         let products = &*products;
-        let transitions: Vec<Transitions> = recall_biases
-            .iter()
-            .map(|&bias| development.transitions(space, theta, bias))
-            .collect();
+        let transitions: Vec<Transitions> =
+            recall_biases.iter().map(|&bias| development.transitions(space, theta, bias)).collect();
         let decode = |scratch: &mut Scratch, i| {
             scratch.decode(development, products, theta, &transitions, i)
         };
@@ -128,15 +120,12 @@ impl Scratch {
             scores.resize(tokens.len() * width, 0.0);
             product.write(theta, tokens.clone(), scores, None);
         }
-        let scores = Scores {
-            node: &self.nodes,
-            edge: (!self.edges.is_empty()).then_some(&self.edges),
-        };
+        let scores =
+            Scores { node: &self.nodes, edge: (!self.edges.is_empty()).then_some(&self.edges) };
         let constraint = development.constraint.as_ref();
         let decode = |transitions| {
             let mut path = Vec::new();
-            self.viterbi
-                .decode(transitions, scores, constraint, None, &mut path);
+            self.viterbi.decode(transitions, scores, constraint, None, &mut path);
             path
         };
         transitions.iter().map(decode).collect()

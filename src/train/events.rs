@@ -167,14 +167,8 @@ impl DevScore {
     /// Adds the score to what a model records of its training.
     pub fn add_to(self, record: TrainingRecord) -> TrainingRecord {
         match self {
-            Self::F1(value) => TrainingRecord {
-                dev_f1: Some(value),
-                ..record
-            },
-            Self::Accuracy(value) => TrainingRecord {
-                dev_accuracy: Some(value),
-                ..record
-            },
+            Self::F1(value) => TrainingRecord { dev_f1: Some(value), ..record },
+            Self::Accuracy(value) => TrainingRecord { dev_accuracy: Some(value), ..record },
         }
     }
 }

@@ -194,10 +194,7 @@ impl ExtractedCorpora {
             next += u32::from(kept);
         }
         let number = |(attribute, label)| Some((numbers[attribute as usize]?, label));
-        self.zeros = std::mem::take(&mut self.zeros)
-            .into_iter()
-            .filter_map(number)
-            .collect();
+        self.zeros = std::mem::take(&mut self.zeros).into_iter().filter_map(number).collect();
     }
 
     /// Sets the numbers of attributes to those of the alphabets.
@@ -214,9 +211,7 @@ impl ExtractedCorpora {
     pub fn reading(&self) -> Vec<String> {
         let mut reading = self.labels.reading.clone();
         let columns = &self.source.columns;
-        let word = columns
-            .iter()
-            .position(|name| name == "word" || name == "form");
+        let word = columns.iter().position(|name| name == "word" || name == "form");
         if let (Some(line), Some(word)) = (reading.first_mut(), word) {
             line.push_str(&format!(", words in column {}", word + 1));
         }
@@ -253,10 +248,7 @@ impl ExtractedCorpora {
         let [rest, fold] = self.split(held_out)?;
         let kept = self.frequent_columns(&rest, options);
         // Predictions can only be compared with labels that are known.
-        let fold: Vec<usize> = fold
-            .into_iter()
-            .filter(|&i| !self.gold[i].is_empty())
-            .collect();
+        let fold: Vec<usize> = fold.into_iter().filter(|&i| !self.gold[i].is_empty()).collect();
         if fold.is_empty() {
             return Err(Error::parameter(
                 "no held-out sentence has one label for every token; expected some in each fold",
@@ -328,8 +320,7 @@ impl ExtractedCorpora {
             };
             let is_frequent = counts.iter().map(|n| n.is_at_least(options.min_count));
             let kept = is_frequent.enumerate();
-            kept.map(|(id, is_frequent)| is_frequent || is_known(id))
-                .collect()
+            kept.map(|(id, is_frequent)| is_frequent || is_known(id)).collect()
         };
         [
             frequent(&self.data.nodes, self.attributes[0], 0),

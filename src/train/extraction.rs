@@ -54,10 +54,7 @@ impl ExtractedCorpora {
         let labels = |s| Some(s).filter(is_gold).and_then(Sentence::labels);
         let gold = sentences.map(|s| labels(s).map_or_else(Vec::new, owned));
         let gold = gold.collect();
-        Ok(Self {
-            gold,
-            ..Self::from_models(corpora, template, settings, models)?
-        })
+        Ok(Self { gold, ..Self::from_models(corpora, template, settings, models)? })
     }
 
     /// Like [`from_models`](Self::from_models), with a limit on the memory of text and attributes
@@ -70,12 +67,7 @@ impl ExtractedCorpora {
         limit: MemoryLimit,
     ) -> Result<Self> {
         models.check(settings)?;
-        let TrainingCorpora {
-            labeled,
-            dev,
-            unlabeled,
-            held_out,
-        } = corpora.into();
+        let TrainingCorpora { labeled, dev, unlabeled, held_out } = corpora.into();
         let content = |corpus: Corpus| {
             let mut sentences = corpus.into_sentences();
             retain_content(&mut sentences);
@@ -83,10 +75,7 @@ impl ExtractedCorpora {
         };
         let (sentences, dev) = (content(labeled), dev.map(content));
         let unlabeled = unlabeled.into_sentences();
-        let text = sentences
-            .iter()
-            .chain(dev.iter().flatten())
-            .chain(&unlabeled);
+        let text = sentences.iter().chain(dev.iter().flatten()).chain(&unlabeled);
         let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
         let template = learned_template(template, &sentences, settings.options(), models)?;
         let sentences = (sentences, &*unlabeled);
@@ -160,9 +149,7 @@ pub(super) fn check_weights(data: &Dataset) -> Result<()> {
     if data.total_weights()[0] > 0.0 {
         return Ok(());
     }
-    Err(Error::parameter(
-        "the weights of all training sentences are 0; expected some above 0",
-    ))
+    Err(Error::parameter("the weights of all training sentences are 0; expected some above 0"))
 }
 
 /// Checks that a model without weights of label pairs does not continue one that has them.
@@ -219,14 +206,10 @@ impl Extraction<'_> {
             let sentences: Vec<Sentence> = rest.by_ref().take(length).collect();
             let document = self.rule.map(|_| Document::new(&sentences));
             for (i, sentence) in sentences.iter().enumerate() {
-                let context = document
-                    .as_ref()
-                    .and_then(|document| document.in_context(i));
+                let context = document.as_ref().and_then(|document| document.in_context(i));
                 self.add(context.unwrap_or(sentence.into()))?;
             }
-            sentences
-                .iter()
-                .for_each(|sentence| self.memory.free(sentence));
+            sentences.iter().for_each(|sentence| self.memory.free(sentence));
         }
         for (number, copy) in &copies {
             self.builder.set_copied(Some(*number as u32));
@@ -355,9 +338,7 @@ impl ExtractionMemory {
         if !self.sentences.is_multiple_of(Self::INTERVAL) {
             return Ok(());
         }
-        let document = sentence
-            .document()
-            .map_or(0, |(document, _)| document.memory());
+        let document = sentence.document().map_or(0, |(document, _)| document.memory());
         let attributes = builder.memory() as u64;
         let mut limit = self.limit;
         if self.has_address_limit {

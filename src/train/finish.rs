@@ -51,9 +51,7 @@ impl ExtractedCorpora {
     /// No sentence is held out, or all are; a number is out of range; the sentences were not
     /// extracted [for cross-validation](ExtractedCorpora::for_cross_validation).
     pub fn hold_out(&self, held_out: &[usize], settings: &TrainSettings) -> Result<TrainingSet> {
-        Ok(self
-            .without(held_out, settings.options())?
-            .into_training_set(settings))
+        Ok(self.without(held_out, settings.options())?.into_training_set(settings))
     }
 }
 
@@ -82,12 +80,7 @@ impl TrainingSet {
 
     /// Returns the event before the first iteration of training.
     pub(super) fn start_event(&self, settings: &TrainSettings) -> Start {
-        let ExtractedCorpora {
-            data,
-            labels,
-            development,
-            ..
-        } = &self.corpora;
+        let ExtractedCorpora { data, labels, development, .. } = &self.corpora;
         let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
         let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
         let mut reading = self.corpora.reading();
@@ -115,10 +108,7 @@ impl TrainingSet {
     /// Returns what the model records of its training.
     pub(super) fn record(&self, end: &End) -> TrainingRecord {
         let held_out = self.corpora.held_out;
-        TrainingRecord {
-            held_out: held_out.map(|held_out| held_out.to_string()),
-            ..end.record()
-        }
+        TrainingRecord { held_out: held_out.map(|held_out| held_out.to_string()), ..end.record() }
     }
 
     /// Prunes and rounds the weights as the settings say, and makes the file of the model. Of
@@ -149,11 +139,7 @@ impl TrainingSet {
                 model.as_bytes().to_vec()
             }
         };
-        Ok(Finished {
-            model,
-            pruned,
-            rounded,
-        })
+        Ok(Finished { model, pruned, rounded })
     }
 
     /// Sets attribute weights below the threshold of the settings to 0. Returns `None` if there is
@@ -180,11 +166,7 @@ impl TrainingSet {
                 None => self.class_weights().prune(theta, threshold),
             };
         })?;
-        Ok(Some(Pruned {
-            before: weights[0],
-            after: weights[1],
-            dev,
-        }))
+        Ok(Some(Pruned { before: weights[0], after: weights[1], dev }))
     }
 
     /// Rounds attribute weights as the model will store them. Returns `None` if it stores them with
@@ -251,27 +233,15 @@ impl TrainingSet {
         drop(data);
         let options = settings.options();
         let names = Arc::unwrap_or_clone(std::mem::take(&mut self.corpora.alphabets));
-        let tables = self
-            .class_weights()
-            .tables(names, theta, options.precision)?;
+        let tables = self.class_weights().tables(names, theta, options.precision)?;
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
         let mut options_json = self.options_json(settings, recall_bias)?;
         if let Some(record) = record {
             record.add_to(&mut options_json);
         }
-        let ExtractedCorpora {
-            labels,
-            source,
-            template,
-            ..
-        } = self.corpora;
-        add_recall_bias(
-            recall_bias,
-            &labels.set,
-            &labels.labeling,
-            &mut label_weights,
-        );
+        let ExtractedCorpora { labels, source, template, .. } = self.corpora;
+        add_recall_bias(recall_bias, &labels.set, &labels.labeling, &mut label_weights);
         let header = Header {
             labels: labels.set,
             labeling: labels.labeling,

@@ -34,11 +34,8 @@ impl Folds {
     ///
     /// There are fewer than 2 folds, or more than sentences.
     pub fn new(sentences: &[Sentence], count: usize, seed: u64) -> Result<Self> {
-        let tokens: Vec<usize> = sentences
-            .iter()
-            .filter(|s| is_content(s))
-            .map(Sentence::len)
-            .collect();
+        let tokens: Vec<usize> =
+            sentences.iter().filter(|s| is_content(s)).map(Sentence::len).collect();
         if count < 2 || count > tokens.len() {
             return Err(Error::parameter(format!(
                 "{count} folds of {} sentences; expected at least 2 folds, and at least one \
@@ -46,12 +43,7 @@ impl Folds {
                 tokens.len()
             )));
         }
-        Ok(Self::of_documents(
-            documents(sentences),
-            &tokens,
-            count,
-            seed,
-        ))
+        Ok(Self::of_documents(documents(sentences), &tokens, count, seed))
     }
 
     /// Splits sentences with these numbers of tokens into `count` folds. `documents` has the
@@ -71,10 +63,7 @@ impl Folds {
             held_out[smallest].extend(unit);
         }
         held_out.iter_mut().for_each(|fold| fold.sort_unstable());
-        Self {
-            held_out,
-            by_document,
-        }
+        Self { held_out, by_document }
     }
 
     /// Returns the held-out sentences of each fold, numbered without document boundaries.
@@ -172,10 +161,7 @@ fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
     let documents = sentences.split(|sentence| sentence.layout.document_start);
     let documents = documents.map(|document| -> Vec<usize> {
         let content = document.iter().filter(|sentence| is_content(sentence));
-        content
-            .zip(numbers.by_ref())
-            .map(|(_, number)| number)
-            .collect()
+        content.zip(numbers.by_ref()).map(|(_, number)| number).collect()
     });
     documents.filter(|document| !document.is_empty()).collect()
 }
@@ -233,11 +219,7 @@ mod tests {
             assert!(folds.by_document());
             for document in &documents {
                 let holds = |part: &&Vec<usize>| document.iter().all(|i| part.contains(i));
-                assert_eq!(
-                    folds.held_out().iter().filter(holds).count(),
-                    1,
-                    "{folds:?}"
-                );
+                assert_eq!(folds.held_out().iter().filter(holds).count(), 1, "{folds:?}");
             }
         }
         assert!(!Folds::new(&sentences, 5, 1).unwrap().by_document());
@@ -248,10 +230,7 @@ mod tests {
         let folds = Folds::new(&corpus(&[7; 2000]), 5, 1).unwrap();
         for part in folds.held_out() {
             assert_eq!(part.len(), 400);
-            assert!(
-                part.chunks(20).all(|block| block[0] + 19 == block[19]),
-                "{part:?}"
-            );
+            assert!(part.chunks(20).all(|block| block[0] + 19 == block[19]), "{part:?}");
         }
         assert_ne!(folds, Folds::new(&corpus(&[7; 2000]), 5, 2).unwrap());
     }

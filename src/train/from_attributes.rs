@@ -87,10 +87,7 @@ impl ExtractedCorpora {
 
 /// Appends unlabeled sentences over the same attributes.
 fn append(data: &mut Dataset, unlabeled: &Dataset) {
-    let (nodes, edges) = (
-        Arc::make_mut(&mut data.nodes),
-        Arc::make_mut(&mut data.edges),
-    );
+    let (nodes, edges) = (Arc::make_mut(&mut data.nodes), Arc::make_mut(&mut data.edges));
     for (rows, more) in [(nodes, &unlabeled.nodes), (edges, &unlabeled.edges)] {
         for row in 0..more.len() {
             rows.push_row(&mut more.entries(row).collect());

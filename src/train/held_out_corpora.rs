@@ -74,12 +74,7 @@ impl TrainingCorpora {
                  expected a file of development data",
             ));
         }
-        Ok(Self {
-            labeled,
-            dev: Some(dev),
-            held_out: Some(held_out),
-            ..self
-        })
+        Ok(Self { labeled, dev: Some(dev), held_out: Some(held_out), ..self })
     }
 
     /// Keeps a fraction of the labeled sentences, above 0 and at most 1, measured in tokens: whole

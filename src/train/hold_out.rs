@@ -74,9 +74,7 @@ impl FromStr for HoldOut {
 
     fn from_str(text: &str) -> Result<Self> {
         Self::parse(text)?.ok_or_else(|| {
-            Error::parameter(format!(
-                "development data '{text}'; expected a share such as 10%"
-            ))
+            Error::parameter(format!("development data '{text}'; expected a share such as 10%"))
         })
     }
 }
@@ -89,13 +87,7 @@ impl fmt::Display for HoldOut {
 
 impl fmt::Display for HeldOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            sentences,
-            of,
-            share,
-            seed,
-            ..
-        } = self;
+        let Self { sentences, of, share, seed, .. } = self;
         let units = ["sentences", "documents"][usize::from(self.by_document)];
         write!(
             f,

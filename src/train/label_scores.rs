@@ -28,10 +28,7 @@ impl LabelScores {
     /// Creates counts of 0.
     pub(super) fn new(labels: &[String]) -> Self {
         let label = |name: &String| (name.clone(), LabelCounts::default());
-        Self {
-            labels: labels.iter().map(label).collect(),
-            ..Self::default()
-        }
+        Self { labels: labels.iter().map(label).collect(), ..Self::default() }
     }
 
     /// Adds a sentence. A gold label that the model does not have is `None`.
@@ -66,11 +63,7 @@ mod tests {
         let [a, b] = [0, 1].map(LabelId);
         scores.add([Some(a), Some(b)].into_iter(), &[a, b]);
         scores.add([Some(a), None].into_iter(), &[b, b]);
-        let counts = |correct, predicted, gold| LabelCounts {
-            correct,
-            predicted,
-            gold,
-        };
+        let counts = |correct, predicted, gold| LabelCounts { correct, predicted, gold };
         assert_eq!(scores.labels[0], ("A".to_owned(), counts(1, 1, 2)));
         assert_eq!(scores.labels[1], ("B".to_owned(), counts(1, 3, 1)));
         assert_eq!((scores.correct_sentences, scores.sentences), (1, 2));

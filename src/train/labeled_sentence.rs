@@ -83,9 +83,7 @@ impl LabeledSentence for AttributeSentence<'_> {
             return Ok(names.collect());
         }
         let sets = self.allowed().unwrap_or_default().into_iter();
-        Ok(sets
-            .map(|set| set.first().copied().unwrap_or("_"))
-            .collect())
+        Ok(sets.map(|set| set.first().copied().unwrap_or("_")).collect())
     }
 
     fn allowed(&self) -> Option<Vec<Vec<&str>>> {
@@ -106,8 +104,6 @@ impl LabeledSentence for AttributeSentence<'_> {
 
     fn fault(&self, t: usize, message: String) -> Error {
         let (sentence, token) = (self.index + 1, t + 1);
-        Error::parameter(format!(
-            "labeled sentence {sentence}, token {token}: {message}"
-        ))
+        Error::parameter(format!("labeled sentence {sentence}, token {token}: {message}"))
     }
 }

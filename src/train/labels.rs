@@ -35,14 +35,7 @@ pub(super) struct TrainingLabels {
 impl Hash for TrainingLabels {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let labelings = [&self.labeling, &self.corpus, &self.data];
-        (
-            &self.set,
-            labelings,
-            self.is_converted,
-            self.has_spans,
-            self.are_joined,
-        )
-            .hash(state);
+        (&self.set, labelings, self.is_converted, self.has_spans, self.are_joined).hash(state);
     }
 }
 
@@ -248,11 +241,9 @@ impl TrainingLabels {
                 Some(labels.map(|label| vec![label]).collect())
             }
             (Some(allowed), false) => Some(allowed.into_iter().map(owned).collect()),
-            (Some(allowed), true) => Some(converted_labels(
-                sentence,
-                &allowed,
-                [&self.data, &self.labeling],
-            )?),
+            (Some(allowed), true) => {
+                Some(converted_labels(sentence, &allowed, [&self.data, &self.labeling])?)
+            }
         })
     }
 }
@@ -293,9 +284,7 @@ fn detect<S: LabeledSentence>(
     let header = models.first().map(Model::header);
     let header = header.filter(|header| header.encodes_spans());
     let like_model = header.map(|header| detector.detected_for(&header.corpus_labeling));
-    Ok(like_model
-        .filter(|detected| detected.has_spans)
-        .unwrap_or_else(|| detector.detected()))
+    Ok(like_model.filter(|detected| detected.has_spans).unwrap_or_else(|| detector.detected()))
 }
 
 /// Checks that all labels belong to the scheme from which they are to be converted.
@@ -324,8 +313,7 @@ fn known<'a>(sentence: &'a impl LabeledSentence, outside: &'a str) -> Result<Vec
         None => sentence.labels()?,
         Some(allowed) => {
             let sets = allowed.into_iter();
-            sets.map(|set| set.first().copied().unwrap_or(outside))
-                .collect()
+            sets.map(|set| set.first().copied().unwrap_or(outside)).collect()
         }
     })
 }

@@ -102,10 +102,8 @@ impl Lbfgs {
         limit: Option<usize>,
         course: &mut Course<'_>,
     ) -> Result<Outcome<Terms>> {
-        let lbfgs = LbfgsSettings::new(LbfgsOptions {
-            max_iterations: limit,
-            ..self.optimizer.clone()
-        })?;
+        let lbfgs =
+            LbfgsSettings::new(LbfgsOptions { max_iterations: limit, ..self.optimizer.clone() })?;
         let l1 = course.set().l1_strengths(self.l1);
         let interrupt = course.interrupt();
         let outcome = minimize_from(objective, start, l1.as_deref(), &lbfgs, interrupt, course)?;
@@ -132,10 +130,7 @@ impl Learner for Lbfgs {
     }
 
     fn record(&self) -> Map<String, Value> {
-        fields(&Self {
-            l2: Some(self.strength()),
-            ..self.clone()
-        })
+        fields(&Self { l2: Some(self.strength()), ..self.clone() })
     }
 
     fn check(&self, options: &CommonOptions) -> Result<()> {
@@ -155,10 +150,7 @@ impl Learner for Lbfgs {
     }
 
     fn regularization(&self) -> Regularization {
-        Regularization {
-            l2: Some(self.strength()),
-            ..self.unresolved()
-        }
+        Regularization { l2: Some(self.strength()), ..self.unresolved() }
     }
 
     fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
@@ -235,10 +227,7 @@ mod tests {
         let error = |change: fn(&mut Lbfgs)| {
             let mut learner = Lbfgs::default();
             change(&mut learner);
-            learner
-                .check(&TrainOptions::new(()))
-                .unwrap_err()
-                .to_string()
+            learner.check(&TrainOptions::new(())).unwrap_err().to_string()
         };
         assert!(Lbfgs::default().check(&TrainOptions::new(())).is_ok());
         assert_eq!(
@@ -249,10 +238,7 @@ mod tests {
             error(|o| o.l1 = f64::NAN),
             "L1 strength NaN; expected a finite number that is not negative"
         );
-        assert_eq!(
-            error(|o| o.optimizer.memory = 0),
-            "memory of 0 pairs; expected 1 to 1000"
-        );
+        assert_eq!(error(|o| o.optimizer.memory = 0), "memory of 0 pairs; expected 1 to 1000");
         assert_eq!(
             error(|o| o.optimizer.max_iterations = Some(9)),
             "9 iterations among the options of L-BFGS; expected none, since the maximum is an \

@@ -155,8 +155,5 @@ pub fn fields(options: &impl Serialize) -> Map<String, Value> {
 
 /// Returns the error of a learner whose option needs another value.
 pub fn unfit(learner: &dyn Learner, option: &str, expected: &str) -> Error {
-    Error::parameter(format!(
-        "algorithm {} with {option}; expected {expected}",
-        learner.name()
-    ))
+    Error::parameter(format!("algorithm {} with {option}; expected {expected}", learner.name()))
 }

@@ -18,9 +18,7 @@ impl ClassOptions {
         let group = |kind: usize, member: u32| attributes[kind].get(member as usize).copied();
         let of_class = [0, 1].map(|kind| {
             let members = classes[kind].first_members().into_iter();
-            members
-                .map(|member| group(kind, member).unwrap_or(0))
-                .collect()
+            members.map(|member| group(kind, member).unwrap_or(0)).collect()
         });
         Self { groups, of_class }
     }
@@ -43,9 +41,7 @@ impl ClassOptions {
     /// Sets the strengths of the L1 penalty on the attributes of lines that set one, given that on
     /// other attributes.
     pub fn set_l1_strengths(&self, space: &ParameterSpace, l1: f64, strengths: &mut [f64]) {
-        self.set(space, strengths, |options, scale| {
-            Some(options.l1?.of(l1) * scale)
-        });
+        self.set(space, strengths, |options, scale| Some(options.l1?.of(l1) * scale));
     }
 
     /// Returns whether a line sets an L1 penalty of its own.
@@ -58,9 +54,7 @@ impl ClassOptions {
 
     /// Returns whether a line sets an amount of noise.
     pub fn have_dropout(&self) -> bool {
-        self.groups
-            .iter()
-            .any(|group| group.options.dropout.is_some())
+        self.groups.iter().any(|group| group.options.dropout.is_some())
     }
 
     /// Sets the amounts of noise on the classes of lines that set one, given that on others.

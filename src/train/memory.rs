@@ -75,18 +75,10 @@ impl TrainingSet {
         };
         let numbers = pairs * (per_pair * chunks + 12)
             + in_sentences * (per_score * stride + per_edge * edge_width)
-            + if is_sampled {
-                2 * in_sentences * all_pairs
-            } else {
-                0
-            }
+            + if is_sampled { 2 * in_sentences * all_pairs } else { 0 }
             + 4 * tokens * (stride + edge_width);
         let copies = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
-        8 * numbers
-            + copies
-                .map(|(matrix, block)| copies_of(matrix, block))
-                .iter()
-                .sum::<usize>()
+        8 * numbers + copies.map(|(matrix, block)| copies_of(matrix, block)).iter().sum::<usize>()
     }
 
     /// Checks that training fits into memory before it is allocated.

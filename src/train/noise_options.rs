@@ -155,10 +155,7 @@ impl NoiseOptions {
 
     /// Dropout of this rate.
     pub fn dropout(rate: f64) -> Self {
-        Self {
-            dropout: rate,
-            ..Self::default()
-        }
+        Self { dropout: rate, ..Self::default() }
     }
 
     /// Returns whether there is any noise.
@@ -255,9 +252,7 @@ impl NoiseOptions {
                 }
             };
             if !is_valid || amount.is_nan() || amount < 0.0 {
-                return Err(Error::parameter(format!(
-                    "{name} {amount}; expected {range}"
-                )));
+                return Err(Error::parameter(format!("{name} {amount}; expected {range}")));
             }
         }
         if !(1..=MAX_SAMPLES).contains(&self.samples) {
@@ -267,10 +262,8 @@ impl NoiseOptions {
             )));
         }
         check_not_negative("unlabeled weight", self.unlabeled_weight)?;
-        let is_quadratic = matches!(
-            self.kind,
-            NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive
-        );
+        let is_quadratic =
+            matches!(self.kind, NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive);
         if !is_quadratic && self.gradient != Engine::Exact {
             return Err(Error::parameter(format!(
                 "gradient '{}' with {} noise; expected --gradient exact, since this noise has only \
@@ -327,12 +320,7 @@ pub struct Regularization {
 impl Regularization {
     /// No penalties and no noise.
     pub fn none() -> Self {
-        Self {
-            l1: 0.0,
-            l2: Some(0.0),
-            noise: NoiseOptions::none(),
-            warm_up: None,
-        }
+        Self { l1: 0.0, l2: Some(0.0), noise: NoiseOptions::none(), warm_up: None }
     }
 
     /// Describes what regularizes weights that have seen so much noise, such as `dropout 0.3, edges
@@ -426,9 +414,7 @@ pub fn check_not_negative(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
     }
-    Err(Error::parameter(format!(
-        "{name} {value}; expected a finite number that is not negative"
-    )))
+    Err(Error::parameter(format!("{name} {value}; expected a finite number that is not negative")))
 }
 
 #[cfg(test)]
@@ -473,10 +459,7 @@ mod tests {
     #[test]
     fn edges_have_the_noise_of_nodes_unless_they_are_given_their_own() {
         assert_eq!(NoiseOptions::dropout(0.25).edge_noise(), 0.25);
-        let given = NoiseOptions {
-            edge_dropout: Some(0.1),
-            ..NoiseOptions::default()
-        };
+        let given = NoiseOptions { edge_dropout: Some(0.1), ..NoiseOptions::default() };
         assert_eq!(given.edge_noise(), 0.1);
     }
 
@@ -505,10 +488,7 @@ mod tests {
     #[test]
     fn noise_that_is_not_quadratic_has_one_gradient() {
         assert_eq!(error(|o| o.samples = 0), "0 samples; expected 1 to 1000");
-        assert_eq!(
-            error(|o| o.samples = 1001),
-            "1001 samples; expected 1 to 1000"
-        );
+        assert_eq!(error(|o| o.samples = 1001), "1001 samples; expected 1 to 1000");
         for kind in [
             NoiseKind::MonteCarlo,
             NoiseKind::Reweighted(3),
@@ -518,10 +498,7 @@ mod tests {
                 "gradient 'local' with {kind} noise; expected --gradient exact, since this noise \
                  has only one gradient"
             );
-            assert_eq!(
-                error(|o| (o.kind, o.gradient) = (kind, Engine::Local)),
-                expected
-            );
+            assert_eq!(error(|o| (o.kind, o.gradient) = (kind, Engine::Local)), expected);
         }
     }
 

@@ -131,18 +131,12 @@ impl Lbfgs {
 
     /// Without noise, with this strength of the L2 penalty.
     pub fn l2(strength: f64) -> Self {
-        Self {
-            l2: Some(strength),
-            ..Self::without_noise()
-        }
+        Self { l2: Some(strength), ..Self::without_noise() }
     }
 
     /// With dropout of this rate.
     pub fn dropout(rate: f64) -> Self {
-        Self {
-            noise: NoiseOptions::dropout(rate),
-            ..Self::default()
-        }
+        Self { noise: NoiseOptions::dropout(rate), ..Self::default() }
     }
 
     /// Without noise.
@@ -233,16 +227,10 @@ mod tests {
 
     #[test]
     fn many_labels_have_weights_for_observed_pairs_alone_unless_all_are_asked_for() {
-        let options = |states| TrainOptions {
-            states,
-            ..TrainOptions::default()
-        };
+        let options = |states| TrainOptions { states, ..TrainOptions::default() };
         assert_eq!(options(None).states_of(256), States::All);
         assert_eq!(options(None).states_of(257), States::Observed);
         assert_eq!(options(Some(States::All)).states_of(257), States::All);
-        assert_eq!(
-            options(Some(States::Observed)).states_of(2),
-            States::Observed
-        );
+        assert_eq!(options(Some(States::Observed)).states_of(2), States::Observed);
     }
 }

@@ -68,11 +68,7 @@ pub(super) fn extra_weights(
                 pairs.extend(cells.map(|&(cell, _)| (class, position(cell, stride) as u32)));
             }
         }
-        let LabelWeights {
-            transitions,
-            start,
-            end,
-        } = &model.labels;
+        let LabelWeights { transitions, start, end } = &model.labels;
         let weights = [transitions, start, end];
         for (positions, weights) in extra.labels.iter_mut().zip(weights) {
             let nonzero = (0..).zip(weights).filter(|&(_, &w)| w != 0.0);
@@ -111,11 +107,7 @@ impl Origin {
                         |known: &Vec<bool>| known[at % stride] && (kind == 0 || known[at / stride]);
                     let is_init = rows[0].is_some() && known.is_some_and(is_known);
                     let start = weights[usize::from(!is_init)];
-                    let center = if is_fixed[kind][class] {
-                        start
-                    } else {
-                        weights[1]
-                    };
+                    let center = if is_fixed[kind][class] { start } else { weights[1] };
                     initial[index] = start;
                     centers[index] = block.scale[class] * center;
                 });
@@ -139,9 +131,7 @@ impl Origin {
         for block in space.blocks() {
             let start = block.weights_mut(&mut start);
             for (column, &scale) in block.scale.iter().enumerate() {
-                start[block.targets.range(column)]
-                    .iter_mut()
-                    .for_each(|w| *w *= scale);
+                start[block.targets.range(column)].iter_mut().for_each(|w| *w *= scale);
             }
         }
         start

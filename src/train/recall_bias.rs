@@ -57,10 +57,7 @@ impl RecallBiasSearch {
                 }
             )));
         }
-        Ok(Self {
-            bias,
-            is_enabled: is_possible && options.recall_bias.is_none(),
-        })
+        Ok(Self { bias, is_enabled: is_possible && options.recall_bias.is_none() })
     }
 
     /// Resumes the search, if enabled, from an earlier choice.
@@ -73,11 +70,7 @@ impl RecallBiasSearch {
     /// Returns the biases to try after an iteration, the last choice first. At θ = 0 (iteration 0)
     /// scores say nothing about the bias.
     pub fn candidates(&self, iteration: usize) -> Vec<f64> {
-        let step = if iteration.is_multiple_of(2) {
-            COARSE
-        } else {
-            FINE
-        };
+        let step = if iteration.is_multiple_of(2) { COARSE } else { FINE };
         if self.is_enabled && iteration > 0 {
             vec![self.bias, self.bias - step, self.bias + step]
         } else {
@@ -87,10 +80,8 @@ impl RecallBiasSearch {
 
     /// Chooses the candidate with the best score; among ties, the first.
     pub fn choose(&mut self, candidates: &[f64], scores: &[DevScore]) -> ScoredBias {
-        let mut best = ScoredBias {
-            score: DevScore::F1(f64::NEG_INFINITY),
-            recall_bias: self.bias,
-        };
+        let mut best =
+            ScoredBias { score: DevScore::F1(f64::NEG_INFINITY), recall_bias: self.bias };
         for (&recall_bias, &score) in candidates.iter().zip(scores) {
             if score.value() > best.score.value() {
                 best = ScoredBias { score, recall_bias };
@@ -106,10 +97,7 @@ mod tests {
     use super::*;
 
     fn run(f1: impl Fn(f64) -> f64, iterations: usize) -> ScoredBias {
-        let mut search = RecallBiasSearch {
-            bias: 0.0,
-            is_enabled: true,
-        };
+        let mut search = RecallBiasSearch { bias: 0.0, is_enabled: true };
         let mut last = None;
         for iteration in 1..iterations {
             let candidates = search.candidates(iteration);
@@ -134,10 +122,7 @@ mod tests {
 
     #[test]
     fn a_given_bias_is_the_only_candidate() {
-        let search = RecallBiasSearch {
-            bias: 0.5,
-            is_enabled: false,
-        };
+        let search = RecallBiasSearch { bias: 0.5, is_enabled: false };
         assert_eq!(search.candidates(0), [0.5]);
     }
 }

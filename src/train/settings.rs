@@ -40,39 +40,25 @@ impl TrainSettings {
         learner.check(&options)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("weight of copies without case", options.caseless)?;
-        let numbers = [
-            ("recall bias", options.recall_bias),
-            ("minimum frequency", options.min_frequency),
-        ];
+        let numbers =
+            [("recall bias", options.recall_bias), ("minimum frequency", options.min_frequency)];
         for (name, number) in numbers {
             if let Some(number) = number.filter(|number| !number.is_finite()) {
-                return Err(Error::parameter(format!(
-                    "{name} {number}; expected a finite number"
-                )));
+                return Err(Error::parameter(format!("{name} {number}; expected a finite number")));
             }
         }
-        let counts = [
-            ("minimum count", options.min_count as usize),
-            ("patience", options.patience),
-        ];
+        let counts =
+            [("minimum count", options.min_count as usize), ("patience", options.patience)];
         if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
             return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
         }
-        Ok(Self {
-            regularization: learner.regularization(),
-            learner,
-            options,
-            penalty_rule: None,
-        })
+        Ok(Self { regularization: learner.regularization(), learner, options, penalty_rule: None })
     }
 
     /// Changes the strengths of penalties as a rule says.
     #[must_use]
     pub fn with_penalty_rule(self, rule: Arc<dyn PenaltyRule>) -> Self {
-        Self {
-            penalty_rule: Some(rule),
-            ..self
-        }
+        Self { penalty_rule: Some(rule), ..self }
     }
 
     /// Returns the rule that changes the strengths of penalties, if there is one.
@@ -88,10 +74,7 @@ impl TrainSettings {
     pub fn with_regularization(&self, regularization: Regularization) -> Result<Self> {
         let learner = self.learner.with_regularization(regularization)?;
         let settings = Self::new(self.options.clone().with_method(learner))?;
-        Ok(Self {
-            penalty_rule: self.penalty_rule.clone(),
-            ..settings
-        })
+        Ok(Self { penalty_rule: self.penalty_rule.clone(), ..settings })
     }
 
     /// Returns the options with the learner.
@@ -158,9 +141,7 @@ impl TrainSettings {
             Some(FeatureNoise::MonteCarlo(_)) => Err(Error::parameter(
                 "the noise is monte-carlo; expected noise with a quadratic regularizer",
             )),
-            None => Err(Error::parameter(
-                "there is no noise; expected a rate above 0",
-            )),
+            None => Err(Error::parameter("there is no noise; expected a rate above 0")),
         }
     }
 
@@ -310,10 +291,7 @@ mod tests {
             "pruning threshold inf; expected a finite number that is not negative"
         );
         assert_eq!(error(|o| o.patience = 0), "patience 0; expected 1 or more");
-        assert_eq!(
-            error(|o| o.min_count = 0),
-            "minimum count 0; expected 1 or more"
-        );
+        assert_eq!(error(|o| o.min_count = 0), "minimum count 0; expected 1 or more");
     }
 
     #[test]

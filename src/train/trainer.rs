@@ -184,12 +184,7 @@ impl<'a> Trainer<'a> {
     /// Begins a run with 1 or 2 passes.
     pub(super) fn begin(&self, passes: usize) -> Result<Run> {
         let options = serde_json::json!(self.settings).to_string();
-        Run::begin(
-            self.checkpoints.as_ref(),
-            options,
-            passes,
-            self.ranks.as_ref(),
-        )
+        Run::begin(self.checkpoints.as_ref(), options, passes, self.ranks.as_ref())
     }
 
     /// Trains a model on the columns that the corpora have.
@@ -277,11 +272,7 @@ impl<'a> Trainer<'a> {
         }
         let record = set.record(&end);
         let model = set.into_model(&self.settings, &theta, end.recall_bias, Some(&record))?;
-        Ok(Trained {
-            model,
-            end,
-            is_first_pass: false,
-        })
+        Ok(Trained { model, end, is_first_pass: false })
     }
 
     /// Learns the parameters.

@@ -78,9 +78,8 @@ impl TrainingSet {
         let (base, template) = (corpora.base.as_deref(), corpora.template.as_ref());
         let k = corpora.labels.set.len();
         let states = options.states_of(k);
-        let mut extra = base.map_or_else(ExtraWeights::default, |base| {
-            extra_weights(base, pair, k, padded(k))
-        });
+        let mut extra =
+            base.map_or_else(ExtraWeights::default, |base| extra_weights(base, pair, k, padded(k)));
         let occurring = corpora.zeros.iter();
         extra.occurring = occurring
             .map(|&(attribute, label)| (classes[0].class(attribute), label.index() as u32))
@@ -126,10 +125,7 @@ impl TrainingSet {
     /// Returns the development sentences over the columns of the data, and the gold labels of each,
     /// `[sentences][T]`, if there are any.
     pub fn development(&self) -> Option<(&Dataset, &[Vec<String>])> {
-        self.corpora
-            .development
-            .as_ref()
-            .map(DevelopmentSet::sentences)
+        self.corpora.development.as_ref().map(DevelopmentSet::sentences)
     }
 
     /// Returns the classes of node attributes, which are the columns of the data: attributes that
@@ -285,11 +281,7 @@ impl TrainingSet {
                 options.set_noise(kind, uniform, &mut amounts);
             }
             let is_fixed = origin.iter().flat_map(|origin| &origin.is_fixed()[kind]);
-            for (amount, _) in amounts
-                .iter_mut()
-                .zip(is_fixed)
-                .filter(|(_, fixed)| **fixed)
-            {
+            for (amount, _) in amounts.iter_mut().zip(is_fixed).filter(|(_, fixed)| **fixed) {
                 *amount = 0.0;
             }
             Some(amounts)
@@ -312,10 +304,6 @@ impl TrainingSet {
 
     /// Returns the parameters with the attributes that they are of.
     pub(super) fn class_weights(&self) -> ClassWeights<'_> {
-        ClassWeights {
-            space: &self.space,
-            classes: &self.classes,
-            origin: self.origin.as_ref(),
-        }
+        ClassWeights { space: &self.space, classes: &self.classes, origin: self.origin.as_ref() }
     }
 }

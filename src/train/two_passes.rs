@@ -64,15 +64,9 @@ impl Trainer<'_> {
                 let template = Some(first.clone());
                 let trained = trainer.train_pass(corpora.clone(), template, &mut run, observer)?;
                 if trained.end.is_early() {
-                    return Ok(Trained {
-                        is_first_pass: true,
-                        ..trained
-                    });
+                    return Ok(Trained { is_first_pass: true, ..trained });
                 }
-                let first_pass = FirstPass {
-                    model: Arc::new(trained.model),
-                    end: trained.end,
-                };
+                let first_pass = FirstPass { model: Arc::new(trained.model), end: trained.end };
                 run.finished.first = Some(first_pass.clone());
                 save(&mut run, observer);
                 first_pass
@@ -80,11 +74,8 @@ impl Trainer<'_> {
         };
         let header = first_pass.model.header();
         let types = LabelTypes::new(&header.labels, &header.labeling);
-        let trainer = trainer.for_folds(
-            &first_pass.end,
-            corpora.dev.is_some(),
-            &header.corpus_labeling,
-        )?;
+        let trainer =
+            trainer.for_folds(&first_pass.end, corpora.dev.is_some(), &header.corpus_labeling)?;
         check_predictions(&run.finished.folds, &folds, &documents, &types)?;
         let of = folds.held_out().len();
         for fold in run.finished.folds.len()..of {
@@ -133,10 +124,7 @@ impl Trainer<'_> {
         if !second.end.has_result() {
             return alone(first_pass, second.end.reason);
         }
-        Ok(Trained {
-            model: Model::combine(&second.model, &first_pass.model)?,
-            ..second
-        })
+        Ok(Trained { model: Model::combine(&second.model, &first_pass.model)?, ..second })
     }
 
     /// Returns the trainer of the first pass: it continues the first passes of models.
@@ -175,10 +163,7 @@ impl Trainer<'_> {
                 ..settings.regularization().clone()
             })?;
         }
-        Ok(Self {
-            settings,
-            ..self.clone()
-        })
+        Ok(Self { settings, ..self.clone() })
     }
 }
 
@@ -200,10 +185,7 @@ fn alone(first: FirstPass, reason: EndReason) -> Result<Trained> {
             Ok(model) => model,
             Err(shared) => Model::from_bytes(shared.as_bytes().to_vec())?,
         },
-        end: End {
-            reason,
-            ..first.end
-        },
+        end: End { reason, ..first.end },
         is_first_pass: true,
     })
 }
@@ -234,11 +216,7 @@ fn fingerprint(
 ) -> Result<u64> {
     let mut hasher = Xxh3::new();
     template.hash_content(&mut hasher);
-    for corpus in [
-        Some(&corpora.labeled),
-        corpora.dev.as_ref(),
-        Some(&corpora.unlabeled),
-    ] {
+    for corpus in [Some(&corpora.labeled), corpora.dev.as_ref(), Some(&corpora.unlabeled)] {
         hasher.write_usize(corpus.map_or(usize::MAX, Corpus::len));
         let sentences = corpus.into_iter().flat_map(Corpus::iter);
         sentences.for_each(|sentence| sentence.hash_content(&mut hasher));
@@ -302,13 +280,9 @@ fn content(options: DocumentOptions, corpus: &Corpus) -> Documents<'_> {
     let documents = options.rule.documents(corpus).into_iter();
     let documents = documents.map(|document| {
         let sentences = document.into_iter().filter(|sentence| is_content(sentence));
-        sentences
-            .map(|s| (numbers.next().unwrap_or(0), s))
-            .collect()
+        sentences.map(|s| (numbers.next().unwrap_or(0), s)).collect()
     });
-    documents
-        .filter(|document: &Vec<_>| !document.is_empty())
-        .collect()
+    documents.filter(|document: &Vec<_>| !document.is_empty()).collect()
 }
 
 /// Adds the sentences of a document to a corpus, by whatever rule it is divided.
@@ -330,10 +304,7 @@ fn predict(
 ) -> Result<Vec<Prediction>> {
     let predicted = documents.par_iter().map(|sentences| {
         let document = Document::new(sentences.iter().map(|(_, sentence)| *sentence));
-        let chosen = sentences
-            .iter()
-            .enumerate()
-            .filter(|(_, (number, _))| is_chosen(*number));
+        let chosen = sentences.iter().enumerate().filter(|(_, (number, _))| is_chosen(*number));
         let predictions = chosen.map(|(i, _)| tagger.predict(&document, i, types));
         predictions.collect::<Result<Vec<_>>>()
     });

@@ -71,9 +71,7 @@ impl Tagger {
         let model = Model::from_bytes(model)?;
         model.verify()?;
         let tagger = dropchain::Tagger::new(model);
-        Ok(Self {
-            tagger: tagger.with_memory_limit(MemoryLimit::Bytes(MEMORY)),
-        })
+        Ok(Self { tagger: tagger.with_memory_limit(MemoryLimit::Bytes(MEMORY)) })
     }
 
     /// The labels of the model.
@@ -103,11 +101,7 @@ impl Tagger {
         marginals: Option<bool>,
     ) -> std::result::Result<String, JsError> {
         let marginals = marginals.unwrap_or_default();
-        let options = TagOptions {
-            marginals,
-            probability: marginals,
-            ..TagOptions::default()
-        };
+        let options = TagOptions { marginals, probability: marginals, ..TagOptions::default() };
         Ok(tagged_lines(&self.tagger, text, options)?)
     }
 

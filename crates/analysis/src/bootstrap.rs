@@ -73,8 +73,7 @@ impl AddAssign<&PairCounts> for PairCounts {
 
 impl PairCounts {
     fn accuracy(&self) -> [f64; 2] {
-        self.correct_tokens
-            .map(|correct| ratio(1.0, correct, self.tokens))
+        self.correct_tokens.map(|correct| ratio(1.0, correct, self.tokens))
     }
 
     /// F1 with a single rounding, 2·correct/(gold + predicted), so that ties compare equal.
@@ -106,10 +105,7 @@ impl PairedBootstrap {
     /// Compares accuracy alone: the labels encode no spans, even if some have prefixes.
     #[must_use]
     pub fn without_spans(self) -> Self {
-        Self {
-            gold: self.gold.without_spans(),
-            ..self
-        }
+        Self { gold: self.gold.without_spans(), ..self }
     }
 
     /// Counts a sentence: its gold labels, and those predicted by A and by B.
@@ -126,10 +122,7 @@ impl PairedBootstrap {
                 other.len()
             )));
         }
-        let mut counts = PairCounts {
-            tokens: gold.len() as u64,
-            ..PairCounts::default()
-        };
+        let mut counts = PairCounts { tokens: gold.len() as u64, ..PairCounts::default() };
         for (side, labels) in predicted.into_iter().enumerate() {
             // conlleval's automaton, reset for each sentence.
             let mut evaluation = Evaluation::new();
@@ -323,10 +316,7 @@ mod tests {
         assert_eq!(p_value(&[0.1; 9]), 0.2);
         assert_eq!(p_value(&[-0.1; 9]), 0.2);
         assert_eq!(p_value(&[0.0; 9]), 1.0);
-        assert_eq!(
-            p_value(&[0.1, 0.1, 0.0, -0.1, 0.1, 0.1, 0.1, 0.1, 0.1]),
-            0.6
-        );
+        assert_eq!(p_value(&[0.1, 0.1, 0.0, -0.1, 0.1, 0.1, 0.1, 0.1, 0.1]), 0.6);
     }
 
     #[test]

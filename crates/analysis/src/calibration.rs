@@ -52,19 +52,12 @@ impl Default for Calibration {
 impl Calibration {
     /// Creates empty bins, at least one.
     pub fn new(bins: usize) -> Self {
-        Self {
-            bins: vec![Sums::default(); bins.max(1)],
-            squared_error: 0.0,
-        }
+        Self { bins: vec![Sums::default(); bins.max(1)], squared_error: 0.0 }
     }
 
     /// Adds a prediction. A probability outside 0..=1 counts as the nearest one, NaN as 0.
     pub fn add(&mut self, confidence: f64, is_correct: bool) {
-        let confidence = if confidence.is_nan() {
-            0.0
-        } else {
-            confidence.clamp(0.0, 1.0)
-        };
+        let confidence = if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) };
         let last = self.bins.len() - 1;
         let bin = (confidence * self.bins.len() as f64) as usize;
         let bin = &mut self.bins[bin.min(last)];
@@ -149,10 +142,7 @@ mod tests {
     #[test]
     fn nothing_is_perfectly_calibrated() {
         let nothing = Calibration::default();
-        assert_eq!(
-            (nothing.expected_error(), nothing.top_label_brier_score()),
-            (0.0, 0.0)
-        );
+        assert_eq!((nothing.expected_error(), nothing.top_label_brier_score()), (0.0, 0.0));
         assert_eq!(nothing.count(), 0);
     }
 }

@@ -63,11 +63,7 @@ impl<'a> SpanError<'a> {
             }
             _ => ErrorKind::WrongTypeAndBoundary,
         };
-        Self {
-            kind,
-            gold: gold.cloned(),
-            predicted: predicted.cloned(),
-        }
+        Self { kind, gold: gold.cloned(), predicted: predicted.cloned() }
     }
 
     /// The first token of either span.
@@ -147,11 +143,7 @@ pub fn label_errors<'a, G: AsRef<str>, P: AsRef<str>>(
     gold: &'a [G],
     predicted: &'a [P],
 ) -> Vec<SpanError<'a>> {
-    let span = |t: usize, kind: &'a str| Span {
-        start: t,
-        end: t + 1,
-        kind,
-    };
+    let span = |t: usize, kind: &'a str| Span { start: t, end: t + 1, kind };
     let labels = gold.iter().zip(predicted).enumerate();
     labels
         .map(|(t, (gold, predicted))| (span(t, gold.as_ref()), span(t, predicted.as_ref())))
@@ -213,10 +205,7 @@ mod tests {
         assert_eq!(errors("O O", "O B-X"), ["spurious: none, X1-2"]);
         assert_eq!(errors("B-X I-X", "B-Y I-Y"), ["wrong type: X0-2, Y0-2"]);
         assert_eq!(errors("B-X I-X", "O B-X"), ["wrong boundary: X0-2, X1-2"]);
-        assert_eq!(
-            errors("B-X I-X", "O B-Y"),
-            ["wrong type and boundary: X0-2, Y1-2"]
-        );
+        assert_eq!(errors("B-X I-X", "O B-Y"), ["wrong type and boundary: X0-2, Y1-2"]);
     }
 
     #[test]
@@ -259,9 +248,7 @@ mod tests {
     fn every_gold_span_is_correct_or_in_one_error_and_so_is_every_predicted_one() {
         const LABELS: [&str; 5] = ["O", "B-X", "I-X", "B-Y", "I-Y"];
         let sequence = |number: usize| -> Vec<&str> {
-            (0..4)
-                .map(|t| LABELS[number / 5_usize.pow(t) % 5])
-                .collect()
+            (0..4).map(|t| LABELS[number / 5_usize.pow(t) % 5]).collect()
         };
         for (g, p) in (0..625).flat_map(|g| (0..625).map(move |p| (g, p))) {
             let (gold, predicted) = (sequence(g), sequence(p));
@@ -282,20 +269,14 @@ mod tests {
         let [gold, predicted] = [&gold, &predicted].map(|labels| plain.spans(labels));
         let found = compare_spans(&gold, &predicted);
         let found: Vec<String> = found.iter().map(describe).collect();
-        assert_eq!(
-            found,
-            ["wrong boundary: X0-2, X0-1", "spurious: none, Y2-3"]
-        );
+        assert_eq!(found, ["wrong boundary: X0-2, X0-1", "spurious: none, Y2-3"]);
     }
 
     #[test]
     fn labels_without_spans_are_wrong_token_by_token() {
         let found = label_errors(&["DT", "NN", "VB"], &["DT", "JJ", "NN"]);
         let found: Vec<String> = found.iter().map(describe).collect();
-        assert_eq!(
-            found,
-            ["wrong type: NN1-2, JJ1-2", "wrong type: VB2-3, NN2-3"]
-        );
+        assert_eq!(found, ["wrong type: NN1-2, JJ1-2", "wrong type: VB2-3, NN2-3"]);
     }
 
     #[test]

@@ -80,10 +80,7 @@ impl FrequencyEvaluation {
             band.low = BANDS[i];
             band.high = BANDS.get(i + 1).map(|next| next - 1);
         }
-        Self {
-            bands,
-            labelings: Default::default(),
-        }
+        Self { bands, labelings: Default::default() }
     }
 
     /// Sets how the gold and the predicted labels encode spans, like
@@ -118,10 +115,7 @@ impl FrequencyEvaluation {
             band.tokens += 1;
             band.correct_tokens += u64::from(gold.as_ref() == predicted.as_ref());
         }
-        let (gold, predicted) = (
-            self.labelings[0].spans(gold),
-            self.labelings[1].spans(predicted),
-        );
+        let (gold, predicted) = (self.labelings[0].spans(gold), self.labelings[1].spans(predicted));
         let rarest = |start: usize, end: usize| {
             let frequencies = frequencies[start..end].iter();
             frequencies.min().copied().unwrap_or(0)
@@ -157,10 +151,7 @@ mod tests {
     fn words_are_counted() {
         let mut words = WordCounts::default();
         ["a", "b", "a"].iter().for_each(|word| words.add(word));
-        assert_eq!(
-            [words.count("a"), words.count("b"), words.count("c")],
-            [2, 1, 0]
-        );
+        assert_eq!([words.count("a"), words.count("b"), words.count("c")], [2, 1, 0]);
         assert_eq!((words.words(), words.tokens()), (2, 3));
     }
 
@@ -174,11 +165,7 @@ mod tests {
         let tokens: Vec<_> = bands.iter().map(|b| (b.tokens, b.correct_tokens)).collect();
         assert_eq!(tokens, [(1, 1), (1, 0), (0, 0), (1, 1), (0, 0), (1, 0)]);
         let spans = |band: &FrequencyBand| {
-            let Counts {
-                correct,
-                gold,
-                predicted,
-            } = band.spans;
+            let Counts { correct, gold, predicted } = band.spans;
             (correct, gold, predicted)
         };
         let spans: Vec<_> = bands.iter().map(spans).collect();
@@ -191,14 +178,8 @@ mod tests {
     fn bands_cover_every_frequency_once() {
         let scores = FrequencyEvaluation::new();
         let ranges: Vec<_> = scores.bands().iter().map(|b| (b.low, b.high)).collect();
-        let expected = [
-            (0, Some(0)),
-            (1, Some(1)),
-            (2, Some(4)),
-            (5, Some(9)),
-            (10, Some(99)),
-            (100, None),
-        ];
+        let expected =
+            [(0, Some(0)), (1, Some(1)), (2, Some(4)), (5, Some(9)), (10, Some(99)), (100, None)];
         assert_eq!(ranges, expected);
     }
 

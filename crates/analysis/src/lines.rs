@@ -41,10 +41,8 @@ impl LineStatistics {
         let lines = template.map(Template::attribute_lines);
         let count = lines.as_ref().map_or(0, |lines| lines.lines().len());
         let mut statistics = vec![Self::default(); count + 1];
-        let costs = [
-            Costs::of(model, AttributeKind::Node)?,
-            Costs::of(model, AttributeKind::Edge)?,
-        ];
+        let costs =
+            [Costs::of(model, AttributeKind::Node)?, Costs::of(model, AttributeKind::Edge)?];
         let mut add = |kind: AttributeKind, name: &[u8], weights: &mut dyn Iterator<Item = f64>| {
             let lines = lines.as_ref();
             let line = lines.and_then(|lines| lines.find(kind == AttributeKind::Edge, name));

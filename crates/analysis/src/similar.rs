@@ -37,8 +37,6 @@ pub fn similar_attributes(model: &Model, name: &str, limit: usize) -> Result<Vec
     found.sort();
     found.dedup();
     let any_contains = found.first().is_some_and(|(differs, ..)| !differs);
-    let found = found
-        .into_iter()
-        .filter(|(differs, ..)| !(any_contains && *differs));
+    let found = found.into_iter().filter(|(differs, ..)| !(any_contains && *differs));
     Ok(found.take(limit).map(|(_, _, name)| name).collect())
 }

@@ -54,17 +54,11 @@ impl UncertaintyMeasure {
             return Ok(0.0);
         }
         let tokens = sentence.len() as f64;
-        let options = TagOptions {
-            constrain: false,
-            ..TagOptions::default()
-        };
+        let options = TagOptions { constrain: false, ..TagOptions::default() };
         match self {
             Self::Entropy => Ok(tagger.distribution(sentence)?.entropy() / tokens),
             Self::Margin => {
-                let options = TagOptions {
-                    nbest: 2,
-                    ..options
-                };
+                let options = TagOptions { nbest: 2, ..options };
                 let nbest = tagger.tag_with(sentence, options, workspace)?.nbest;
                 let probability = |n: usize| nbest.get(n).map_or(0.0, |path| path.probability);
                 Ok(1.0 - (probability(0) - probability(1)))
@@ -119,20 +113,14 @@ impl<T> Eq for Entry<T> {}
 impl<T> Highest<T> {
     /// Keeps up to `limit` items.
     pub fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            heap: BinaryHeap::new(),
-        }
+        Self { limit, heap: BinaryHeap::new() }
     }
 
     /// Adds an item; `place` is its place in the input. Returns the item that leaves, if there are
     /// too many.
     pub fn add(&mut self, score: f64, place: (u64, usize), item: T) -> Option<T> {
         self.heap.push(Entry { score, place, item });
-        (self.heap.len() > self.limit)
-            .then(|| self.heap.pop())
-            .flatten()
-            .map(|entry| entry.item)
+        (self.heap.len() > self.limit).then(|| self.heap.pop()).flatten().map(|entry| entry.item)
     }
 
     /// Returns the items with their scores, the highest first.

@@ -48,10 +48,7 @@ mod tests {
 
     #[test]
     fn text_is_shown_without_control_and_invisible_characters() {
-        assert_eq!(
-            shown("a\u{1b}[0m\u{200b}\u{a0}é"),
-            r"a\u{1b}[0m\u{200b}\u{a0}é"
-        );
+        assert_eq!(shown("a\u{1b}[0m\u{200b}\u{a0}é"), r"a\u{1b}[0m\u{200b}\u{a0}é");
         assert_eq!(shown(&"x".repeat(50)), "x".repeat(40) + "…");
     }
 }

@@ -64,12 +64,7 @@ pub(super) fn find(sentences: &Sentences, findings: &mut Findings) -> Vec<Overla
             if let Some((first, t)) = conflict(occurrences, sentence) {
                 findings.add(FindingKind::ConflictingLabels, sentence.place(t), || {
                     let label = |s: &Sentence| shown(s.label(t).unwrap_or("_"));
-                    format!(
-                        "'{}'; {}: '{}'",
-                        label(sentence),
-                        first.place(t),
-                        label(first)
-                    )
+                    format!("'{}'; {}: '{}'", label(sentence), first.place(t), label(first))
                 });
             }
             occurrences.first[role as usize].get_or_insert(sentence);
@@ -77,12 +72,7 @@ pub(super) fn find(sentences: &Sentences, findings: &mut Findings) -> Vec<Overla
         if !all.is_empty() {
             for other in earlier().filter(|other| sentences.contains_key(other)) {
                 let (sentences, long) = counts[other as usize];
-                overlaps.push(Overlap {
-                    role,
-                    other,
-                    sentences,
-                    long,
-                });
+                overlaps.push(Overlap { role, other, sentences, long });
             }
         }
     }

@@ -176,10 +176,7 @@ pub(super) struct Findings {
 impl Findings {
     /// Keeps up to `limit` examples of each kind.
     pub fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            by_kind: BTreeMap::new(),
-        }
+        Self { limit, by_kind: BTreeMap::new() }
     }
 
     /// The number of examples of each kind.

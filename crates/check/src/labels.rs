@@ -214,9 +214,7 @@ impl LabelReport {
 
 /// Returns the sentences that have labels, with their roles.
 fn labeled(sentences: &Sentences) -> impl Iterator<Item = (&Role, &Sentence)> {
-    let all = sentences
-        .iter()
-        .flat_map(|(role, all)| content(all).map(move |s| (role, s)));
+    let all = sentences.iter().flat_map(|(role, all)| content(all).map(move |s| (role, s)));
     all.filter(|(_, sentence)| sentence.schema().label().is_some())
 }
 
@@ -232,11 +230,7 @@ fn known_labels(sentence: &Sentence, t: usize) -> impl Iterator<Item = &str> {
 fn allowed(sentence: &Sentence) -> Option<Vec<Vec<&str>>> {
     sentence.first_partial_label()?;
     let tokens = 0..sentence.len();
-    Some(
-        tokens
-            .map(|t| known_labels(sentence, t).collect())
-            .collect(),
-    )
+    Some(tokens.map(|t| known_labels(sentence, t).collect()).collect())
 }
 
 /// Returns a detector that has seen the labels of sentences.
@@ -260,13 +254,7 @@ fn check_detected(detected: &Detected, findings: &mut Findings) {
         let text = || format!("all labels are '{outside}' (is this the label column?)");
         findings.add(FindingKind::NoSpan, place.clone(), text);
     }
-    for Misfit {
-        label,
-        count,
-        first,
-        ..
-    } in &detected.strays
-    {
+    for Misfit { label, count, first, .. } in &detected.strays {
         if let Some(place) = first {
             findings.add(FindingKind::StrayLabel, place.clone(), || match count {
                 1 => format!("'{}'", shown(label)),
@@ -280,10 +268,9 @@ fn check_detected(detected: &Detected, findings: &mut Findings) {
 fn reason(detected: &Detected, encodes_spans: bool) -> String {
     if !encodes_spans {
         return match detected.strays.first() {
-            Some(stray) => format!(
-                "'{}' belongs to no scheme (B-X, I-X, E-X, S-X, O)",
-                shown(&stray.label)
-            ),
+            Some(stray) => {
+                format!("'{}' belongs to no scheme (B-X, I-X, E-X, S-X, O)", shown(&stray.label))
+            }
             None => "the labels encode no spans (B-X, I-X, …)".to_owned(),
         };
     }
@@ -294,16 +281,10 @@ fn reason(detected: &Detected, encodes_spans: bool) -> String {
         return "the labels have no prefixes, but look like types of spans".to_owned();
     }
     let fits = detected.fits.iter();
-    let fits: Vec<String> = fits
-        .map(|(scheme, n)| format!("{} {n}", scheme.title()))
-        .collect();
+    let fits: Vec<String> = fits.map(|(scheme, n)| format!("{} {n}", scheme.title())).collect();
     format!(
         "{}invalid labels, of {} in spans: {}",
-        if detected.labeling.strict {
-            ""
-        } else {
-            "too many errors for any scheme; "
-        },
+        if detected.labeling.strict { "" } else { "too many errors for any scheme; " },
         detected.in_spans,
         fits.join(", ")
     )

@@ -98,29 +98,16 @@ impl Check {
                 reading.read(*role, &file, of_role)?;
             }
         }
-        Ok(Self {
-            sentences,
-            files: counts,
-            findings: reading.findings,
-            options,
-        })
+        Ok(Self { sentences, files: counts, findings: reading.findings, options })
     }
 
     /// Takes sentences that are in memory.
     pub fn of_corpora(corpora: Vec<(Role, Corpus)>, options: CheckOptions) -> Self {
         let mut sentences = Sentences::new();
         for (role, corpus) in corpora {
-            sentences
-                .entry(role)
-                .or_default()
-                .extend(corpus.into_sentences());
+            sentences.entry(role).or_default().extend(corpus.into_sentences());
         }
-        Self {
-            sentences,
-            files: [0; 3],
-            findings: Findings::new(options.examples),
-            options,
-        }
+        Self { sentences, files: [0; 3], findings: Findings::new(options.examples), options }
     }
 
     /// The sentences of a role that can be read, document boundaries included.
@@ -144,12 +131,7 @@ impl Check {
             let files = self.files[role as usize];
             Sizes::new(role, files, sentences, &labels, &mut known)
         });
-        CheckReport {
-            sizes: sizes.collect(),
-            overlaps,
-            findings: findings.finish(),
-            labels,
-        }
+        CheckReport { sizes: sizes.collect(), overlaps, findings: findings.finish(), labels }
     }
 }
 
@@ -157,8 +139,6 @@ impl CheckReport {
     /// The number of kinds of findings of a severity.
     pub fn kinds(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();
-        findings
-            .filter(|finding| finding.severity == severity)
-            .count()
+        findings.filter(|finding| finding.severity == severity).count()
     }
 }

@@ -47,12 +47,7 @@ impl Outcome {
 
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let CheckReport {
-            sizes,
-            overlaps,
-            labels,
-            findings,
-        } = &self.report;
+        let CheckReport { sizes, overlaps, labels, findings } = &self.report;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("sizes", sizes)?;
         map.serialize_entry("overlaps", overlaps)?;

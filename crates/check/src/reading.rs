@@ -28,11 +28,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self {
-            read: ReadOptions::default(),
-            labels: SchemeDetector::new(),
-            examples: 5,
-        }
+        Self { read: ReadOptions::default(), labels: SchemeDetector::new(), examples: 5 }
     }
 }
 
@@ -46,12 +42,7 @@ pub(super) struct FileReading {
 
 impl FileReading {
     pub fn new(options: &ReadOptions, findings: Findings) -> Self {
-        Self {
-            options: options.clone(),
-            findings,
-            held: 0,
-            schemas: Vec::new(),
-        }
+        Self { options: options.clone(), findings, held: 0, schemas: Vec::new() }
     }
 
     /// Reads a file, and adds its sentences to those of its role.
@@ -63,11 +54,8 @@ impl FileReading {
         let name = file.to_string_lossy().into_owned();
         let format = self.options.format.unwrap_or_else(|| Format::guess(&name));
         let limit = self.findings.limit();
-        let scan = Arc::new(Mutex::new(LineScan::new(
-            &name,
-            Findings::new(limit),
-            self.options.lossy,
-        )));
+        let scan =
+            Arc::new(Mutex::new(LineScan::new(&name, Findings::new(limit), self.options.lossy)));
         let stream = open_stream(file)?;
         let stream = decoded(stream, &self.options).map_err(|error| Error::io(file, error))?;
         let memory = self.options.memory.bytes(self.held);
@@ -96,12 +84,7 @@ impl FileReading {
             self.held += sentence.memory() as u64 + TABLES_PER_TOKEN * sentence.len() as u64;
             if self.held > memory {
                 let what = "checking the sentences up to here needs";
-                return Err(input_over_limit(
-                    sentence.place(0),
-                    what,
-                    memory,
-                    "less text",
-                ));
+                return Err(input_over_limit(sentence.place(0), what, memory, "less text"));
             }
             sentences.push(sentence);
         }
@@ -119,8 +102,7 @@ impl FileReading {
         self.findings.append(errors);
         if count == 0 && !has_errors {
             let place = Place::file(name);
-            self.findings
-                .add(FindingKind::NoSentences, place, String::new);
+            self.findings.add(FindingKind::NoSentences, place, String::new);
         }
         Ok(())
     }

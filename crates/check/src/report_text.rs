@@ -40,12 +40,7 @@ pub(super) fn title(name: &str) -> String {
 }
 
 fn format_overlap(overlap: &Overlap, report: &CheckReport, columns: usize) -> String {
-    let Overlap {
-        role,
-        other,
-        sentences,
-        long,
-    } = overlap;
+    let Overlap { role, other, sentences, long } = overlap;
     if *sentences == 0 {
         let mark = Paint::Good.on("✔");
         return format!("{mark} no sentence of {role} is in {other}\n");
@@ -74,23 +69,14 @@ fn format_sizes(all: &[Sizes]) -> String {
         ("tokens", &|sizes| sizes.tokens.to_string()),
         ("different words", &|sizes| sizes.words.to_string()),
         ("documents (marked)", &|sizes| optional(sizes.documents)),
-        ("tokens of the longest sentence", &|sizes| {
-            sizes.longest.to_string()
-        }),
+        ("tokens of the longest sentence", &|sizes| sizes.longest.to_string()),
         ("spans", &|sizes| optional(sizes.spans)),
-        ("tokens with unknown words", &|sizes| {
-            share(sizes.unknown_tokens, Some(sizes.tokens))
-        }),
-        ("spans unseen in train", &|sizes| {
-            share(sizes.unseen_spans, sizes.spans)
-        }),
+        ("tokens with unknown words", &|sizes| share(sizes.unknown_tokens, Some(sizes.tokens))),
+        ("spans unseen in train", &|sizes| share(sizes.unseen_spans, sizes.spans)),
     ];
     let rows = rows.into_iter().map(|(name, cell)| {
         let cells = all.iter().map(cell);
-        [name.to_owned()]
-            .into_iter()
-            .chain(cells)
-            .collect::<Vec<_>>()
+        [name.to_owned()].into_iter().chain(cells).collect::<Vec<_>>()
     });
     let rows = rows.filter(|row| row[1..].iter().any(|cell| cell != "–"));
     format_table(rows)
@@ -184,11 +170,7 @@ pub(super) fn format_variations(variations: &[Variation], columns: usize) -> Str
         text.push_str(&wrap(&line, "", columns));
         for label in &variation.labels {
             let places = printable(&label.places.join(" "));
-            let line = format!(
-                "{} {} times: {places}",
-                printable(&label.label),
-                label.count
-            );
+            let line = format!("{} {} times: {places}", printable(&label.label), label.count);
             text.push_str(&wrap(&line, "   ", columns));
         }
     }

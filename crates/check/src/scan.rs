@@ -47,8 +47,7 @@ impl LineScan {
         self.is_inside = !bytes.ends_with(b"\n");
         if self.line == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
             let place = Place::file(&*self.file);
-            self.findings
-                .add(FindingKind::ByteOrderMark, place, String::new);
+            self.findings.add(FindingKind::ByteOrderMark, place, String::new);
         }
         if bytes.ends_with(b"\n") {
             let (count, first) = &mut self.endings[usize::from(bytes.ends_with(b"\r\n"))];
@@ -157,9 +156,7 @@ fn word_at(text: &str, column: u64) -> &str {
     let at = text.char_indices().nth(column as usize - 1);
     let (before, after) = text.split_at(at.map_or(text.len(), |(i, _)| i));
     let start = before.rfind(['\t', ' ']).map_or(0, |i| i + 1);
-    let end = after
-        .find(['\t', ' '])
-        .map_or(text.len(), |i| before.len() + i);
+    let end = after.find(['\t', ' ']).map_or(text.len(), |i| before.len() + i);
     &text[start..end]
 }
 
@@ -222,17 +219,12 @@ mod tests {
         let scan = Arc::new(Mutex::new(LineScan::new("x", Findings::new(9), false)));
         let input = Box::new(io::Cursor::new(bytes.to_vec()));
         let mut text = String::new();
-        ScannedInput::new(input, Arc::clone(&scan), u64::MAX)
-            .read_to_string(&mut text)
-            .unwrap();
+        ScannedInput::new(input, Arc::clone(&scan), u64::MAX).read_to_string(&mut text).unwrap();
         let scan = Arc::into_inner(scan).unwrap().into_inner().unwrap();
         let mut found = Vec::new();
         for finding in scan.finish().finish() {
             for example in finding.examples {
-                found.push(format!(
-                    "{:?} {} {}",
-                    finding.kind, example.place, example.text
-                ));
+                found.push(format!("{:?} {} {}", finding.kind, example.place, example.text));
             }
         }
         (found, text)

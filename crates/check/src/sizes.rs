@@ -74,9 +74,7 @@ impl Sizes {
             sizes.sentences += 1;
             sizes.tokens += sentence.len() as u64;
             sizes.longest = sizes.longest.max(sentence.len() as u64);
-            add(&mut sizes.unknown_tokens, &hashes, |word| {
-                !known.words.contains(word)
-            });
+            add(&mut sizes.unknown_tokens, &hashes, |word| !known.words.contains(word));
             if encodes_spans {
                 let names = sentence.labels().unwrap_or_default();
                 let spans = labels.labeling.spans(&names);
@@ -84,14 +82,8 @@ impl Sizes {
                     .map(|span| WordsHash::of(&hashes[span.start..span.end]))
                     .collect();
                 add(&mut sizes.spans, &spans, |_| true);
-                add(
-                    &mut sizes.sentences_with_spans,
-                    &[spans.is_empty()],
-                    |none| !none,
-                );
-                add(&mut sizes.unseen_spans, &spans, |span| {
-                    !known.spans.contains(span)
-                });
+                add(&mut sizes.sentences_with_spans, &[spans.is_empty()], |none| !none);
+                add(&mut sizes.unseen_spans, &spans, |span| !known.spans.contains(span));
                 if is_train {
                     known.spans.extend(spans);
                 }

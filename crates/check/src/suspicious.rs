@@ -31,11 +31,7 @@ pub struct SuspicionOptions {
 
 impl Default for SuspicionOptions {
     fn default() -> Self {
-        Self {
-            folds: 5,
-            seed: 1,
-            limit: 20,
-        }
+        Self { folds: 5, seed: 1, limit: 20 }
     }
 }
 
@@ -82,16 +78,11 @@ pub fn suspicious(
     let folds = Folds::new(&sentences, options.folds, options.seed)?;
     let rule = template.and_then(Template::documents).unwrap_or_default();
     folds.separate(&mut sentences, rule.rule);
-    let numbers: Vec<usize> = (0..sentences.len())
-        .filter(|&i| is_content(&sentences[i]))
-        .collect();
+    let numbers: Vec<usize> = (0..sentences.len()).filter(|&i| is_content(&sentences[i])).collect();
     let of = folds.held_out().len();
     let mut found = Vec::new();
     for (fold, held_out) in folds.held_out().iter().enumerate() {
-        observer.pass(Pass::Fold {
-            number: fold + 1,
-            of,
-        });
+        observer.pass(Pass::Fold { number: fold + 1, of });
         let is_held_out = |number: &usize| held_out.binary_search(number).is_ok();
         let rest = (0..numbers.len()).filter(|number| !is_held_out(number));
         let rest: Corpus = rest.map(|i| sentences[numbers[i]].clone()).collect();
@@ -145,9 +136,7 @@ fn compare(
         (best - probabilities[t]).clamp(0.0, 1.0)
     };
     // The first of equally suspicious tokens.
-    let token = (0..gold.len())
-        .rev()
-        .max_by(|&a, &b| difference(a).total_cmp(&difference(b)));
+    let token = (0..gold.len()).rev().max_by(|&a, &b| difference(a).total_cmp(&difference(b)));
     let Some(token) = token else {
         return Ok(None);
     };

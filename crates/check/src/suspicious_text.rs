@@ -87,9 +87,7 @@ fn format_sentence(
     let mut text = format!("{number}. {place}\n");
     let wrap = |text: &str| wrap(text, "   ", columns);
     if !words.is_empty() {
-        text.push_str(&wrap(&snippet(&words, (t, t + 1), |_| {
-            Some(Paint::Warning)
-        })));
+        text.push_str(&wrap(&snippet(&words, (t, t + 1), |_| Some(Paint::Warning))));
     }
     text.push_str(&wrap(&format!(
         "is {} (p = {}), predicted {} (p = {})",

@@ -66,15 +66,9 @@ pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation
         for sentence in labeled() {
             let words = word_hashes(sentence);
             let labels = sentence.labels().unwrap_or_default();
-            for span in labeling
-                .spans(&labels)
-                .iter()
-                .filter(|s| s.end - s.start <= MAX_PHRASE)
-            {
+            for span in labeling.spans(&labels).iter().filter(|s| s.end - s.start <= MAX_PHRASE) {
                 longest = longest.max(span.end - span.start);
-                phrases
-                    .entry(WordsHash::of(&words[span.start..span.end]))
-                    .or_default();
+                phrases.entry(WordsHash::of(&words[span.start..span.end])).or_default();
             }
         }
     }
@@ -86,34 +80,20 @@ pub fn variations(sentences: &[Sentence], labels: &LabelReport) -> Vec<Variation
         } else {
             for (t, &label) in labels.iter().enumerate() {
                 let context = context(&words, t, t + 1, 2);
-                let occurrence = Occurrence {
-                    sentence,
-                    start: t,
-                    end: t + 1,
-                    label,
-                    context,
-                };
-                phrases
-                    .entry(context.and(words[t]))
-                    .or_default()
-                    .push(occurrence);
+                let occurrence = Occurrence { sentence, start: t, end: t + 1, label, context };
+                phrases.entry(context.and(words[t])).or_default().push(occurrence);
             }
         }
     }
-    let mut found: Vec<(f64, Place, Variation)> = phrases
-        .into_values()
-        .filter_map(|occurrences| variation(&occurrences))
-        .collect();
+    let mut found: Vec<(f64, Place, Variation)> =
+        phrases.into_values().filter_map(|occurrences| variation(&occurrences)).collect();
     found.sort_by(|(a, place_a, x), (b, place_b, y)| {
         (y.same_context.cmp(&x.same_context))
             .then_with(|| b.total_cmp(a))
             .then_with(|| x.phrase.cmp(&y.phrase))
             .then_with(|| (&place_a.file, place_a.line).cmp(&(&place_b.file, place_b.line)))
     });
-    found
-        .into_iter()
-        .map(|(_, _, variation)| variation)
-        .collect()
+    found.into_iter().map(|(_, _, variation)| variation).collect()
 }
 
 fn is_labeled(sentence: &Sentence) -> bool {
@@ -139,11 +119,7 @@ fn add_phrases<'a>(
         let mut hash = WordsHash::EMPTY;
         for end in start + 1..=words.len().min(start + longest) {
             hash = hash.and(words[end - 1]);
-            let is_outside = || {
-                labels[start..end]
-                    .iter()
-                    .all(|&label| label == labeling.outside())
-            };
+            let is_outside = || labels[start..end].iter().all(|&label| label == labeling.outside());
             let label = match ends[start] {
                 Some(is_end) if is_end == end => labeling.chunk(labels[start]).kind,
                 None if is_outside() => labeling.outside(),
@@ -151,13 +127,7 @@ fn add_phrases<'a>(
             };
             if let Some(occurrences) = phrases.get_mut(&hash) {
                 let context = context(words, start, end, 1);
-                occurrences.push(Occurrence {
-                    sentence,
-                    start,
-                    end,
-                    label,
-                    context,
-                });
+                occurrences.push(Occurrence { sentence, start, end, label, context });
             }
         }
     }
@@ -168,26 +138,19 @@ fn context(words: &[u128], start: usize, end: usize, n: usize) -> WordsHash {
     let before = &words[start.saturating_sub(n)..start];
     let after = &words[end..words.len().min(end + n)];
     let hash = WordsHash::of(before).and(before.len() as u128);
-    after
-        .iter()
-        .fold(hash, |hash, &word| hash.and(word))
-        .and(after.len() as u128)
+    after.iter().fold(hash, |hash, &word| hash.and(word)).and(after.len() as u128)
 }
 
 /// Returns the variation of the labels of a phrase, how suspicious it is, and its first place.
 fn variation(occurrences: &[Occurrence<'_>]) -> Option<(f64, Place, Variation)> {
     let first = occurrences.first()?;
-    if occurrences
-        .iter()
-        .all(|occurrence| occurrence.label == first.label)
-    {
+    if occurrences.iter().all(|occurrence| occurrence.label == first.label) {
         return None;
     }
     let mut contexts: HashMap<WordsHash, (&str, bool)> = HashMap::new();
     for occurrence in occurrences {
-        let (label, varies) = contexts
-            .entry(occurrence.context)
-            .or_insert((occurrence.label, false));
+        let (label, varies) =
+            contexts.entry(occurrence.context).or_insert((occurrence.label, false));
         *varies |= *label != occurrence.label;
     }
     let varies = |occurrence: &Occurrence<'_>| contexts[&occurrence.context].1;
@@ -196,9 +159,7 @@ fn variation(occurrences: &[Occurrence<'_>]) -> Option<(f64, Place, Variation)> 
     let in_order = occurrences.iter().filter(|&o| varies(o));
     let in_order = in_order.chain(occurrences.iter().filter(|&o| !varies(o)));
     for occurrence in in_order {
-        let i = labels
-            .iter()
-            .position(|label| label.label == occurrence.label);
+        let i = labels.iter().position(|label| label.label == occurrence.label);
         let i = i.unwrap_or_else(|| {
             labels.push(VariationLabel {
                 label: occurrence.label.to_owned(),
@@ -219,10 +180,6 @@ fn variation(occurrences: &[Occurrence<'_>]) -> Option<(f64, Place, Variation)> 
     let words: Vec<&str> = first.sentence.words().into_iter().flatten().collect();
     let phrase = words[first.start..first.end].join(" ");
     let suspicion = most as f64 / (rest as f64 + 1.0);
-    let variation = Variation {
-        phrase,
-        same_context,
-        labels,
-    };
+    let variation = Variation { phrase, same_context, labels };
     Some((suspicion, first.sentence.place(first.start), variation))
 }

@@ -41,9 +41,7 @@ pub(super) fn word_hashes(sentence: &Sentence) -> Vec<u128> {
     let token = |t: usize| {
         let mut hash = WordsHash::EMPTY;
         for (name, value) in sentence.attributes.iter().flat_map(|all| all.token(t)) {
-            hash = hash
-                .and(WordsHash::of_word(name))
-                .and(value.to_bits().into());
+            hash = hash.and(WordsHash::of_word(name)).and(value.to_bits().into());
         }
         hash.0
     };

@@ -100,9 +100,7 @@ pub fn other_files<'a>(
 ) -> Vec<PathBuf> {
     let is_brat = format == Some(InputFormat::Brat);
     let files = files.into_iter().filter(|_| is_brat);
-    files
-        .flat_map(|file| annotation_files(OsStr::new(&**file)))
-        .collect()
+    files.flat_map(|file| annotation_files(OsStr::new(&**file))).collect()
 }
 
 /// File name extensions of CoNLL files. Other names say nothing, except those that
@@ -202,18 +200,16 @@ impl ThreadArguments {
     pub fn check_stacks(&self) -> Result<()> {
         let needed = self.count() as u64 * THREAD_ADDRESS_SPACE;
         match available_address_space() {
-            Some(left) if left < needed => Err(Error::threads(
-                "their stacks exceed the limit on the address space",
-            )),
+            Some(left) if left < needed => {
+                Err(Error::threads("their stacks exceed the limit on the address space"))
+            }
             _ => Ok(()),
         }
     }
 
     /// Returns the arguments with another default number of threads, if there is one.
     pub fn or(&self, threads: Option<u16>) -> Self {
-        Self {
-            threads: self.threads.or(threads),
-        }
+        Self { threads: self.threads.or(threads) }
     }
 
     /// Starts the global thread pool.
@@ -244,14 +240,12 @@ pub struct LimitArguments {
 impl LimitArguments {
     /// Returns the maximum number of tokens of a sentence.
     pub fn max_sentence(&self) -> usize {
-        self.max_sentence
-            .map_or(ReadOptions::MAX_SENTENCE, |max| max as usize)
+        self.max_sentence.map_or(ReadOptions::MAX_SENTENCE, |max| max as usize)
     }
 
     /// Returns the memory limit.
     pub fn memory(&self) -> MemoryLimit {
-        self.memory
-            .map_or_else(MemoryLimit::default, |size| MemoryLimit::Bytes(size.0))
+        self.memory.map_or_else(MemoryLimit::default, |size| MemoryLimit::Bytes(size.0))
     }
 }
 
@@ -278,11 +272,7 @@ impl FromStr for ByteSize {
             Some('t' | 'T') => 1e12,
             _ => 1.0,
         };
-        let number = if unit > 1.0 {
-            &text[..text.len() - 1]
-        } else {
-            text
-        };
+        let number = if unit > 1.0 { &text[..text.len() - 1] } else { text };
         let size = number.parse().ok().map(|number: f64| number * unit);
         size.filter(|size| size.is_finite() && *size >= 1.0)
             .map(|size| Self(size as u64))

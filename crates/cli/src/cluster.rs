@@ -93,10 +93,7 @@ impl ClusterInputArguments {
 impl ClusterCommand {
     pub fn run(&self) -> CommandResult {
         check_stdin_once(&self.texts)?;
-        CommandFiles::default()
-            .read(&self.texts)
-            .write("--output", Some(&self.output))
-            .check()?;
+        CommandFiles::default().read(&self.texts).write("--output", Some(&self.output)).check()?;
         interrupt::watch();
         let file = ResultFile::new(&self.output)?;
         self.threads.start_pool()?;
@@ -106,9 +103,7 @@ impl ClusterCommand {
         self.input.text.print_notices_to(&progress);
         let clusters = self.learn(text, &progress)?;
         let mut bytes = Vec::new();
-        clusters
-            .write(&mut bytes)
-            .map_err(|e| Error::io(&self.output, e))?;
+        clusters.write(&mut bytes).map_err(|e| Error::io(&self.output, e))?;
         file.save(&bytes)?;
         progress.clear();
         if clusters.count() < usize::from(self.clusters) {

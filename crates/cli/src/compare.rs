@@ -61,9 +61,7 @@ pub struct CompareCommand {
 impl CompareCommand {
     pub fn run(&self) -> CommandResult {
         check_stdin_once([&self.gold, &self.a, &self.b])?;
-        CommandFiles::default()
-            .read([&self.gold, &self.a, &self.b])
-            .check()?;
+        CommandFiles::default().read([&self.gold, &self.a, &self.b]).check()?;
         self.threads.start_pool()?;
         let [gold, a, b] = compared([&self.gold, &self.a, &self.b], self.quiet)?;
         let gold = GoldCorpus::read(&self.input, gold, self.quiet)?;
@@ -79,10 +77,8 @@ impl CompareCommand {
             if gold.layout.document_start {
                 bootstrap.add_document_start();
             } else {
-                bootstrap.add(
-                    &labels(gold)?,
-                    [&a.columns.labels(in_a)?, &b.columns.labels(in_b)?],
-                )?;
+                bootstrap
+                    .add(&labels(gold)?, [&a.columns.labels(in_a)?, &b.columns.labels(in_b)?])?;
             }
         }
         let report = bootstrap.run(self.samples, self.seed)?;

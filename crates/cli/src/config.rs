@@ -67,9 +67,7 @@ impl ConfigArguments {
     /// for its record: without room for that, there is none.
     pub fn record(model: &Model, config: &Value) -> Option<Model> {
         let warn = |error: &Error| {
-            notice(&format!(
-                "warning: the model does not record its options: {error}"
-            ));
+            notice(&format!("warning: the model does not record its options: {error}"));
         };
         model.with_config(config).inspect_err(warn).ok()
     }
@@ -114,10 +112,7 @@ impl EffectiveConfig {
             };
             options.insert(key.to_owned(), value);
         }
-        Self {
-            command: command.get_name().to_owned(),
-            options,
-        }
+        Self { command: command.get_name().to_owned(), options }
     }
 }
 
@@ -138,13 +133,9 @@ pub fn options_of(command: &Command) -> impl Iterator<Item = (&str, &Arg)> {
 /// Returns whether the values of an option are names of files.
 pub fn is_file(argument: &Arg) -> bool {
     let of = argument.get_value_parser().type_id();
-    [
-        TypeId::of::<FileName>(),
-        TypeId::of::<PathBuf>(),
-        TypeId::of::<OsString>(),
-    ]
-    .iter()
-    .any(|kind| of == *kind)
+    [TypeId::of::<FileName>(), TypeId::of::<PathBuf>(), TypeId::of::<OsString>()]
+        .iter()
+        .any(|kind| of == *kind)
 }
 
 fn is_given(matches: &ArgMatches, argument: &Arg) -> bool {

@@ -73,11 +73,7 @@ impl DemoCommand {
         for (name, l2, dropout) in [
             ("none", 0.0, 0.0),
             ("L2 0.3", Defaults::L2, 0.0),
-            (
-                "dropout 0.3, L2 0.1",
-                Defaults::L2_WITH_NOISE,
-                Defaults::DROPOUT,
-            ),
+            ("dropout 0.3, L2 0.1", Defaults::L2_WITH_NOISE, Defaults::DROPOUT),
         ] {
             let clock = Instant::now();
             let tagger = self.train(&train, l2, dropout)?;
@@ -85,9 +81,7 @@ impl DemoCommand {
             let scores = [score(&tagger, &dev)?, score(&tagger, &test)?];
             let text = |(metric, score): (&str, f64)| format!("{metric} {:.1}", 100.0 * score);
             let ([dev_text, test_text], (_, value)) = (scores.map(text), scores[0]);
-            notice(&format!(
-                "{name:21} {seconds:7.1}   {dev_text:14}   {test_text}"
-            ));
+            notice(&format!("{name:21} {seconds:7.1}   {dev_text:14}   {test_text}"));
             if best.as_ref().is_none_or(|(best, _)| value > *best) {
                 best = Some((value, tagger));
             }
@@ -112,10 +106,7 @@ impl DemoCommand {
     }
 
     fn train(&self, sentences: &[Sentence], l2: f64, dropout: f64) -> Result<Tagger> {
-        let options = TrainOptions::new(Lbfgs {
-            l2: Some(l2),
-            ..Lbfgs::dropout(dropout)
-        });
+        let options = TrainOptions::new(Lbfgs { l2: Some(l2), ..Lbfgs::dropout(dropout) });
         let template = Template::shipped(self.label.names()[1])
             .ok_or_else(|| Error::parameter("the built-in template is missing"))??;
         let trained = Trainer::new(options)?.train(sentences.to_vec(), template, &mut ())?;

@@ -62,11 +62,7 @@ impl ErrorArguments {
             counts: BTreeMap::new(),
             listed: Vec::new(),
         };
-        self.errors.then(|| ErrorCollector {
-            labelings,
-            spans: list(),
-            labels: list(),
-        })
+        self.errors.then(|| ErrorCollector { labelings, spans: list(), labels: list() })
     }
 }
 
@@ -222,13 +218,11 @@ impl ListedError {
         let words: Vec<&str> = self.tokens.iter().map(String::as_str).collect();
         let [is_gold, is_predicted] = [&self.gold, &self.predicted]
             .map(|span| move |t| span.as_ref().is_some_and(|span| span.tokens().contains(&t)));
-        let snippet = snippet(&words, (start, end), |t| {
-            match (is_gold(t), is_predicted(t)) {
-                (true, true) => Some(paint(ErrorKind::WrongType)),
-                (true, false) => Some(paint(ErrorKind::Missed)),
-                (false, true) => Some(paint(ErrorKind::Spurious)),
-                (false, false) => None,
-            }
+        let snippet = snippet(&words, (start, end), |t| match (is_gold(t), is_predicted(t)) {
+            (true, true) => Some(paint(ErrorKind::WrongType)),
+            (true, false) => Some(paint(ErrorKind::Missed)),
+            (false, true) => Some(paint(ErrorKind::Spurious)),
+            (false, false) => None,
         });
         let columns = columns();
         at_place(&printable(&place), &printable(&what), "  ", columns)

@@ -118,10 +118,7 @@ struct ReportWithErrors<'a> {
 
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::default()
-            .read(&self.files)
-            .read(&self.predictions)
-            .check()?;
+        CommandFiles::default().read(&self.files).read(&self.predictions).check()?;
         self.threads.start_pool()?;
         let scoring = Scoring::of(self.predictions.as_ref(), &self.files, self.quiet)?;
         let (evaluation, errors) = match (scoring, self.damage.chosen()) {
@@ -211,15 +208,10 @@ impl EvalCommand {
     }
 
     fn evaluate_tagger(&self, gold: &GoldTagger) -> Result<Scored> {
-        let options = TagOptions {
-            constrain: self.constrain.is_on(),
-            ..TagOptions::default()
-        };
+        let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
         let labelings = gold.labelings(&self.labels.detector(), self.quiet);
         self.score(labelings, gold.joined(), |add| {
-            gold.tag(options, &mut |labels, tagged| {
-                add(tagged.sentence, labels, &tagged.labels)
-            })
+            gold.tag(options, &mut |labels, tagged| add(tagged.sentence, labels, &tagged.labels))
         })
     }
 
@@ -231,9 +223,7 @@ impl EvalCommand {
             gold.labelings(&self.labels.detector(), [&predicted], self.quiet);
         let joined = joined(&gold.sentences);
         self.score([gold_labeling, labeling], joined, |add| {
-            gold.visit(&predicted, |gold, labels, _, predicted| {
-                add(gold, labels, predicted)
-            })
+            gold.visit(&predicted, |gold, labels, _, predicted| add(gold, labels, predicted))
         })
     }
 
@@ -275,10 +265,7 @@ fn warn_of_types(evaluation: &Evaluation) {
         let types = evaluation.types().filter(|(_, counts)| count(counts) > 0);
         types.map(|(name, _)| name.to_owned()).collect()
     };
-    let [gold, predicted] = [
-        types(|counts| counts.gold),
-        types(|counts| counts.predicted),
-    ];
+    let [gold, predicted] = [types(|counts| counts.gold), types(|counts| counts.predicted)];
     let is_common = gold.iter().any(|name| predicted.contains(name));
     if evaluation.has_spans() && !is_common && !gold.is_empty() && !predicted.is_empty() {
         notice(&format!(

@@ -37,11 +37,7 @@ impl GoldTagger {
         let tagger = open_tagger(model)?.with_memory_limit(input.limits.memory());
         let tagger = documents.apply_to_tagger(tagger)?;
         let corpus = read_gold((input, quiet), tagger.model().header(), gold)?;
-        Ok(Self {
-            tagger,
-            file: gold.clone(),
-            corpus,
-        })
+        Ok(Self { tagger, file: gold.clone(), corpus })
     }
 
     /// Replaces the gold data by a corpus with the columns of the training data, and returns them.

@@ -109,10 +109,7 @@ pub fn check_algorithm(command: &Command, matches: &ArgMatches) -> Result<()> {
 /// Commands of CRFsuite, CRF++ and Wapiti, and ours.
 const COMMANDS: [(&[&str], &str); 5] = [
     (&["learn", "crf_learn", "fit"], "it is 'dropchain train'"),
-    (
-        &["label", "crf_test", "predict"],
-        "it is 'dropchain tag', and 'dropchain eval' for scores",
-    ),
+    (&["label", "crf_test", "predict"], "it is 'dropchain tag', and 'dropchain eval' for scores"),
     (&["test", "score", "evaluate"], "it is 'dropchain eval'"),
     (&["dump"], "it is 'dropchain inspect'"),
     (&["update"], "it is 'dropchain train --init MODEL'"),
@@ -126,24 +123,12 @@ const OPTIONS: [(&[&str], &str, &str); 22] = [
         "it is '--dev FILE' for held-out text, 'dropchain tune --folds N' for cross-validation",
     ),
     (&["--c2"], "l2", "it is '--l2 C2', the same number"),
-    (
-        &["--c1", "--rho1"],
-        "l1",
-        "it is '--l1 C1', the same number",
-    ),
+    (&["--c1", "--rho1"], "l1", "it is '--l1 C1', the same number"),
     (&["--rho2"], "l2", "it is '--l2 C2' with half of the number"),
     (&["--cost"], "l2", "it is '--l2 C2' with 1 / (2 cost)"),
     (&["--sigma"], "l2", "it is '--l2 C2' with 1 / (2 sigma²)"),
-    (
-        &["--nthread", "--thread", "--jobs"],
-        "threads",
-        "it is '--threads N'",
-    ),
-    (
-        &["--maxiter", "--epochs", "--iterations"],
-        "max_iterations",
-        "it is '--max-iterations N'",
-    ),
+    (&["--nthread", "--thread", "--jobs"], "threads", "it is '--threads N'"),
+    (&["--maxiter", "--epochs", "--iterations"], "max_iterations", "it is '--max-iterations N'"),
     (
         &["--lr", "--learning-rate"],
         "eta",
@@ -160,52 +145,20 @@ const OPTIONS: [(&[&str], &str, &str); 22] = [
         "max_iterations",
         "'dropchain tune --random N' tries N configurations",
     ),
-    (
-        &["--devel", "--valid", "--validation"],
-        "dev",
-        "it is '--dev FILE'",
-    ),
-    (
-        &["--test"],
-        "max_iterations",
-        "'dropchain eval MODEL FILE' scores a model on test data",
-    ),
-    (
-        &["--embeddings", "--embedding"],
-        "vectors",
-        "it is '--vectors FILE'",
-    ),
+    (&["--devel", "--valid", "--validation"], "dev", "it is '--dev FILE'"),
+    (&["--test"], "max_iterations", "'dropchain eval MODEL FILE' scores a model on test data"),
+    (&["--embeddings", "--embedding"], "vectors", "it is '--vectors FILE'"),
     (&["--pattern"], "template", "it is '--template FILE'"),
-    (
-        &["--output", "--out", "-o"],
-        "model",
-        "it is '--model FILE'",
-    ),
+    (&["--output", "--out", "-o"], "model", "it is '--model FILE'"),
     (
         &["--seed"],
         "model",
         "this command draws nothing at random; '--seed' is an option of 'dropchain train'",
     ),
-    (
-        &["--model", "-m"],
-        "model",
-        "the model is an argument without a name: MODEL",
-    ),
-    (
-        &["--model", "-m"],
-        "files",
-        "the model is an argument without a name: MODEL GOLD",
-    ),
-    (
-        &["--input", "-i"],
-        "input",
-        "input files are arguments without a name",
-    ),
-    (
-        &["--train"],
-        "train",
-        "training files are arguments without a name",
-    ),
+    (&["--model", "-m"], "model", "the model is an argument without a name: MODEL"),
+    (&["--model", "-m"], "files", "the model is an argument without a name: MODEL GOLD"),
+    (&["--input", "-i"], "input", "input files are arguments without a name"),
+    (&["--train"], "train", "training files are arguments without a name"),
 ];
 
 /// Returns what to say of an option that a command does not have, if another program has it.
@@ -264,10 +217,7 @@ pub fn explain(mut error: clap::Error, program: &Command, arguments: &[OsString]
     if let Some(tip) = tip {
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);
-        error.insert(
-            ContextKind::Suggested,
-            ContextValue::StyledStrs(vec![tip.into()]),
-        );
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
@@ -362,9 +312,7 @@ impl ManCommand {
 
 /// Has the options that `-h` leaves out described in the pages.
 fn with_all_options(command: Command) -> Command {
-    command
-        .mut_args(|argument| argument.hide_short_help(false))
-        .mut_subcommands(with_all_options)
+    command.mut_args(|argument| argument.hide_short_help(false)).mut_subcommands(with_all_options)
 }
 
 /// Print a script that completes commands, options and their values in a shell

@@ -111,10 +111,7 @@ fn handle(signal: Signal) {
 fn quit(signal: Signal, when: &str, state: &str) -> ! {
     let _suspended = atomic_file::suspend();
     let state = ADVICE.get().map_or(state, String::as_str);
-    failure(
-        "dropchain",
-        &format!("interrupted by {signal} {when}; {state}"),
-    );
+    failure("dropchain", &format!("interrupted by {signal} {when}; {state}"));
     std::process::exit(signal.exit_code().into());
 }
 
@@ -127,9 +124,7 @@ pub fn survive_size_limit() {
 /// Starts to handle signals. Call it before creating files.
 pub fn watch() {
     if let Err(error) = watch_signals(|number| handle(Signal(number))) {
-        notice(&format!(
-            "warning: signals will end the program without saving: {error}"
-        ));
+        notice(&format!("warning: signals will end the program without saving: {error}"));
     }
 }
 
@@ -156,8 +151,7 @@ pub fn watch_signals(handle: impl Fn(u8) + Send + 'static) -> io::Result<()> {
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(1 << (SIGHUP - 1))
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(1 << (SIGHUP - 1))
 }
 
 /// Calls `handle` with the number of SIGINT for each Ctrl-C.

@@ -123,18 +123,12 @@ fn print_json(json: &str) -> CommandResult {
 /// Prints text with paint, which only a terminal gets. The text of files in it is
 /// [printable](dropchain_layout::printable).
 fn print_painted(text: &str) -> CommandResult {
-    anstream::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .map_err(stdout_error)
+    anstream::stdout().lock().write_all(text.as_bytes()).map_err(stdout_error)
 }
 
 /// Writes a page to standard output, exactly.
 fn print_exact(text: &str) -> CommandResult {
-    io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .map_err(stdout_error)
+    io::stdout().lock().write_all(text.as_bytes()).map_err(stdout_error)
 }
 
 /// Serializes a report as one line of JSON.

@@ -31,9 +31,7 @@ pub fn are_broken(lines: &[String]) -> bool {
     const LONGEST: usize = 100;
     let ends_inside = |line: &str| line.ends_with(|c: char| c.is_alphanumeric() || c == ',');
     let goes_on = |line: &str| line.starts_with(char::is_lowercase);
-    let pairs = lines
-        .windows(2)
-        .filter(|pair| pair.iter().all(|line| !line.trim().is_empty()));
+    let pairs = lines.windows(2).filter(|pair| pair.iter().all(|line| !line.trim().is_empty()));
     let pairs: Vec<bool> = pairs
         .map(|pair| {
             let is_long = pair[0].chars().count() > LONGEST / 2;

@@ -54,9 +54,7 @@ impl ModelColumns<'_> {
             Format::Conll
         } else if self.0.template.is_some() && are_words(&available) {
             options.columns = Some(vec![self.word_column()]);
-            notice(&format!(
-                "{file}: read as one word per line; --format text reads raw text"
-            ));
+            notice(&format!("{file}: read as one word per line; --format text reads raw text"));
             return Ok(Format::Conll);
         } else {
             let is_other = line.starts_with(['[', '{', '<']) || line.contains('|');
@@ -80,9 +78,7 @@ impl ModelColumns<'_> {
             Format::Conllu => "CoNLL-U".to_owned(),
             _ => format!("columns ({})", self.0.columns.join(" ")),
         };
-        notice(&format!(
-            "{file}: read as {what}; --format text reads raw text"
-        ));
+        notice(&format!("{file}: read as {what}; --format text reads raw text"));
         Ok(format)
     }
 
@@ -136,13 +132,7 @@ impl ModelColumns<'_> {
     /// Returns whether a cell is a label of the model: written as in the training data, or of a
     /// span of one of its types in another scheme.
     fn is_label(&self, cell: &str) -> bool {
-        let Header {
-            labels,
-            labeling,
-            corpus_labeling,
-            joined,
-            ..
-        } = self.0;
+        let Header { labels, labeling, corpus_labeling, joined, .. } = self.0;
         let has_types = joined.is_none() && self.0.encodes_spans();
         if labels.id(cell).is_some() || has_types && cell == corpus_labeling.outside() {
             return true;

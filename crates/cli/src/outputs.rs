@@ -29,11 +29,7 @@ impl ModelArgument {
             let name = file.and_then(|file| AsRef::<Path>::as_ref(file).file_name());
             let name = Path::new(name.unwrap_or("dropchain".as_ref()));
             let is_compressed = name.extension().is_some_and(|e| e == "gz");
-            let name = if is_compressed {
-                name.with_extension("")
-            } else {
-                name.to_owned()
-            };
+            let name = if is_compressed { name.with_extension("") } else { name.to_owned() };
             name.with_extension("model")
         };
         self.model.clone().unwrap_or_else(name)
@@ -48,9 +44,7 @@ impl ModelArgument {
     ) -> CommandFiles {
         let refusal = "this file exists; name it with --model to replace it, or another one";
         let refusal = self.model.is_none().then_some(refusal);
-        files
-            .write_new("--model", Some(&self.path(train)), refusal)
-            .write("--log", log)
+        files.write_new("--model", Some(&self.path(train)), refusal).write("--log", log)
     }
 }
 
@@ -99,11 +93,7 @@ impl CommandFiles {
         file: Option<&Path>,
         refusal: Option<&'static str>,
     ) -> Self {
-        self.outputs.extend(file.map(|path| Output {
-            flag,
-            path: path.to_owned(),
-            refusal,
-        }));
+        self.outputs.extend(file.map(|path| Output { flag, path: path.to_owned(), refusal }));
         self
     }
 
@@ -129,10 +119,7 @@ impl CommandFiles {
         let inputs: Vec<_> = (self.inputs.iter().chain(&self.models))
             .map(|path| (path.display().to_string(), Identity::of_input(path)))
             .collect();
-        let streams = [
-            ("standard output", Handle::stdout()),
-            ("standard error", Handle::stderr()),
-        ];
+        let streams = [("standard output", Handle::stdout()), ("standard error", Handle::stderr())];
         let streams = streams.map(|(name, handle)| (name.to_owned(), Identity::of_stream(handle)));
         for (stream, file) in &streams {
             if let Some(input) = find(&inputs, file.as_ref()) {

@@ -29,10 +29,7 @@ impl GoldCorpus {
     pub fn read(input: &InputArguments, file: &FileName, quiet: bool) -> Result<Self> {
         let sentences = Corpus::read([file], &input.read_options())?;
         input.text.print_notices(quiet);
-        Ok(Self {
-            file: file.clone(),
-            sentences,
-        })
+        Ok(Self { file: file.clone(), sentences })
     }
 
     /// Reads a file of predictions for the same sentences. The predicted labels are the last column
@@ -69,10 +66,7 @@ impl GoldCorpus {
                 ),
             ));
         }
-        Ok(Predictions {
-            sentences: predicted,
-            columns,
-        })
+        Ok(Predictions { sentences: predicted, columns })
     }
 
     /// Calls `visit` with each sentence and its gold labels, the predicted one and its labels;
@@ -193,10 +187,7 @@ fn check_words(gold: &Sentence, predicted: &Sentence, columns: &PredictedColumns
         if word != found {
             return Err(Error::input(
                 predicted.place(t),
-                format!(
-                    "found the token '{found}'; expected '{word}', as at {}",
-                    gold.place(t)
-                ),
+                format!("found the token '{found}'; expected '{word}', as at {}", gold.place(t)),
             ));
         }
     }
@@ -225,13 +216,8 @@ impl PredictedColumns {
             };
             last >= least && (0..sentence.len()).all(|t| is_probability(sentence.cell(t, last)))
         };
-        let mut sentences = corpus
-            .iter()
-            .filter(|s| !s.layout.document_start)
-            .peekable();
-        Self {
-            has_probabilities: sentences.peek().is_some() && sentences.all(is_probable),
-        }
+        let mut sentences = corpus.iter().filter(|s| !s.layout.document_start).peekable();
+        Self { has_probabilities: sentences.peek().is_some() && sentences.all(is_probable) }
     }
 
     /// Returns the number of columns, without that of probabilities.
@@ -260,9 +246,7 @@ impl PredictedColumns {
         let schema = Schema::new(names, None)?;
         let schema = Arc::new(schema.with_joined_label((start..width).collect())?);
         let sentences = corpus.iter();
-        sentences
-            .map(|sentence| sentence.with_joined_label(&schema))
-            .collect()
+        sentences.map(|sentence| sentence.with_joined_label(&schema)).collect()
     }
 
     /// Returns the column of the predicted labels.
@@ -280,9 +264,7 @@ impl PredictedColumns {
             let message = "found no label column; expected predicted labels";
             Error::input(sentence.place(0), message)
         })?;
-        Ok((0..sentence.len())
-            .map(|t| sentence.cell(t, column))
-            .collect())
+        Ok((0..sentence.len()).map(|t| sentence.cell(t, column)).collect())
     }
 
     /// Returns the column before the predicted labels, unless it is that of the words.
@@ -299,9 +281,7 @@ impl PredictedColumns {
         sentence: &'a Sentence,
     ) -> impl Fn(usize, &str) -> Option<f64> + use<'a> {
         let schema = sentence.schema();
-        let last = self
-            .has_probabilities
-            .then(|| schema.input_names().len() - 1);
+        let last = self.has_probabilities.then(|| schema.input_names().len() - 1);
         let misc = schema.position("misc");
         let misc = misc.filter(|_| schema.input_names() == CONLLU_COLUMNS);
         let record = sentence.layout.record.as_deref();
@@ -322,9 +302,7 @@ impl PredictedColumns {
 
 /// Returns whether a cell is a probability as `tag --marginals` writes it.
 fn is_probability(cell: &str) -> bool {
-    let is_number = cell
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_number = cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let value: Option<f64> = cell.parse().ok().filter(|_| is_number);
     cell.len() == PROBABILITY && value.is_some_and(|value| (0.0..=1.0).contains(&value))
 }

@@ -108,9 +108,7 @@ fn parse(team: &Team, arguments: &[OsString]) -> Result<TrainCommand, ParseError
 fn definition() -> clap::Command {
     RanksCli::command().mut_subcommand("train", |train| {
         let rename = |text: Option<&clap::builder::StyledStr>| {
-            text.map_or(String::new(), |text| {
-                text.to_string().replace(CALLS[0], CALLS[1])
-            })
+            text.map_or(String::new(), |text| text.to_string().replace(CALLS[0], CALLS[1]))
         };
         let short = rename(train.get_after_help());
         let long = rename(train.get_after_long_help());
@@ -126,10 +124,7 @@ fn name_program(error: ParseError) -> ParseError {
     if error.kind() == ErrorKind::InvalidSubcommand {
         let tip = "dropchain-mpi has only the command 'train'; for others, use 'dropchain'";
         error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(
-            ContextKind::Suggested,
-            ContextValue::StyledStrs(vec![tip.to_owned().into()]),
-        );
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.to_owned().into()]));
     }
     ParseError::Arguments(error)
 }

@@ -154,11 +154,7 @@ impl ReportCommand {
     /// Checks the files. Gold labels are read for each system.
     fn check_files(&self) -> CommandResult {
         let systems = self.model.len() + self.predictions.len();
-        let gold = self
-            .gold
-            .iter()
-            .cycle()
-            .take(systems * usize::from(self.gold.is_some()));
+        let gold = self.gold.iter().cycle().take(systems * usize::from(self.gold.is_some()));
         let corpora = || gold.clone().chain(&self.predictions).chain(&self.train);
         check_stdin_once(corpora())?;
         CommandFiles::default()
@@ -173,10 +169,7 @@ impl ReportCommand {
     /// Reads and tags the files to evaluate; `None` without any.
     fn evaluated(&self) -> Result<Evaluation> {
         let gold = self.gold.as_ref();
-        let models = self
-            .model
-            .iter()
-            .filter_map(|model| Some(self.tag(model, gold?)));
+        let models = self.model.iter().filter_map(|model| Some(self.tag(model, gold?)));
         let read = self.predictions.iter().map(|predictions| {
             let read = match gold {
                 Some(gold) => self.read_predictions(predictions, gold),
@@ -203,10 +196,7 @@ impl ReportCommand {
         // Words are counted of any training data: what cannot be scored has no score.
         let sample = match self.train.is_empty() || self.train.iter().any(|file| &**file == "-") {
             true => None,
-            false => self
-                .training_data(Some(read.clone()), false)
-                .and_then(training_sample)
-                .ok(),
+            false => self.training_data(Some(read.clone()), false).and_then(training_sample).ok(),
         };
         let (sample, is_more) = sample.flatten().unwrap_or_default();
         let (tagger, corpus) = tagger.with_corpus(sample);
@@ -279,10 +269,7 @@ impl ReportCommand {
         let corpus = Corpus::read([file], &options)?;
         let columns = PredictedColumns::of(&corpus, true);
         let mut evaluated = Evaluated::new(file);
-        let mut sentences = corpus
-            .iter()
-            .filter(|s| !s.layout.document_start)
-            .peekable();
+        let mut sentences = corpus.iter().filter(|s| !s.layout.document_start).peekable();
         if sentences.peek().is_none() {
             return Err(Error::input(Place::file(&**file), "found no sentences"));
         }
@@ -310,10 +297,8 @@ impl ReportCommand {
 
     /// Opens the training data, read like those of the model if there is one.
     fn training_data(&self, read: Option<ReadOptions>, unlabeled: bool) -> Result<Reader> {
-        let options = ReadOptions {
-            unlabeled,
-            ..read.unwrap_or_else(|| self.input.read_options())
-        };
+        let options =
+            ReadOptions { unlabeled, ..read.unwrap_or_else(|| self.input.read_options()) };
         Reader::open(&self.train, &options)
     }
 }

@@ -95,11 +95,7 @@ impl FromStr for Seconds {
 
 impl ServeCommand {
     pub fn run(&self) -> CommandResult {
-        let is_repeated = |i: usize| {
-            self.models[..i]
-                .iter()
-                .any(|m| m.name == self.models[i].name)
-        };
+        let is_repeated = |i: usize| self.models[..i].iter().any(|m| m.name == self.models[i].name);
         if (0..self.models.len()).any(is_repeated) {
             return Err(CommandError::Usage(
                 "two models have the same name; expected different ones, as in new=path/ner.model",

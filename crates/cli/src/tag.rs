@@ -88,11 +88,8 @@ impl TagCommand {
             }
             _ => {
                 let (reader, format) = self.open(&tagger, &inputs)?;
-                let streams = OutputStreams {
-                    out: io::stdout(),
-                    name: OUTPUT.to_owned(),
-                    text: None,
-                };
+                let streams =
+                    OutputStreams { out: io::stdout(), name: OUTPUT.to_owned(), text: None };
                 self.write(&tagger, reader, format, streams)?;
             }
         }

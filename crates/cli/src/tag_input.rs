@@ -46,11 +46,7 @@ pub struct TagInputArguments {
 impl TagInputArguments {
     /// Returns the names of the files.
     pub fn files(&self) -> Vec<FileName> {
-        if self.input.is_empty() {
-            vec![FileName::stdin()]
-        } else {
-            self.input.clone()
-        }
+        if self.input.is_empty() { vec![FileName::stdin()] } else { self.input.clone() }
     }
 
     /// Rejects text in place of the name of a file, and a model in place of input.
@@ -116,10 +112,7 @@ impl TagInputArguments {
             memory: limits.memory(),
             ..ReadOptions::default()
         });
-        let spans = SpanOptions {
-            text_key: self.json.text_key.clone(),
-            ..SpanOptions::default()
-        };
+        let spans = SpanOptions { text_key: self.json.text_key.clone(), ..SpanOptions::default() };
         let read_options = |format, options| {
             let options = model.read_options(format, spans.clone(), options);
             forced.apply(options, format)
@@ -138,11 +131,7 @@ impl TagInputArguments {
                 None => model.detect_format(lines, &mut options, &say)?.into(),
             };
             let has_text_key = self.format.is_none() && self.json.text_key.is_some();
-            if has_text_key
-                && [Format::Jsonl, Format::Text]
-                    .map(Into::into)
-                    .contains(&format)
-            {
+            if has_text_key && [Format::Jsonl, Format::Text].map(Into::into).contains(&format) {
                 format = InputFormat::Spans;
             }
             if format == Format::Conll.into() && options.columns.is_none() {

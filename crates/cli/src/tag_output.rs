@@ -36,13 +36,7 @@ pub struct TagOutputArguments {
           value_name = "UNIT", hide_short_help = true)]
     offsets: Option<OffsetUnit>,
     /// Color inline output by type; `auto`: on a terminal, unless NO_COLOR is set
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_short_help = true
-    )]
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
     color: ColorChoice,
     /// Output the probability of each label at each token, or of each span
     #[arg(long)]
@@ -92,18 +86,12 @@ impl OutputName {
 
     /// Returns whether the format shows several label sequences.
     fn has_candidates(self) -> bool {
-        matches!(
-            self,
-            Self::Conll | Self::Conllu | Self::Jsonl | Self::Inline
-        )
+        matches!(self, Self::Conll | Self::Conllu | Self::Jsonl | Self::Inline)
     }
 
     /// Returns whether the format has the probabilities of marks.
     fn has_mark_probabilities(self) -> bool {
-        matches!(
-            self,
-            Self::Html | Self::Displacy | Self::Spans | Self::LabelStudio | Self::Brat
-        )
+        matches!(self, Self::Html | Self::Displacy | Self::Spans | Self::LabelStudio | Self::Brat)
     }
 
     /// Returns the extension of files in the format.
@@ -201,10 +189,7 @@ impl TagOutputArguments {
 
     fn check_offsets(&self, format: Option<OutputName>) -> Result<()> {
         if self.offsets.is_some()
-            && !matches!(
-                format,
-                Some(OutputName::Jsonl | OutputName::Spans | OutputName::Doccano)
-            )
+            && !matches!(format, Some(OutputName::Jsonl | OutputName::Spans | OutputName::Doccano))
         {
             return Err(Error::parameter(
                 "--offsets: only the output formats jsonl, spans and doccano have a choice; the \
@@ -287,9 +272,11 @@ impl<'a> OutputFiles<'a> {
                 )));
             }
             let output = Self::new(directory, input, &name, format);
-            declared = declared
-                .write_new(FLAG, Some(&output.main), refusal)
-                .write_new(FLAG, output.text.as_deref(), refusal);
+            declared = declared.write_new(FLAG, Some(&output.main), refusal).write_new(
+                FLAG,
+                output.text.as_deref(),
+                refusal,
+            );
             files.push(output);
         }
         declared.check()?;
@@ -345,23 +332,17 @@ impl<'a> OutputFiles<'a> {
         if let Some(copy) = copy.take_if(|_| format == InputFormat::Core(Format::Text)) {
             reader = reader.with_copy(copy);
         }
-        let streams = OutputStreams {
-            out: &mut main,
-            name: self.main.display().to_string(),
-            text: copy,
-        };
+        let streams =
+            OutputStreams { out: &mut main, name: self.main.display().to_string(), text: copy };
         run(reader, streams)?;
         let files = [self.text.as_ref().zip(text), Some((&self.main, main))];
-        files
-            .into_iter()
-            .flatten()
-            .try_for_each(|(path, mut spool)| {
-                let copy = |file: &mut File| {
-                    spool.seek(SeekFrom::Start(0))?;
-                    io::copy(&mut spool, file).map(drop)
-                };
-                atomic_file::replace(path, copy).map(drop)
-            })
+        files.into_iter().flatten().try_for_each(|(path, mut spool)| {
+            let copy = |file: &mut File| {
+                spool.seek(SeekFrom::Start(0))?;
+                io::copy(&mut spool, file).map(drop)
+            };
+            atomic_file::replace(path, copy).map(drop)
+        })
     }
 }
 

@@ -38,9 +38,7 @@ struct TaggedBatch<'a>(Vec<(Arc<Sentence>, NamedTagging<'a>)>);
 impl BatchOutput for TaggedBatch<'_> {
     fn memory(&self) -> usize {
         let sentences = self.0.iter();
-        sentences
-            .map(|(s, tagging)| s.memory() + tagging.memory())
-            .sum()
+        sentences.map(|(s, tagging)| s.memory() + tagging.memory()).sum()
     }
 }
 
@@ -149,10 +147,7 @@ impl TaggingPipeline<'_> {
     ) -> Result<NamedTagging<'_>> {
         let tagger = self.tagger;
         let condition = self.forced.condition(sentence, self.format)?;
-        let options = TagOptions {
-            marginals: false,
-            ..self.options
-        };
+        let options = TagOptions { marginals: false, ..self.options };
         let mut tagging = self.tag(input, condition.as_ref(), options, workspace)?;
         let header = tagger.model().header();
         let mut probabilities = None;
@@ -165,14 +160,10 @@ impl TaggingPipeline<'_> {
             let marks: Result<Vec<f64>> = if header.encodes_spans() {
                 let spans = header.labeling.spans(&labels);
                 let spans = spans.iter();
-                spans
-                    .map(|span| distribution.span_probability(span))
-                    .collect()
+                spans.map(|span| distribution.span_probability(span)).collect()
             } else {
                 let labels = labels.iter().enumerate();
-                labels
-                    .map(|(t, label)| distribution.marginal(t, label))
-                    .collect()
+                labels.map(|(t, label)| distribution.marginal(t, label)).collect()
             };
             probabilities = Some(marks?);
             tagging.probability = Some(distribution.probability(&labels)?);
@@ -260,11 +251,7 @@ struct Candidate {
 impl Candidate {
     /// Returns the memory in bytes.
     fn memory(&self) -> u64 {
-        let marginals = self
-            .tagging
-            .marginals
-            .as_ref()
-            .map_or(0, |m| size_of_val(m.values()));
+        let marginals = self.tagging.marginals.as_ref().map_or(0, |m| size_of_val(m.values()));
         let paths = 1 + self.tagging.nbest.len();
         (self.sentence.memory() + marginals + paths * (2 * self.sentence.len() + 64)) as u64
     }
@@ -339,11 +326,7 @@ impl UncertainSentences {
         stream_in_order(reader, tagger.context(), pipeline.threads, tag, add)?;
         let mut out = BufWriter::new(out);
         for (uncertainty, candidate) in highest.into_ranked() {
-            let Candidate {
-                sentence,
-                tagging,
-                separator,
-            } = candidate;
+            let Candidate { sentence, tagging, separator } = candidate;
             let place = sentence.place(0);
             let notes = [
                 ("uncertainty", Value::from(uncertainty)),
@@ -354,10 +337,7 @@ impl UncertainSentences {
                 let place = printable(&place.to_string());
                 writeln!(out, "# {uncertainty:.6} {place}").map_err(error)?;
             }
-            let options = WriteOptions {
-                separator,
-                ..options.clone()
-            };
+            let options = WriteOptions { separator, ..options.clone() };
             let tagging = NamedTagging::new(tagger, tagging, &pipeline.labeling);
             let sentence = with_notes(&sentence, &notes);
             Writer::new(&mut out, &name, &options)?.write(&tagging.tagged(&sentence))?;

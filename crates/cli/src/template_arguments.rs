@@ -283,11 +283,8 @@ impl KnowledgeArguments {
         let mut read = input.read_options();
         // The format of training files in columns says nothing about text.
         read.format = read.format.filter(|format| *format != Format::Conll);
-        let options = KnowledgeOptions {
-            clusters: self.cluster_count,
-            vectors: self.vector_count,
-            read,
-        };
+        let options =
+            KnowledgeOptions { clusters: self.cluster_count, vectors: self.vector_count, read };
         let knowledge = Knowledge::read(&files, &options, &mut |what| progress.update(&what))?;
         for part in knowledge.parts() {
             progress.println(&format!("{}: {}", part.name, part.description()));
@@ -315,7 +312,5 @@ impl KnowledgeArguments {
 /// Returns what a log says of knowledge: its parts serialize to the fields of sources.
 pub fn sources(knowledge: &Knowledge) -> Vec<Source> {
     let parts = knowledge.parts().iter();
-    parts
-        .filter_map(|part| serde_json::from_value(json!(part)).ok())
-        .collect()
+    parts.filter_map(|part| serde_json::from_value(json!(part)).ok()).collect()
 }

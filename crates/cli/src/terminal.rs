@@ -45,8 +45,7 @@ impl FromStr for Rates {
         let fault = || format!("'{text}' is no list of rates; expected 0..0.9, or 0,0.25,0.5");
         let number = |text: &str| {
             let rate = text.trim().parse().ok();
-            rate.filter(|rate: &f64| (0.0..=1.0).contains(rate))
-                .ok_or_else(fault)
+            rate.filter(|rate: &f64| (0.0..=1.0).contains(rate)).ok_or_else(fault)
         };
         if let Some((first, last)) = text.split_once("..") {
             let (first, last) = (number(first)?, number(last)?);

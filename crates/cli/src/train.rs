@@ -137,9 +137,7 @@ const WITHOUT_DEV: &str = "no development data: trains to convergence; `--dev 10
 
 /// Parses a share of the training data.
 fn fraction(text: &str) -> Result<f64, String> {
-    let percent = text
-        .strip_suffix('%')
-        .and_then(|number| number.parse().ok());
+    let percent = text.strip_suffix('%').and_then(|number| number.parse().ok());
     let percent = percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0);
     let percent = percent.ok_or("expected more than 0% and at most 100%, such as 25%")?;
     Ok(percent / 100.0)
@@ -281,21 +279,12 @@ impl TrainCommand {
         };
         let knowledge = self.knowledge.read(input, progress)?;
         let template = self.knowledge.attach(&knowledge, template)?;
-        Ok(TrainingData {
-            corpora,
-            template,
-            knowledge,
-        })
+        Ok(TrainingData { corpora, template, knowledge })
     }
 
     /// Returns what must be the same on all ranks.
     fn inputs(&self, models: &BaseModels<'_>, data: &TrainingData) -> Result<Inputs> {
-        let TrainingCorpora {
-            labeled,
-            dev,
-            unlabeled,
-            held_out: _,
-        } = &data.corpora;
+        let TrainingCorpora { labeled, dev, unlabeled, held_out: _ } = &data.corpora;
         let mut inputs = Inputs::default()
             .options(&json!(self.config.effective))
             .template(data.template.as_ref())
@@ -317,10 +306,7 @@ impl TrainCommand {
     ) {
         let has_noise = plan.trainer.settings().has_noise();
         if let Some(template) = template.filter(|_| !has_noise)
-            && let Some(line) = template
-                .groups()
-                .iter()
-                .find(|g| g.options.dropout.is_some())
+            && let Some(line) = template.groups().iter().find(|g| g.options.dropout.is_some())
         {
             progress.println(&format!(
                 "{}: the dropout of this line has no effect, since there is no noise (--dropout 0)",
@@ -337,14 +323,8 @@ impl TrainCommand {
 
     /// Attaches to a trainer all that it works with.
     fn attach<'m>(&self, trainer: Trainer<'m>, models: BaseModels<'m>, team: &Team) -> Trainer<'m> {
-        let mut trainer = trainer
-            .interrupt(interrupt::flag())
-            .memory(self.input.limits.memory());
-        trainer = team
-            .ranks()
-            .cloned()
-            .into_iter()
-            .fold(trainer, Trainer::ranks);
+        let mut trainer = trainer.interrupt(interrupt::flag()).memory(self.input.limits.memory());
+        trainer = team.ranks().cloned().into_iter().fold(trainer, Trainer::ranks);
         trainer = models.init.into_iter().fold(trainer, Trainer::init);
         trainer = models.towards.into_iter().fold(trainer, Trainer::towards);
         let checkpoints = self.checkpoint.checkpoints().into_iter();
@@ -355,10 +335,7 @@ impl TrainCommand {
     fn check_files(&self, template: Option<&Template>) -> Result<()> {
         let files = CommandFiles::default()
             .read(self.training.corpus_files(&self.train, &self.dev))
-            .read(
-                self.input
-                    .other_files(self.training.corpus_files(&self.train, &self.dev)),
-            )
+            .read(self.input.other_files(self.training.corpus_files(&self.train, &self.dev)))
             .read(template_files(self.template.as_ref(), template))
             .read(self.knowledge.files().iter())
             .read(&self.config.config)

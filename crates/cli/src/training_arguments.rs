@@ -77,11 +77,7 @@ impl TrainingArguments {
             "--unlabeled: --algorithm {}{} {reason}; expected --algorithm lbfgs, or sgd with \
              --noise dropout",
             algorithm.name(),
-            if is_sampled {
-                " --noise monte-carlo"
-            } else {
-                ""
-            },
+            if is_sampled { " --noise monte-carlo" } else { "" },
         )))
     }
 
@@ -103,9 +99,7 @@ impl TrainingArguments {
             (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
             (None, None) => return Ok(()),
         };
-        Err(Error::parameter(format!(
-            "{option}: requires noise; {expected}"
-        )))
+        Err(Error::parameter(format!("{option}: requires noise; {expected}")))
     }
 
     /// Rejects options that require Monte-Carlo noise if there is none.
@@ -117,9 +111,7 @@ impl TrainingArguments {
             Some(n) if !self.options.noise.is_sampled() => (n, "--noise monte-carlo"),
             _ => return Ok(()),
         };
-        Err(Error::parameter(format!(
-            "--samples {n}: requires sampling; expected {expected}"
-        )))
+        Err(Error::parameter(format!("--samples {n}: requires sampling; expected {expected}")))
     }
 
     /// Says that a seed has no effect, if that is so; `None` of a seed that is used otherwise.
@@ -185,10 +177,7 @@ impl TrainingArguments {
         if let Some(hint) = self.partial.hint(&labeled) {
             progress.println(&hint);
         }
-        let beside = |held| ReadOptions {
-            memory: memory.beyond(held),
-            ..options.clone()
-        };
+        let beside = |held| ReadOptions { memory: memory.beyond(held), ..options.clone() };
         let mut held = labeled.memory();
         let share = self.share_of_dev(dev)?;
         let dev = match dev {
@@ -208,12 +197,7 @@ impl TrainingArguments {
             unlabeled.extend(Corpus::read([file], &options)?);
         }
         input.text.print_notices_to(progress);
-        let corpora = TrainingCorpora {
-            labeled,
-            dev,
-            unlabeled,
-            held_out: None,
-        };
+        let corpora = TrainingCorpora { labeled, dev, unlabeled, held_out: None };
         match share {
             Some(share) => corpora.hold_out(share, seed),
             None => Ok(corpora),
@@ -302,10 +286,7 @@ pub fn is_share_of_dev(dev: &str) -> bool {
 
 /// Returns the opened models with their roles.
 pub fn base_models([init, towards]: &[Option<Model>; 2]) -> BaseModels<'_> {
-    BaseModels {
-        init: init.as_ref(),
-        towards: towards.as_ref(),
-    }
+    BaseModels { init: init.as_ref(), towards: towards.as_ref() }
 }
 
 /// Says what becomes of the template of the models if training uses none.
@@ -315,9 +296,7 @@ pub fn notice_of_template(
     progress: &Progress,
 ) {
     if template.is_none() && models.template().is_some() {
-        let path = models
-            .first()
-            .map_or_else(String::new, |m| m.path().display().to_string());
+        let path = models.first().map_or_else(String::new, |m| m.path().display().to_string());
         progress.println(&format!(
             "the training files come with attributes of their own: unlike {path}, the new model \
              will have no template"
@@ -328,11 +307,7 @@ pub fn notice_of_template(
 /// Formats what a model has in common with the training data as a table.
 pub fn format_match(found: &ModelMatch) -> String {
     let row = |name: &str, counts: &MatchCounts| {
-        let MatchCounts {
-            matched,
-            new,
-            only_in_model,
-        } = counts;
+        let MatchCounts { matched, new, only_in_model } = counts;
         let numbers = [matched, new, only_in_model].map(ToString::to_string);
         [name.to_owned()].into_iter().chain(numbers).collect()
     };
@@ -374,12 +349,7 @@ pub struct CheckpointArguments {
     #[arg(long, requires = "checkpoint", hide_short_help = true)]
     pub resume: bool,
     /// How often: after N iterations, or after a time such as 30s, 10m or 2h [default: 10m]
-    #[arg(
-        long,
-        value_name = "N|TIME",
-        requires = "checkpoint",
-        hide_long_help = true
-    )]
+    #[arg(long, value_name = "N|TIME", requires = "checkpoint", hide_long_help = true)]
     checkpoint_every: Option<Interval>,
 }
 
@@ -390,11 +360,7 @@ impl CheckpointArguments {
         if let Some(interval) = self.checkpoint_every {
             checkpoints = checkpoints.every(interval.0);
         }
-        Some(if self.resume {
-            checkpoints.resume()
-        } else {
-            checkpoints
-        })
+        Some(if self.resume { checkpoints.resume() } else { checkpoints })
     }
 
     /// Removes the checkpoint of a run that is complete.
@@ -440,21 +406,9 @@ mod tests {
         assert_eq!(parse("30s"), time(30));
         assert_eq!(parse("10m"), time(600));
         assert_eq!(parse("2h"), time(7200));
-        for text in [
-            "0",
-            "",
-            "m",
-            "-1",
-            "1.5",
-            "10 m",
-            "1d",
-            "99999999999999999999",
-        ] {
+        for text in ["0", "", "m", "-1", "1.5", "10 m", "1d", "99999999999999999999"] {
             let error = parse(text).unwrap_err();
-            assert!(
-                error.starts_with("expected a number of iterations"),
-                "{text}"
-            );
+            assert!(error.starts_with("expected a number of iterations"), "{text}");
         }
     }
 }

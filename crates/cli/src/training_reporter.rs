@@ -34,12 +34,7 @@ impl<'a> TrainingReporter<'a> {
     ) -> Self {
         let mut log = log.unwrap_or_default();
         log.set_header(header);
-        Self {
-            progress,
-            log,
-            of_documents,
-            table: TrainingTable::default(),
-        }
+        Self { progress, log, of_documents, table: TrainingTable::default() }
     }
 
     /// Returns the error that ended the log early, if any.
@@ -112,8 +107,7 @@ impl Observer for TrainingReporter<'_> {
         }
         match terminal::of_notices().filter(|_| self.progress.is_terminal()) {
             Some(columns) => {
-                self.progress
-                    .println_all(self.table.lines(iteration, columns));
+                self.progress.println_all(self.table.lines(iteration, columns));
                 self.progress.update(&status(iteration));
             }
             None => self.progress.update(&describe_iteration(iteration)),
@@ -147,8 +141,7 @@ impl Observer for TrainingReporter<'_> {
             self.progress.println_all(self.table.scores_by_type());
         }
         let warning = record.warning_of_noise().into_iter();
-        self.progress
-            .println_all(warning.map(|warning| format!("warning: {warning}")));
+        self.progress.println_all(warning.map(|warning| format!("warning: {warning}")));
         self.log.end(end);
     }
 
@@ -163,10 +156,8 @@ impl Observer for TrainingReporter<'_> {
 
 /// Describes an iteration in a line of a file.
 fn describe_iteration(iteration: &train::Iteration) -> String {
-    let mut line = format!(
-        "iteration {:4}  objective {:.4}",
-        iteration.number, iteration.objective
-    );
+    let mut line =
+        format!("iteration {:4}  objective {:.4}", iteration.number, iteration.objective);
     if !iteration.gradient_norm.is_nan() {
         line.push_str(&format!("  |gradient| {:.3e}", iteration.gradient_norm));
     }
@@ -225,9 +216,7 @@ pub fn format_pruned(pruned: &train::Pruned) -> String {
     let dropped = pruned.before - pruned.after;
     let mut line = format!("pruned {dropped} of {} weights", pruned.before);
     if let Some([before, after]) = pruned.dev {
-        line.push_str(&format!(
-            "; on development data: {before} before, {after} after"
-        ));
+        line.push_str(&format!("; on development data: {before} before, {after} after"));
     }
     line
 }

@@ -31,11 +31,7 @@ impl TrainingTable {
             (Value::String(kind), Some(rate)) => format!("{kind} {rate}"),
             _ => "noise".to_owned(),
         };
-        Self {
-            patience: options["patience"].as_u64(),
-            noise,
-            ..Self::default()
-        }
+        Self { patience: options["patience"].as_u64(), noise, ..Self::default() }
     }
 
     /// Returns the lines of an iteration, of as many columns as fit: a row if it is the best so far
@@ -49,10 +45,7 @@ impl TrainingTable {
         }
         let begins = iteration.noise > 0.0 && self.warmed_up;
         if begins {
-            lines.push(format!(
-                "{} begins, and is part of the objective",
-                self.noise
-            ));
+            lines.push(format!("{} begins, and is part of the objective", self.noise));
         }
         self.warmed_up = iteration.noise == 0.0;
         if !is_best && !begins && !iteration.number.is_multiple_of(EVERY) {
@@ -76,10 +69,7 @@ impl TrainingTable {
         match iteration.dev {
             Some(DevScore::F1(f1)) => {
                 cells.push(("dev F1", 7, percent(f1)));
-                let types = iteration
-                    .dev_details
-                    .iter()
-                    .flat_map(|details| &details.types);
+                let types = iteration.dev_details.iter().flat_map(|details| &details.types);
                 let metrics = sum(types).metrics();
                 cells.push(("P", 6, percent(metrics.precision)));
                 cells.push(("R", 6, percent(metrics.recall)));
@@ -107,11 +97,7 @@ impl TrainingTable {
         if self.types.is_empty() {
             return Vec::new();
         }
-        let widest = self
-            .types
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max();
+        let widest = self.types.iter().map(|(name, _)| name.chars().count()).max();
         let first = widest.unwrap_or(0).max("dev".len());
         let row = |name: &str, cells: [String; 4]| {
             let mut line = format!("{name:<first$}");
@@ -162,11 +148,7 @@ mod tests {
     use super::*;
 
     fn iteration(number: usize, best_iteration: usize, noise: f64) -> Iteration {
-        let counts = Counts {
-            correct: 1,
-            gold: 4,
-            predicted: 2,
-        };
+        let counts = Counts { correct: 1, gold: 4, predicted: 2 };
         Iteration {
             number,
             objective: 12.345,
@@ -243,10 +225,7 @@ mod tests {
         table.lines(&iteration(1, 1, 0.0), 100);
         assert_eq!(
             table.scores_by_type(),
-            [
-                "dev      F1       P       R    gold",
-                "PER   33.33   50.00   25.00       4",
-            ]
+            ["dev      F1       P       R    gold", "PER   33.33   50.00   25.00       4",]
         );
     }
 }

@@ -28,11 +28,8 @@ fn prodigy() -> String {
             })
             .collect();
         let spans = spans.join(",");
-        writeln!(
-            lines,
-            "{{\"text\":\"{text}\",\"spans\":[{spans}],\"answer\":\"accept\"}}"
-        )
-        .unwrap();
+        writeln!(lines, "{{\"text\":\"{text}\",\"spans\":[{spans}],\"answer\":\"accept\"}}")
+            .unwrap();
     }
     lines
 }
@@ -42,26 +39,15 @@ const TRAIN: &str = "train --template minimal --quiet --l2 0.01 --model m";
 #[test]
 fn spans_train_the_model_that_columns_train() {
     let dir = TestDir::new(&[("train.jsonl", &prodigy()), ("train.conll", NER_CORPUS)]);
-    dir.run(&format!(
-        "{TRAIN} train.jsonl --format spans --dev train.jsonl"
-    ))
-    .success();
+    dir.run(&format!("{TRAIN} train.jsonl --format spans --dev train.jsonl")).success();
     let text = "Ann Lee left Rome.\n";
     let tagged = dir.run_with_stdin("tag m --output inline", text).success();
     assert_eq!(tagged, "[PER Ann Lee] left [LOC Rome].\n");
     let report = dir.run("eval m train.jsonl --format spans").success();
-    assert!(
-        report.contains("with 6 phrases; found: 6 phrases; correct: 6"),
-        "{report}"
-    );
-    assert_eq!(
-        dir.run("eval m train.conll --columns word,pos,label")
-            .success(),
-        report
-    );
+    assert!(report.contains("with 6 phrases; found: 6 phrases; correct: 6"), "{report}");
+    assert_eq!(dir.run("eval m train.conll --columns word,pos,label").success(), report);
     let tune = "tune train.jsonl --format spans --folds 2 --template minimal --l2 0.1 --quiet";
-    dir.run(&format!("{tune} --max-iterations 3 --model n"))
-        .success();
+    dir.run(&format!("{tune} --max-iterations 3 --model n")).success();
 }
 
 #[test]
@@ -72,8 +58,7 @@ fn what_tag_writes_for_annotators_trains_the_model_that_its_columns_train() {
         "text.txt",
         "Ann Lee left Rome. Bob met Ann. He left!\n\nThe bank of New York closed. Yes.\n",
     );
-    dir.run("tag m text.txt --output conll --output-dir columns")
-        .success();
+    dir.run("tag m text.txt --output conll --output-dir columns").success();
     let train = |name: &str, files: &str| {
         let line = TRAIN.replace("--model m", &format!("--model {name}"));
         dir.run(&format!("{line} {files}")).success();
@@ -83,10 +68,7 @@ fn what_tag_writes_for_annotators_trains_the_model_that_its_columns_train() {
     let expected = train("columns.m", "columns/text.conll");
     assert_eq!(expected[1], 5);
     for (output, file) in [("spans", "text.jsonl"), ("brat", "")] {
-        dir.run(&format!(
-            "tag m text.txt --output {output} --output-dir {output}"
-        ))
-        .success();
+        dir.run(&format!("tag m text.txt --output {output} --output-dir {output}")).success();
         let trained = train("other.m", &format!("{output}/{file} --format {output}"));
         assert_eq!(trained, expected, "{output}");
     }
@@ -100,9 +82,7 @@ fn texts_to_be_tagged_need_no_spans_and_keep_their_other_keys() {
         "\n\"n\":\n1}},\n{\"text\":\"Bob\"}]\n"
     );
     dir.write("tasks.json", json);
-    let sentences = dir
-        .run("tag m tasks.json --format spans --output jsonl")
-        .json_lines();
+    let sentences = dir.run("tag m tasks.json --format spans --output jsonl").json_lines();
     assert_eq!(sentences.len(), 3);
     assert_eq!(sentences[0]["id"], 7);
     assert_eq!(sentences[0]["meta"]["n"], 1);
@@ -115,9 +95,7 @@ fn texts_to_be_tagged_need_no_spans_and_keep_their_other_keys() {
 #[test]
 fn spans_that_cut_tokens_end_training_with_a_list_of_them() {
     let broken =
-        prodigy()
-            .replacen("\"end\":7", "\"end\":6", 1)
-            .replacen("\"end\":17", "\"end\":16", 1);
+        prodigy().replacen("\"end\":7", "\"end\":6", 1).replacen("\"end\":17", "\"end\":16", 1);
     let dir = TestDir::new(&[("train.jsonl", &broken)]);
     let train = format!("{TRAIN} train.jsonl --format spans");
     let error = dir.run(&train).failure();
@@ -129,19 +107,13 @@ fn spans_that_cut_tokens_end_training_with_a_list_of_them() {
     assert!(!dir.names().contains(&"m".to_owned()));
     let run = dir.run(&format!("{train} --misaligned expand"));
     assert!(run.stderr.contains("cut"), "{}", run.stderr);
-    assert!(
-        run.stderr.contains(": extended to whole tokens"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains(": extended to whole tokens"), "{}", run.stderr);
     run.success();
     let run = dir.run(&format!("{train} --misaligned drop"));
     assert!(run.stderr.contains(": left out"), "{}", run.stderr);
     let overlap = r#"{"text":"Ann Lee","spans":[[0,7,"PER"],[4,7,"ORG"]]}"#;
     dir.write("train.jsonl", overlap);
-    let error = dir
-        .run(&format!("{train} --misaligned drop --force"))
-        .failure();
+    let error = dir.run(&format!("{train} --misaligned drop --force")).failure();
     assert!(
         error.contains("'Ann Lee' (PER, 0–7) and the span 'Lee' (ORG, 4–7) overlap"),
         "{error}"
@@ -153,36 +125,17 @@ fn a_folder_of_brat_is_read_in_order() {
     let dir = TestDir::new(&[]);
     std::fs::create_dir(dir.path("corpus")).unwrap();
     dir.write("corpus/b.txt", "Bob met Ann Lee\nin New York.\n");
-    dir.write(
-        "corpus/b.ann",
-        "T1\tPER 0 3\tBob\nT2\tPER 8 15\tAnn Lee\nT3\tLOC 19 27\tNew York\n",
-    );
+    dir.write("corpus/b.ann", "T1\tPER 0 3\tBob\nT2\tPER 8 15\tAnn Lee\nT3\tLOC 19 27\tNew York\n");
     dir.write("corpus/a.txt", "Ann Lee left Rome.\n");
-    dir.write(
-        "corpus/a.ann",
-        "T1\tPER 0 7\tAnn Lee\nT2\tLOC 13 17\tRome\n",
-    );
+    dir.write("corpus/a.ann", "T1\tPER 0 7\tAnn Lee\nT2\tLOC 13 17\tRome\n");
     dir.run(&format!("{TRAIN} corpus --format brat")).success();
     let report = dir.run("eval m corpus --format brat").success();
-    assert!(
-        report.contains("with 5 phrases; found: 5 phrases; correct: 5"),
-        "{report}"
-    );
-    let tagged = dir
-        .run("tag m corpus --format brat --output inline")
-        .success();
-    assert!(
-        tagged.starts_with("[PER Ann Lee] left [LOC Rome].\n[PER Bob]"),
-        "{tagged}"
-    );
+    assert!(report.contains("with 5 phrases; found: 5 phrases; correct: 5"), "{report}");
+    let tagged = dir.run("tag m corpus --format brat --output inline").success();
+    assert!(tagged.starts_with("[PER Ann Lee] left [LOC Rome].\n[PER Bob]"), "{tagged}");
     dir.write("corpus/a.ann", "T1\tPER 0 5\tAnn L\n");
-    let error = dir
-        .run(&format!("{TRAIN} corpus --format brat --force"))
-        .failure();
-    assert!(
-        error.contains("a.ann:1: the span 'Ann L' (PER, 0–5) cuts the token 'Lee'"),
-        "{error}"
-    );
+    let error = dir.run(&format!("{TRAIN} corpus --format brat --force")).failure();
+    assert!(error.contains("a.ann:1: the span 'Ann L' (PER, 0–5) cuts the token 'Lee'"), "{error}");
 }
 
 #[test]

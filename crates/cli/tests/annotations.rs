@@ -38,9 +38,7 @@ fn owned(marks: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn spans_lead_to_the_entities_of_the_text() {
     let dir = ner_model();
-    let objects = dir
-        .run_with_stdin("tag m --format text --output spans", TEXT)
-        .json_lines();
+    let objects = dir.run_with_stdin("tag m --format text --output spans", TEXT).json_lines();
     assert_eq!(objects.len(), 2);
     assert_eq!(objects[0]["text"], "😀 Ann\tLee left Rome.");
     let marks = |object: &Value| covered(object["text"].as_str().unwrap(), &object["spans"]);
@@ -48,9 +46,7 @@ fn spans_lead_to_the_entities_of_the_text() {
     assert_eq!(marks(&objects[0]), first);
     let second = owned(&[("PER", "Bob"), ("PER", "Ann  Lee"), ("LOC", "New York")]);
     assert_eq!(marks(&objects[1]), second);
-    let displacy = dir
-        .run_with_stdin("tag m --format text --output displacy", TEXT)
-        .json_lines();
+    let displacy = dir.run_with_stdin("tag m --format text --output displacy", TEXT).json_lines();
     let text = displacy[1]["text"].as_str().unwrap();
     assert_eq!(covered(text, &displacy[1]["ents"]), second);
 }
@@ -58,11 +54,9 @@ fn spans_lead_to_the_entities_of_the_text() {
 #[test]
 fn offsets_are_in_the_unit_that_is_asked_for() {
     let dir = ner_model();
-    for (options, start) in [
-        ("spans", 2),
-        ("spans --offsets bytes", 5),
-        ("spans --offsets utf16", 3),
-    ] {
+    for (options, start) in
+        [("spans", 2), ("spans --offsets bytes", 5), ("spans --offsets utf16", 3)]
+    {
         let line = format!("tag m --format text --output {options}");
         let objects = dir.run_with_stdin(&line, TEXT).json_lines();
         assert_eq!(objects[0]["spans"][0]["start"], start, "{options}");
@@ -71,11 +65,7 @@ fn offsets_are_in_the_unit_that_is_asked_for() {
     for (options, start) in [("doccano", 3), ("doccano --offsets chars", 2)] {
         let line = format!("tag m --format text --output {options}");
         let objects = dir.run_with_stdin(&line, TEXT).json_lines();
-        assert_eq!(
-            objects[0]["label"][0],
-            json!([start, start + 7, "PER"]),
-            "{options}"
-        );
+        assert_eq!(objects[0]["label"][0], json!([start, start + 7, "PER"]), "{options}");
     }
 }
 
@@ -109,12 +99,8 @@ fn annotations_of_brat_refer_to_the_whole_input() {
 #[test]
 fn tasks_of_label_studio_have_scores() {
     let dir = ner_model();
-    let tasks = dir
-        .run_with_stdin(
-            "tag m --format text --output label-studio --marginals",
-            TEXT,
-        )
-        .json();
+    let tasks =
+        dir.run_with_stdin("tag m --format text --output label-studio --marginals", TEXT).json();
     assert_eq!(tasks.as_array().unwrap().len(), 2);
     let prediction = &tasks[0]["predictions"][0];
     assert_eq!(prediction["model_version"], "m");
@@ -165,10 +151,7 @@ fn parts_of_speech_are_marks_of_single_tokens() {
         tagged("doccano").success(),
         "{\"text\":\"Ann left.\",\"label\":[[0,3,\"NNP\"],[4,8,\"VBD\"],[8,9,\".\"]]}\n"
     );
-    assert_eq!(
-        tagged("brat").success(),
-        "T1\tNNP 0 3\tAnn\nT2\tVBD 4 8\tleft\nT3\t. 8 9\t.\n"
-    );
+    assert_eq!(tagged("brat").success(), "T1\tNNP 0 3\tAnn\nT2\tVBD 4 8\tleft\nT3\t. 8 9\t.\n");
     let object = tagged("spans --marginals").json();
     assert!(object["spans"][2]["score"].as_f64().unwrap() > 0.5);
     assert_eq!(tagged("html").success().matches("<mark ").count(), 3);
@@ -178,22 +161,10 @@ fn parts_of_speech_are_marks_of_single_tokens() {
 fn options_without_a_place_in_the_output_are_refused() {
     let dir = ner_model();
     for (options, expected) in [
-        (
-            "--output html --nbest 2",
-            "--nbest: the output format html shows a single",
-        ),
-        (
-            "--output slashTags --marginals",
-            "--marginals: the output format slash-tags has no",
-        ),
-        (
-            "--output html --offsets bytes",
-            "--offsets: only the output formats jsonl, spans and",
-        ),
-        (
-            "--offsets bytes",
-            "--offsets: only the output formats jsonl, spans and",
-        ),
+        ("--output html --nbest 2", "--nbest: the output format html shows a single"),
+        ("--output slashTags --marginals", "--marginals: the output format slash-tags has no"),
+        ("--output html --offsets bytes", "--offsets: only the output formats jsonl, spans and"),
+        ("--offsets bytes", "--offsets: only the output formats jsonl, spans and"),
         (
             "train.conll train.conll --output brat",
             "--output brat: annotations refer to the positions in one text, and there are 2 inputs",
@@ -249,11 +220,7 @@ fn a_terminal_has_colors_unless_the_environment_says_no() {
             return;
         };
         assert!(tagged.contains("[PER Ann]"), "{tagged}");
-        assert_eq!(
-            tagged.contains("\x1b[48;5;183m[PER Ann]"),
-            has_colors,
-            "{environment}"
-        );
+        assert_eq!(tagged.contains("\x1b[48;5;183m[PER Ann]"), has_colors, "{environment}");
     }
 }
 
@@ -279,15 +246,10 @@ fn rendered(dir: &TestDir, page: &str) -> Option<String> {
 fn a_browser_reads_the_page_as_it_was_written() {
     let dir = ner_model();
     dir.write("a.jsonl", HOSTILE);
-    let page = dir
-        .run("tag m a.jsonl --forced labels --output html --marginals")
-        .success();
+    let page = dir.run("tag m a.jsonl --forced labels --output html --marginals").success();
     dir.write("page.html", &page);
     assert!(!page.contains("<script"), "{page}");
-    let marks: Vec<&str> = page
-        .lines()
-        .filter(|line| line.starts_with("<p "))
-        .collect();
+    let marks: Vec<&str> = page.lines().filter(|line| line.starts_with("<p ")).collect();
     assert_eq!(marks.len(), 1);
     assert!(
         marks[0].starts_with(
@@ -311,16 +273,11 @@ fn a_browser_reads_the_page_as_it_was_written() {
 fn a_browser_accepts_the_xml() {
     let dir = ner_model();
     dir.write("a.jsonl", HOSTILE);
-    let xml = dir
-        .run("tag m a.jsonl --forced labels --output inline-xml")
-        .success();
+    let xml = dir.run("tag m a.jsonl --forced labels --output inline-xml").success();
     let start = "<PER>&lt;/mark&gt; &lt;script&gt;alert(1)&lt;/script&gt;</PER> <LOC>[x]</LOC> ";
     assert!(xml.starts_with(start), "{xml}");
     dir.write("a.xml", format!("<doc>{xml}</doc>"));
-    dir.write(
-        "bad.xml",
-        format!("<doc>{}</doc>", xml.replace("&lt;", "<")),
-    );
+    dir.write("bad.xml", format!("<doc>{}</doc>", xml.replace("&lt;", "<")));
     let Some(dom) = rendered(&dir, "a.xml") else {
         println!("skipped: there is no Chromium");
         return;
@@ -335,9 +292,7 @@ fn pages_and_arrays_are_whole_without_input_and_stream_with_it() {
     let dir = ner_model();
     let page = dir.run("tag m --format text --output html").success();
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
-    let texts: String = (0..3000)
-        .map(|i| format!("Ann {i} left. Bob met Lee.\n"))
-        .collect();
+    let texts: String = (0..3000).map(|i| format!("Ann {i} left. Bob met Lee.\n")).collect();
     dir.write("many.txt", &texts);
     let mut outputs = ["1", "4"].map(|threads| {
         let line = format!("tag m many.txt --output label-studio --threads {threads}");

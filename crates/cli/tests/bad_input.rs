@@ -8,23 +8,20 @@ use crate::support::{NER_CORPUS, TestDir};
 fn corpus_error(contents: impl AsRef<[u8]>) -> String {
     let dir = TestDir::new(&[]);
     dir.write("train.conll", contents);
-    dir.run("train train.conll --template minimal --model m --quiet")
-        .failure()
+    dir.run("train train.conll --template minimal --model m --quiet").failure()
 }
 
 /// Trains on [`NER_CORPUS`] with `options` and returns the error message.
 pub(crate) fn option_error(options: &str) -> String {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    dir.run(&format!("train train.conll --model m --quiet {options}"))
-        .failure()
+    dir.run(&format!("train train.conll --model m --quiet {options}")).failure()
 }
 
 /// Trains with a template of these contents and returns the error message.
 fn template_error(contents: impl AsRef<[u8]>) -> String {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     dir.write("my.tpl", contents);
-    dir.run("train train.conll --template my.tpl --model m --quiet")
-        .failure()
+    dir.run("train train.conll --template my.tpl --model m --quiet").failure()
 }
 
 /// Trains on a file of any format and returns the error message.
@@ -34,8 +31,7 @@ fn file_error(file: &str, contents: &str) -> String {
         true => "",
         false => "--template minimal",
     };
-    dir.run(&format!("train {file} {template} --model m --quiet"))
-        .failure()
+    dir.run(&format!("train {file} {template} --model m --quiet")).failure()
 }
 
 // Corpora
@@ -63,20 +59,14 @@ fn a_row_without_a_label_is_reported() {
 #[test]
 fn an_empty_file_is_reported() {
     for contents in ["", "\n", " \n\n\t\n"] {
-        assert_eq!(
-            corpus_error(contents),
-            "train.conll: no sentence found; expected at least one"
-        );
+        assert_eq!(corpus_error(contents), "train.conll: no sentence found; expected at least one");
     }
 }
 
 #[test]
 fn a_byte_that_is_not_utf8_is_reported() {
     let message = corpus_error(b"Ann O\nM\xfcnchen O\n");
-    assert!(
-        message.starts_with("train.conll:2:2: byte 0xFC is not UTF-8; "),
-        "{message}"
-    );
+    assert!(message.starts_with("train.conll:2:2: byte 0xFC is not UTF-8; "), "{message}");
 }
 
 #[test]
@@ -94,20 +84,14 @@ fn a_file_of_zeros_does_not_crash_the_program() {
 fn a_missing_label_column_is_reported() {
     for label in ["ner", "3", "-4", "99999999999999999999"] {
         let message = option_error(&format!("--template minimal --label {label}"));
-        assert!(
-            message.starts_with(&format!("train.conll:1: no column '{label}' ")),
-            "{message}"
-        );
+        assert!(message.starts_with(&format!("train.conll:1: no column '{label}' ")), "{message}");
     }
 }
 
 #[test]
 fn a_wrong_number_of_columns_is_reported() {
     let message = option_error("--template minimal --columns word,ner");
-    assert_eq!(
-        message,
-        "train.conll:1: expected 2 columns (word ner), found 3"
-    );
+    assert_eq!(message, "train.conll:1: expected 2 columns (word ner), found 3");
 }
 
 #[test]
@@ -157,28 +141,20 @@ fn a_directory_is_not_a_file() {
 #[test]
 fn files_with_different_columns_are_reported() {
     let dir = TestDir::new(&[("a", "Ann B-PER\n"), ("b", "Ann NNP B-PER\n")]);
-    let message = dir
-        .run("train a b --template minimal --model m --quiet")
-        .failure();
+    let message = dir.run("train a b --template minimal --model m --quiet").failure();
     assert!(message.starts_with("b:1: the columns are "), "{message}");
 }
 
 #[test]
 fn standard_input_can_be_read_only_once() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    for line in [
-        "train - - --template minimal --model n --quiet",
-        "tag m - -",
-    ] {
+    for line in ["train - - --template minimal --model n --quiet", "tag m - -"] {
         let message = dir.run_with_stdin(line, NER_CORPUS).failure();
         assert_eq!(message, "standard input can be read only once", "{line}");
     }
     let train = "train - --dev - --template minimal --model n --quiet";
     let message = dir.run_with_stdin(train, NER_CORPUS).failure();
-    assert!(
-        message.starts_with("-: ") || message.contains("only once"),
-        "{message}"
-    );
+    assert!(message.starts_with("-: ") || message.contains("only once"), "{message}");
 }
 
 #[test]
@@ -187,10 +163,7 @@ fn development_data_must_have_the_columns_of_the_template() {
     dir.write("pos.tpl", "word\ncolumn(1)\n");
     let train = "train train.conll --dev dev.conll --template pos.tpl --model m --quiet";
     let message = dir.run(train).failure();
-    assert!(
-        message.contains("dev.conll") || message.contains("pos.tpl"),
-        "{message}"
-    );
+    assert!(message.contains("dev.conll") || message.contains("pos.tpl"), "{message}");
     assert!(!dir.path("m").exists());
 }
 
@@ -231,28 +204,13 @@ fn invalid_crfsuite_attributes_are_reported() {
 #[test]
 fn invalid_json_is_reported() {
     for (contents, place) in [
-        (
-            "{\"tokens\": [\"a\"], \"labels\": [\"O\"]}\n{\"tokens\": [",
-            "a.jsonl:2:",
-        ),
+        ("{\"tokens\": [\"a\"], \"labels\": [\"O\"]}\n{\"tokens\": [", "a.jsonl:2:"),
         ("[1, 2]\n", "a.jsonl:1: "),
         ("null\n", "a.jsonl:1: "),
-        (
-            "{\"words\": [\"a\"]}\n",
-            "a.jsonl:1: expected the key \"tokens\" or \"text\"",
-        ),
-        (
-            "{\"tokens\": [\"a\"]}\n",
-            "a.jsonl:1: the key \"labels\" is missing",
-        ),
-        (
-            "{\"tokens\": [\"a\", \"b\"], \"labels\": [\"O\"]}\n",
-            "a.jsonl:1: key \"labels\"",
-        ),
-        (
-            "{\"tokens\": [1], \"labels\": [\"O\"]}\n",
-            "a.jsonl:1: key \"tokens\"",
-        ),
+        ("{\"words\": [\"a\"]}\n", "a.jsonl:1: expected the key \"tokens\" or \"text\""),
+        ("{\"tokens\": [\"a\"]}\n", "a.jsonl:1: the key \"labels\" is missing"),
+        ("{\"tokens\": [\"a\", \"b\"], \"labels\": [\"O\"]}\n", "a.jsonl:1: key \"labels\""),
+        ("{\"tokens\": [1], \"labels\": [\"O\"]}\n", "a.jsonl:1: key \"tokens\""),
         ("{\"text\": \"a\"}\n", "a.jsonl:1: an object with \"text\""),
     ] {
         let message = file_error("a.jsonl", contents);
@@ -371,9 +329,7 @@ fn text_lacks_the_columns_of_some_models() {
     dir.run(train).success();
     let message = dir.run_with_stdin("tag m", "Ann left.\n").failure();
     assert!(message.contains("pos"), "{message}");
-    let message = dir
-        .run_with_stdin("tag m --format jsonl", r#"{"tokens":["Ann"]}"#)
-        .failure();
+    let message = dir.run_with_stdin("tag m --format jsonl", r#"{"tokens":["Ann"]}"#).failure();
     assert!(message.contains("pos"), "{message}");
 }
 
@@ -388,21 +344,14 @@ fn words_are_not_attributes() {
 #[test]
 fn attributes_are_not_words() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let message = dir
-        .run_with_stdin("tag m --format crfsuite", "O\ta\n")
-        .failure();
-    assert!(
-        message.starts_with("-:1: ") || message.contains("column"),
-        "{message}"
-    );
+    let message = dir.run_with_stdin("tag m --format crfsuite", "O\ta\n").failure();
+    assert!(message.starts_with("-:1: ") || message.contains("column"), "{message}");
 }
 
 #[test]
 fn input_with_too_many_columns_is_reported() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let message = dir
-        .run_with_stdin("tag m --format conll", "Ann NNP O O\n")
-        .failure();
+    let message = dir.run_with_stdin("tag m --format conll", "Ann NNP O O\n").failure();
     assert!(message.starts_with("-:1: expected 3 columns "), "{message}");
 }
 
@@ -417,10 +366,7 @@ fn input_files_of_different_formats_need_the_format_option() {
 
 #[test]
 fn an_invalid_number_is_reported() {
-    let dir = TestDir::new(&[
-        ("train.conll", "a 1 X\nb 2 Y\n"),
-        ("v.tpl", "word\nvalue(n)\n"),
-    ]);
+    let dir = TestDir::new(&[("train.conll", "a 1 X\nb 2 Y\n"), ("v.tpl", "word\nvalue(n)\n")]);
     let options = "--columns word,n,label --template v.tpl --model m --quiet";
     dir.run(&format!("train train.conll {options}")).success();
     for number in ["one", "nan", "1e999"] {
@@ -439,10 +385,7 @@ fn predictions_for_other_sentences_are_reported() {
         ("few", "a X\nb Y\n"),
         ("many", "a X\nb Y\n\nc X\n\nd X\n"),
     ]);
-    let compare = |file: &str| {
-        dir.run(&format!("eval --predictions {file} gold"))
-            .failure()
-    };
+    let compare = |file: &str| dir.run(&format!("eval --predictions {file} gold")).failure();
     assert!(compare("short").starts_with("short:1: found a sentence of 1 tokens; "));
     assert!(compare("few").starts_with("few: found 1 sentences; expected 2"));
     assert!(compare("many").starts_with("many: found 3 sentences; expected 2"));

@@ -6,43 +6,22 @@ use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
 #[test]
 fn invalid_parameters_are_reported() {
     for (options, expected) in [
-        (
-            "--l2 -1",
-            "L2 strength -1; expected a finite number that is not negative",
-        ),
-        (
-            "--l1 -0.5",
-            "L1 strength -0.5; expected a finite number that is not negative",
-        ),
-        (
-            "--l2 nan",
-            "L2 strength NaN; expected a finite number that is not negative",
-        ),
-        (
-            "--l1 inf",
-            "L1 strength inf; expected a finite number that is not negative",
-        ),
+        ("--l2 -1", "L2 strength -1; expected a finite number that is not negative"),
+        ("--l1 -0.5", "L1 strength -0.5; expected a finite number that is not negative"),
+        ("--l2 nan", "L2 strength NaN; expected a finite number that is not negative"),
+        ("--l1 inf", "L1 strength inf; expected a finite number that is not negative"),
         ("--patience 0", "patience 0; expected 1 or more"),
         ("--min-count 0", "minimum count 0; expected 1 or more"),
     ] {
-        assert_eq!(
-            option_error(&format!("--template minimal {options}")),
-            expected
-        );
+        assert_eq!(option_error(&format!("--template minimal {options}")), expected);
     }
 }
 
 #[test]
 fn invalid_noise_options_are_reported() {
     let cases = [
-        (
-            "--dropout 1",
-            "dropout 1; expected a rate of at least 0 and below 1",
-        ),
-        (
-            "--dropout=-0.1",
-            "dropout -0.1; expected a rate of at least 0 and below 1",
-        ),
+        ("--dropout 1", "dropout 1; expected a rate of at least 0 and below 1"),
+        ("--dropout=-0.1", "dropout -0.1; expected a rate of at least 0 and below 1"),
         (
             "--dropout 0.2 --edge-dropout 1.5",
             "edge dropout 1.5; expected a rate of at least 0 and below 1",
@@ -77,22 +56,13 @@ fn invalid_noise_options_are_reported() {
             "gradient 'local' with monte-carlo noise; expected --gradient exact, since this noise \
              has only one gradient",
         ),
-        (
-            "--noise monte-carlo --dropout 0.2 --samples 0",
-            "0 samples; expected 1 to 1000",
-        ),
-        (
-            "--noise monte-carlo --dropout 0.2 --samples 1001",
-            "1001 samples; expected 1 to 1000",
-        ),
+        ("--noise monte-carlo --dropout 0.2 --samples 0", "0 samples; expected 1 to 1000"),
+        ("--noise monte-carlo --dropout 0.2 --samples 1001", "1001 samples; expected 1 to 1000"),
         (
             "--dropout 0.2 --samples 4",
             "--samples 4: requires sampling; expected --noise monte-carlo",
         ),
-        (
-            "--noise gaussian --dropout 0",
-            "--noise: requires noise; expected --dropout above 0",
-        ),
+        ("--noise gaussian --dropout 0", "--noise: requires noise; expected --dropout above 0"),
         (
             "--dropout 0 --unlabeled train.conll",
             "--unlabeled: requires noise; expected --dropout above 0",
@@ -111,27 +81,14 @@ fn gold_labels_that_the_model_does_not_know_cause_a_warning() {
     dir.write("names.conll", "Ann NNP B-PER\nleft VBD O\n");
     let output = dir.run("eval m words.conll --columns word,pos --label pos");
     assert!(output.status.success());
-    assert!(
-        output
-            .stderr
-            .contains("the model knows none of the gold labels"),
-        "{}",
-        output.stderr
-    );
-    assert_eq!(
-        dir.run("eval m names.conll").stderr,
-        "names.conll: read as IOB2, 2 labels\n"
-    );
+    assert!(output.stderr.contains("the model knows none of the gold labels"), "{}", output.stderr);
+    assert_eq!(dir.run("eval m names.conll").stderr, "names.conll: read as IOB2, 2 labels\n");
 }
 
 #[test]
 fn options_for_unlabeled_text_require_it() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for option in [
-        "--discover",
-        "--unlabeled-weight 1",
-        "--unlabeled-format text",
-    ] {
+    for option in ["--discover", "--unlabeled-weight 1", "--unlabeled-format text"] {
         let train = "train train.conll --template minimal --model m --dropout 0.2";
         let output = dir.run(&format!("{train} {option}"));
         assert_eq!(output.status.code(), Some(2), "{option}");
@@ -145,10 +102,7 @@ fn a_scheme_needs_spans() {
         let dir = TestDir::new(&[("train.conll", POS_CORPUS)]);
         let train = "train train.conll --template minimal --model m --quiet --scheme";
         let message = dir.run(&format!("{train} {scheme}")).failure();
-        assert!(
-            message.starts_with(&format!("--scheme {scheme}: ")),
-            "{message}"
-        );
+        assert!(message.starts_with(&format!("--scheme {scheme}: ")), "{message}");
     }
 }
 

@@ -18,10 +18,8 @@ fn report(options: &str) -> Value {
 fn a_report_has_a_row_of_documented_fields_for_each_engine() {
     let report = report("--engines exact,message,window=1,local");
     let rows = report["engines"].as_array().unwrap();
-    let names: Vec<Value> = rows
-        .iter()
-        .map(|row| json!([row["engine"], row["collapsed"]]))
-        .collect();
+    let names: Vec<Value> =
+        rows.iter().map(|row| json!([row["engine"], row["collapsed"]])).collect();
     let expected = [
         json!(["likelihood", false]),
         json!(["exact", false]),
@@ -47,12 +45,7 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
     ]);
     for row in rows {
         assert_eq!(keys(row), fields);
-        for field in [
-            "seconds",
-            "multiply_adds",
-            "ratio_to_likelihood",
-            "active_per_token",
-        ] {
+        for field in ["seconds", "multiply_adds", "ratio_to_likelihood", "active_per_token"] {
             assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
         }
         let bytes = &row["peak_bytes"];
@@ -84,10 +77,7 @@ fn a_report_says_what_was_measured() {
     assert_eq!(keys(&report), fields);
     assert_eq!(report["sentences"], 20);
     assert_eq!(report["weights"], "random=0.5");
-    assert_eq!(
-        (&report["seed"], &report["threads"]),
-        (&json!(7), &json!(2))
-    );
+    assert_eq!((&report["seed"], &report["threads"]), (&json!(7), &json!(2)));
     assert_eq!(report["options"]["dropout"], 0.3);
 }
 
@@ -120,10 +110,8 @@ fn a_table_has_a_line_for_each_engine() {
     let line = format!("{SAMPLE} --limit 5 --repeat 1 --engines exact,window=1 --json out.json");
     let dir = TestDir::with_sample_corpus();
     let table = dir.run(&line).success();
-    let first: Vec<&str> = table
-        .lines()
-        .map(|line| line.split_whitespace().next().unwrap())
-        .collect();
+    let first: Vec<&str> =
+        table.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(first, ["gradient", "likelihood", "exact", "window=1"]);
     let written: Value = serde_json::from_str(&dir.text("out.json")).unwrap();
     assert_eq!(written["engines"].as_array().unwrap().len(), 3);
@@ -145,36 +133,21 @@ fn standard_input_is_measured_without_memory() {
 fn invalid_options_are_rejected_before_any_work() {
     let dir = TestDir::new(&[]);
     for (options, expected) in [
-        (
-            "--engines exact,adjoint",
-            "--engines: engine 'adjoint'; expected exact, message",
-        ),
-        (
-            "--weights one",
-            "--weights: weights 'one'; expected zero, random",
-        ),
+        ("--engines exact,adjoint", "--engines: engine 'adjoint'; expected exact, message"),
+        ("--weights one", "--weights: weights 'one'; expected zero, random"),
         (
             "--sweep depth",
             "--sweep 'depth'; expected window, labels, length or attributes, or several",
         ),
-        (
-            "--sweep window,,length",
-            "--sweep ''; expected window, labels, length or attributes",
-        ),
+        ("--sweep window,,length", "--sweep ''; expected window, labels, length or attributes"),
         (
             "--figure out.svg",
             "--figure: there is nothing to draw without --sweep; expected --sweep, or --html",
         ),
         ("--train --budget 0", "--budget 0; expected 1 or more"),
         ("--html nowhere/out.html", "nowhere/out.html: "),
-        (
-            "--dropout 0",
-            "--dropout 0: there is no noise to measure; expected a rate above 0",
-        ),
-        (
-            "--dropout 1",
-            "dropout 1; expected a rate of at least 0 and below 1",
-        ),
+        ("--dropout 0", "--dropout 0: there is no noise to measure; expected a rate above 0"),
+        ("--dropout 1", "dropout 1; expected a rate of at least 0 and below 1"),
         ("--l2 -1", "L2 strength -1; expected a finite number"),
         ("--repeat 0", "--repeat 0; expected 1 or more"),
         ("--limit 0", "--limit 0; expected 1 or more"),
@@ -203,10 +176,8 @@ fn a_sweep_has_errors_costs_and_exponents() {
     let axes: Vec<&Value> = sweeps.iter().map(|sweep| &sweep["axis"]).collect();
     assert_eq!(axes, ["window", "labels"]);
     let rows = sweeps[1]["rows"].as_array().unwrap();
-    let values: BTreeSet<u64> = rows
-        .iter()
-        .map(|row| row["value"].as_f64().unwrap() as u64)
-        .collect();
+    let values: BTreeSet<u64> =
+        rows.iter().map(|row| row["value"].as_f64().unwrap() as u64).collect();
     assert_eq!(values, BTreeSet::from([4, 8, 16, 32]));
     for row in rows {
         assert!(row["multiply_adds"].as_f64().unwrap() > 0.0, "{row}");
@@ -224,8 +195,7 @@ fn a_sweep_has_errors_costs_and_exponents() {
 fn a_sweep_is_drawn_as_a_figure_and_as_a_page() {
     let dir = TestDir::with_sample_corpus();
     let files = "--figure out.svg --html out.html --json out.json";
-    dir.run(&format!("{SWEEP} --sweep window {files}"))
-        .success();
+    dir.run(&format!("{SWEEP} --sweep window {files}")).success();
     let svg = dir.text("out.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     for part in ["light-dark(", "<title>", "Error by radius"] {
@@ -261,10 +231,7 @@ fn a_figure_without_errors_is_not_written() {
     let line = "bench gradients one.conll --columns word,ner --template minimal --repeat 1 \
                 --sweep window --order 0 --figure out.svg";
     let message = dir.run(line).failure();
-    assert!(
-        message.contains("--sweep: at order 0 tokens are independent"),
-        "{message}"
-    );
+    assert!(message.contains("--sweep: at order 0 tokens are independent"), "{message}");
     assert_eq!(dir.names(), ["one.conll"]);
 }
 

@@ -33,8 +33,7 @@ fn scores_of_the_sample_corpus_do_not_collapse_without_case() {
     let dir = TestDir::with_sample_corpus();
     let train = "train train.conll --dev dev.conll --template ner --quiet --max-iterations 40";
     dir.run(&format!("{train} --model plain")).success();
-    dir.run(&format!("{train} --model caseless --caseless"))
-        .success();
+    dir.run(&format!("{train} --model caseless --caseless")).success();
     let dev = sample_corpus("dev");
     let plain = scores(&dir, "plain", &dev);
     let caseless = scores(&dir, "caseless", &dev);
@@ -91,9 +90,7 @@ fn lower_case_and_capitals_are_the_same_to_the_model() {
     let labels = |text: &str| {
         dir.write("text.conll", text.replace(' ', "\n") + "\n\n");
         let tagged = dir.run("tag m text.conll --columns word").success();
-        let cells = tagged
-            .lines()
-            .map(|line| line.rsplit([' ', '\t']).next().unwrap());
+        let cells = tagged.lines().map(|line| line.rsplit([' ', '\t']).next().unwrap());
         cells.map(str::to_owned).collect::<Vec<_>>()
     };
     let lower = labels("mr smith met ann lee in new york .");
@@ -108,20 +105,12 @@ fn models_without_copies_are_the_same_and_bad_weights_are_errors() {
     let train = "train train.conll --template minimal --quiet --max-iterations 5 --model";
     dir.run(&format!("{train} a")).success();
     dir.run(&format!("{train} b --caseless=0")).success();
-    let weights = |model: &str| {
-        dir.run(&format!("tag {model} dev.conll --marginals"))
-            .success()
-    };
+    let weights = |model: &str| dir.run(&format!("tag {model} dev.conll --marginals")).success();
     assert!(weights("a") == weights("b"));
     let error = dir.run(&format!("{train} c --caseless=-1")).failure();
-    assert!(
-        error.contains("weight of copies without case -1"),
-        "{error}"
-    );
+    assert!(error.contains("weight of copies without case -1"), "{error}");
     dir.write("a.crfsuite", "B-PER\tw=a\nO\tw=b\n");
-    let error = dir
-        .run("train a.crfsuite --caseless --model c --quiet")
-        .failure();
+    let error = dir.run("train a.crfsuite --caseless --model c --quiet").failure();
     assert!(error.contains("needs a template"), "{error}");
 }
 
@@ -134,10 +123,7 @@ fn folds_keep_copies_with_their_sentences() {
     let caseless = dir.run(&format!("{tune} --caseless")).json();
     let score = |json: &serde_json::Value| json["configurations"][0]["mean_f1"].as_f64().unwrap();
     // If copies of held-out sentences were trained on, the score would be far higher.
-    assert!(
-        (score(&plain) - score(&caseless)).abs() < 0.06,
-        "{plain} {caseless}"
-    );
+    assert!((score(&plain) - score(&caseless)).abs() < 0.06, "{plain} {caseless}");
 }
 
 #[test]
@@ -152,8 +138,5 @@ fn copies_without_case_keep_partial_labels() {
     let tag = "tag m --format conll --columns word --output jsonl --marginals";
     let tagged = dir.run_with_stdin(tag, "Ann\n").json_lines();
     let labels = keys(&tagged[0]["marginals"][0]);
-    assert!(
-        !labels.iter().any(|label| label.contains(['_', '|'])),
-        "{labels:?}"
-    );
+    assert!(!labels.iter().any(|label| label.contains(['_', '|'])), "{labels:?}");
 }

@@ -25,24 +25,12 @@ fn findings(report: &Value) -> Vec<String> {
 
 #[test]
 fn a_sound_corpus_is_described_and_passes() {
-    let dir = TestDir::new(&[
-        ("train.conll", NER_CORPUS),
-        ("dev.conll", "Ann NNP B-PER\n"),
-    ]);
-    let text = dir
-        .run("check train.conll --dev dev.conll --quiet")
-        .success();
-    for line in [
-        "sentences ",
-        "IOB2, 5 labels",
-        "no sentence of dev is in train",
-    ] {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("dev.conll", "Ann NNP B-PER\n")]);
+    let text = dir.run("check train.conll --dev dev.conll --quiet").success();
+    for line in ["sentences ", "IOB2, 5 labels", "no sentence of dev is in train"] {
         assert!(text.contains(line), "{line} in {text}");
     }
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let report = json(&dir, "train.conll --dev dev.conll");
     assert_eq!(report["sizes"][0]["tokens"], 19);
     assert_eq!(report["sizes"][1]["unknown_tokens"], 0);
@@ -68,36 +56,19 @@ fn all_problems_of_a_file_are_found_in_one_run() {
     ] {
         assert!(output.stdout.contains(line), "{line} in {}", output.stdout);
     }
-    assert!(
-        output
-            .stderr
-            .contains("training or evaluation would refuse")
-    );
+    assert!(output.stderr.contains("training or evaluation would refuse"));
     // What training says of it is the first of them.
-    let error = dir
-        .run("train train.conll --template minimal --model m")
-        .exits(1);
-    assert!(
-        error.contains("train.conll:2: expected 2 columns"),
-        "{error}"
-    );
+    let error = dir.run("train train.conll --template minimal --model m").exits(1);
+    assert!(error.contains("train.conll:2: expected 2 columns"), "{error}");
 }
 
 #[test]
 fn warnings_fail_only_if_strict() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("test.conll", NER_CORPUS)]);
     let text = dir.run("check train.conll --test test.conll").success();
-    assert!(
-        text.contains("sentences of test that are in train, too: 3"),
-        "{text}"
-    );
-    assert!(
-        text.contains("  test.conll:7: also train.conll:7, 6 tokens"),
-        "{text}"
-    );
-    let error = dir
-        .run("check train.conll --test test.conll --strict")
-        .exits(1);
+    assert!(text.contains("sentences of test that are in train, too: 3"), "{text}");
+    assert!(text.contains("  test.conll:7: also train.conll:7, 6 tokens"), "{text}");
+    let error = dir.run("check train.conll --test test.conll --strict").exits(1);
     assert!(error.contains("--strict"), "{error}");
     dir.run("check train.conll --strict").success();
 }
@@ -108,16 +79,9 @@ fn examples_are_limited_and_all_problems_counted() {
     let dir = TestDir::new(&[("train.conll", &text)]);
     let report = json(&dir, "train.conll --examples 3");
     assert_eq!(findings(&report)[0], "error malformed 50");
-    assert_eq!(
-        report["findings"][0]["examples"].as_array().unwrap().len(),
-        3
-    );
+    assert_eq!(report["findings"][0]["examples"].as_array().unwrap().len(), 3);
     let output = dir.run("check train.conll --examples 3");
-    assert!(
-        output.stdout.contains("  … and 47 more\n"),
-        "{}",
-        output.stdout
-    );
+    assert!(output.stdout.contains("  … and 47 more\n"), "{}", output.stdout);
 }
 
 #[test]
@@ -130,21 +94,13 @@ fn suspicious_and_inconsistent_annotation_has_its_place() {
     let suspicious = report["suspicious"].as_array().unwrap();
     assert_eq!(suspicious.len(), 2);
     let first = &suspicious[0];
-    assert!(
-        [177, 178].contains(&first["line"].as_u64().unwrap()),
-        "{first}"
-    );
+    assert!([177, 178].contains(&first["line"].as_u64().unwrap()), "{first}");
     assert_eq!(first["predicted"][0], "B-PER");
     assert!(first["suspicion"].as_f64().unwrap() > suspicious[1]["suspicion"].as_f64().unwrap());
     assert_eq!(report["inconsistent"][0]["phrase"], "Ann Lee");
     let text = dir.run(&format!("check {line} --quiet")).success();
-    assert!(
-        text.contains("annotated nothing, predicted PER 'Ann Lee'"),
-        "{text}"
-    );
-    let threads = dir
-        .run(&format!("check {line} --quiet --threads 1"))
-        .success();
+    assert!(text.contains("annotated nothing, predicted PER 'Ann Lee'"), "{text}");
+    let threads = dir.run(&format!("check {line} --quiet --threads 1")).success();
     assert_eq!(text, threads);
 }
 
@@ -163,9 +119,7 @@ fn standard_input_and_other_formats_are_checked() {
     assert!(output.stdout.contains("  -:2: "), "{}", output.stdout);
     assert_eq!(output.status.code(), Some(1));
     dir.write("train.crfsuite", "B-X\tw=a\nO\tw=b\n\nB-X\tw=b\n");
-    let text = dir
-        .run("check train.crfsuite --suspicious --folds 2 --quiet")
-        .success();
+    let text = dir.run("check train.crfsuite --suspicious --folds 2 --quiet").success();
     assert!(text.contains("1. train.crfsuite:"), "{text}");
     dir.run("check - --dev -").exits(2);
     let error = dir.run("check missing.conll").exits(1);
@@ -177,17 +131,14 @@ fn what_is_wrong_with_annotations_is_found_in_one_run() {
     let text = "true\n{\"text\": \"Ann left\", \"spans\": [[0, 3, \"A\"], [1, 5, \"B\"]]}\n";
     let dir = TestDir::new(&[("a.jsonl", text), ("a.txt", "Ann Lee")]);
     dir.write("a.ann", "T1\tA 0 7\tAnn Lee\nT2\tB 4 7\tLee\n");
-    for (command, count) in [
-        ("check a.jsonl --format spans --json", 2),
-        ("check a.txt --format brat --json", 1),
-    ] {
+    for (command, count) in
+        [("check a.jsonl --format spans --json", 2), ("check a.txt --format brat --json", 1)]
+    {
         let output = dir.run(command);
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         let report: Value = serde_json::from_str(&output.stdout).unwrap();
         let findings = report["findings"].as_array().unwrap();
-        let malformed = findings
-            .iter()
-            .find(|finding| finding["kind"] == "malformed");
+        let malformed = findings.iter().find(|finding| finding["kind"] == "malformed");
         assert_eq!(malformed.unwrap()["count"], count, "{command}: {report}");
     }
 }

@@ -45,9 +45,7 @@ pub fn log(dir: &TestDir) -> Value {
     let mut runs = read_runs(&dir.text("log"), "log").unwrap();
     for run in &mut runs {
         run.header.threads = 0;
-        run.iterations
-            .iter_mut()
-            .for_each(|iteration| iteration.time = Duration::ZERO);
+        run.iterations.iter_mut().for_each(|iteration| iteration.time = Duration::ZERO);
         run.end.iter_mut().for_each(|end| end.time = Duration::ZERO);
     }
     json!(runs) // NaN is not equal to itself
@@ -58,10 +56,7 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }
@@ -111,8 +106,7 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
             kills += counts[0];
             checkpoints += counts[1];
             let threads = 1 + kills % 3;
-            dir.run(&format!("{line} --resume --threads {threads}"))
-                .success();
+            dir.run(&format!("{line} --resume --threads {threads}")).success();
             assert!(dir.bytes("m") == model, "{kind}: another model");
             assert_eq!(log(&dir), records, "{kind}");
             let expected = ["dev.conll", "log", "m", "train.conll"];
@@ -122,10 +116,7 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
             assert_eq!(names, expected, "{number}");
         }
     }
-    assert!(
-        checkpoints > all_kills / 5,
-        "{checkpoints} of {all_kills} runs had made a checkpoint"
-    );
+    assert!(checkpoints > all_kills / 5, "{checkpoints} of {all_kills} runs had made a checkpoint");
 }
 
 #[cfg(unix)]
@@ -133,9 +124,7 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
 fn interrupted_training_resumes_to_the_same_model_and_log() {
     let dir = TestDir::with_sample_corpus();
     let line = format!("{} --max-iterations 60", train(KINDS[2]));
-    let line = line
-        .replace("--max-iterations 16", "")
-        .replace("--quiet", "");
+    let line = line.replace("--max-iterations 16", "").replace("--quiet", "");
     dir.run(&line).success();
     let (model, records) = (dir.bytes("m"), log(&dir));
     // By time, the only checkpoint is that of the interrupt.
@@ -149,18 +138,12 @@ fn interrupted_training_resumes_to_the_same_model_and_log() {
     send("INT", &mut child);
     let output = finish(child, &line);
     assert_eq!(output.status.code(), Some(130), "{output:#?}");
-    assert!(
-        output.stderr.contains("repeat the command with --resume"),
-        "{output:#?}"
-    );
+    assert!(output.stderr.contains("repeat the command with --resume"), "{output:#?}");
     assert!(dir.bytes("m") != model);
     let message = dir.run(&line).failure();
     assert!(message.contains("continue it with --resume"), "{message}");
     let output = dir.run(&format!("{line} --resume"));
-    assert!(
-        output.stderr.contains("resuming after iteration"),
-        "{output:#?}"
-    );
+    assert!(output.stderr.contains("resuming after iteration"), "{output:#?}");
     output.success();
     assert!(dir.bytes("m") == model);
     assert_eq!(log(&dir), records);
@@ -174,10 +157,7 @@ fn a_pipe_in_place_of_the_checkpoint_is_rejected() {
     dir.make_pipe("state");
     for resume in ["", "--resume"] {
         let message = dir.run(&format!("{} {resume}", train(""))).failure();
-        assert_eq!(
-            message,
-            "state: is not a regular file; expected the name of a file to write"
-        );
+        assert_eq!(message, "state: is not a regular file; expected the name of a file to write");
     }
     assert_eq!(dir.names(), ["dev.conll", "state", "train.conll"]);
 }

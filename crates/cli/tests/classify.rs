@@ -17,9 +17,7 @@ const TRAIN: [(&str, &str); 8] = [
 
 fn labeled(documents: &[(&str, &str)]) -> String {
     let lines = documents.iter();
-    lines
-        .map(|(class, text)| format!("{class}\t{text}\n"))
-        .collect()
+    lines.map(|(class, text)| format!("{class}\t{text}\n")).collect()
 }
 
 fn dir() -> TestDir {
@@ -77,24 +75,14 @@ fn documents_are_classified_as_they_come() {
     train(&dir, "train.txt --model m");
     let run = dir.run_with_stdin("classify predict m", "great , funny\n\nso dull and slow\n");
     let output = run.success();
-    let lines: Vec<Vec<&str>> = output
-        .lines()
-        .map(|line| line.split('\t').collect())
-        .collect();
+    let lines: Vec<Vec<&str>> = output.lines().map(|line| line.split('\t').collect()).collect();
     let classes: Vec<&str> = lines.iter().map(|cells| cells[0]).collect();
     assert_eq!((classes.len(), classes[0], classes[2]), (3, "pos", "neg"));
-    assert!(
-        lines
-            .iter()
-            .all(|cells| cells[1].parse::<f64>().unwrap() >= 0.5)
-    );
+    assert!(lines.iter().all(|cells| cells[1].parse::<f64>().unwrap() >= 0.5));
     dir.write("new.csv", "body\n\"funny,\nbut dull\"\n");
     let line = "classify predict m new.csv --text body --output jsonl --top 2";
     let found = &dir.run(line).json_lines()[0];
-    assert_eq!(
-        (&found["file"], &found["line"]),
-        (&"new.csv".into(), &2.into())
-    );
+    assert_eq!((&found["file"], &found["line"]), (&"new.csv".into(), &2.into()));
     let probabilities = found["probabilities"].as_object().unwrap();
     let sum: f64 = probabilities.values().map(|p| p.as_f64().unwrap()).sum();
     assert!((sum - 1.0).abs() < 1e-9 && probabilities.len() == 2);
@@ -104,74 +92,38 @@ fn documents_are_classified_as_they_come() {
 fn a_classifier_is_scored() {
     let dir = dir();
     train(&dir, "train.txt --model m");
-    train(
-        &dir,
-        "train.txt --dropout 0 --l2 100 --ngrams 0 --chars 1 --model worse",
-    );
-    let text = dir
-        .run("classify eval m train.txt --confusion --calibration")
-        .success();
-    assert!(
-        text.starts_with("8 documents; accuracy 100.00% (100.00–100.00); macro-F1"),
-        "{text}"
-    );
-    let report = dir
-        .run("classify eval m train.txt --json --against worse")
-        .json();
-    assert_eq!(
-        (&report["accuracy"], &report["documents"]),
-        (&1.0.into(), &8.into())
-    );
+    train(&dir, "train.txt --dropout 0 --l2 100 --ngrams 0 --chars 1 --model worse");
+    let text = dir.run("classify eval m train.txt --confusion --calibration").success();
+    assert!(text.starts_with("8 documents; accuracy 100.00% (100.00–100.00); macro-F1"), "{text}");
+    let report = dir.run("classify eval m train.txt --json --against worse").json();
+    assert_eq!((&report["accuracy"], &report["documents"]), (&1.0.into(), &8.into()));
     assert_eq!(report["classes"][0]["support"], 4);
     assert!(report["log_loss"].as_f64().unwrap() < 0.69);
     assert_eq!(report["against"]["accuracy"]["a"], 1.0);
     dir.write("other.txt", "mixed\tgreat , dull\npos\tgreat\n");
     let text = dir.run("classify eval m other.txt").success();
-    assert!(
-        text.contains("1 document is of a class that the model does not have"),
-        "{text}"
-    );
+    assert!(text.contains("1 document is of a class that the model does not have"), "{text}");
     let line = "classify eval m train.txt --json --delete 0..0.9";
     let rates = dir.run(line).json();
     let rates = rates.as_array().unwrap();
-    assert_eq!(
-        (rates.len(), &rates[0]["accuracy"]),
-        (10, &report["accuracy"])
-    );
+    assert_eq!((rates.len(), &rates[0]["accuracy"]), (10, &report["accuracy"]));
     assert!(rates[9]["log_loss"].as_f64() > rates[0]["log_loss"].as_f64());
-    let table = dir
-        .run("classify eval m train.txt --delete 0,0.5")
-        .success();
+    let table = dir.run("classify eval m train.txt --delete 0,0.5").success();
     assert_eq!(table.lines().count(), 3);
 }
 
 #[test]
 fn three_classes_are_told_apart_either_way() {
     let dir = TestDir::new(&[]);
-    let documents = [
-        ("a", "x y"),
-        ("b", "y z"),
-        ("c", "z x x"),
-        ("a", "y"),
-        ("b", "z"),
-    ];
+    let documents = [("a", "x y"), ("b", "y z"), ("c", "z x x"), ("a", "y"), ("b", "z")];
     dir.write("train.txt", labeled(&documents));
     for multiclass in ["softmax", "one-vs-rest"] {
-        train(
-            &dir,
-            &format!("train.txt --multiclass {multiclass} --tf count --model m"),
-        );
+        train(&dir, &format!("train.txt --multiclass {multiclass} --tf count --model m"));
         let report = dir.run("classify eval m train.txt --json").json();
         assert_eq!(report["accuracy"], 1.0, "{multiclass}");
         let inspected = dir.run("classify inspect m --json --top 2").json();
         assert_eq!(inspected["multiclass"], multiclass);
-        assert_eq!(
-            inspected["classes"]["c"]["features"]
-                .as_array()
-                .unwrap()
-                .len(),
-            2
-        );
+        assert_eq!(inspected["classes"]["c"]["features"].as_array().unwrap().len(), 2);
         let text = dir.run("classify inspect m").success();
         assert!(text.contains("words 1..2, frequency count"), "{text}");
     }
@@ -186,10 +138,7 @@ fn unlabeled_documents_are_for_the_noise() {
     assert!(dir.bytes("m") != dir.bytes("other"));
     // Without noise they have no effect, and labels in them never have.
     train(&dir, "train.txt --dropout 0 --model m");
-    train(
-        &dir,
-        "train.txt --dropout 0 --model other --unlabeled more.txt",
-    );
+    train(&dir, "train.txt --dropout 0 --model other --unlabeled more.txt");
     assert!(dir.run("classify inspect m").success() == dir.run("classify inspect other").success());
 }
 
@@ -200,10 +149,7 @@ fn shared_noise_of_two_classes_is_twice_that_of_weights() {
     let mut all = Vec::new();
     for noise in ["dropout", "gaussian-scores"] {
         let line = format!("train.txt --noise {noise}");
-        train(
-            &dir,
-            &format!("{line} --masks inputs --dropout 0.25 --model m"),
-        );
+        train(&dir, &format!("{line} --masks inputs --dropout 0.25 --model m"));
         train(&dir, &format!("{line} --dropout 0.4 --model other"));
         let losses = ["m", "other"].map(|model| log_loss(&dir, model));
         assert!((losses[0] - losses[1]).abs() < 1e-4, "{losses:?}");
@@ -224,22 +170,12 @@ fn sigma_points_of_many_classes_get_a_warning() {
     for (line, is_warned) in [
         ("21.tsv --noise gaussian-scores", true),
         ("20.tsv --noise gaussian-scores", false),
-        (
-            "21.tsv --noise gaussian-scores --multiclass one-vs-rest",
-            false,
-        ),
+        ("21.tsv --noise gaussian-scores --multiclass one-vs-rest", false),
         ("21.tsv --noise gaussian-scores --dropout 0", false),
         ("21.tsv --noise dropout", false),
     ] {
-        let run = dir.run(&format!(
-            "classify train {line} --max-iterations 1 --model m"
-        ));
-        assert_eq!(
-            run.stderr.contains(warning),
-            is_warned,
-            "{line}: {}",
-            run.stderr
-        );
+        let run = dir.run(&format!("classify train {line} --max-iterations 1 --model m"));
+        assert_eq!(run.stderr.contains(warning), is_warned, "{line}: {}", run.stderr);
         run.success();
     }
 }
@@ -256,23 +192,14 @@ fn l2_strengths_depend_on_how_informative_a_feature_is() {
     train(&dir, &format!("{line} --model plain"));
     train(&dir, &format!("{line} --l2-informativeness 0.01 --model m"));
     // Large ε is a small strength that is about the same for all.
-    train(
-        &dir,
-        &format!("{line} --l2-informativeness 1e9 --model weak"),
-    );
+    train(&dir, &format!("{line} --l2-informativeness 1e9 --model weak"));
     let losses = ["plain", "m", "weak"].map(|model| log_loss(&dir, model));
-    assert!(
-        losses[2] < losses[0] && losses[1] != losses[0],
-        "{losses:?}"
-    );
+    assert!(losses[2] < losses[0] && losses[1] != losses[0], "{losses:?}");
     let options = dir.run("classify inspect m --json").json();
     assert_eq!(options["options"]["l2_informativeness"], 0.01);
     let line = "classify train train.txt --l2-informativeness 0 --model n --quiet";
     let error = dir.run(line).failure();
-    assert!(
-        error.contains("L2 informativeness 0; expected a finite number above 0"),
-        "{error}"
-    );
+    assert!(error.contains("L2 informativeness 0; expected a finite number above 0"), "{error}");
     let line = "classify train train.txt --loss hinge --l2-informativeness 1 --model n --quiet";
     assert!(dir.run(line).failure().contains("with the hinge loss"));
 }
@@ -288,19 +215,13 @@ fn fast_dropout_trains_and_is_in_the_model() {
         let options = dir.run("classify inspect m --json").json();
         assert_eq!(options["options"]["noise"], noise);
     }
-    train(
-        &dir,
-        "train.txt --dropout 0.5 --noise gaussian-scores --model m",
-    );
+    train(&dir, "train.txt --dropout 0.5 --noise gaussian-scores --model m");
     dir.run(
         "classify tune train.txt --folds 2 --dropout 0.3,0.6 --l2 0.1 --noise gaussian-scores \
          --model m --quiet",
     )
     .success();
-    assert_eq!(
-        dir.run("classify inspect m --json").json()["options"]["noise"],
-        "gaussian-scores"
-    );
+    assert_eq!(dir.run("classify inspect m --json").json()["options"]["noise"], "gaussian-scores");
 }
 
 #[test]
@@ -326,28 +247,16 @@ fn fast_dropout_of_three_classes_has_a_mask_per_weight() {
 #[test]
 fn parameters_are_searched_by_folds_and_on_development_documents() {
     let dir = dir();
-    dir.write(
-        "one.txt",
-        format!("{}odd\tone of a kind\n", labeled(&TRAIN)),
-    );
+    dir.write("one.txt", format!("{}odd\tone of a kind\n", labeled(&TRAIN)));
     let grid = "--dropout 0,0.5 --l2 0.1,1 --model m";
     let run = dir.run(&format!("classify tune one.txt --folds 3 {grid} --json"));
-    assert!(
-        run.stderr
-            .contains("one.txt:9: the class 'odd' has 1 document; with 3 folds")
-    );
+    assert!(run.stderr.contains("one.txt:9: the class 'odd' has 1 document; with 3 folds"));
     let result = run.json();
     assert_eq!(result["configurations"].as_array().unwrap().len(), 4);
     dir.run("classify eval m train.txt").success();
-    dir.run(&format!("classify tune train.txt --dev train.txt {grid}"))
-        .success();
-    let message = dir
-        .run(&format!("classify tune train.txt --folds 9 {grid} --quiet"))
-        .failure();
-    assert!(
-        message.contains("--folds 9: there are 8 documents"),
-        "{message}"
-    );
+    dir.run(&format!("classify tune train.txt --dev train.txt {grid}")).success();
+    let message = dir.run(&format!("classify tune train.txt --folds 9 {grid} --quiet")).failure();
+    assert!(message.contains("--folds 9: there are 8 documents"), "{message}");
 }
 
 #[test]
@@ -364,15 +273,8 @@ fn the_options_of_the_best_configuration_are_those_of_train() {
         let text = run.success();
         assert!(text.starts_with("dropout   L2"), "{text}");
         let best = text.lines().find_map(|line| line.strip_prefix("best: "));
-        let unlabeled = if options.is_empty() {
-            ""
-        } else {
-            "--unlabeled train.txt"
-        };
-        train(
-            &dir,
-            &format!("train.txt {} {unlabeled} --model n", best.unwrap()),
-        );
+        let unlabeled = if options.is_empty() { "" } else { "--unlabeled train.txt" };
+        train(&dir, &format!("train.txt {} {unlabeled} --model n", best.unwrap()));
     }
 }
 
@@ -383,124 +285,57 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
     let before = dir.bytes("m");
     dir.write("three.txt", "a\tx\nb\ty\nc\tz\n".repeat(2));
     dir.write("tagged.conll", NER_CORPUS);
-    dir.run("train tagged.conll --template minimal --quiet --model tagger")
-        .success();
-    for command in [
-        "tag m train.txt",
-        "eval m train.txt",
-        "explain m train.txt",
-        "inspect m",
-    ] {
+    dir.run("train tagged.conll --template minimal --quiet --model tagger").success();
+    for command in ["tag m train.txt", "eval m train.txt", "explain m train.txt", "inspect m"] {
         let message = dir.run(command).failure();
         let expected = "the model classifies documents; expected a tagger";
         assert!(message.contains(expected), "{message}");
     }
     let cases: [(&str, &[u8], &str); 16] = [
-        (
-            "a.txt",
-            b"pos\tx\nneg y\n",
-            "a.txt:2: found no tab; expected a class, a tab",
-        ),
-        (
-            "a.txt",
-            b"pos\tx\n\ty\n",
-            "a.txt:2: the label is empty; expected a class",
-        ),
-        (
-            "a.txt",
-            b"pos\tx\npos\ty\n",
-            "a.txt:1: all documents are of the class 'pos'",
-        ),
+        ("a.txt", b"pos\tx\nneg y\n", "a.txt:2: found no tab; expected a class, a tab"),
+        ("a.txt", b"pos\tx\n\ty\n", "a.txt:2: the label is empty; expected a class"),
+        ("a.txt", b"pos\tx\npos\ty\n", "a.txt:1: all documents are of the class 'pos'"),
         ("a.txt", b"pos\tx\nneg\t\xff\n", "a.txt:2"),
         ("a.txt", b"", "there are no sentences to train on"),
-        (
-            "a.csv",
-            b"text,class\nx,pos\n",
-            "a.csv:1: there is no column 'label'; found text, class",
-        ),
-        (
-            "a.csv",
-            b"text,label\nx,pos\ny\n",
-            "a.csv:3: found 1 cells; expected 2",
-        ),
-        (
-            "a.csv",
-            b"text,label\n\xff,pos\n",
-            "a.csv:2: the text is not UTF-8",
-        ),
-        (
-            "a.jsonl",
-            b"{\"text\": \"x\"}\n",
-            "a.jsonl:1: key \"label\": found no label",
-        ),
+        ("a.csv", b"text,class\nx,pos\n", "a.csv:1: there is no column 'label'; found text, class"),
+        ("a.csv", b"text,label\nx,pos\ny\n", "a.csv:3: found 1 cells; expected 2"),
+        ("a.csv", b"text,label\n\xff,pos\n", "a.csv:2: the text is not UTF-8"),
+        ("a.jsonl", b"{\"text\": \"x\"}\n", "a.jsonl:1: key \"label\": found no label"),
         (
             "a.jsonl",
             b"{\"text\": 1, \"label\": \"a\"}",
             "a.jsonl:1: the key \"text\" holds no string",
         ),
         ("a.jsonl", b"[1]", "a.jsonl:1: "),
-        (
-            "a.svm",
-            b"1 1:0.5 3:1 2:1\n",
-            "a.svm:1: the index 2 follows 3; expected ascending",
-        ),
+        ("a.svm", b"1 1:0.5 3:1 2:1\n", "a.svm:1: the index 2 follows 3; expected ascending"),
         (
             "a.svm",
             b"# c\n1 1:nan\n",
             "a.svm:2: the feature 1 has the value 'nan'; expected a finite",
         ),
-        (
-            "a.svm",
-            b"1 0:1\n",
-            "a.svm:1: found the index '0'; expected 1 or more",
-        ),
-        (
-            "a.svm",
-            b"1:1\n",
-            "a.svm:1: found '1:1' first; expected the class",
-        ),
-        (
-            "a.svm",
-            b"1 x\n",
-            "a.svm:1: found 'x'; expected index:value",
-        ),
+        ("a.svm", b"1 0:1\n", "a.svm:1: found the index '0'; expected 1 or more"),
+        ("a.svm", b"1:1\n", "a.svm:1: found '1:1' first; expected the class"),
+        ("a.svm", b"1 x\n", "a.svm:1: found 'x'; expected index:value"),
     ];
     for (name, contents, expected) in cases {
         dir.write(name, contents);
-        let message = dir
-            .run(&format!("classify train {name} --quiet --model m"))
-            .failure();
+        let message = dir.run(&format!("classify train {name} --quiet --model m")).failure();
         assert!(message.contains(expected), "{expected}: {message}");
         assert!(dir.bytes("m") == before, "{expected}");
     }
     for (line, expected) in [
-        (
-            "train train.txt --model train.txt",
-            "this is the input file train.txt",
-        ),
-        (
-            "train train.txt --ngrams 0 --model n",
-            "there are no features",
-        ),
+        ("train train.txt --model train.txt", "this is the input file train.txt"),
+        ("train train.txt --ngrams 0 --model n", "there are no features"),
         ("train train.txt --ngrams 2..1 --model n", "n-grams of 2..1"),
-        (
-            "train train.txt --format folder --quiet --model n",
-            "expected a folder of documents",
-        ),
-        (
-            "predict m train.txt --format svmlight",
-            "train.txt:1: found 'a'; expected index:value",
-        ),
+        ("train train.txt --format folder --quiet --model n", "expected a folder of documents"),
+        ("predict m train.txt --format svmlight", "train.txt:1: found 'a'; expected index:value"),
         ("eval m missing.txt", "missing.txt: No such file"),
         (
             "tune three.txt --folds 2 --multiclass one-vs-rest --model n --quiet",
             "--multiclass one-vs-rest: `tune` trains all classes at a time; expected --loss \
              logistic, hinge or squared, or --multiclass softmax",
         ),
-        (
-            "eval tagger train.txt",
-            "the model is a tagger; expected a classifier",
-        ),
+        ("eval tagger train.txt", "the model is a tagger; expected a classifier"),
     ] {
         let message = dir.run(&format!("classify {line}")).failure();
         assert!(message.contains(expected), "{expected}: {message}");

@@ -13,19 +13,9 @@ fn documents(classes: &[&str], count: usize, seed: usize) -> String {
     for i in 0..count {
         let class = (i * 7 + i / 3) % classes.len();
         let number = |k: usize| (i * 31 + k * 17 + seed * 101 + i * i * k) % 23;
-        let sign = if number(5) == 0 {
-            (class + 1) % classes.len()
-        } else {
-            class
-        };
+        let sign = if number(5) == 0 { (class + 1) % classes.len() } else { class };
         let name = classes[class];
-        let _ = writeln!(
-            text,
-            "{name}\tw{} s{sign} w{} w{}",
-            number(1),
-            number(2),
-            number(3)
-        );
+        let _ = writeln!(text, "{name}\tw{} s{sign} w{} w{}", number(1), number(2), number(3));
     }
     text
 }
@@ -44,22 +34,15 @@ fn models_of_every_loss_classify_and_record_it() {
     for loss in LOSSES {
         let line = format!("classify train train.txt --loss {loss} --dropout 0.5 --model m");
         let run = dir.run(&line);
-        assert!(
-            run.stderr.contains("60 documents, 2 classes"),
-            "{}",
-            run.stderr
-        );
+        assert!(run.stderr.contains("60 documents, 2 classes"), "{}", run.stderr);
         run.success();
         let report = dir.run("classify eval m dev.txt --json").json();
-        assert!(
-            report["accuracy"].as_f64().unwrap() > 0.85,
-            "{loss}: {report}"
-        );
+        assert!(report["accuracy"].as_f64().unwrap() > 0.85, "{loss}: {report}");
         let inspected = dir.run("classify inspect m --json --top 1").json();
         assert_eq!(
-            inspected["loss"].as_str().or(inspected["loss"]
-                .as_object()
-                .map(|o| { o.keys().next().unwrap().as_str() })),
+            inspected["loss"]
+                .as_str()
+                .or(inspected["loss"].as_object().map(|o| { o.keys().next().unwrap().as_str() })),
             Some(loss)
         );
         let text = dir.run("classify inspect m").success();
@@ -79,9 +62,8 @@ fn any_number_of_threads_writes_the_same_model() {
     // So many that rows and columns are divided, and weights are not found by factorization.
     let numbered = documents(&["a", "b", "c"], 700, 3);
     let numbered = numbered.lines().enumerate();
-    let many: String = numbered
-        .map(|(i, line)| format!("{line} v{} u{}\n", i % 331, i % 89))
-        .collect();
+    let many: String =
+        numbered.map(|(i, line)| format!("{line} v{} u{}\n", i % 331, i % 89)).collect();
     dir.write("many.txt", many);
     for (loss, dropout) in LOSSES.into_iter().flat_map(|l| [(l, 0.0), (l, 0.7)]) {
         let train = |file: &str, threads: usize, model: &str| {
@@ -110,31 +92,16 @@ fn the_logged_objective_falls_and_development_documents_are_scored() {
                 --model m --log log --quiet";
     dir.run(line).success();
     let log = dir.text("log");
-    let events: Vec<serde_json::Value> = log
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let iterations: Vec<_> = events
-        .iter()
-        .filter(|e| e["event"] == "iteration")
-        .collect();
-    let values: Vec<f64> = iterations
-        .iter()
-        .map(|e| e["objective"].as_f64().unwrap())
-        .collect();
+    let events: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let iterations: Vec<_> = events.iter().filter(|e| e["event"] == "iteration").collect();
+    let values: Vec<f64> = iterations.iter().map(|e| e["objective"].as_f64().unwrap()).collect();
     assert!(values.len() > 3);
-    assert!(
-        values
-            .windows(2)
-            .all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12)),
-        "{values:?}"
-    );
+    assert!(values.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12)), "{values:?}");
     // At w = 0 every document misses the margin by all of it; δ is still large.
     assert!((120.0..123.0).contains(&values[0]), "{}", values[0]);
     assert!(
-        iterations
-            .iter()
-            .all(|e| e["dev_accuracy"].is_number() && e["log_likelihood"].is_null())
+        iterations.iter().all(|e| e["dev_accuracy"].is_number() && e["log_likelihood"].is_null())
     );
 }
 
@@ -149,9 +116,7 @@ fn without_noise_logistic_is_softmax() {
         dir.run(&line).success();
     }
     let losses = ["m", "other"].map(|model| {
-        let report = dir
-            .run(&format!("classify eval {model} dev.txt --json"))
-            .json();
+        let report = dir.run(&format!("classify eval {model} dev.txt --json")).json();
         report["log_loss"].as_f64().unwrap()
     });
     assert!((losses[0] - losses[1]).abs() < 1e-4, "{losses:?}");
@@ -161,16 +126,11 @@ fn without_noise_logistic_is_softmax() {
 fn strengths_and_rates_of_a_loss_are_searched() {
     let dir = dir();
     let grid = "--loss hinge --dropout 0,0.5 --l2 0.1,1 --model m";
-    let result = dir
-        .run(&format!("classify tune train.txt --folds 3 {grid} --json"))
-        .json();
+    let result = dir.run(&format!("classify tune train.txt --folds 3 {grid} --json")).json();
     assert_eq!(result["configurations"].as_array().unwrap().len(), 4);
     let inspected = dir.run("classify inspect m --json").json();
     assert_eq!(inspected["loss"]["hinge"]["margin"], 1.0);
-    dir.run(&format!(
-        "classify tune train.txt --dev dev.txt {grid} --warm-start on"
-    ))
-    .success();
+    dir.run(&format!("classify tune train.txt --dev dev.txt {grid} --warm-start on")).success();
     let report = dir.run("classify eval m dev.txt --json").json();
     assert!(report["accuracy"].as_f64().unwrap() > 0.85);
 }
@@ -191,10 +151,7 @@ fn more_classes_are_searched_together() {
         assert_eq!(one["configurations"], three["configurations"]);
         assert!(dir.bytes("m") == dir.bytes("other"), "{loss}");
         let best = &one["configurations"][0];
-        assert!(
-            best["mean_accuracy"].as_f64().unwrap() > 0.85,
-            "{loss}: {best}"
-        );
+        assert!(best["mean_accuracy"].as_f64().unwrap() > 0.85, "{loss}: {best}");
         let inspected = dir.run("classify inspect m --json").json();
         assert_eq!(inspected["multiclass"], "one-vs-rest");
         let report = dir.run("classify eval m three-dev.txt --json").json();
@@ -205,10 +162,7 @@ fn more_classes_are_searched_together() {
                 --l2 0.1,1 --warm-start on --first-rung 3 --model m --json";
     let result = dir.run(line).json();
     let report = dir.run("classify eval m three-dev.txt --json").json();
-    assert_eq!(
-        result["configurations"][0]["dev_accuracy"],
-        report["accuracy"]
-    );
+    assert_eq!(result["configurations"][0]["dev_accuracy"], report["accuracy"]);
 }
 
 #[test]
@@ -216,59 +170,32 @@ fn what_does_not_fit_a_loss_is_refused_and_an_old_model_stays() {
     let dir = dir();
     dir.write("one.txt", "a\tx\na\ty\n");
     dir.write("more.txt", "x\n");
-    dir.run("classify train train.txt --model m --quiet")
-        .success();
+    dir.run("classify train train.txt --model m --quiet").success();
     let before = dir.bytes("m");
     for (line, expected) in [
-        (
-            "train train.txt --margin 2",
-            "--margin: requires --loss hinge",
-        ),
-        (
-            "train train.txt --loss hinge --margin 0",
-            "margin 0; expected a number above 0",
-        ),
-        (
-            "train train.txt --loss hinge --margin nan",
-            "margin NaN; expected",
-        ),
-        (
-            "train train.txt --loss hinge --l1 1",
-            "the hinge loss with an L1 penalty",
-        ),
+        ("train train.txt --margin 2", "--margin: requires --loss hinge"),
+        ("train train.txt --loss hinge --margin 0", "margin 0; expected a number above 0"),
+        ("train train.txt --loss hinge --margin nan", "margin NaN; expected"),
+        ("train train.txt --loss hinge --l1 1", "the hinge loss with an L1 penalty"),
         (
             "train train.txt --loss hinge --noise monte-carlo",
             "the hinge loss with noise of this kind",
         ),
-        (
-            "train train.txt --loss squared --algorithm sgd",
-            "the squared loss with --algorithm sgd",
-        ),
-        (
-            "train train.txt --loss hinge --states observed",
-            "expected --states all",
-        ),
-        (
-            "train train.txt --loss logistic --warm-up 3",
-            "the logistic loss with a warm-up",
-        ),
+        ("train train.txt --loss squared --algorithm sgd", "the squared loss with --algorithm sgd"),
+        ("train train.txt --loss hinge --states observed", "expected --states all"),
+        ("train train.txt --loss logistic --warm-up 3", "the logistic loss with a warm-up"),
         (
             "train train.txt --loss hinge --unlabeled more.txt",
             "--unlabeled: --loss hinge learns from labels alone",
         ),
-        (
-            "train one.txt --loss hinge",
-            "one.txt:1: all documents are of the class 'a'",
-        ),
+        ("train one.txt --loss hinge", "one.txt:1: all documents are of the class 'a'"),
         ("train train.txt --loss hinge --memory 1000", "memory"),
         (
             "tune three.txt --folds 2 --loss hinge --hidden 2",
             "--hidden 2 with 3 classes: `tune` trains all classes at a time",
         ),
     ] {
-        let message = dir
-            .run(&format!("classify {line} --model m --quiet"))
-            .failure();
+        let message = dir.run(&format!("classify {line} --model m --quiet")).failure();
         assert!(message.contains(expected), "{expected}: {message}");
         assert!(dir.bytes("m") == before, "{expected}");
     }
@@ -279,20 +206,13 @@ fn hidden_units_are_trained_inspected_and_searched() {
     let dir = dir();
     for loss in LOSSES {
         let options = format!("--loss {loss} --hidden 3 --dropout 0.3 --l2 0.03");
-        dir.run(&format!(
-            "classify train train.txt {options} --model m --threads 1 --quiet"
-        ))
-        .success();
-        dir.run(&format!(
-            "classify train train.txt {options} --model n --threads 3 --quiet"
-        ))
-        .success();
+        dir.run(&format!("classify train train.txt {options} --model m --threads 1 --quiet"))
+            .success();
+        dir.run(&format!("classify train train.txt {options} --model n --threads 3 --quiet"))
+            .success();
         assert!(dir.bytes("m") == dir.bytes("n"), "{loss}");
         let report = dir.run("classify eval m dev.txt --json").json();
-        assert!(
-            report["accuracy"].as_f64().unwrap() > 0.8,
-            "{loss}: {report}"
-        );
+        assert!(report["accuracy"].as_f64().unwrap() > 0.8, "{loss}: {report}");
         let inspected = dir.run("classify inspect m --json --top 2").json();
         let units = inspected["hidden_units"].as_array().unwrap();
         assert_eq!(units.len(), 3);
@@ -300,8 +220,7 @@ fn hidden_units_are_trained_inspected_and_searched() {
         let text = dir.run("classify inspect m").success();
         assert!(text.contains("hidden unit 3: "), "{text}");
     }
-    dir.run("classify train three.txt --loss hinge --hidden 2 --model t --quiet")
-        .success();
+    dir.run("classify train three.txt --loss hinge --hidden 2 --model t --quiet").success();
     let inspected = dir.run("classify inspect t --json").json();
     assert_eq!(inspected["hidden_units"].as_array().unwrap().len(), 6);
     assert_eq!(inspected["classes"].as_object().unwrap().len(), 3);
@@ -319,8 +238,5 @@ fn hidden_units_need_a_loss_and_have_a_limit() {
     let run = dir.run("classify train train.txt --hidden 3 --model m");
     assert!(run.failure().contains("--hidden: requires --loss"));
     let run = dir.run("classify train train.txt --loss hinge --hidden 300 --model m");
-    assert!(
-        run.failure()
-            .contains("300 hidden units; expected at most 256")
-    );
+    assert!(run.failure().contains("300 hidden units; expected at most 256"));
 }

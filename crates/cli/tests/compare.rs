@@ -14,28 +14,17 @@ fn test_dir() -> TestDir {
 
 #[test]
 fn the_json_output_has_the_documented_fields() {
-    let report = test_dir()
-        .run("compare gold a b --samples 99 --seed 4 --json")
-        .json();
+    let report = test_dir().run("compare gold a b --samples 99 --seed 4 --json").json();
     let keys = |value: &serde_json::Value| -> Vec<String> {
         value.as_object().unwrap().keys().cloned().collect()
     };
-    assert_eq!(
-        keys(&report),
-        ["tokens", "sentences", "samples", "seed", "f1", "accuracy"]
-    );
+    assert_eq!(keys(&report), ["tokens", "sentences", "samples", "seed", "f1", "accuracy"]);
     for metric in ["f1", "accuracy"] {
-        assert_eq!(
-            keys(&report[metric]),
-            ["a", "b", "difference", "interval", "p_value"]
-        );
+        assert_eq!(keys(&report[metric]), ["a", "b", "difference", "interval", "p_value"]);
     }
     assert_eq!(report["seed"], 4);
     assert_eq!(report["samples"], 99);
-    assert_eq!(
-        (&report["sentences"], &report["tokens"]),
-        (&json!(3), &json!(5))
-    );
+    assert_eq!((&report["sentences"], &report["tokens"]), (&json!(3), &json!(5)));
     assert_eq!(report["f1"]["a"], 0.5);
     assert_eq!(report["f1"]["b"], json!(2.0 / 3.0));
 }
@@ -45,9 +34,7 @@ fn scores_match_those_of_eval() {
     let dir = test_dir();
     let report = dir.run("compare gold a b --json").json();
     for side in ["a", "b"] {
-        let evaluated = dir
-            .run(&format!("eval --predictions {side} gold --json"))
-            .json();
+        let evaluated = dir.run(&format!("eval --predictions {side} gold --json")).json();
         for metric in ["f1", "accuracy"] {
             let [x, y] = [&report[metric][side], &evaluated[metric]].map(|v| v.as_f64().unwrap());
             assert!((x - y).abs() < 1e-15, "{metric} of {side}: {x} {y}");
@@ -61,10 +48,7 @@ fn the_column_of_probabilities_is_not_the_one_of_labels() {
     let tag = "tag m train.conll --columns word,pos,label";
     dir.write("a", dir.run(tag).success());
     dir.write("b", dir.run(&format!("{tag} --marginals")).success());
-    let eval = |side: &str| {
-        dir.run(&format!("eval --predictions {side} train.conll"))
-            .success()
-    };
+    let eval = |side: &str| dir.run(&format!("eval --predictions {side} train.conll")).success();
     assert_eq!(eval("b"), eval("a"));
     assert!(eval("a").contains("found: 6 phrases"), "{}", eval("a"));
     let report = dir.run("compare train.conll a b --json").json();
@@ -84,10 +68,7 @@ fn the_output_does_not_depend_on_the_number_of_threads() {
     let one = dir.run("compare gold a b --threads 1").success();
     let three = dir.run("compare gold a b --threads 3").success();
     assert_eq!(one, three);
-    assert!(
-        one.starts_with("3 sentences, 5 tokens; 20000 samples, seed 1\n"),
-        "{one}"
-    );
+    assert!(one.starts_with("3 sentences, 5 tokens; 20000 samples, seed 1\n"), "{one}");
 }
 
 #[test]
@@ -118,11 +99,7 @@ fn a_missing_file_is_reported() {
 
 #[test]
 fn invalid_arguments_are_rejected() {
-    for line in [
-        "compare gold - -",
-        "compare gold a",
-        "compare gold a b --samples 0",
-    ] {
+    for line in ["compare gold - -", "compare gold a", "compare gold a b --samples 0"] {
         assert_eq!(test_dir().run(line).status.code(), Some(2), "{line}");
     }
 }

@@ -7,10 +7,7 @@ use crate::support::TestDir;
 /// Whether a program can be run.
 fn exists(program: &str) -> bool {
     let mut command = Command::new(program);
-    let status = command
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    let status = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     status.status().is_ok()
 }
 
@@ -46,10 +43,7 @@ fn bash_completes_commands_options_and_values() {
         complete(&dir, "dropchain train --max"),
         ["--max-sentence", "--max-iterations", "--max-line-search"]
     );
-    assert_eq!(
-        complete(&dir, "dropchain train --scheme iob"),
-        ["iob1", "iob2"]
-    );
+    assert_eq!(complete(&dir, "dropchain train --scheme iob"), ["iob1", "iob2"]);
     assert_eq!(complete(&dir, "dropchain bench gr"), ["gradients"]);
     dir.write("ner.model", "");
     assert_eq!(complete(&dir, "dropchain train --model ner"), ["ner.model"]);
@@ -65,10 +59,7 @@ fn every_shell_has_a_script_with_all_commands() {
         }
     }
     let error = dir.run("completions tcsh").exits(2);
-    assert!(
-        error.contains("[possible values: bash, elvish, fish"),
-        "{error}"
-    );
+    assert!(error.contains("[possible values: bash, elvish, fish"), "{error}");
 }
 
 /// Formats a manual page; its warnings are errors.
@@ -76,10 +67,7 @@ fn format_page(page: &str) -> Option<String> {
     use std::io::Write;
     let mut command = Command::new("groff");
     let command = command.args(["-k", "-man", "-Tutf8", "-ww", "-P-cbou"]);
-    let command = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().ok()?;
     child.stdin.take()?.write_all(page.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -100,18 +88,12 @@ fn manual_pages_are_formatted_without_warnings() {
     for entry in std::fs::read_dir(dir.path("a/man1")).unwrap() {
         let page = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         let text = format_page(&page).unwrap();
-        assert!(
-            text.contains("SYNOPSIS") && text.contains("Examples:"),
-            "{text}"
-        );
+        assert!(text.contains("SYNOPSIS") && text.contains("Examples:"), "{text}");
         pages += 1;
     }
     assert!(pages >= 13, "{pages}");
     let text = format_page(&dir.run("man train").success()).unwrap();
-    assert!(
-        text.contains("\n         dropchain train --config ner.toml\n"),
-        "{text}"
-    );
+    assert!(text.contains("\n         dropchain train --config ner.toml\n"), "{text}");
     // Lines are filled.
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");

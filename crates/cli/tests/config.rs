@@ -32,8 +32,7 @@ fn assert_repeats(dir: &TestDir, model: &str, command: &str) -> String {
     let config = printed.success();
     dir.write("repeat.toml", &config);
     std::fs::remove_file(dir.path(model)).unwrap();
-    dir.run(&format!("{command} --config repeat.toml"))
-        .success();
+    dir.run(&format!("{command} --config repeat.toml")).success();
     assert!(dir.bytes(model) == before, "{config}");
     config
 }
@@ -43,8 +42,7 @@ fn a_file_says_the_same_as_the_command_line() {
     let dir = directory();
     dir.run("train --config c.toml").success();
     let from_file = dir.bytes("m");
-    dir.run(&format!("train train.conll --model m --quiet {OPTIONS}"))
-        .success();
+    dir.run(&format!("train train.conll --model m --quiet {OPTIONS}")).success();
     assert!(dir.bytes("m") == from_file);
     let inspected = dir.inspect("");
     assert_eq!(inspected["options"]["l2"], 0.5);
@@ -56,8 +54,7 @@ fn a_file_says_the_same_as_the_command_line() {
 fn the_command_line_replaces_options_of_the_file() {
     let dir = directory();
     dir.write("other.conll", "A X\n\nB Y\n");
-    dir.run("train --config c.toml --l2 2 other.conll --model n")
-        .success();
+    dir.run("train --config c.toml --l2 2 other.conll --model n").success();
     assert!(!dir.path("m").exists());
     let inspected = dir.run("inspect n --json").json();
     assert_eq!(inspected["options"]["l2"], 2.0);
@@ -84,22 +81,15 @@ fn file_names_are_relative_to_the_folder_of_the_file() {
     assert_eq!(inspected["template"], "shape\n");
     // Names on the command line are relative to the working directory.
     dir.write("my.tpl", "word\n");
-    dir.run("train --config sub/c.toml --template my.tpl")
-        .success();
+    dir.run("train --config sub/c.toml --template my.tpl").success();
 }
 
 #[test]
 fn mistakes_are_told_with_their_line() {
     let dir = directory();
     for (text, expected) in [
-        (
-            "max_iterations = 3",
-            "'max_iterations' is not an option of train; see",
-        ),
-        (
-            "c2 = 1",
-            "'c2' is not an option of train; it is '--l2 C2', the same number",
-        ),
+        ("max_iterations = 3", "'max_iterations' is not an option of train; see"),
+        ("c2 = 1", "'c2' is not an option of train; it is '--l2 C2', the same number"),
         ("train = 'x'", "'train' is not an option of train"),
         ("config = 'x'", "'config' is not an option of train"),
         ("folds = 5", "'folds' is not an option of train"),
@@ -133,10 +123,7 @@ fn values_that_no_option_has_say_where_they_are() {
         ("order = 7", "[possible values: 0, 1]"),
         ("memory = '4GB'", "expected a size such as"),
     ] {
-        dir.write(
-            "bad.toml",
-            format!("input = 'train.conll'\nmodel = 'm'\n{text}\n"),
-        );
+        dir.write("bad.toml", format!("input = 'train.conll'\nmodel = 'm'\n{text}\n"));
         let error = dir.run("train --config bad.toml").exits(2);
         assert!(error.contains(expected), "{text}: {error}");
         assert!(error.contains("' is set in bad.toml:3"), "{text}: {error}");
@@ -153,14 +140,8 @@ fn files_that_are_no_configuration_are_errors() {
     dir.write("huge.toml", "# comment\n".repeat(500_000));
     for (file, expected) in [
         ("deep.toml", "deep.toml:1: this is not TOML: "),
-        (
-            "bytes.toml",
-            "bytes.toml: is not UTF-8 text; expected options in TOML",
-        ),
-        (
-            "huge.toml",
-            "huge.toml: has more than 4194304 bytes; expected options in TOML",
-        ),
+        ("bytes.toml", "bytes.toml: is not UTF-8 text; expected options in TOML"),
+        ("huge.toml", "huge.toml: has more than 4194304 bytes; expected options in TOML"),
         ("missing.toml", "missing.toml: "),
         (".", ".: is a directory; expected options in TOML"),
         ("/dev/zero", "/dev/zero: has more than 4194304 bytes"),
@@ -179,11 +160,8 @@ fn a_configuration_file_is_an_input_that_no_output_replaces() {
     let dir = directory();
     for output in ["--model", "--log", "--checkpoint"] {
         for command in ["train", "tune --dev dev.conll --dropout 0 --l2 1"] {
-            let error = dir
-                .run(&format!(
-                    "{command} --config c.toml --force {output} ./c.toml"
-                ))
-                .failure();
+            let error =
+                dir.run(&format!("{command} --config c.toml --force {output} ./c.toml")).failure();
             assert!(error.contains("this is the input file c.toml"), "{error}");
         }
     }
@@ -195,10 +173,7 @@ fn options_that_exclude_each_other_say_where_they_are() {
     let dir = directory();
     dir.write("c.toml", format!("{CONFIG}dev = 'dev.conll'\n"));
     let error = dir.run("tune --config c.toml --folds 2").exits(2);
-    assert!(
-        error.contains("'--dev <FILE|SHARE>' cannot be used with '--folds <K>'"),
-        "{error}"
-    );
+    assert!(error.contains("'--dev <FILE|SHARE>' cannot be used with '--folds <K>'"), "{error}");
     assert!(error.contains("'--dev' is set in c.toml:9"), "{error}");
     let error = dir.run("train --config c.toml --config c.toml").exits(2);
     assert!(error.contains("cannot be used multiple times"), "{error}");
@@ -211,13 +186,8 @@ fn a_configuration_may_come_from_standard_input() {
     let from_stdin = dir.bytes("m");
     dir.run("train --config c.toml").success();
     assert!(dir.bytes("m") == from_stdin);
-    let error = dir
-        .run_with_stdin("train --config - --dev -", CONFIG)
-        .exits(2);
-    assert!(
-        error.contains("standard input can be read only once"),
-        "{error}"
-    );
+    let error = dir.run_with_stdin("train --config - --dev -", CONFIG).exits(2);
+    assert!(error.contains("standard input can be read only once"), "{error}");
 }
 
 #[test]
@@ -233,10 +203,7 @@ fn tables_hold_the_options_of_one_command() {
     );
     dir.run("train --config c.toml").success();
     let options = &dir.inspect("")["options"];
-    assert_eq!(
-        (&options["l2"], &options["max_iterations"]),
-        (&json!(3.0), &json!(4))
-    );
+    assert_eq!((&options["l2"], &options["max_iterations"]), (&json!(3.0), &json!(4)));
     let results = dir.run("tune --config c.toml --json").json();
     let strengths: Vec<&Value> = results["configurations"]
         .as_array()
@@ -254,15 +221,11 @@ fn long_options(dir: &TestDir, command: &str) -> Vec<String> {
     let help = help.split_once("\nExamples:").unwrap().0.to_owned();
     let names = help.lines().filter_map(|line| {
         let line = line.trim_start();
-        let line = line
-            .strip_prefix("--")
-            .or_else(|| line.split_once(", --").map(|l| l.1));
+        let line = line.strip_prefix("--").or_else(|| line.split_once(", --").map(|l| l.1));
         line.filter(|line| line.len() < 100)
     });
     let end = |c: char| !c.is_ascii_alphanumeric() && c != '-';
-    names
-        .map(|name| name.split(end).next().unwrap().to_owned())
-        .collect()
+    names.map(|name| name.split(end).next().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -287,31 +250,20 @@ fn every_option_can_be_in_a_file() {
 #[test]
 fn the_log_and_the_model_have_the_options_that_matter() {
     let dir = directory();
-    dir.run("train --config c.toml --log log.jsonl --threads 2 --patience 40")
-        .success();
+    dir.run("train --config c.toml --log log.jsonl --threads 2 --patience 40").success();
     let start = &dir.json_lines("log.jsonl")[0];
     assert_eq!(start["config"]["command"], "train");
     let logged = &start["config"]["options"];
-    let expected = [
-        "collapse",
-        "dropout",
-        "input",
-        "l2",
-        "max-iterations",
-        "patience",
-        "template",
-    ];
+    let expected = ["collapse", "dropout", "input", "l2", "max-iterations", "patience", "template"];
     assert_eq!(keys(logged), expected.into());
     assert_eq!(logged["l2"], "0.5");
     assert_eq!(logged["collapse"], "off");
     let with_log = dir.bytes("m");
-    dir.run("train --config c.toml --threads 1 --patience 40")
-        .success();
+    dir.run("train --config c.toml --threads 1 --patience 40").success();
     assert!(dir.bytes("m") == with_log);
     assert_eq!(&dir.inspect("")["config"]["options"], logged);
 
-    dir.run("tune --config c.toml --dev dev.conll --log tune.jsonl")
-        .success();
+    dir.run("tune --config c.toml --dev dev.conll --log tune.jsonl").success();
     let start = &dir.json_lines("tune.jsonl")[0];
     assert_eq!(start["config"]["command"], "tune");
     assert_eq!(start["config"]["options"]["dev"], json!(["dev.conll"]));
@@ -337,10 +289,7 @@ fn a_run_with_many_options_is_repeated() {
         "caseless = 1",
         "model = \"m\"",
     ] {
-        assert!(
-            config.lines().any(|found| found == line),
-            "{line} in {config}"
-        );
+        assert!(config.lines().any(|found| found == line), "{line} in {config}");
     }
     assert!(!config.contains("memory"), "{config}");
 }
@@ -369,22 +318,16 @@ fn runs_with_templates_and_knowledge_are_repeated() {
 #[test]
 fn a_continued_run_is_repeated_if_its_model_is_the_same() {
     let dir = directory();
-    dir.run(&format!("train train.conll --model base --quiet {OPTIONS}"))
-        .success();
+    dir.run(&format!("train train.conll --model base --quiet {OPTIONS}")).success();
     dir.write("more.conll", "Bob B-PER\nsaw O\nAcme B-ORG\n");
-    dir.run("train more.conll --init base --towards base --dropout 0 --model m --quiet")
-        .success();
+    dir.run("train more.conll --init base --towards base --dropout 0 --model m --quiet").success();
     assert_repeats(&dir, "m", "train");
-    dir.run("train --config c.toml --model base --l2 9")
-        .success();
+    dir.run("train --config c.toml --model base --l2 9").success();
     let printed = dir.run("inspect m --config");
     let warning = "warning: init: base is no longer the model that training continued from";
     assert!(printed.stderr.starts_with(warning), "{}", printed.stderr);
     let config = printed.success();
-    assert!(
-        config.contains("# Warning: towards: base is no longer the model"),
-        "{config}"
-    );
+    assert!(config.contains("# Warning: towards: base is no longer the model"), "{config}");
 }
 
 #[test]
@@ -399,10 +342,7 @@ fn two_passes_are_repeated() {
 #[test]
 fn a_search_is_repeated_and_its_best_configuration_trained() {
     let dir = TestDir::with_sample_corpus();
-    for (validation, train) in [
-        ("--dev dev.conll", None),
-        ("--folds 2", Some("recall-bias = ")),
-    ] {
+    for (validation, train) in [("--dev dev.conll", None), ("--folds 2", Some("recall-bias = "))] {
         dir.run(&format!(
             "tune train.conll {validation} --template minimal --template ner --dropout 0,0.3 \
              --l2 0.3 --max-iterations 6 --model m --quiet"
@@ -412,15 +352,9 @@ fn a_search_is_repeated_and_its_best_configuration_trained() {
         let config = assert_repeats(&dir, "m", "tune");
         let table = config.split_once("\n[tune]\n").unwrap().1;
         let (tune, best_options) = table.split_once("\n[train]\n").unwrap();
-        assert!(
-            tune.contains("template = [\"minimal\", \"ner\"]"),
-            "{config}"
-        );
+        assert!(tune.contains("template = [\"minimal\", \"ner\"]"), "{config}");
         assert!(tune.contains("dropout = \"0,0.3\""), "{config}");
-        assert!(
-            train.is_none_or(|key| best_options.contains(key)),
-            "{config}"
-        );
+        assert!(train.is_none_or(|key| best_options.contains(key)), "{config}");
         dir.run("train --config repeat.toml --quiet").success();
         let trained = &dir.inspect("")["options"];
         for key in ["dropout", "l2", "l1", "noise", "gradient"] {
@@ -446,12 +380,8 @@ fn a_template_that_changed_is_printed_as_text() {
         let expected = "warning: my.tpl is not there or not as it was";
         assert!(printed.stderr.starts_with(expected), "{}", printed.stderr);
         dir.write("text.toml", printed.success());
-        dir.run("train --config text.toml --model n --quiet")
-            .success();
-        assert_eq!(
-            dir.run("inspect n --json").json()["fingerprint"],
-            fingerprint
-        );
+        dir.run("train --config text.toml --model n --quiet").success();
+        assert_eq!(dir.run("inspect n --json").json()["fingerprint"], fingerprint);
         assert_repeats(&dir, "n", "train");
     }
     dir.write(
@@ -477,10 +407,7 @@ fn names_that_are_odd_are_quoted() {
     let config = dir.run("inspect n --config").success();
     dir.write("n.toml", &config);
     dir.run("train --config n.toml --quiet").success();
-    assert_eq!(
-        dir.run("inspect n --json").json()["files"],
-        json!(["./--l1"])
-    );
+    assert_eq!(dir.run("inspect n --json").json()["files"], json!(["./--l1"]));
 }
 
 #[test]

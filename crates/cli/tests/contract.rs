@@ -79,11 +79,7 @@ fn the_iterations_of_a_log_have_the_terms_of_the_objective() {
         if line["event"] != "iteration" {
             continue;
         }
-        let number = |key: &str| {
-            line[key]
-                .as_f64()
-                .unwrap_or_else(|| panic!("{key}: {line}"))
-        };
+        let number = |key: &str| line[key].as_f64().unwrap_or_else(|| panic!("{key}: {line}"));
         let sum = number("l2") + number("l1") + number("dropout") - number("log_likelihood");
         let objective = number("objective");
         assert!((sum - objective).abs() < 1e-6 * objective.abs(), "{line}");
@@ -98,10 +94,7 @@ fn the_iterations_of_a_log_have_the_terms_of_the_objective() {
 fn the_objective_falls_from_iteration_to_iteration() {
     // Noise would raise the objective after the warm-up.
     let log = log(NER_CORPUS, "--dropout 0");
-    let objectives: Vec<f64> = log
-        .iter()
-        .filter_map(|line| line["objective"].as_f64())
-        .collect();
+    let objectives: Vec<f64> = log.iter().filter_map(|line| line["objective"].as_f64()).collect();
     assert!(objectives.len() > 2);
     assert!(objectives.is_sorted_by(|a, b| a >= b), "{objectives:?}");
 }
@@ -187,10 +180,7 @@ fn span_scores_are_fractions_and_include_each_type() {
 fn labels_without_spans_have_only_an_accuracy() {
     let dir = TestDir::new(&[("gold", "a X\nb Y\n"), ("predicted", "a X\nb X\n")]);
     let evaluated = dir.run("eval --predictions predicted gold --json").json();
-    assert_eq!(
-        evaluated,
-        json!({"tokens": 2, "sentences": 1, "accuracy": 0.5})
-    );
+    assert_eq!(evaluated, json!({"tokens": 2, "sentences": 1, "accuracy": 0.5}));
 }
 
 #[test]
@@ -205,10 +195,7 @@ fn label_scores_and_confusions_are_optional() {
     assert_eq!(evaluated["labels"]["X"]["precision"], 0.5);
     assert_eq!(evaluated["confusions"].as_array().unwrap().len(), 1);
     let text = dir.run(eval).success();
-    assert!(
-        text.starts_with("accuracy:  50.00%  (1 of 2 tokens)\n\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("accuracy:  50.00%  (1 of 2 tokens)\n\n"), "{text}");
 }
 
 #[test]
@@ -217,9 +204,7 @@ fn evaluating_a_model_equals_evaluating_its_output() {
     let tagged = dir.run("tag m train.conll").success();
     dir.write("tagged.conll", tagged);
     let of_model = dir.run("eval m train.conll").success();
-    let of_output = dir
-        .run("eval --predictions tagged.conll train.conll")
-        .success();
+    let of_output = dir.run("eval --predictions tagged.conll train.conll").success();
     assert_eq!(of_model, of_output);
 }
 
@@ -264,10 +249,7 @@ fn inspect_prints_everything_as_json() {
     assert_eq!(inspected["bytes"], dir.bytes("m").len());
     assert_eq!(inspected["files"], json!(["train.conll"]));
     let label = &inspected["labels"]["B-PER"];
-    assert_eq!(
-        keys(label),
-        BTreeSet::from(["start", "end", "transitions", "attributes"])
-    );
+    assert_eq!(keys(label), BTreeSet::from(["start", "end", "transitions", "attributes"]));
     assert_eq!(label["attributes"].as_array().unwrap().len(), 3);
     assert_eq!(keys(&label["transitions"]).len(), 5);
 }
@@ -343,9 +325,7 @@ fn quiet_training_prints_nothing() {
 #[test]
 fn quiet_training_still_reports_errors() {
     let dir = TestDir::new(&[]);
-    let message = dir
-        .run("train none --template ner --model m --quiet")
-        .failure();
+    let message = dir.run("train none --template ner --model m --quiet").failure();
     assert!(message.starts_with("none: "), "{message}");
 }
 
@@ -390,10 +370,7 @@ fn help_and_version_go_to_standard_output() {
         assert_ne!(output.success(), "", "{line}");
     }
     let version = dir.run("--version").success();
-    assert_eq!(
-        version,
-        concat!("dropchain ", env!("CARGO_PKG_VERSION"), "\n")
-    );
+    assert_eq!(version, concat!("dropchain ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
@@ -402,11 +379,7 @@ fn the_demo_tags_standard_input() {
     let output = dir.run_with_stdin("demo", "Ada Lovelace met Charles Babbage in London.\n");
     for row in ["none ", "L2 0.3 ", "dropout 0.3, L2 0.1 "] {
         let table = output.stderr.lines().skip(2);
-        assert!(
-            table.into_iter().any(|l| l.starts_with(row)),
-            "{}",
-            output.stderr
-        );
+        assert!(table.into_iter().any(|l| l.starts_with(row)), "{}", output.stderr);
     }
     let tagged = output.success();
     assert!(tagged.contains("[LOC London]"), "{tagged}");

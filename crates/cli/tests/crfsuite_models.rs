@@ -33,9 +33,7 @@ fn recorded() -> TestDir {
 
 fn parse_lines(file: &Path) -> Vec<Value> {
     let text = fs::read_to_string(file).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn assert_close(found: f64, expected: &Value, what: &str) {
@@ -50,11 +48,7 @@ fn assert_tags_as_crfsuite(model: Model, input: &Path, expected: &Path) {
     let corpus = Corpus::read([input.display().to_string()], &ReadOptions::default()).unwrap();
     let expected = parse_lines(expected);
     assert!(corpus.len() == expected.len() && corpus.len() >= 25);
-    let options = TagOptions {
-        marginals: true,
-        probability: true,
-        ..TagOptions::default()
-    };
+    let options = TagOptions { marginals: true, probability: true, ..TagOptions::default() };
     for (sentence, expected) in corpus.iter().zip(&expected) {
         let place = sentence.place(0);
         let tagging = tagger.tag_with(sentence, options, &mut Workspace::default());
@@ -90,11 +84,7 @@ fn a_model_of_crfsuite_tags_as_recorded() {
     assert_eq!(fs::read(&text).unwrap(), fs::read(&input).unwrap());
     assert_tags_as_crfsuite(dropchain_crfsuite::open(&model).unwrap(), &text, &expected);
     let bytes = fs::read(&model).unwrap();
-    assert_tags_as_crfsuite(
-        dropchain_crfsuite::from_bytes(bytes).unwrap(),
-        &text,
-        &expected,
-    );
+    assert_tags_as_crfsuite(dropchain_crfsuite::from_bytes(bytes).unwrap(), &text, &expected);
 }
 
 #[test]
@@ -102,10 +92,7 @@ fn a_model_of_crfsuite_tags_as_recorded() {
 fn models_of_every_algorithm_of_crfsuite_tag_as_crfsuite_does() {
     let dir = TestDir::new(&[]);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer/models.py");
-    let run = Command::new("python3")
-        .arg(script)
-        .arg(dir.path(""))
-        .output();
+    let run = Command::new("python3").arg(script).arg(dir.path("")).output();
     let Some(run) = run.ok().filter(|run| run.status.code() != Some(3)) else {
         println!("skipped: python-crfsuite not found");
         return;
@@ -134,9 +121,7 @@ fn every_command_reads_a_model_of_crfsuite() {
         assert_close(probability, &expected["probability"], "best labels");
     }
     // Labels in the order of any scheme: nothing is constrained.
-    let labels = tagged
-        .iter()
-        .flat_map(|line| line["labels"].as_array().unwrap());
+    let labels = tagged.iter().flat_map(|line| line["labels"].as_array().unwrap());
     let labels: Vec<&str> = labels.map(|label| label.as_str().unwrap()).collect();
     assert!(labels.windows(2).any(|pair| pair == ["O", "I-PER"]));
 
@@ -158,10 +143,7 @@ fn every_command_reads_a_model_of_crfsuite() {
     assert_eq!(inspected["scheme"], "raw");
     assert_eq!(inspected["labels"].as_object().unwrap().len(), 6);
     let text = dir.run("inspect m").success();
-    assert!(
-        text.contains("\ntrained by CRFsuite, converted by dropchain "),
-        "{text}"
-    );
+    assert!(text.contains("\ntrained by CRFsuite, converted by dropchain "), "{text}");
     assert!(!text.contains("options"), "{text}");
 }
 
@@ -170,8 +152,7 @@ fn training_continues_from_a_model_of_crfsuite() {
     let dir = recorded();
     let train = "train input.crfsuite --dropout 0 --max-iterations 5 --model new --quiet";
     let objective = |options: &str| {
-        dir.run(&format!("{train} --log log.jsonl {options}"))
-            .success();
+        dir.run(&format!("{train} --log log.jsonl {options}")).success();
         let log = dir.json_lines("log.jsonl");
         let first = log.iter().find(|line| line["event"] == "iteration");
         first.unwrap()["objective"].as_f64().unwrap()
@@ -182,11 +163,7 @@ fn training_continues_from_a_model_of_crfsuite() {
     let inspected = dir.run("inspect new --json").json();
     assert_eq!(inspected["precision"], "f64");
     assert_eq!(inspected["options"]["converted_from"], Value::Null);
-    assert!(
-        dir.run("inspect new")
-            .success()
-            .contains("trained by dropchain")
-    );
+    assert!(dir.run("inspect new").success().contains("trained by dropchain"));
 }
 
 #[cfg(target_os = "linux")]
@@ -201,9 +178,7 @@ fn a_model_of_crfsuite_that_does_not_fit_in_memory_is_an_error() {
     let file = fs::OpenOptions::new().write(true).open(dir.path("large"));
     file.unwrap().set_len(length.into()).unwrap();
     dir.run("inspect large").success();
-    let limited = dir
-        .shell("ulimit -v 300000 && exec \"$D\" inspect large")
-        .failure();
+    let limited = dir.shell("ulimit -v 300000 && exec \"$D\" inspect large").failure();
     let expected = "large: converting the CRFsuite model: about 361 MB of memory needed; ";
     assert!(limited.starts_with(expected), "{limited}");
 }
@@ -223,11 +198,7 @@ fn a_converted_model_tags_as_crfsuite_does_and_stays_what_it_is() {
     assert_eq!(output.exits(0), notice);
     assert!(dir.bytes("new").starts_with(b"DROPCRF\n"));
     assert_eq!(dir.bytes("m"), fixture_bytes("crfsuite.model"));
-    assert_tags_as_crfsuite(
-        model,
-        &dir.path("input.crfsuite"),
-        &fixture("crfsuite.expected"),
-    );
+    assert_tags_as_crfsuite(model, &dir.path("input.crfsuite"), &fixture("crfsuite.expected"));
     for command in ["inspect", "inspect --json"] {
         let [old, new] = ["m", "new"].map(|model| dir.run(&format!("{command} {model}")).success());
         assert_eq!(old, new);
@@ -245,13 +216,9 @@ fn a_converted_model_tags_as_crfsuite_does_and_stays_what_it_is() {
 #[test]
 fn single_precision_halves_the_weights_and_keeps_the_labels() {
     let dir = recorded();
-    dir.run("convert m --model single --precision f32")
-        .success();
-    dir.run("convert m --model double --precision f64")
-        .success();
-    let weights = Model::open(dir.path("double"))
-        .unwrap()
-        .weights(AttributeKind::Node);
+    dir.run("convert m --model single --precision f32").success();
+    dir.run("convert m --model double --precision f64").success();
+    let weights = Model::open(dir.path("double")).unwrap().weights(AttributeKind::Node);
     let [single, double] = ["single", "double"].map(|model| dir.bytes(model).len());
     assert_eq!(single + 4 * weights, double);
     let tagged = ["single", "double"].map(|model| {
@@ -267,12 +234,10 @@ fn single_precision_halves_the_weights_and_keeps_the_labels() {
     }
     assert!(differ);
     // Widening changes nothing but the size.
-    dir.run("convert single --model wide --precision f64")
-        .success();
+    dir.run("convert single --model wide --precision f64").success();
     let line = "tag wide input.crfsuite --output jsonl --marginals";
     assert_eq!(dir.run(line).json_lines(), tagged[0]);
-    dir.run("convert wide --model narrow --precision f32")
-        .success();
+    dir.run("convert wide --model narrow --precision f32").success();
     assert!(dir.bytes("narrow") == dir.bytes("single"));
 }
 
@@ -281,8 +246,7 @@ fn single_precision_halves_the_weights_and_keeps_the_labels() {
 fn a_model_of_crfsuite_can_be_read_from_a_pipe() {
     let dir = recorded();
     let bytes = dir.bytes("m");
-    dir.run_with_stdin("convert /dev/stdin --model piped", &bytes)
-        .success();
+    dir.run_with_stdin("convert /dev/stdin --model piped", &bytes).success();
     dir.run("convert m --model new").success();
     assert!(dir.bytes("piped") == dir.bytes("new"));
     let (length, short) = (bytes.len(), bytes.len() - 1);
@@ -295,11 +259,7 @@ fn a_model_of_crfsuite_can_be_read_from_a_pipe() {
         )
     );
     let longer = dir.run_with_stdin("inspect /dev/stdin", [&bytes[..], b"x"].concat());
-    assert!(
-        longer
-            .failure()
-            .contains(&format!("it has {} bytes; according", length + 1))
-    );
+    assert!(longer.failure().contains(&format!("it has {} bytes; according", length + 1)));
 }
 
 #[test]
@@ -320,34 +280,17 @@ fn a_model_that_cannot_be_converted_leaves_the_old_file() {
     for (line, expected) in [
         ("none", "none: No such file or directory"),
         ("short", "short: the model is damaged: it has"),
-        (
-            "other",
-            "other: the model is damaged: it ends within its first 48 bytes",
-        ),
-        (
-            "nan",
-            "nan: the model is damaged: feature 0 has the weight NaN",
-        ),
+        ("other", "other: the model is damaged: it ends within its first 48 bytes"),
+        ("nan", "nan: the model is damaged: feature 0 has the weight NaN"),
         ("large --precision f32", "large: attribute"),
-        (
-            "input.crfsuite",
-            "input.crfsuite: this is not a dropchain model",
-        ),
+        ("input.crfsuite", "input.crfsuite: this is not a dropchain model"),
     ] {
         let message = dir.run(&format!("convert {line} --model new")).failure();
         assert!(message.starts_with(expected), "{message}");
         assert!(dir.bytes("new") == before);
     }
     assert!(dir.bytes("m") == bytes);
-    let names = [
-        "input.crfsuite",
-        "large",
-        "m",
-        "nan",
-        "new",
-        "other",
-        "short",
-    ];
+    let names = ["input.crfsuite", "large", "m", "nan", "new", "other", "short"];
     assert_eq!(dir.names(), names);
 }
 
@@ -379,8 +322,5 @@ fn no_byte_makes_a_model_of_crfsuite_crash() {
             assert!(dropchain_crfsuite::from_bytes(bytes[..at].to_vec()).is_err());
         }
     }
-    assert!(
-        errors > 3000 && models > 3000,
-        "{errors} errors, {models} models"
-    );
+    assert!(errors > 3000 && models > 3000, "{errors} errors, {models} models");
 }

@@ -19,10 +19,7 @@ const BLOCK: usize = 16 << 10;
 
 /// Trains a small model with node and edge attributes.
 fn small_model() -> TestDir {
-    let dir = TestDir::new(&[
-        ("train.conll", NER_CORPUS),
-        ("my.tpl", "word\nedge: word\n"),
-    ]);
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("my.tpl", "word\nedge: word\n")]);
     let train = "train train.conll --template my.tpl --model m --quiet";
     dir.run(train).success();
     dir
@@ -63,10 +60,8 @@ fn section(bytes: &[u8], i: usize) -> usize {
 /// Recomputes all checksums, as an attacker would.
 pub fn seal(bytes: &mut [u8]) {
     let [sums, data] = [1, 2].map(|i| section(bytes, i));
-    let blocks: Vec<u8> = bytes[data..]
-        .chunks(BLOCK)
-        .flat_map(|block| xxh3_64(block).to_le_bytes())
-        .collect();
+    let blocks: Vec<u8> =
+        bytes[data..].chunks(BLOCK).flat_map(|block| xxh3_64(block).to_le_bytes()).collect();
     bytes[sums..data].copy_from_slice(&blocks);
     let covered = [&bytes[..SUM_AT], &bytes[HEADER_AT..data]].concat();
     let sum = xxh3_64(&covered).to_le_bytes();
@@ -80,14 +75,8 @@ fn exercise(bytes: Vec<u8>) {
     };
     let labels = model.header().labels.len();
     for kind in [AttributeKind::Node, AttributeKind::Edge] {
-        let mut scores = vec![
-            0.0;
-            if kind == AttributeKind::Node {
-                labels
-            } else {
-                labels * labels
-            }
-        ];
+        let mut scores =
+            vec![0.0; if kind == AttributeKind::Node { labels } else { labels * labels }];
         // A damaged table may claim any number of attributes.
         for i in (0..model.attributes(kind).min(300)).chain([model.attributes(kind)]) {
             if let Ok(name) = model.attribute_name(kind, i) {
@@ -126,10 +115,7 @@ fn truncation_at_any_byte_is_detected() {
     let bytes = small_model().bytes("m");
     for length in 0..bytes.len() {
         let damage = damage(&bytes[..length]);
-        assert!(
-            damage.is_some(),
-            "a truncation to {length} bytes goes unnoticed"
-        );
+        assert!(damage.is_some(), "a truncation to {length} bytes goes unnoticed");
     }
     assert!(damage(&[&bytes[..], b"\0"].concat()).is_some());
 }
@@ -159,18 +145,7 @@ fn the_program_reports_flipped_bytes() {
 fn the_program_reports_truncated_models() {
     let dir = small_model();
     let bytes = dir.bytes("m");
-    for length in [
-        0,
-        1,
-        7,
-        8,
-        20,
-        191,
-        192,
-        300,
-        bytes.len() / 2,
-        bytes.len() - 1,
-    ] {
+    for length in [0, 1, 7, 8, 20, 191, 192, 300, bytes.len() / 2, bytes.len() - 1] {
         dir.write("bad", &bytes[..length]);
         for line in ["inspect bad", "tag bad", "eval bad train.conll"] {
             let message = dir.run(line).failure();
@@ -182,16 +157,9 @@ fn the_program_reports_truncated_models() {
 #[test]
 fn other_files_are_not_models() {
     let dir = small_model();
-    for line in [
-        "inspect train.conll",
-        "tag train.conll",
-        "eval my.tpl train.conll",
-    ] {
+    for line in ["inspect train.conll", "tag train.conll", "eval my.tpl train.conll"] {
         let message = dir.run(line).failure();
-        assert!(
-            message.contains(": this is not a dropchain model"),
-            "{line}: {message}"
-        );
+        assert!(message.contains(": this is not a dropchain model"), "{line}: {message}");
     }
 }
 
@@ -232,8 +200,7 @@ fn no_byte_makes_a_sealed_model_of_few_bits_crash_the_program() {
         // Dense tables, then sparse ones.
         for l1 in ["0", "0.1"] {
             let train = "train train.conll --template my.tpl --force --quiet --model few";
-            dir.run(&format!("{train} --precision {precision} --l1 {l1}"))
-                .success();
+            dir.run(&format!("{train} --precision {precision} --l1 {l1}")).success();
             assert_survives_flips(&dir.bytes("few"), 3);
         }
     }
@@ -269,9 +236,7 @@ fn tables_without_an_empty_slot_are_reported() {
     }
     seal(&mut bytes);
     dir.write("bad", bytes);
-    let message = dir
-        .run_with_stdin("tag bad", "Ann Lee left Rome.\n")
-        .failure();
+    let message = dir.run_with_stdin("tag bad", "Ann Lee left Rome.\n").failure();
     assert!(
         message.starts_with("bad: the model is damaged: a hash table has too few empty slots"),
         "{message}"

@@ -19,9 +19,7 @@ fn scores(dir: &TestDir, options: &str) -> Vec<(f64, f64)> {
     let reports: Value = serde_json::from_str(&dir.run(&line).success()).unwrap();
     let number = |report: &Value, name: &str| report[name].as_f64().unwrap();
     let reports = reports.as_array().unwrap().iter();
-    reports
-        .map(|report| (number(report, "rate"), number(report, "f1")))
-        .collect()
+    reports.map(|report| (number(report, "rate"), number(report, "f1"))).collect()
 }
 
 #[test]
@@ -35,10 +33,7 @@ fn scores_fall_with_the_rate_of_damage() {
         let rates: Vec<f64> = found.iter().map(|(rate, _)| *rate).collect();
         assert_eq!(rates, [0.0, 0.5, 1.0]);
         assert_eq!(found[0].1, whole, "{damage}");
-        assert!(
-            found[1].1 < found[0].1 && found[2].1 < found[1].1,
-            "{damage} {found:?}"
-        );
+        assert!(found[1].1 < found[0].1 && found[2].1 < found[1].1, "{damage} {found:?}");
         let again = scores(&dir, &format!("{damage}0.5 --threads 1"));
         assert_eq!(again, found[1..2], "{damage}");
         let other = scores(&dir, &format!("{damage}0.5 --seed 2"));
@@ -68,16 +63,11 @@ fn a_column_that_the_template_reads_is_missed() {
 #[test]
 fn the_table_has_a_line_and_a_bar_for_each_rate() {
     let dir = dir();
-    let text = dir
-        .run("eval ner.model dev.conll --delete 0..0.2")
-        .success();
+    let text = dir.run("eval ner.model dev.conll --delete 0..0.2").success();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4, "{text}");
     let heading: Vec<&str> = lines[0].split_whitespace().collect();
-    assert_eq!(
-        heading,
-        ["left", "out", "F1", "precision", "recall", "accuracy"]
-    );
+    assert_eq!(heading, ["left", "out", "F1", "precision", "recall", "accuracy"]);
     for (line, rate) in lines[1..].iter().zip(["0.00", "0.10", "0.20"]) {
         assert!(line.starts_with(rate) && line.ends_with('█'), "{line}");
     }
@@ -88,34 +78,21 @@ fn wrong_uses_are_told() {
     let dir = dir();
     for (options, expected) in [
         ("--delete 0..2", "expected 0..0.9, or 0,0.25,0.5"),
-        (
-            "--missing upos",
-            "expected columns and rates, such as pos=0..1",
-        ),
+        ("--missing upos", "expected columns and rates, such as pos=0..1"),
         ("--missing ,upos=0..1", "a column without a name"),
         ("--delete 0.1 --misspell 0.1", "cannot be used with"),
         ("--delete 0.1 --per-label", "cannot be used with"),
         ("--delete 0.1 --errors", "cannot be used with"),
         ("--seed 3", "required arguments were not provided"),
     ] {
-        let message = dir
-            .run(&format!("eval ner.model dev.conll {options}"))
-            .exits(2);
+        let message = dir.run(&format!("eval ner.model dev.conll {options}")).exits(2);
         assert!(message.contains(expected), "{options}\n{message}");
     }
     for (options, expected) in [
-        (
-            "--missing chunk=0.5",
-            "dev.conll:1: there is no column 'chunk'",
-        ),
-        (
-            "--missing ner=0.5",
-            "dev.conll:1: the column 'ner' has the labels",
-        ),
+        ("--missing chunk=0.5", "dev.conll:1: there is no column 'chunk'"),
+        ("--missing ner=0.5", "dev.conll:1: the column 'ner' has the labels"),
     ] {
-        let message = dir
-            .run(&format!("eval ner.model dev.conll {options}"))
-            .failure();
+        let message = dir.run(&format!("eval ner.model dev.conll {options}")).failure();
         assert!(message.contains(expected), "{options}\n{message}");
     }
 }

@@ -24,12 +24,7 @@ fn models_are_the_same_bytes_for_any_number_of_threads() {
 
 #[test]
 fn models_are_the_same_bytes_in_every_run() {
-    for options in [
-        "",
-        "--l1 0.3",
-        "--order 0 --states observed",
-        "--collapse off",
-    ] {
+    for options in ["", "--l1 0.3", "--order 0 --states observed", "--collapse off"] {
         let [once, again] = [(); 2].map(|()| train_sample(options).bytes("m"));
         assert!(once == again, "{options}");
     }
@@ -43,17 +38,12 @@ fn output_is_the_same_for_any_number_of_threads() {
     let one = dir.run(&format!("{tag} 1")).success();
     let four = dir.run(&format!("{tag} 4")).success();
     assert!(one == four);
-    assert_eq!(
-        one.lines().count(),
-        sample_corpus("dev").split("\n\n").count()
-    );
+    assert_eq!(one.lines().count(), sample_corpus("dev").split("\n\n").count());
 }
 
 /// Tags the training data and returns the label and the marginals of every token.
 fn tag_tokens(dir: &TestDir) -> Vec<(Value, Vec<f64>)> {
-    let lines = dir
-        .run("tag m train.conll --output jsonl --marginals")
-        .json_lines();
+    let lines = dir.run("tag m train.conll --output jsonl --marginals").json_lines();
     let token = |labels: &Value, t: usize, row: &Value| {
         // Sorted by label: the order of equally likely labels may differ.
         let mut row: Vec<(String, f64)> = row
@@ -77,14 +67,9 @@ fn tag_tokens(dir: &TestDir) -> Vec<(Value, Vec<f64>)> {
 fn collapsing_changes_neither_labels_nor_marginals() {
     for options in ["", "--l1 0.02", "--states observed"] {
         let options = format!("--template ner-finkel-edges --precision f64 {options}");
-        let on = tag_tokens(&TestDir::with_model(
-            NER_CORPUS,
-            &format!("{options} --collapse on"),
-        ));
-        let off = tag_tokens(&TestDir::with_model(
-            NER_CORPUS,
-            &format!("{options} --collapse off"),
-        ));
+        let on = tag_tokens(&TestDir::with_model(NER_CORPUS, &format!("{options} --collapse on")));
+        let off =
+            tag_tokens(&TestDir::with_model(NER_CORPUS, &format!("{options} --collapse off")));
         assert_eq!(on.len(), 19);
         for ((label, marginals), (other, others)) in on.iter().zip(&off) {
             assert_eq!(label, other, "{options}");
@@ -101,11 +86,7 @@ fn collapsing_trains_fewer_weights() {
         let options = format!("--template ner --log log.jsonl --collapse {switch}");
         let log = TestDir::with_model(NER_CORPUS, &options).json_lines("log.jsonl");
         let number = |key: &str| log[0][key].as_u64().unwrap();
-        (
-            number("attributes"),
-            number("collapsed_attributes"),
-            number("weights"),
-        )
+        (number("attributes"), number("collapsed_attributes"), number("weights"))
     };
     let (on, off) = (weights("on"), weights("off"));
     assert_eq!(on.0, off.0);

@@ -28,11 +28,7 @@ fn steps(page: &str) -> Vec<Step> {
             is_console = line == "```console";
             is_command = false;
         } else if let Some(command) = line.strip_prefix("$ ").filter(|_| is_console) {
-            steps.push(Step {
-                line: i + 1,
-                command: command.to_owned(),
-                shown: Vec::new(),
-            });
+            steps.push(Step { line: i + 1, command: command.to_owned(), shown: Vec::new() });
             is_command = command.ends_with('\\');
         } else if let Some(step) = steps.last_mut().filter(|_| is_console) {
             if is_command {
@@ -92,10 +88,7 @@ impl Checkout {
         let mut count = 0;
         for step in steps(&fs::read_to_string(text).unwrap()) {
             let place = format!("{page}:{}: {}", step.line, step.command);
-            if ["cargo ", "pip ", "python/"]
-                .iter()
-                .any(|builder| step.command.contains(builder))
-            {
+            if ["cargo ", "pip ", "python/"].iter().any(|builder| step.command.contains(builder)) {
                 continue;
             }
             if let Some(name) = step.command.strip_prefix("cd ") {
@@ -113,11 +106,7 @@ impl Checkout {
             let printed = String::from_utf8_lossy(&output.stdout);
             assert!(output.status.success(), "{place}\n{printed}");
             let mut lines = printed.lines();
-            for shown in step
-                .shown
-                .iter()
-                .filter(|line| !["", "…"].contains(&line.as_str()))
-            {
+            for shown in step.shown.iter().filter(|line| !["", "…"].contains(&line.as_str())) {
                 assert!(
                     lines.any(|line| matches(line.trim_end(), shown)),
                     "{place}\nshown, but not printed there: {shown}\n{printed}"

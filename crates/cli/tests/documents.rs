@@ -86,30 +86,13 @@ fn every_format_marks_documents() {
         ("a.jsonl", &jsonl, "", "R R O O"),
         ("b.jsonl", nested, "", "R R O O"),
         ("a.txt", "Ann left\nAnn\n\nleft\n", "", "R R R R"),
-        (
-            "a.txt",
-            "Ann left\nAnn\n\nleft\n",
-            "--document blank-line",
-            "R O R O",
-        ),
-        (
-            "a.txt",
-            "Ann left\nAnn\n\x0cleft\n",
-            "--document form-feed",
-            "R O R O",
-        ),
-        (
-            "a.txt",
-            "Ann Ann\nAnn\nleft\n",
-            "--document line",
-            "R R O O",
-        ),
+        ("a.txt", "Ann left\nAnn\n\nleft\n", "--document blank-line", "R O R O"),
+        ("a.txt", "Ann left\nAnn\n\x0cleft\n", "--document form-feed", "R O R O"),
+        ("a.txt", "Ann Ann\nAnn\nleft\n", "--document line", "R R O O"),
     ] {
         dir.write(name, text);
         let output = "--output conll";
-        let tagged = dir
-            .run(&format!("tag m {name} {output} {options}"))
-            .success();
+        let tagged = dir.run(&format!("tag m {name} {output} {options}")).success();
         assert_eq!(labels(&tagged), expected, "{name} {options}: {tagged}");
     }
 }
@@ -148,15 +131,11 @@ fn the_number_of_threads_changes_nothing() {
     let one = dir.run("tag m a.txt --threads 1").success();
     assert!(one.contains("\tR\n") && one.contains("\tO\n"));
     for threads in [2, 5] {
-        let other = dir
-            .run(&format!("tag m a.txt --threads {threads}"))
-            .success();
+        let other = dir.run(&format!("tag m a.txt --threads {threads}")).success();
         assert!(other == one, "{threads} threads");
     }
     // From a pipe, batches are others.
-    let piped = dir
-        .run_with_stdin("tag m - --threads 2", dir.text("a.txt"))
-        .success();
+    let piped = dir.run_with_stdin("tag m - --threads 2", dir.text("a.txt")).success();
     assert!(piped == one);
 }
 
@@ -165,39 +144,20 @@ fn odd_documents_are_tagged() {
     let dir = model("");
     let columns = "--columns word,label";
     for (name, text, expected) in [
-        (
-            "twice.conll",
-            "-DOCSTART- O\n\n-DOCSTART- O\n\nAnn O\n\nAnn O\n",
-            "O O R R",
-        ),
-        (
-            "end.conll",
-            "Ann O\n\n-DOCSTART- O\n\nAnn O\n\n-DOCSTART- O\n",
-            "O O O O",
-        ),
+        ("twice.conll", "-DOCSTART- O\n\n-DOCSTART- O\n\nAnn O\n\nAnn O\n", "O O R R"),
+        ("end.conll", "Ann O\n\n-DOCSTART- O\n\nAnn O\n\n-DOCSTART- O\n", "O O O O"),
         ("none.conll", "Ann O\n\nAnn O\n", "R R"),
         ("empty.txt", "", ""),
         ("feeds.txt", "\x0c\n\x0c\n", ""),
         ("empty.jsonl", "{\"doc\":[]}\n{\"doc\":[]}\n", ""),
     ] {
         dir.write(name, text);
-        let options = if name.ends_with(".conll") {
-            columns
-        } else {
-            ""
-        };
-        let tagged = dir
-            .run(&format!("tag m {name} --output conll {options}"))
-            .success();
+        let options = if name.ends_with(".conll") { columns } else { "" };
+        let tagged = dir.run(&format!("tag m {name} --output conll {options}")).success();
         assert_eq!(labels(&tagged), expected, "{name}: {tagged}");
     }
-    dir.write(
-        "a.conll.gz",
-        gzip("Ann O\n\n-DOCSTART- O\n\nAnn O\n\nAnn O\n"),
-    );
-    let tagged = dir
-        .run(&format!("tag m a.conll.gz end.conll {columns}"))
-        .success();
+    dir.write("a.conll.gz", gzip("Ann O\n\n-DOCSTART- O\n\nAnn O\n\nAnn O\n"));
+    let tagged = dir.run(&format!("tag m a.conll.gz end.conll {columns}")).success();
     assert_eq!(labels(&tagged), "O O R R O O O O");
     dir.write("bad.jsonl", "{\"doc\":[3]}\n");
     assert_eq!(
@@ -218,10 +178,7 @@ fn documents_survive_tagging_in_every_format() {
     dir.write("b.jsonl", &tagged);
     let again = dir.run("tag m b.jsonl").success();
     assert_eq!(again, tagged);
-    assert_eq!(
-        labels(&dir.run("tag m b.jsonl --output conll").success()),
-        "R R O"
-    );
+    assert_eq!(labels(&dir.run("tag m b.jsonl --output conll").success()), "R R O");
 }
 
 #[test]
@@ -236,19 +193,9 @@ fn ner_looks_at_documents_where_they_are_marked() {
         ("marked", "minimal", "", "minimal"),
     ] {
         let train = "train --max-iterations 5 --quiet --force --model";
-        dir.run(&format!(
-            "{train} m {file}.conll --template {template} {options}"
-        ))
-        .success();
-        let keep = if expected == "ner" {
-            "--document sentence"
-        } else {
-            ""
-        };
-        dir.run(&format!(
-            "{train} n {file}.conll --template {expected} {keep}"
-        ))
-        .success();
+        dir.run(&format!("{train} m {file}.conll --template {template} {options}")).success();
+        let keep = if expected == "ner" { "--document sentence" } else { "" };
+        dir.run(&format!("{train} n {file}.conll --template {expected} {keep}")).success();
         // The files differ in the name of the template that was given.
         let [m, n] = ["m", "n"].map(|model| dir.run(&format!("inspect {model} --json")).json());
         for key in ["fingerprint", "options", "training"] {
@@ -256,21 +203,12 @@ fn ner_looks_at_documents_where_they_are_marked() {
         }
     }
     let trained = dir.run("train marked.conll --template ner --max-iterations 5 --model new");
-    assert!(
-        trained.stderr.contains("the template ner is ner-document"),
-        "{}",
-        trained.stderr
-    );
+    assert!(trained.stderr.contains("the template ner is ner-document"), "{}", trained.stderr);
 }
 
 #[test]
 fn a_rule_without_a_template_that_looks_at_documents_is_an_error() {
     let dir = TestDir::new(&[("train.conll", CORPUS)]);
-    let error = dir
-        .run("train train.conll --template minimal --model m --document file")
-        .failure();
-    assert!(
-        error.contains("no line of the template looks at the document"),
-        "{error}"
-    );
+    let error = dir.run("train train.conll --template minimal --model m --document file").failure();
+    assert!(error.contains("no line of the template looks at the document"), "{error}");
 }

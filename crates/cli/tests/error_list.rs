@@ -16,15 +16,9 @@ fn dir() -> TestDir {
 #[test]
 fn errors_are_listed_by_kind_with_their_places_and_sentences() {
     let dir = dir();
-    let text = dir
-        .run("eval --predictions pred.conll gold.conll --errors")
-        .success();
+    let text = dir.run("eval --predictions pred.conll gold.conll --errors").success();
     let (report, errors) = text.split_once("\nerrors: ").unwrap();
-    assert_eq!(
-        report,
-        dir.run("eval --predictions pred.conll gold.conll")
-            .success()
-    );
+    assert_eq!(report, dir.run("eval --predictions pred.conll gold.conll").success());
     assert_eq!(
         errors,
         "4\n\n\
@@ -51,18 +45,12 @@ fn errors_are_chosen_by_kind_and_type_and_limited() {
         serde_json::from_str(&dir.run(&line).success()).unwrap()
     };
     let counts = |options: &str| json(options)["errors"]["counts"].clone();
-    assert_eq!(
-        counts("--error-kind missed,wrong-type"),
-        json!({"missed": 1, "wrong_type": 1})
-    );
+    assert_eq!(counts("--error-kind missed,wrong-type"), json!({"missed": 1, "wrong_type": 1}));
     assert_eq!(counts("--error-type ORG"), json!({"wrong_type": 1}));
     let all = json("");
     let first = &all["errors"]["listed"][0];
     assert_eq!(first["kind"], "wrong_boundary");
-    assert_eq!(
-        (&first["file"], &first["line"]),
-        (&json!("gold.conll"), &json!(1))
-    );
+    assert_eq!((&first["file"], &first["line"]), (&json!("gold.conll"), &json!(1)));
     assert_eq!(
         first["gold"],
         json!({"token_start": 0, "token_end": 2, "type": "PER", "text": "Ann Lee"})
@@ -72,8 +60,7 @@ fn errors_are_chosen_by_kind_and_type_and_limited() {
     let none = json("--max-errors 0");
     assert_eq!(none["errors"]["listed"], json!([]));
     assert_eq!(none["errors"]["counts"]["missed"], 1);
-    dir.run("eval --predictions pred.conll gold.conll --max-errors 3")
-        .exits(2);
+    dir.run("eval --predictions pred.conll gold.conll --max-errors 3").exits(2);
 }
 
 #[test]
@@ -82,10 +69,7 @@ fn errors_of_a_model_and_of_parts_of_speech_are_listed() {
     dir.write("gold.conll", "Ann NNP\nLee NNP\nleft VBZ\nRome NNP\n. .\n");
     let text = dir.run("eval m gold.conll --errors").success();
     assert!(text.contains("\nwrong label: 1\n"), "{text}");
-    assert!(
-        text.contains("  gold.conll:3: gold VBZ, predicted VBD\n"),
-        "{text}"
-    );
+    assert!(text.contains("  gold.conll:3: gold VBZ, predicted VBD\n"), "{text}");
     assert!(text.contains("      Ann Lee [left] Rome .\n"), "{text}");
 }
 
@@ -93,15 +77,7 @@ fn errors_of_a_model_and_of_parts_of_speech_are_listed() {
 fn a_list_of_errors_fits_a_terminal() {
     let word = "Donaudampfschifffahrtsgesellschaft";
     let gold = format!("{word} B-ORG\n{word} I-ORG\n{word} I-ORG\n{word} O\n").repeat(3);
-    let dir = TestDir::new(&[
-        ("gold.conll", &gold),
-        ("pred.conll", &gold.replace("ORG", "PER")),
-    ]);
-    let text = dir
-        .run("eval --predictions pred.conll gold.conll --errors")
-        .success();
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
+    let dir = TestDir::new(&[("gold.conll", &gold), ("pred.conll", &gold.replace("ORG", "PER"))]);
+    let text = dir.run("eval --predictions pred.conll gold.conll --errors").success();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }

@@ -10,9 +10,7 @@ const TEXT: &str = "Ann Lee met Bob in New York .\n\nRome closed .\n";
 fn explain(dir: &TestDir, line: &str, stdin: &str) -> Vec<Value> {
     let output = dir.run_with_stdin(&format!("explain {line} --output json"), stdin);
     let lines = output.success();
-    let lines = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap());
+    let lines = lines.lines().map(|line| serde_json::from_str(line).unwrap());
     lines.collect()
 }
 
@@ -23,9 +21,7 @@ fn number(value: &Value) -> f64 {
 /// Asserts that the parts of every token sum to its margin. Returns the kinds of parts.
 fn assert_sums(sentences: &[Value]) -> Vec<String> {
     let mut kinds: Vec<String> = Vec::new();
-    let tokens = sentences
-        .iter()
-        .flat_map(|s| s["explanations"].as_array().unwrap());
+    let tokens = sentences.iter().flat_map(|s| s["explanations"].as_array().unwrap());
     for token in tokens {
         let parts = token["parts"].as_array().unwrap();
         let sum: f64 = parts.iter().map(|part| number(&part["contribution"])).sum();
@@ -35,11 +31,7 @@ fn assert_sums(sentences: &[Value]) -> Vec<String> {
         let margin = number(&token["margin"]);
         let sizes = parts.iter().map(|part| number(&part["contribution"]).abs());
         assert!(sizes.is_sorted_by(|x, y| x >= y), "{margin}");
-        kinds.extend(
-            parts
-                .iter()
-                .map(|part| part["kind"].as_str().unwrap().to_owned()),
-        );
+        kinds.extend(parts.iter().map(|part| part["kind"].as_str().unwrap().to_owned()));
     }
     kinds.sort();
     kinds.dedup();
@@ -51,9 +43,8 @@ fn assert_explains(dir: &TestDir, input: &str, stdin: &str) -> Vec<String> {
     let explained = explain(dir, &format!("{input} --top 1000"), stdin);
     let tagged = dir.run_with_stdin(&format!("tag {input} --output jsonl --scheme raw"), stdin);
     let tagged = tagged.success();
-    let tagged: Vec<Value> = (tagged.lines())
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let tagged: Vec<Value> =
+        (tagged.lines()).map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(!tagged.is_empty());
     assert_eq!(explained.len(), tagged.len());
     for (explained, tagged) in explained.iter().zip(&tagged) {
@@ -72,10 +63,7 @@ fn parts_sum_to_the_margins_of_models_of_all_kinds() {
     for (options, kinds) in [
         ("", &["attribute", "edge_attribute", "transition"][..]),
         ("--order 0", &["attribute"]),
-        (
-            "--scheme bioes --recall-bias 0.5",
-            &["recall_bias", "transition"],
-        ),
+        ("--scheme bioes --recall-bias 0.5", &["recall_bias", "transition"]),
         ("--boundary on", &["end", "start"]),
     ] {
         let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("t.tpl", template)]);
@@ -83,10 +71,7 @@ fn parts_sum_to_the_margins_of_models_of_all_kinds() {
         dir.run(&format!("{line} {options}")).success();
         let found = assert_explains(&dir, "m", TEXT);
         for kind in kinds {
-            assert!(
-                found.iter().any(|found| found == kind),
-                "{options}: {kind} in {found:?}"
-            );
+            assert!(found.iter().any(|found| found == kind), "{options}: {kind} in {found:?}");
         }
         assert_explains(&dir, "m train.conll", "");
     }
@@ -95,17 +80,12 @@ fn parts_sum_to_the_margins_of_models_of_all_kinds() {
 #[test]
 fn both_passes_and_documents_are_explained() {
     let dir = TestDir::with_sample_corpus();
-    dir.write(
-        "two.tpl",
-        "word\nshape(dan2)\npredicted\nothers(word[-1])\n",
-    );
+    dir.write("two.tpl", "word\nshape(dan2)\npredicted\nothers(word[-1])\n");
     let line = "train train.conll --template two.tpl --model m --quiet --max-iterations 8";
     dir.run(line).success();
     assert!(dir.inspect("")["first_pass"].is_object());
     let explained = explain(&dir, "m dev.conll --top 1000", "");
-    let names = explained
-        .iter()
-        .flat_map(|s| s["explanations"].as_array().unwrap());
+    let names = explained.iter().flat_map(|s| s["explanations"].as_array().unwrap());
     let names = names.flat_map(|token| token["parts"].as_array().unwrap());
     let mut names = names.filter_map(|part| part["attribute"].as_str());
     assert!(names.any(|name| name.starts_with("predicted")));
@@ -120,26 +100,11 @@ fn the_terminal_shows_spans_and_unclear_tokens_first() {
     assert!(text.contains("\n1 Ann: B-PER (p "), "{text}");
     assert!(!text.contains("\n3 met: "), "{text}");
     assert!(text.contains("other tokens, with margins of "), "{text}");
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
-    let all = dir
-        .run_with_stdin("explain m --all --top 0", TEXT)
-        .success();
-    assert!(
-        all.contains("\n3 met: O (p ") && !all.contains("other tokens"),
-        "{all}"
-    );
-    let some = dir
-        .run_with_stdin("explain m --token met --token 1 --top 3", TEXT)
-        .success();
-    for (line, count) in [
-        ("\n3 met: O", 1),
-        ("\n1 Ann: ", 1),
-        ("\n1 Rome: ", 1),
-        ("\n4 Bob", 0),
-    ] {
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let all = dir.run_with_stdin("explain m --all --top 0", TEXT).success();
+    assert!(all.contains("\n3 met: O (p ") && !all.contains("other tokens"), "{all}");
+    let some = dir.run_with_stdin("explain m --token met --token 1 --top 3", TEXT).success();
+    for (line, count) in [("\n3 met: O", 1), ("\n1 Ann: ", 1), ("\n1 Rome: ", 1), ("\n4 Bob", 0)] {
         assert_eq!(some.matches(line).count(), count, "{line} in {some}");
     }
     let against = "explain m --token Ann --against LOC --output json";
@@ -163,39 +128,23 @@ fn known_labels_are_kept_by_what_is_compared() {
     assert_eq!(tokens[0]["runner_up"], Value::Null);
     assert_eq!(tokens[1]["runner_up"]["start"], 1);
     let text = dir.run("explain m partly.conll --forced label --columns word,pos,label --all");
-    assert!(
-        text.success()
-            .contains("1 Ann: B-PER (p 1.000), no other such label is possible")
-    );
+    assert!(text.success().contains("1 Ann: B-PER (p 1.000), no other such label is possible"));
 }
 
 #[test]
 fn hostile_text_stays_text() {
     let dir = TestDir::with_model(NER_CORPUS, "--template ner");
     let sentence = "{\"tokens\": [\"<script>alert(1)</script>\", \"\\u001b[31m\", \"Ann\"]}\n";
-    let html = dir
-        .run_with_stdin("explain m --format jsonl --output html", sentence)
-        .success();
+    let html = dir.run_with_stdin("explain m --format jsonl --output html", sentence).success();
     assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>\n"));
-    assert!(
-        html.contains("&lt;script&gt;alert(1)") && !html.contains("<script"),
-        "{html}"
-    );
+    assert!(html.contains("&lt;script&gt;alert(1)") && !html.contains("<script"), "{html}");
     for reference in ["http", "src=", "url(", "@import", "\u{1b}"] {
         assert!(!html.contains(reference), "{reference} in {html}");
     }
     assert_eq!(html.matches("<details").count(), 3);
-    assert_eq!(
-        html.matches("<details").count(),
-        html.matches("</details>").count()
-    );
-    let text = dir
-        .run_with_stdin("explain m --format jsonl --all", sentence)
-        .success();
-    assert!(
-        text.contains("\\u{1b}[31m") && !text.contains('\u{1b}'),
-        "{text}"
-    );
+    assert_eq!(html.matches("<details").count(), html.matches("</details>").count());
+    let text = dir.run_with_stdin("explain m --format jsonl --all", sentence).success();
+    assert!(text.contains("\\u{1b}[31m") && !text.contains('\u{1b}'), "{text}");
 }
 
 #[test]

@@ -4,15 +4,11 @@ use crate::support::{NER_CORPUS, TestDir, gzip};
 
 /// Trains with some options and returns the fingerprint that `inspect --json` prints.
 fn fingerprint(dir: &TestDir, options: &str, stdin: &str) -> String {
-    dir.run_with_stdin(&format!("train {options} --model m --quiet --force"), stdin)
-        .success();
+    dir.run_with_stdin(&format!("train {options} --model m --quiet --force"), stdin).success();
     let fingerprint = dir.inspect("")["fingerprint"].as_str().unwrap().to_owned();
     assert_eq!(fingerprint.len(), 32);
     let text = dir.run("inspect m").success();
-    assert!(
-        text.contains(&format!("\nfingerprint {fingerprint}\n")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("\nfingerprint {fingerprint}\n")), "{text}");
     fingerprint
 }
 
@@ -37,10 +33,7 @@ fn a_file_and_the_same_data_compressed_or_piped_yield_one_fingerprint() {
         ("- --template my.tpl", NER_CORPUS),
     ] {
         assert_eq!(fingerprint(&dir, options, stdin), expected, "{options}");
-        assert!(
-            dir.bytes("m") != bytes,
-            "{options}: the names are in the file"
-        );
+        assert!(dir.bytes("m") != bytes, "{options}: the names are in the file");
     }
 }
 

@@ -49,12 +49,10 @@ fn the_model_has_the_name_of_the_first_training_file_in_this_folder() {
         ("plain", "plain.model"),
     ] {
         dir.write(file, NER_CORPUS);
-        dir.run(&format!("train {file} -q --max-iterations 2"))
-            .success();
+        dir.run(&format!("train {file} -q --max-iterations 2")).success();
         assert!(dir.path(model).is_file(), "{model}");
     }
-    dir.run_with_stdin("train - -q --max-iterations 2", NER_CORPUS)
-        .success();
+    dir.run_with_stdin("train - -q --max-iterations 2", NER_CORPUS).success();
     assert!(dir.path("dropchain.model").is_file());
 }
 
@@ -67,8 +65,7 @@ fn a_model_that_exists_is_replaced_only_if_it_is_named() {
         assert!(message.starts_with(expected), "{message}");
         assert_eq!(dir.text("train.model"), "mine");
     }
-    dir.run("train train.conll -m train.model -q --max-iterations 2")
-        .success();
+    dir.run("train train.conll -m train.model -q --max-iterations 2").success();
     assert_ne!(dir.bytes("train.model"), b"mine");
 }
 
@@ -77,11 +74,7 @@ fn a_search_chooses_the_template_of_training() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let tune = "tune train.conll --folds 2 --dropout 0 --l2 0.1 --max-iterations 3";
     let run = dir.run(&format!("{tune} -m a"));
-    assert!(
-        run.stderr.contains("the labels are spans: template ner\n"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("the labels are spans: template ner\n"), "{}", run.stderr);
     run.success();
     dir.run(&format!("{tune} -t ner -m b -q")).success();
     let [a, b] = ["a", "b"].map(|model| template(&dir, model));
@@ -96,12 +89,7 @@ fn a_seed_that_nothing_uses_is_noted() {
     let run = dir.run(train);
     assert!(run.stderr.contains(note), "{}", run.stderr);
     run.success();
-    for option in [
-        "--algorithm ap",
-        "--noise monte-carlo",
-        "--warm-start online",
-        "-q",
-    ] {
+    for option in ["--algorithm ap", "--noise monte-carlo", "--warm-start online", "-q"] {
         let run = dir.run(&format!("{train} {option}"));
         assert!(!run.stderr.contains(note), "{option}: {}", run.stderr);
         run.success();
@@ -156,10 +144,7 @@ fn eval_and_compare_take_files_in_any_order() {
     let notice = "other: scored as predictions for train.conll\n";
     assert!(swapped.stderr.starts_with(notice), "{}", swapped.stderr);
     let expected = scores("compare train.conll tagged other");
-    for line in [
-        "compare tagged train.conll other",
-        "compare tagged other train.conll",
-    ] {
+    for line in ["compare tagged train.conll other", "compare tagged other train.conll"] {
         assert_eq!(scores(line), expected, "{line}");
     }
 }

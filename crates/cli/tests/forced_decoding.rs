@@ -19,8 +19,7 @@ fn labels(dir: &TestDir, text: &str, options: &str) -> String {
 }
 
 fn failure(dir: &TestDir, options: &str, text: &str) -> String {
-    dir.run_with_stdin(&format!("tag m {options}"), text)
-        .failure()
+    dir.run_with_stdin(&format!("tag m {options}"), text).failure()
 }
 
 #[test]
@@ -54,18 +53,10 @@ fn probabilities_and_candidates_are_those_given_what_is_known() {
     let marginals = &tagged[0]["marginals"];
     assert!((marginals[0]["O"].as_f64().unwrap() - 1.0).abs() < 1e-12);
     assert_eq!(marginals[0]["B-PER"], 0.0);
-    let sum: f64 = marginals[1]
-        .as_object()
-        .unwrap()
-        .values()
-        .map(|p| p.as_f64().unwrap())
-        .sum();
+    let sum: f64 = marginals[1].as_object().unwrap().values().map(|p| p.as_f64().unwrap()).sum();
     assert!((sum - 1.0).abs() < 1e-9, "{sum}");
     let nbest = tagged[0]["nbest"].as_array().unwrap();
-    assert!(
-        nbest.len() > 1 && nbest.iter().all(|path| path["labels"][0] == "O"),
-        "{nbest:?}"
-    );
+    assert!(nbest.len() > 1 && nbest.iter().all(|path| path["labels"][0] == "O"), "{nbest:?}");
     assert_eq!(nbest[0]["probability"], tagged[0]["probability"]);
 }
 
@@ -82,20 +73,14 @@ fn json_lines_have_known_labels_and_spans() {
     };
     let free = tag("labels", "");
     assert_eq!(free, tag("labels,spans", ",\"labels\":null,\"spans\":[]"));
-    let found = tag(
-        "labels",
-        ",\"labels\":[null,\"_\",[\"B-LOC\",\"B-PER\"],\"O\"]",
-    );
+    let found = tag("labels", ",\"labels\":[null,\"_\",[\"B-LOC\",\"B-PER\"],\"O\"]");
     assert!(["B-LOC", "B-PER"].contains(&found["labels"][2].as_str().unwrap()));
     assert_eq!(found["labels"][3], "O");
     let known =
         ",\"spans\":[{\"token_start\":1,\"token_end\":3,\"type\":\"LOC\",\"text\":\"Lee\"}]";
     let found = tag("spans", known);
     let span = serde_json::json!({"token_start": 1, "token_end": 3, "type": "LOC"});
-    assert!(
-        found["spans"].as_array().unwrap().contains(&span),
-        "{found}"
-    );
+    assert!(found["spans"].as_array().unwrap().contains(&span), "{found}");
     // A span of one token ends there, although the next could continue it.
     let known = ",\"known\":[{\"token_start\":0,\"token_end\":1,\"type\":\"PER\"}]";
     let found = tag("known", known);
@@ -108,24 +93,15 @@ fn every_format_with_columns_has_known_labels() {
     let dir = TestDir::with_model(POS_CORPUS, "--template minimal");
     let row =
         |i: usize, word: &str, tag: &str| format!("{i}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n");
-    let text = format!(
-        "# weight = x\n{}{}\n",
-        row(1, "Ann", "VBD"),
-        row(2, "left", "_")
-    );
-    let tagged = dir
-        .run_with_stdin("tag m --format conllu --forced upos --output conll", text)
-        .success();
-    let found: Vec<&str> = tagged
-        .lines()
-        .map(|l| l.rsplit('\t').next().unwrap())
-        .collect();
+    let text = format!("# weight = x\n{}{}\n", row(1, "Ann", "VBD"), row(2, "left", "_"));
+    let tagged =
+        dir.run_with_stdin("tag m --format conllu --forced upos --output conll", text).success();
+    let found: Vec<&str> = tagged.lines().map(|l| l.rsplit('\t').next().unwrap()).collect();
     assert_eq!(found[1], "VBD");
     assert_ne!(found[2], "_");
 
     dir.write("train.crfsuite", "A\tw=a\nB\tw=b\n\nB\tw=b\nA\tw=a\n\n");
-    dir.run("train train.crfsuite --model m --force --quiet")
-        .success();
+    dir.run("train train.crfsuite --model m --force --quiet").success();
     let tagged = dir.run_with_stdin(
         "tag m --format crfsuite --forced label",
         "@weight:2\n_\tw=a\nA\tw=b\nA|B\tw=b\n\n",
@@ -215,29 +191,19 @@ fn known_labels_that_cannot_be_are_errors_with_their_line() {
              \"type\": \"PER\"}"
                 .to_owned(),
         ),
-        (
-            r#"["O"]"#,
-            "key \"k\": expected as many labels as tokens (2), found 1".to_owned(),
-        ),
+        (r#"["O"]"#, "key \"k\": expected as many labels as tokens (2), found 1".to_owned()),
         (
             r#"["O", 3]"#,
             "key \"k\", item 2: expected a label, an array of labels or null, found a number"
                 .to_owned(),
         ),
-        (
-            r#""O""#,
-            "key \"k\": expected an array of labels or spans".to_owned(),
-        ),
+        (r#""O""#, "key \"k\": expected an array of labels or spans".to_owned()),
     ] {
         assert_eq!(json(known), format!("-:1: {fault}"));
     }
     assert!(
-        failure(
-            &dir,
-            "--format jsonl --forced k",
-            "{\"text\":\"Ann\",\"k\":[\"O\"]}\n"
-        )
-        .contains(":1: key \"k\": the object has text")
+        failure(&dir, "--format jsonl --forced k", "{\"text\":\"Ann\",\"k\":[\"O\"]}\n")
+            .contains(":1: key \"k\": the object has text")
     );
 }
 

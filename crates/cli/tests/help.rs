@@ -23,32 +23,13 @@ const COMMANDS: [&str; 16] = [
     "man",
 ];
 
-const INPUT: &[&str] = &[
-    "--format",
-    "--columns",
-    "--label",
-    "--comments",
-    "--header",
-    "--max-sentence",
-    "--memory",
-];
+const INPUT: &[&str] =
+    &["--format", "--columns", "--label", "--comments", "--header", "--max-sentence", "--memory"];
 
-const MODEL: &[&str] = &[
-    "--scheme",
-    "--order",
-    "--boundary",
-    "--states",
-    "--min-count",
-];
+const MODEL: &[&str] = &["--scheme", "--order", "--boundary", "--states", "--min-count"];
 
-const STRENGTHS: &[&str] = &[
-    "--l2",
-    "--l1",
-    "--dropout",
-    "--edge-dropout",
-    "--unlabeled-weight",
-    "--seed",
-];
+const STRENGTHS: &[&str] =
+    &["--l2", "--l1", "--dropout", "--edge-dropout", "--unlabeled-weight", "--seed"];
 
 const STOPPING: &[&str] = &["--max-iterations", "--patience"];
 
@@ -82,14 +63,8 @@ const TRAINING: &[&str] = &[
     "--config",
 ];
 
-const SEARCH: &[&str] = &[
-    "--folds",
-    "--random",
-    "--halving",
-    "--first-rung",
-    "--warm-start",
-    "--json",
-];
+const SEARCH: &[&str] =
+    &["--folds", "--random", "--halving", "--first-rung", "--warm-start", "--json"];
 
 const TAG: &[&str] = &[
     "--format",
@@ -232,24 +207,15 @@ type FlagGroups = &'static [&'static [&'static str]];
 /// The flags of each command. Scripts rely on them: none may disappear.
 const FLAGS: [(&str, FlagGroups); 16] = [
     ("train", &[INPUT, MODEL, STRENGTHS, STOPPING, TRAINING]),
-    (
-        "tune",
-        &[INPUT, MODEL, STRENGTHS, STOPPING, TRAINING, SEARCH],
-    ),
+    ("tune", &[INPUT, MODEL, STRENGTHS, STOPPING, TRAINING, SEARCH]),
     ("tag", &[TAG]),
     ("eval", &[INPUT, EVAL]),
     ("check", &[INPUT, CHECK]),
     ("compare", &[INPUT, COMPARE]),
     ("report", &[INPUT, REPORT]),
     ("explain", &[EXPLAIN]),
-    (
-        "inspect",
-        &[&["--top", "--attribute", "--template", "--json", "--config"]],
-    ),
-    (
-        "convert",
-        &[&["--model", "--precision", "--prune", "--quiet"]],
-    ),
+    ("inspect", &[&["--top", "--attribute", "--template", "--json", "--config"]]),
+    ("convert", &[&["--model", "--precision", "--prune", "--quiet"]]),
     ("cluster", &[CLUSTER]),
     ("demo", &[&["--label"]]),
     ("serve", &[SERVE]),
@@ -271,15 +237,12 @@ fn help(command: &str) -> String {
 /// Returns the flags that occur in a text.
 fn flags(text: &str) -> BTreeSet<&str> {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    text.split(|c| !word(c))
-        .filter(|word| word.len() > 2 && word.starts_with("--"))
-        .collect()
+    text.split(|c| !word(c)).filter(|word| word.len() > 2 && word.starts_with("--")).collect()
 }
 
 /// Splits a help text at the heading of the examples.
 fn split_examples(help: &str) -> (&str, &str) {
-    help.split_once("\nExamples:\n")
-        .unwrap_or_else(|| panic!("no examples in {help}"))
+    help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("no examples in {help}"))
 }
 
 #[test]
@@ -298,22 +261,14 @@ fn every_command_shows_examples_with_flags_that_exist() {
     for (command, _) in FLAGS {
         let help = help(command);
         let (before, examples) = split_examples(&help);
-        assert!(
-            examples.contains(&format!("dropchain {command}")),
-            "{command}"
-        );
-        let own = examples
-            .lines()
-            .filter(|line| line.contains(&format!("dropchain {command}")));
+        assert!(examples.contains(&format!("dropchain {command}")), "{command}");
+        let own = examples.lines().filter(|line| line.contains(&format!("dropchain {command}")));
         for line in own {
             // Flags after a pipe belong to other programs.
             let (_, line) = line.split_once(&format!("dropchain {command}")).unwrap();
             let line = line.split(['|', '>', '#']).next().unwrap_or_default();
             for flag in flags(line) {
-                assert!(
-                    flags(before).contains(flag),
-                    "{command}: {flag} in an example"
-                );
+                assert!(flags(before).contains(flag), "{command}: {flag} in an example");
             }
         }
     }
@@ -346,10 +301,7 @@ fn names_of_other_programs_are_answered_with_ours() {
         ("tag --model m x", "without a name: MODEL"),
     ] {
         let error = dir.run(line).exits(2);
-        assert!(
-            error.contains(ours) && !error.contains("similar"),
-            "{error}"
-        );
+        assert!(error.contains(ours) && !error.contains("similar"), "{error}");
     }
     let error = dir.run("train x --thread 2").exits(2);
     assert!(error.contains("'--threads N'"), "{error}");
@@ -358,10 +310,7 @@ fn names_of_other_programs_are_answered_with_ours() {
     assert!(error.contains("'--encoding'"), "{error}");
     let error = dir.run("train x --embed z").exits(2);
     assert!(!error.contains("tip"), "{error}");
-    assert!(
-        error.contains("\nUsage: dropchain train [OPTIONS] <TRAIN>...\n"),
-        "{error}"
-    );
+    assert!(error.contains("\nUsage: dropchain train [OPTIONS] <TRAIN>...\n"), "{error}");
     let error = dir.run("convert m --epochs 3").exits(2);
     assert!(!error.contains("tip"), "{error}");
 }
@@ -370,17 +319,10 @@ fn names_of_other_programs_are_answered_with_ours() {
 fn errors_have_one_form_and_what_is_missing_has_an_example() {
     let dir = TestDir::new(&[]);
     let error = dir.run("train").exits(2);
-    assert!(
-        error.starts_with("dropchain: the following required"),
-        "{error}"
-    );
+    assert!(error.starts_with("dropchain: the following required"), "{error}");
     let example = "tip: for example: dropchain train train.conll --dev dev.conll\n";
     assert!(error.contains(example), "{error}");
-    assert!(
-        dir.run("tag none")
-            .exits(1)
-            .starts_with("dropchain: none: ")
-    );
+    assert!(dir.run("tag none").exits(1).starts_with("dropchain: none: "));
     let help = dir.run("train --help");
     assert!(help.stderr.is_empty() && help.success().contains("Usage: "));
 }
@@ -398,10 +340,7 @@ fn short_help_fits_a_screen_and_says_where_the_rest_is() {
         }
     }
     let short = dir.run("train -h").success();
-    assert!(
-        short.contains("--template") && !short.contains("--calibration-rate"),
-        "{short}"
-    );
+    assert!(short.contains("--template") && !short.contains("--calibration-rate"), "{short}");
 }
 
 /// Returns the number of options that a help text lists.
@@ -437,8 +376,7 @@ fn options_of_single_algorithms_are_in_the_help_of_all_options_alone() {
 #[test]
 fn options_have_the_same_letter_in_all_commands() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    dir.run("train train.conll -t minimal -m m -q -f conll -l -1 --max-iterations 3")
-        .success();
+    dir.run("train train.conll -t minimal -m m -q -f conll -l -1 --max-iterations 3").success();
     let tagged = dir.run("tag m train.conll -f conll -o jsonl").success();
     assert!(tagged.starts_with('{'), "{tagged}");
     dir.run("eval m train.conll -l -1").success();
@@ -466,11 +404,7 @@ fn help_has_100_columns_and_examples_are_not_broken() {
             before = line;
         }
     }
-    let narrow = dir
-        .command("train --help")
-        .env("COLUMNS", "60")
-        .output()
-        .unwrap();
+    let narrow = dir.command("train --help").env("COLUMNS", "60").output().unwrap();
     let narrow = String::from_utf8(narrow.stdout).unwrap();
     let (options, _) = split_examples(&narrow);
     let long = options.lines().find(|line| line.chars().count() > 60);

@@ -21,20 +21,14 @@ fn a_share_is_held_out_said_and_recorded() {
     let (held_out, kept) = (&start["dev_sentences"], &start["sentences"]);
     let of = held_out.as_u64().unwrap() + kept.as_u64().unwrap();
     let expected = format!("development data: {held_out} of {of} sentences, 10 % of the ");
-    assert!(
-        line.starts_with(&expected) && line.ends_with(", seed 1"),
-        "{line}"
-    );
+    assert!(line.starts_with(&expected) && line.ends_with(", seed 1"), "{line}");
     let model = dir.inspect("");
     assert_eq!(model["training"]["held_out"], line);
     assert!(model["training"]["dev_f1"].as_f64().unwrap() > 0.0);
     assert_eq!(model["sentences"], *kept);
     assert_eq!(model["config"]["options"]["dev"][0], "10%");
     let config = dir.run("inspect m --config").success();
-    assert!(
-        config.contains("dev = [\"10%\"]") && !config.contains("Warning"),
-        "{config}"
-    );
+    assert!(config.contains("dev = [\"10%\"]") && !config.contains("Warning"), "{config}");
 }
 
 #[test]
@@ -55,30 +49,17 @@ fn what_is_no_share_is_refused_and_a_file_may_have_such_a_name() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("10%", NER_CORPUS)]);
     dir.write("one.conll", "Ann B-PER\n");
     for (options, expected) in [
-        (
-            "--dev 0%",
-            "0% of the training data; expected more than 0% and less than 100%",
-        ),
-        (
-            "--dev 100%",
-            "100% of the training data; expected more than 0%",
-        ),
-        (
-            "--dev 10% --dev train.conll",
-            "expected files of development data, or one share",
-        ),
+        ("--dev 0%", "0% of the training data; expected more than 0% and less than 100%"),
+        ("--dev 100%", "100% of the training data; expected more than 0%"),
+        ("--dev 10% --dev train.conll", "expected files of development data, or one share"),
     ] {
         let error = dir.run(&format!("{TRAIN} {options}")).failure();
         assert!(error.contains(expected), "{error}");
     }
     let one = TRAIN.replace("train.conll", "one.conll --quiet");
     let error = dir.run(&format!("{one} --dev 10%")).failure();
-    assert!(
-        error.contains("10 % of 1 sentences; expected at least 2"),
-        "{error}"
-    );
-    dir.run(&format!("{TRAIN} --dev ./10% --log log --quiet"))
-        .success();
+    assert!(error.contains("10 % of 1 sentences; expected at least 2"), "{error}");
+    dir.run(&format!("{TRAIN} --dev ./10% --log log --quiet")).success();
     assert_eq!(dir.json_lines("log")[0]["dev_sentences"], 3);
 }
 
@@ -100,11 +81,7 @@ fn a_search_scores_on_a_share() {
     let line = "tune train.conll --template minimal --dev 20% --dropout 0 --l2 0.1,1 \
                 --max-iterations 4 --model m";
     let output = dir.run(line);
-    assert!(
-        output.stderr.contains("sentences, 20 % of the "),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.contains("sentences, 20 % of the "), "{}", output.stderr);
     output.success();
 }
 
@@ -126,10 +103,7 @@ fn training_without_development_data_says_what_that_costs() {
 fn a_fraction_of_the_training_data_leaves_the_development_data_as_they_are() {
     let dir = with_sample();
     let sizes = |fraction: &str| {
-        dir.run(&format!(
-            "{TRAIN} --dev 10% --log log {fraction} --force --quiet"
-        ))
-        .success();
+        dir.run(&format!("{TRAIN} --dev 10% --log log {fraction} --force --quiet")).success();
         let start = &dir.json_lines("log")[0];
         ["sentences", "tokens", "dev_sentences"].map(|name| start[name].as_u64().unwrap())
     };

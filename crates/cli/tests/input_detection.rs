@@ -40,10 +40,7 @@ fn columns_as_in_training_are_read_as_columns() {
     assert_eq!(outer_cells(&expected)[0], ("Ann", "B-PER"));
     dir.write("test.txt", CORPUS);
     dir.write("test.b", format!("-DOCSTART- -X- O\n\n{CORPUS}"));
-    dir.write(
-        "untagged.tabs",
-        CORPUS.replace(' ', "\t").replace("\tB-", "\tI-"),
-    );
+    dir.write("untagged.tabs", CORPUS.replace(' ', "\t").replace("\tB-", "\tI-"));
     for name in ["test.txt", "test.b", "untagged.tabs"] {
         let run = dir.run(&format!("tag m {name}"));
         let notices = format!(
@@ -52,17 +49,10 @@ fn columns_as_in_training_are_read_as_columns() {
         );
         assert_eq!(run.stderr.trim_end(), notices);
         let tagged = run.success();
-        assert!(
-            outer_cells(&tagged).ends_with(&outer_cells(&expected)),
-            "{tagged}"
-        );
+        assert!(outer_cells(&tagged).ends_with(&outer_cells(&expected)), "{tagged}");
     }
     let from_pipe = dir.run_with_stdin("tag m", CORPUS);
-    assert!(
-        from_pipe
-            .stderr
-            .starts_with("standard input: read as columns")
-    );
+    assert!(from_pipe.stderr.starts_with("standard input: read as columns"));
     assert_eq!(from_pipe.success(), expected);
 }
 
@@ -71,12 +61,7 @@ fn without_labels_tabs_are_columns_and_blanks_may_be_words() {
     let dir = trained();
     let words_and_pos: String = CORPUS
         .lines()
-        .map(|line| {
-            line.rsplit_once(' ')
-                .map_or("", |(start, _)| start)
-                .to_owned()
-                + "\n"
-        })
+        .map(|line| line.rsplit_once(' ').map_or("", |(start, _)| start).to_owned() + "\n")
         .collect();
     dir.write("tabs", words_and_pos.replace(' ', "\t"));
     let run = dir.run("tag m tabs");
@@ -96,13 +81,7 @@ fn without_labels_tabs_are_columns_and_blanks_may_be_words() {
 #[test]
 fn other_text_stays_text_and_is_answered_at_once() {
     let dir = trained();
-    for text in [
-        "Ann left Rome.\n",
-        "Ann left Rome\nBob saw Ann\n",
-        "# Ann\n",
-        "\n",
-        "{Ann}\n",
-    ] {
+    for text in ["Ann left Rome.\n", "Ann left Rome\nBob saw Ann\n", "# Ann\n", "\n", "{Ann}\n"] {
         let run = dir.run_with_stdin("tag m --output inline", text);
         assert_eq!(run.stderr, "", "{text}");
         run.success();
@@ -127,8 +106,7 @@ fn json_lines_and_conllu_are_recognized_in_pipes() {
     let conllu = "# sent_id = 1\n1\tAnn\t_\tPROPN\t_\t_\t0\troot\t_\t_\n\n";
     let train = format!("{conllu}1\tleft\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n");
     dir.write("train.conllu", train);
-    dir.run("train train.conllu --label upos --template minimal --model pos --quiet")
-        .success();
+    dir.run("train train.conllu --label upos --template minimal --model pos --quiet").success();
     let run = dir.run_with_stdin("tag pos", conllu);
     assert!(run.stderr.contains("read as CoNLL-U"), "{}", run.stderr);
     assert_eq!(run.success(), conllu);
@@ -144,13 +122,7 @@ fn columns_that_the_template_does_not_read_may_be_missing() {
     dir.write("words.conll", words);
     let tagged = dir.run("tag m words.conll").success();
     assert_eq!(outer_cells(&tagged)[0], ("Ann", "B-PER"));
-    dir.write(
-        "labeled.conll",
-        CORPUS
-            .replace(" NNP", "")
-            .replace(" VBD", "")
-            .replace(" . ", " "),
-    );
+    dir.write("labeled.conll", CORPUS.replace(" NNP", "").replace(" VBD", "").replace(" . ", " "));
     let report = dir.run("eval m labeled.conll --json").json();
     assert_eq!(report["f1"], 1.0);
 

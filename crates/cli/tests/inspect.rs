@@ -63,16 +63,12 @@ fn how_training_ended_is_recorded_and_shown() {
 fn sizes_and_template_lines_add_up() {
     let template = "# names\nword\nedge: word\nword[-1] & word\n\nshape(collapsed)\n";
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("t.tpl", template)]);
-    dir.run("train train.conll --template t.tpl --model m --quiet")
-        .success();
+    dir.run("train train.conll --template t.tpl --model m --quiet").success();
     let inspected = dir.inspect("");
     let bytes = dir.bytes("m").len();
     assert_eq!(sum(&inspected["sizes"]), bytes as f64);
     let lines = inspected["lines"].as_array().unwrap();
-    let numbers: Vec<u64> = lines
-        .iter()
-        .map(|line| line["line"].as_u64().unwrap())
-        .collect();
+    let numbers: Vec<u64> = lines.iter().map(|line| line["line"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [2, 3, 4, 6]);
     assert_eq!(lines[2]["text"], "word[-1] & word");
     let total = |field: &str| lines.iter().map(|line| number(&line[field])).sum::<f64>();
@@ -83,25 +79,14 @@ fn sizes_and_template_lines_add_up() {
     let tables = sum(&sizes["nodes"]) + sum(&sizes["edges"]);
     assert!((total("bytes") - tables).abs() <= 2.0, "{lines:?} {tables}");
     // All 11 words of the corpus and the weight of one of them.
-    let words: BTreeSet<&str> = NER_CORPUS
-        .lines()
-        .filter_map(|l| l.split(' ').next())
-        .collect();
-    assert_eq!(
-        number(&lines[0]["attributes"]),
-        (words.len() - words.contains("") as usize) as f64
-    );
+    let words: BTreeSet<&str> = NER_CORPUS.lines().filter_map(|l| l.split(' ').next()).collect();
+    assert_eq!(number(&lines[0]["attributes"]), (words.len() - words.contains("") as usize) as f64);
     let shown = dir.run("inspect m --attribute word[0]=Ann --json").json();
-    let squares: f64 = (shown["weights"].as_object().unwrap().values())
-        .map(|weight| number(weight).powi(2))
-        .sum();
+    let squares: f64 =
+        (shown["weights"].as_object().unwrap().values()).map(|weight| number(weight).powi(2)).sum();
     assert!(squares > 0.0 && squares < number(&lines[0]["squares"]));
     let text = dir.run("inspect m").success();
-    for part in [
-        "\nbytes of the file\n",
-        "\n4 word[-1] & word ",
-        "edge attributes: weights",
-    ] {
+    for part in ["\nbytes of the file\n", "\n4 word[-1] & word ", "edge attributes: weights"] {
         assert!(text.contains(part), "{part} in {text}");
     }
 }
@@ -114,16 +99,11 @@ fn one_attribute_is_shown_and_names_like_it_are_suggested() {
     assert_eq!(found["attribute"], "word[0]=Rome");
     for (label, weight) in found["weights"].as_object().unwrap() {
         let attributes = all["labels"][label]["attributes"].as_array().unwrap();
-        let mut same = attributes
-            .iter()
-            .filter(|a| a["attribute"] == "word[0]=Rome");
+        let mut same = attributes.iter().filter(|a| a["attribute"] == "word[0]=Rome");
         assert_eq!(same.next().unwrap()["weight"], *weight, "{label}");
     }
     let text = dir.run("inspect m --attribute word[0]=Rome").success();
-    assert!(
-        text.starts_with("word[0]=Rome\n") && text.contains("  B-LOC\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("word[0]=Rome\n") && text.contains("  B-LOC\n"), "{text}");
     for (name, similar) in [
         ("rome", "similar: word[0]=Rome"),
         ("word[0]=Roma", "similar: word[0]=Rome"),
@@ -144,20 +124,13 @@ fn everything_fits_80_columns_whatever_the_labels() {
     let text = dir.run("inspect m --top 2").success();
     let names = |line: &&str| !line.contains("word[") && line.chars().count() > 80;
     assert_eq!(text.lines().find(names), None, "{text}");
-    assert!(
-        text.contains("\nstrongest 20 of 1763 transition weights"),
-        "{text}"
-    );
+    assert!(text.contains("\nstrongest 20 of 1763 transition weights"), "{text}");
 
     let dir = TestDir::with_sample_corpus();
     let line = "train train.conll --template ner --model m --max-iterations 2 --quiet";
     dir.run(line).success();
     let text = dir.run("inspect m --top 0").success();
-    assert_eq!(
-        text.lines().find(|line| line.chars().count() > 80),
-        None,
-        "{text}"
-    );
+    assert_eq!(text.lines().find(|line| line.chars().count() > 80), None, "{text}");
     assert_eq!(text.matches("\n(start)").count(), 2, "{text}");
     assert_eq!(text.matches("(end)").count(), 1, "{text}");
     assert!(!text.contains("strongest"), "{text}");

@@ -39,11 +39,7 @@ impl Run {
             let found = progress.any(|line| line.unwrap().starts_with(beginning));
             assert!(found, "{line}: no line {beginning}");
         }
-        Self {
-            child,
-            progress,
-            line: line.to_owned(),
-        }
+        Self { child, progress, line: line.to_owned() }
     }
 
     /// Kills the run.
@@ -72,10 +68,7 @@ const TRAIN: &str = "train train.conll --template two.tpl --dropout 0 --l2 1e-7 
 fn an_interrupt_before_the_second_pass_has_a_result_saves_the_first_pass() {
     let dir = directory(2000);
     let options = "--dropout 0 --l2 1e-7 --epsilon 0 --delta 0 --max-iterations 30 --quiet";
-    dir.run(&format!(
-        "train train.conll --template one.tpl --model one {options}"
-    ))
-    .success();
+    dir.run(&format!("train train.conll --template one.tpl --model one {options}")).success();
     let expected = dir.run("tag one dev.conll").success();
     for moment in [IN_A_FOLD, BEFORE_THE_SECOND_PASS] {
         let expected_message = "interrupted by SIGINT before the second pass had a result; m has \
@@ -88,10 +81,7 @@ fn an_interrupt_before_the_second_pass_has_a_result_saves_the_first_pass() {
         );
         let log = dir.json_lines("log");
         let end = log.last().unwrap();
-        assert_eq!(
-            (&end["event"], &end["stop_reason"]),
-            (&"end".into(), &"interrupted".into())
-        );
+        assert_eq!((&end["event"], &end["stop_reason"]), (&"end".into(), &"interrupted".into()));
 
         // It is a model of one pass, for every command that reads models.
         let model = Model::open(dir.path("m")).unwrap();
@@ -99,14 +89,10 @@ fn an_interrupt_before_the_second_pass_has_a_result_saves_the_first_pass() {
         assert_eq!(dir.run("tag m dev.conll").success(), expected);
         let shown = dir.run("inspect m").success();
         assert!(!shown.contains("two passes"), "{shown}");
-        dir.run("train dev.conll --init m --model more --quiet --max-iterations 3")
-            .success();
+        dir.run("train dev.conll --init m --model more --quiet --max-iterations 3").success();
         let line = "train dev.conll --init m --template two.tpl --model more --quiet";
         let error = dir.run(line).failure();
-        assert!(
-            error.contains("the training of the second was interrupted"),
-            "{error}"
-        );
+        assert!(error.contains("the training of the second was interrupted"), "{error}");
     }
 }
 
@@ -131,58 +117,36 @@ fn an_interrupt_of_the_first_pass_or_with_development_data_saves_the_first_pass(
 fn an_interrupt_of_the_second_pass_saves_both() {
     let dir = directory(500);
     let message = Run::until(&dir, TRAIN, IN_THE_SECOND_PASS).interrupt();
-    assert!(
-        message.contains("m has the weights of iteration"),
-        "{message}"
-    );
+    assert!(message.contains("m has the weights of iteration"), "{message}");
     assert!(Model::open(dir.path("m")).unwrap().first_pass().is_some());
     dir.run("tag m dev.conll").success();
-    dir.run("train dev.conll --init m --model more --quiet --max-iterations 3")
-        .success();
-    assert!(
-        Model::open(dir.path("more"))
-            .unwrap()
-            .first_pass()
-            .is_some()
-    );
+    dir.run("train dev.conll --init m --model more --quiet --max-iterations 3").success();
+    assert!(Model::open(dir.path("more")).unwrap().first_pass().is_some());
 }
 
 #[test]
 fn a_model_that_is_continued_in_place_keeps_both_passes() {
     let dir = directory(1000);
-    dir.run("train dev.conll --template two.tpl --model m --quiet")
-        .success();
+    dir.run("train dev.conll --template two.tpl --model m --quiet").success();
     let old = dir.bytes("m");
     let line = format!("{TRAIN} --init m");
     let message = Run::until(&dir, &line, IN_A_FOLD).interrupt();
-    assert!(
-        message.contains("m was not written, since it has both passes"),
-        "{message}"
-    );
+    assert!(message.contains("m was not written, since it has both passes"), "{message}");
     assert!(dir.bytes("m") == old);
     // Another file has the first pass.
     let line = line.replace("--model m", "--model new");
     let message = Run::until(&dir, &line, IN_A_FOLD).interrupt();
-    assert!(
-        message.contains("new has the first pass alone"),
-        "{message}"
-    );
+    assert!(message.contains("new has the first pass alone"), "{message}");
     assert!(Model::open(dir.path("new")).unwrap().first_pass().is_none());
 }
 
 #[test]
 fn a_model_that_needs_no_iteration_keeps_both_passes() {
     let dir = directory(20);
-    dir.run("train train.conll --template two.tpl --model m --quiet --dropout 0")
-        .success();
+    dir.run("train train.conll --template two.tpl --model m --quiet --dropout 0").success();
     dir.run("train train.conll --init m --model same --quiet --dropout 0 --max-iterations 0")
         .success();
-    assert!(
-        Model::open(dir.path("same"))
-            .unwrap()
-            .first_pass()
-            .is_some()
-    );
+    assert!(Model::open(dir.path("same")).unwrap().first_pass().is_some());
 }
 
 /// A run of a second or two, with all kinds of options that its state depends on.
@@ -208,17 +172,13 @@ fn two_passes_killed_at_any_moment_resume_to_the_same_model_and_log() {
             kills += counts[0];
             checkpoints += counts[1];
             let threads = 1 + kills % 3;
-            dir.run(&format!("{line} --resume --threads {threads}"))
-                .success();
+            dir.run(&format!("{line} --resume --threads {threads}")).success();
             assert!(dir.bytes("m") == model, "after {kills} kills");
             assert_eq!(log(&dir), records, "after {kills} kills");
             assert!(!dir.path("state").exists());
         }
     }
-    assert!(
-        checkpoints > all_kills / 4,
-        "{checkpoints} of {all_kills} runs"
-    );
+    assert!(checkpoints > all_kills / 4, "{checkpoints} of {all_kills} runs");
 }
 
 #[test]
@@ -252,10 +212,7 @@ fn a_kill_in_each_kind_of_pass_repeats_no_pass_that_has_ended() {
         assert!(dir.bytes("m") == model, "{moment:?}");
         assert_eq!(log(&dir), records, "{moment:?}");
     }
-    assert_eq!(
-        dir.names(),
-        ["dev.conll", "log", "m", "one.tpl", "train.conll", "two.tpl"]
-    );
+    assert_eq!(dir.names(), ["dev.conll", "log", "m", "one.tpl", "train.conll", "two.tpl"]);
 }
 
 #[test]
@@ -267,10 +224,7 @@ fn an_interrupted_pass_resumes_to_the_same_model_and_log() {
     let (model, records) = (dir.bytes("m"), log(&dir));
     for moment in [IN_A_FOLD, BEFORE_THE_SECOND_PASS, IN_THE_SECOND_PASS] {
         let message = Run::until(&dir, &line, moment).interrupt();
-        assert!(
-            message.contains("repeat the command with --resume"),
-            "{message}"
-        );
+        assert!(message.contains("repeat the command with --resume"), "{message}");
         dir.run("tag m dev.conll").success();
         let message = dir.run(&line).failure();
         assert!(message.contains("continue it with --resume"), "{message}");
@@ -297,10 +251,7 @@ fn a_checkpoint_of_two_passes_belongs_to_its_files_and_options() {
                       template; expected those of the interrupted run";
     dir.write("three.tpl", format!("{TEMPLATE}predicted_part\n"));
     assert_eq!(error("two.tpl", "three.tpl"), other_data);
-    assert_eq!(
-        error("--template two.tpl", "--template two.tpl --dev dev.conll"),
-        other_data
-    );
+    assert_eq!(error("--template two.tpl", "--template two.tpl --dev dev.conll"), other_data);
     dir.write("less.conll", corpus(0..399));
     assert_eq!(error("train train.conll", "train less.conll"), other_data);
     assert_eq!(

@@ -39,8 +39,7 @@ const TRAIN: &str = "--template words.tpl --model m --quiet --dropout 0 --l2 0.0
 /// A directory with the training data `file`, and a model `m` trained on it.
 fn trained(file: &str, text: &str, options: &str) -> TestDir {
     let dir = TestDir::new(&[(file, text), ("words.tpl", "word\n")]);
-    dir.run(&format!("train {file} {TRAIN} {options}"))
-        .success();
+    dir.run(&format!("train {file} {TRAIN} {options}")).success();
     dir
 }
 
@@ -49,19 +48,13 @@ fn conllu() -> TestDir {
 }
 
 fn columns() -> TestDir {
-    trained(
-        "train.conll",
-        COLUMNS,
-        "--columns word,xpos,upos,feats --label upos+feats",
-    )
+    trained("train.conll", COLUMNS, "--columns word,xpos,upos,feats --label upos+feats")
 }
 
 /// The error of training on a file.
 fn train_error(file: &str, text: &str, options: &str) -> String {
     let dir = TestDir::new(&[(file, text), ("words.tpl", "word\n")]);
-    let message = dir
-        .run(&format!("train {file} {TRAIN} {options}"))
-        .failure();
+    let message = dir.run(&format!("train {file} {TRAIN} {options}")).failure();
     assert!(!dir.path("m").exists());
     message
 }
@@ -93,16 +86,10 @@ fn conllu_is_trained_tagged_and_scored_in_both_columns() {
     assert_eq!(dir.run(eval).success(), report);
     let header = dir.inspect("");
     assert_eq!(header["label_column"], "upos+feats");
-    assert_eq!(
-        header["joined_columns"],
-        serde_json::json!(["upos", "feats"])
-    );
+    assert_eq!(header["joined_columns"], serde_json::json!(["upos", "feats"]));
     assert_eq!(header["scheme"], "raw");
     let summary = dir.run("inspect m").success();
-    assert!(
-        summary.contains("; labels join upos and feats\n"),
-        "{summary}"
-    );
+    assert!(summary.contains("; labels join upos and feats\n"), "{summary}");
 }
 
 #[test]
@@ -122,34 +109,20 @@ fn eval_scores_each_column() {
     assert_eq!(json["columns"][1]["accuracy"], 5.0 / 6.0);
     assert_eq!(json["accuracy"], 4.0 / 6.0);
     // Labels of one column have no parts.
-    dir.run(&format!("train train.conllu {TRAIN} --label upos"))
-        .success();
-    assert_eq!(
-        dir.run("eval m train.conllu --json").json().get("columns"),
-        None
-    );
+    dir.run(&format!("train train.conllu {TRAIN} --label upos")).success();
+    assert_eq!(dir.run("eval m train.conllu --json").json().get("columns"), None);
 }
 
 #[test]
 fn columns_are_appended_in_their_order_and_scored() {
     let dir = columns();
     let tagged = dir.run("tag m train.conll").success();
-    assert!(
-        tagged.starts_with("dogs NNS NOUN Number=Plur NOUN Number=Plur\nbark "),
-        "{tagged}"
-    );
+    assert!(tagged.starts_with("dogs NNS NOUN Number=Plur NOUN Number=Plur\nbark "), "{tagged}");
     let report = dir.run("eval m train.conll").success();
-    assert!(
-        report.contains("   feats: 100.00%  (5 of 5 tokens)\n"),
-        "{report}"
-    );
+    assert!(report.contains("   feats: 100.00%  (5 of 5 tokens)\n"), "{report}");
     let gold = "train.conll --columns word,xpos,upos,feats --label upos+feats";
     dir.write("tagged", &tagged);
-    assert_eq!(
-        dir.run(&format!("eval --predictions tagged {gold}"))
-            .success(),
-        report
-    );
+    assert_eq!(dir.run(&format!("eval --predictions tagged {gold}")).success(), report);
     let probable = dir.run("tag m train.conll --marginals").success();
     dir.write("probable", probable);
     let predictions = dir.run(&format!("eval --predictions probable {gold}"));
@@ -162,10 +135,7 @@ fn columns_are_appended_in_their_order_and_scored() {
     // The label columns may be missing in a file to be tagged.
     dir.write("bare.tsv", "dogs\tNNS\nbark\tVB\n");
     let tagged = dir.run("tag m bare.tsv").success();
-    assert_eq!(
-        tagged,
-        "dogs\tNNS\tNOUN\tNumber=Plur\nbark\tVB\tVERB\tMood=Ind|Tense=Pres\n\n"
-    );
+    assert_eq!(tagged, "dogs\tNNS\tNOUN\tNumber=Plur\nbark\tVB\tVERB\tMood=Ind|Tense=Pres\n\n");
 }
 
 #[test]
@@ -173,9 +143,7 @@ fn columns_are_joined_in_any_order_and_number_and_by_index() {
     let dir = trained("train.conll", COLUMNS, "--label 3+2+-3");
     let header = dir.inspect("");
     assert_eq!(header["label_column"], "3+2+1");
-    let tagged = dir
-        .run("tag m train.conll --format conll --output jsonl")
-        .json_lines();
+    let tagged = dir.run("tag m train.conll --format conll --output jsonl").json_lines();
     assert_eq!(tagged[0]["labels"][0], "Number=Plur+NOUN+NNS");
     assert_eq!(tagged[0]["3"][0], "Number=Plur");
     assert_eq!(tagged[0]["1"][1], "VB");
@@ -189,10 +157,7 @@ fn json_lines_have_the_joined_labels_and_the_columns() {
                  \"pos\":[\"NOUN\",\"VERB\"],\"feats\":[\"Plur\",\"_\"]}\n";
     assert!(tagged.starts_with(first), "{tagged}");
     let report = dir.run("eval m train.jsonl").success();
-    assert!(
-        report.contains("   feats: 100.00%  (3 of 3 tokens)\n"),
-        "{report}"
-    );
+    assert!(report.contains("   feats: 100.00%  (3 of 3 tokens)\n"), "{report}");
     dir.write("tagged.jsonl", tagged);
     let eval = "eval --predictions tagged.jsonl train.jsonl --label pos+feats";
     assert_eq!(dir.run(eval).success(), report);
@@ -203,15 +168,9 @@ fn other_formats_have_the_joined_label_where_there_is_one() {
     let dir = conllu();
     dir.write("text.txt", "dogs bark\n");
     let inline = dir.run("tag m text.txt --output slash-tags").success();
-    assert_eq!(
-        inline,
-        "dogs/NOUN+Number=Plur bark/VERB+Mood=Ind|Tense=Pres\n"
-    );
+    assert_eq!(inline, "dogs/NOUN+Number=Plur bark/VERB+Mood=Ind|Tense=Pres\n");
     let columns = dir.run("tag m text.txt").success();
-    assert_eq!(
-        columns,
-        "dogs\tNOUN\tNumber=Plur\nbark\tVERB\tMood=Ind|Tense=Pres\n\n"
-    );
+    assert_eq!(columns, "dogs\tNOUN\tNumber=Plur\nbark\tVERB\tMood=Ind|Tense=Pres\n\n");
     let spans = dir.run("tag m text.txt --output spans").json_lines();
     assert_eq!(spans[0]["spans"][0]["label"], "NOUN+Number=Plur");
     let best = dir.run("tag m text.txt --output conll --nbest 2").success();
@@ -240,20 +199,12 @@ fn labels_with_prefixes_encode_no_spans_when_joined() {
     let json = dir.run("tag m train.conll --output jsonl").json_lines();
     assert_eq!(json[0].get("spans"), None);
     let report = dir.run("eval m train.conll").success();
-    assert!(
-        report.starts_with("accuracy: 100.00%  (3 of 3 tokens)\n"),
-        "{report}"
-    );
-    dir.run(&format!(
-        "train train.conll --dev train.conll {TRAIN} {options} --log log"
-    ))
-    .success();
+    assert!(report.starts_with("accuracy: 100.00%  (3 of 3 tokens)\n"), "{report}");
+    dir.run(&format!("train train.conll --dev train.conll {TRAIN} {options} --log log")).success();
     let log = dir.json_lines("log");
     assert_eq!(log[2]["dev_accuracy"].as_f64(), Some(1.0), "{}", log[2]);
     dir.write("tagged", dir.run("tag m train.conll").success());
-    let compared = dir.run(&format!(
-        "compare train.conll tagged tagged --json {options}"
-    ));
+    let compared = dir.run(&format!("compare train.conll tagged tagged --json {options}"));
     assert_eq!(compared.json().get("f1"), None);
     for scheme in ["iob2", "bioes", "io", "plain"] {
         assert_eq!(
@@ -283,11 +234,7 @@ fn a_value_with_the_joint_is_refused_before_training() {
          columns (feats+pos) only the last column may have such values"
     );
     let dir = trained("train.jsonl", &json, "--label pos+feats");
-    assert!(
-        dir.run("tag m train.jsonl")
-            .success()
-            .contains("\"NOUN+a+b\"")
-    );
+    assert!(dir.run("tag m train.jsonl").success().contains("\"NOUN+a+b\""));
     // In a file to be tagged, such values are not read.
     let dir = conllu();
     dir.write("bare.conllu", &text);
@@ -315,11 +262,9 @@ fn columns_that_cannot_be_joined_are_refused() {
         "train.conllu:2: the label 'upos+' has an empty column name; expected names of columns \
          with '+' in between, such as upos+feats"
     );
-    assert!(
-        train_error("train.jsonl", JSON, "--label pos+ner").starts_with(
-            "train.jsonl:1: no column 'ner' to take labels from (of 'pos+ner'); the columns are "
-        )
-    );
+    assert!(train_error("train.jsonl", JSON, "--label pos+ner").starts_with(
+        "train.jsonl:1: no column 'ner' to take labels from (of 'pos+ner'); the columns are "
+    ));
     assert_eq!(
         train_error("train.conllu", UD, "--label upos+feats --partial-labels"),
         "train.conllu:2: labels that join columns cannot be partial or forced; expected a \
@@ -336,10 +281,7 @@ fn templates_cannot_read_the_columns() {
     let dir = TestDir::new(&[("train.conllu", UD), ("words.tpl", "word\nfeats\n")]);
     let train = format!("train train.conllu {TRAIN} --label upos+feats");
     let message = dir.run(&train).failure();
-    assert!(
-        message.contains("the template reads the label column 'feats'"),
-        "{message}"
-    );
+    assert!(message.contains("the template reads the label column 'feats'"), "{message}");
 }
 
 #[test]
@@ -363,10 +305,7 @@ fn training_continues_only_with_the_same_columns() {
          single column; expected the same columns (--label)"
     );
     let message = init("upos+xpos").failure();
-    assert!(
-        message.contains("data join the columns upos+xpos; expected"),
-        "{message}"
-    );
+    assert!(message.contains("data join the columns upos+xpos; expected"), "{message}");
 }
 
 #[test]
@@ -374,14 +313,10 @@ fn two_passes_have_joined_labels() {
     let text =
         "-DOCSTART-\n\ndogs NNS NOUN Plur\nbark VB VERB _\n\na DT DET _\ndogs NN NOUN Plur\n\n";
     let text = text.repeat(6);
-    let files = [
-        ("train.conll", text.as_str()),
-        ("words.tpl", "word\npredicted_word\n"),
-    ];
+    let files = [("train.conll", text.as_str()), ("words.tpl", "word\npredicted_word\n")];
     let dir = TestDir::new(&files);
     let columns = "--columns word,xpos,upos,feats --label upos+feats";
-    dir.run(&format!("train train.conll {TRAIN} {columns}"))
-        .success();
+    dir.run(&format!("train train.conll {TRAIN} {columns}")).success();
     let tagged = dir.run("tag m train.conll").success();
     assert!(tagged.contains("dogs NN NOUN Plur NOUN Plur\n"), "{tagged}");
     let report = dir.run("eval m train.conll").success();
@@ -391,21 +326,15 @@ fn two_passes_have_joined_labels() {
 #[test]
 fn check_and_report_take_joined_labels() {
     let dir = conllu();
-    let json = dir
-        .run("check train.conllu --label upos+feats --json")
-        .json();
+    let json = dir.run("check train.conllu --label upos+feats --json").json();
     assert!(json.to_string().contains("\"DET+_\""), "{json}");
-    dir.run("report --model m --gold train.conllu --output report.html")
-        .success();
+    dir.run("report --model m --gold train.conllu --output report.html").success();
     assert!(dir.text("report.html").contains("NOUN+Number=Plur"));
     dir.write("tagged.conllu", dir.run("tag m train.conllu").success());
     let message = dir
         .run("report --predictions tagged.conllu --label upos+feats --output other.html")
         .failure();
-    assert!(
-        message.contains("expected a file with gold labels (--gold)"),
-        "{message}"
-    );
+    assert!(message.contains("expected a file with gold labels (--gold)"), "{message}");
 }
 
 #[test]
@@ -413,10 +342,7 @@ fn a_model_whose_labels_do_not_split_is_damaged() {
     let dir = conllu();
     let mut model = dir.bytes("m");
     let label = b"DET+_";
-    let at = model
-        .windows(label.len())
-        .position(|window| window == label)
-        .unwrap();
+    let at = model.windows(label.len()).position(|window| window == label).unwrap();
     model[at + 3] = b'-';
     seal(&mut model);
     dir.write("m", &model);

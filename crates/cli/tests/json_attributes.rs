@@ -16,14 +16,9 @@ const JSON: &str = concat!(
 fn attributes_in_json_train_the_weights_that_crfsuites_format_trains() {
     let dir = TestDir::new(&[("train.crfsuite", CRFSUITE), ("train.jsonl", JSON)]);
     let weights = |file: &str| {
-        dir.run(&format!("train {file} --model m --force --quiet --l2 0.1"))
-            .success();
+        dir.run(&format!("train {file} --model m --force --quiet --l2 0.1")).success();
         let report = dir.run("inspect m --top 100").success();
-        report
-            .lines()
-            .filter(|line| line.contains("w="))
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+        report.lines().filter(|line| line.contains("w=")).map(str::to_owned).collect::<Vec<_>>()
     };
     let expected = weights("train.crfsuite");
     assert!(!expected.is_empty());
@@ -31,11 +26,7 @@ fn attributes_in_json_train_the_weights_that_crfsuites_format_trains() {
     let tagged = dir.run("tag m train.jsonl").json_lines();
     assert_eq!(tagged[0]["labels"][0], "B-PER");
     assert_eq!(tagged[1]["labels"][1], "B-LOC");
-    assert!(
-        dir.run_with_stdin("tag m", JSON)
-            .stderr
-            .contains("read as JSON lines")
-    );
+    assert!(dir.run_with_stdin("tag m", JSON).stderr.contains("read as JSON lines"));
     let report = dir.run("eval m train.jsonl").success();
     assert!(report.contains("correct: 2"), "{report}");
     assert_eq!(dir.run("eval m train.crfsuite").success(), report);
@@ -47,10 +38,7 @@ fn json_lines_have_attributes_or_none() {
     let other = "{\"tokens\":[\"it\"],\"labels\":[\"A\"],\"attributes\":[[\"w\"]]}\n";
     let dir = TestDir::new(&[("train.jsonl", &format!("{json}{other}"))]);
     let error = dir.run("train train.jsonl --model m --quiet").failure();
-    assert!(
-        error.starts_with("train.jsonl:1: found no attributes"),
-        "{error}"
-    );
+    assert!(error.starts_with("train.jsonl:1: found no attributes"), "{error}");
     assert!(error.contains("--template is missing"), "{error}");
 }
 
@@ -64,12 +52,8 @@ fn training_that_continues_from_a_model_without_a_template_reads_attributes() {
     run.success();
     // What is said or named stays.
     dir.write("more.conll", CRFSUITE);
-    let error = dir
-        .run("train more.conll --init m --model n --quiet")
-        .failure();
+    let error = dir.run("train more.conll --init m --model n --quiet").failure();
     assert!(error.contains("--template is missing"), "{error}");
-    let error = dir
-        .run("train more.txt --format conll --init m --model n --quiet")
-        .failure();
+    let error = dir.run("train more.txt --format conll --init m --model n --quiet").failure();
     assert!(error.contains("--template is missing"), "{error}");
 }

@@ -26,8 +26,7 @@ fn template(dir: &TestDir, model: &str) -> String {
 #[test]
 fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
     let dir = test_dir();
-    dir.run("cluster raw.txt train.conll --clusters 4 --output paths.txt --quiet")
-        .success();
+    dir.run("cluster raw.txt train.conll --clusters 4 --output paths.txt --quiet").success();
     let arguments = "--template minimal --cluster-count 4 --vectors vectors.txt --gazetteer \
                      cities.txt --threads 1 --max-iterations 3";
     let trained = dir.run(&format!(
@@ -52,10 +51,7 @@ fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
     let events = start["sources"].as_array().unwrap();
     assert_eq!(events.len(), 3, "{start}");
     assert_eq!(events[0]["role"], "clusters");
-    assert_eq!(
-        events[0]["files"],
-        serde_json::json!(["raw.txt", "train.conll"])
-    );
+    assert_eq!(events[0]["files"], serde_json::json!(["raw.txt", "train.conll"]));
     assert_eq!(events[0]["clusters"], 4);
     assert_eq!(events[2]["bytes"], 14);
     // Tagging needs none of the files.
@@ -70,15 +66,10 @@ fn a_finished_cluster_file_gives_the_same_model_as_its_text() {
     let dir = test_dir();
     let train = |clusters: &str, model: &str| {
         let train = "train train.conll --template minimal --max-iterations 5 --quiet --model";
-        dir.run(&format!(
-            "{train} {model} --clusters {clusters} --cluster-count 4"
-        ))
-        .success();
-        dir.run(&format!("tag {model} train.conll --marginals"))
-            .success()
+        dir.run(&format!("{train} {model} --clusters {clusters} --cluster-count 4")).success();
+        dir.run(&format!("tag {model} train.conll --marginals")).success()
     };
-    dir.run("cluster raw.txt --clusters 4 --output paths.txt --quiet")
-        .success();
+    dir.run("cluster raw.txt --clusters 4 --output paths.txt --quiet").success();
     let learned = train("raw.txt", "a");
     assert_eq!(train("paths.txt", "b"), learned);
     assert!(template(&dir, "b").contains("# clusters of paths.txt ("));
@@ -108,9 +99,7 @@ fn an_interrupted_training_with_clusters_resumes_to_the_same_model() {
     let model = dir.bytes("m");
     dir.write("log", "");
     let mut child = dir.command(line).spawn().unwrap();
-    wait_until("the second iteration", || {
-        dir.text("log").contains("\"iteration\":2,")
-    });
+    wait_until("the second iteration", || dir.text("log").contains("\"iteration\":2,"));
     send("INT", &mut child);
     let output = finish(child, line);
     assert_eq!(output.status.code(), Some(130), "{output:#?}");
@@ -125,11 +114,9 @@ fn an_interrupted_training_with_clusters_resumes_to_the_same_model() {
 #[test]
 fn files_of_knowledge_are_inputs_that_no_output_replaces() {
     let dir = test_dir();
-    for (flag, file) in [
-        ("--clusters", "raw.txt"),
-        ("--vectors", "vectors.txt"),
-        ("--gazetteer", "cities.txt"),
-    ] {
+    for (flag, file) in
+        [("--clusters", "raw.txt"), ("--vectors", "vectors.txt"), ("--gazetteer", "cities.txt")]
+    {
         let before = dir.text(file);
         for command in ["train", "tune --folds 2"] {
             let error = dir
@@ -151,47 +138,27 @@ fn bad_files_and_bad_combinations_are_errors_that_say_what_is_expected() {
     dir.write("crf.tpl", "U00:%x[0,0]\n");
     dir.write("a.crfsuite", "B-PER\tw=a\nO\tw=b\n");
     for (arguments, expected) in [
-        (
-            "train.conll --template minimal --clusters none.txt",
-            "none.txt",
-        ),
-        (
-            "train.conll --template minimal --clusters -",
-            "expected a file",
-        ),
+        ("train.conll --template minimal --clusters none.txt", "none.txt"),
+        ("train.conll --template minimal --clusters -", "expected a file"),
         (
             "train.conll --template minimal --clusters raw.txt --cluster-count 1",
             "1 clusters; expected 2 to 10000",
         ),
-        (
-            "train.conll --template minimal --vectors bad.txt",
-            "bad.txt:2",
-        ),
-        (
-            "train.conll --template minimal --vectors vectors.txt --vector-count 0",
-            "0 vectors",
-        ),
+        ("train.conll --template minimal --vectors bad.txt", "bad.txt:2"),
+        ("train.conll --template minimal --vectors vectors.txt --vector-count 0", "0 vectors"),
         (
             "train.conll --template names.tpl --gazetteer cities.txt",
             "reads a file 'cities.txt' already",
         ),
-        (
-            "train.conll --template crf.tpl --gazetteer cities.txt",
-            "own language",
-        ),
+        ("train.conll --template crf.tpl --gazetteer cities.txt", "own language"),
         ("a.crfsuite --gazetteer cities.txt", "come with attributes"),
         (
             "train.conll --template names.tpl --no-files --gazetteer raw.txt",
             "files are not allowed in this template",
         ),
-        (
-            "train.conll --template minimal --clusters train.conll --memory 1000",
-            "memory",
-        ),
+        ("train.conll --template minimal --clusters train.conll --memory 1000", "memory"),
     ] {
-        let error = dir
-            .run(&format!("train {arguments} --model m --quiet"))
-            .failure();
+        let error = dir.run(&format!("train {arguments} --model m --quiet")).failure();
         assert!(error.contains(expected), "{arguments}: {error}");
         assert!(!dir.path("m").exists(), "{arguments}");
     }

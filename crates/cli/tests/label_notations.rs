@@ -58,10 +58,7 @@ fn check(corpus: &str, read_as: &str) {
         assert_eq!(cells[2], cells[3], "{line}");
     }
     let whole = "with 6 phrases; found: 6 phrases; correct: 6";
-    for command in [
-        "eval m train.conll",
-        "eval --predictions train.conll train.conll",
-    ] {
+    for command in ["eval m train.conll", "eval --predictions train.conll train.conll"] {
         let report = dir.run(command);
         assert!(report.stdout.contains(whole), "{report:?}");
         assert!(report.stderr.contains(&line), "{report:?}");
@@ -73,10 +70,7 @@ fn check(corpus: &str, read_as: &str) {
     let lower = canonical.to_uppercase();
     assert!(lower.contains("B-") && lower.contains("I-"), "{canonical}");
     let checked = dir.run("check train.conll").stdout;
-    assert!(
-        checked.contains(&format!("\nLabels\n{read_as}, ")),
-        "{checked}"
-    );
+    assert!(checked.contains(&format!("\nLabels\n{read_as}, ")), "{checked}");
 }
 
 #[test]
@@ -85,22 +79,10 @@ fn separators_suffixes_and_case_are_kept() {
         "O" => "O".to_owned(),
         _ => label,
     };
-    check(
-        &corpus(|tag, kind| outside(tag, format!("{tag}_{kind}"))),
-        "IOB2 written B_X",
-    );
-    check(
-        &corpus(|tag, kind| outside(tag, format!("{kind}-{tag}"))),
-        "IOB2 written X-B",
-    );
-    check(
-        &corpus(|tag, kind| outside(tag, format!("{kind}.{tag}"))),
-        "IOB2 written X.B",
-    );
-    check(
-        &corpus(|tag, kind| outside(tag, format!("{tag}/{kind}"))),
-        "IOB2 written B/X",
-    );
+    check(&corpus(|tag, kind| outside(tag, format!("{tag}_{kind}"))), "IOB2 written B_X");
+    check(&corpus(|tag, kind| outside(tag, format!("{kind}-{tag}"))), "IOB2 written X-B");
+    check(&corpus(|tag, kind| outside(tag, format!("{kind}.{tag}"))), "IOB2 written X.B");
+    check(&corpus(|tag, kind| outside(tag, format!("{tag}/{kind}"))), "IOB2 written B/X");
     check(
         &corpus(|tag, kind| match tag {
             "O" => "o".to_owned(),
@@ -109,10 +91,7 @@ fn separators_suffixes_and_case_are_kept() {
         "IOB2 written b-X, outside 'o'",
     );
     // A type that has the separator.
-    check(
-        &corpus(|tag, kind| outside(tag, format!("{tag}-{kind}-X"))),
-        "IOB2",
-    );
+    check(&corpus(|tag, kind| outside(tag, format!("{tag}-{kind}-X"))), "IOB2");
 }
 
 #[test]
@@ -148,10 +127,7 @@ fn where_only_the_first_token_is_marked_it_begins_a_span() {
     };
     check(&corpus(other), "IOB2 written I-X X, outside '<other>'");
     // Of two adjacent spans, the second is marked.
-    let dir = TestDir::new(&[(
-        "a.conll",
-        "a I-<x>\nb <x>\nc I-<x>\nd <other>\ne I-<y>\nf <y>\n",
-    )]);
+    let dir = TestDir::new(&[("a.conll", "a I-<x>\nb <x>\nc I-<x>\nd <other>\ne I-<y>\nf <y>\n")]);
     let report = dir.run("eval --predictions a.conll a.conll").success();
     assert!(report.contains("with 3 phrases; found: 3 phrases; correct: 3"));
 }
@@ -180,10 +156,7 @@ fn a_stray_label_is_named_and_leaves_the_scheme_as_it_is() {
 
 #[test]
 fn labels_of_no_scheme_are_said_and_scored_by_accuracy_alone() {
-    for corpus in [
-        "a B-X\nb NN\nc I-X\nd VB\n",
-        "a B_X\nb O\nc NN\nd I_X\ne XY\n",
-    ] {
+    for corpus in ["a B-X\nb NN\nc I-X\nd VB\n", "a B_X\nb O\nc NN\nd I_X\ne XY\n"] {
         let dir = TestDir::new(&[("a.conll", corpus)]);
         let report = dir.run("eval --predictions a.conll a.conll");
         assert!(report.stdout.starts_with("accuracy: 100.00%"), "{report:?}");
@@ -199,19 +172,13 @@ fn only_whole_spans_of_bioes_count() {
     let predicted = "a B-X\nb I-X\nc I-X\nd O\ne S-Y\nf I-X\ng E-X\n";
     let dir = TestDir::new(&[("gold", gold), ("predicted", predicted)]);
     let report = dir.run("eval --predictions predicted gold").success();
-    assert!(
-        report.contains("with 3 phrases; found: 1 phrases; correct: 1"),
-        "{report}"
-    );
+    assert!(report.contains("with 3 phrases; found: 1 phrases; correct: 1"), "{report}");
     // conlleval's rules read every sequence of IOB.
     let gold = "a B-X\nb I-X\nd O\ne B-Y\n";
     let predicted = "a I-X\nb I-X\nd O\ne I-Y\n";
     let dir = TestDir::new(&[("gold", gold), ("predicted", predicted)]);
     let report = dir.run("eval --predictions predicted gold").success();
-    assert!(
-        report.contains("with 2 phrases; found: 2 phrases; correct: 2"),
-        "{report}"
-    );
+    assert!(report.contains("with 2 phrases; found: 2 phrases; correct: 2"), "{report}");
 }
 
 #[test]
@@ -229,10 +196,7 @@ fn what_leaves_nothing_to_learn_or_to_score_is_said() {
         assert!(run.stderr.contains("nothing could be learned"), "{run:?}");
     }
     let run = dir.run("eval --predictions outside.conll outside.conll");
-    assert!(
-        run.stderr.contains("warning: no token is in a span"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("warning: no token is in a span"), "{run:?}");
     let run = dir.run("eval --predictions other.conll gold.conll");
     let types = "warning: no type of the predictions (person) is one of the gold labels (PER)";
     assert!(run.stderr.contains(types), "{run:?}");

@@ -30,13 +30,8 @@ fn iterations(dir: &TestDir) -> Vec<Value> {
 fn every_learner_reproduces_its_training_data() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     for learner in LEARNERS {
-        let l2 = if learner.contains("sgd --d") {
-            "--l2 0.01"
-        } else {
-            ""
-        };
-        dir.run(&train(&format!("--max-iterations 30 {l2} {learner}")))
-            .success();
+        let l2 = if learner.contains("sgd --d") { "--l2 0.01" } else { "" };
+        dir.run(&train(&format!("--max-iterations 30 {l2} {learner}"))).success();
         let report = dir.run("eval m train.conll --json").json();
         assert_eq!(report["f1"], 1.0, "{learner}");
         let log = iterations(&dir);
@@ -64,15 +59,8 @@ fn the_seed_determines_the_model_and_threads_do_not() {
         let fingerprint = || dir.inspect("")["fingerprint"].clone();
         let of_default = fingerprint();
         model("--seed 1");
-        assert_eq!(
-            fingerprint(),
-            of_default,
-            "{learner}: 1 is not the default seed"
-        );
-        assert!(
-            model("--seed 2") != one,
-            "{learner}: the seed has no effect"
-        );
+        assert_eq!(fingerprint(), of_default, "{learner}: 1 is not the default seed");
+        assert!(model("--seed 2") != one, "{learner}: the seed has no effect");
     }
 }
 
@@ -96,25 +84,19 @@ fn collapsing_attributes_changes_no_prediction() {
 fn training_stops_by_patience_and_keeps_the_best_epoch() {
     let dir = TestDir::with_sample_corpus();
     for learner in LEARNERS {
-        dir.run(&train(&format!("--dev dev.conll --patience 3 {learner}")))
-            .success();
+        dir.run(&train(&format!("--dev dev.conll --patience 3 {learner}"))).success();
         let log = dir.json_lines("log");
         let end = &log[log.len() - 1];
         let reason = end["stop_reason"].as_str().unwrap();
         assert!(["patience", "loss"].contains(&reason), "{learner}");
-        let scores: Vec<f64> = iterations(&dir)
-            .iter()
-            .map(|line| line["dev_f1"].as_f64().unwrap())
-            .collect();
+        let scores: Vec<f64> =
+            iterations(&dir).iter().map(|line| line["dev_f1"].as_f64().unwrap()).collect();
         let best = end["best_iteration"].as_u64().unwrap() as usize;
         let mean = |epoch: usize| {
             let recent = &scores[epoch.saturating_sub(5)..epoch];
             recent.iter().sum::<f64>() / recent.len() as f64
         };
-        assert!(
-            (1..=scores.len()).all(|epoch| mean(epoch) <= mean(best)),
-            "{learner}"
-        );
+        assert!((1..=scores.len()).all(|epoch| mean(epoch) <= mean(best)), "{learner}");
         let report = dir.run("eval m dev.conll --json").json();
         let f1 = report["f1"].as_f64().unwrap();
         assert!((f1 - scores[best - 1]).abs() < 0.003, "{learner}: {f1}");
@@ -126,25 +108,17 @@ fn sgd_without_dev_data_keeps_the_epoch_with_the_lowest_objective() {
     let dir = TestDir::with_sample_corpus();
     // The noise term raises the objective: what counts are the epochs with it.
     for (noise, warm_up) in [("--dropout 0", 0), ("--dropout 0.5 --warm-up 4", 4)] {
-        dir.run(&train(&format!(
-            "--algorithm sgd --delta 0.01 --period 3 {noise}"
-        )))
-        .success();
+        dir.run(&train(&format!("--algorithm sgd --delta 0.01 --period 3 {noise}"))).success();
         let log = dir.json_lines("log");
         let end = &log[log.len() - 1];
         assert_eq!(end["stop_reason"], "improvement");
-        let objectives: Vec<f64> = iterations(&dir)
-            .iter()
-            .map(|line| line["objective"].as_f64().unwrap())
-            .collect();
+        let objectives: Vec<f64> =
+            iterations(&dir).iter().map(|line| line["objective"].as_f64().unwrap()).collect();
         assert!(objectives.len() > warm_up + 3, "{noise}");
         let best = end["best_iteration"].as_u64().unwrap() as usize;
         assert!(best > warm_up, "{noise}: epoch {best}");
         let with_noise = &objectives[warm_up..];
-        assert!(
-            with_noise.iter().all(|&o| o >= objectives[best - 1]),
-            "{noise}"
-        );
+        assert!(with_noise.iter().all(|&o| o >= objectives[best - 1]), "{noise}");
     }
 }
 
@@ -152,8 +126,7 @@ fn sgd_without_dev_data_keeps_the_epoch_with_the_lowest_objective() {
 fn a_small_mean_loss_ends_training() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     for algorithm in ["ap", "pa", "arow"] {
-        dir.run(&train(&format!("--algorithm {algorithm} --epsilon 0.001")))
-            .success();
+        dir.run(&train(&format!("--algorithm {algorithm} --epsilon 0.001"))).success();
         let log = dir.json_lines("log");
         assert_eq!(log[log.len() - 1]["stop_reason"], "loss", "{algorithm}");
     }
@@ -165,10 +138,7 @@ fn unlabeled_text_enters_the_noise_term_of_sgd() {
     let line = train("--algorithm sgd --max-iterations 3 --warm-up 1");
     dir.run(&line).success();
     let without = dir.bytes("m");
-    dir.run(&format!(
-        "{line} --unlabeled dev.conll --unlabeled-format conll"
-    ))
-    .success();
+    dir.run(&format!("{line} --unlabeled dev.conll --unlabeled-format conll")).success();
     assert!(dir.bytes("m") != without);
     let log = dir.json_lines("log");
     assert!(log[0]["unlabeled_sentences"].as_u64().unwrap() > 0);
@@ -195,10 +165,7 @@ fn tune_searches_with_every_learner_and_any_number_of_threads() {
         let best = &one["configurations"][0];
         let report = dir.run("eval m dev.conll --json").json();
         let [found, expected] = [&report["f1"], &best["dev_f1"]].map(|x| x.as_f64().unwrap());
-        assert!(
-            (found - expected).abs() < 0.003,
-            "{learner}: {found} for {expected}"
-        );
+        assert!((found - expected).abs() < 0.003, "{learner}: {found} for {expected}");
     }
 }
 
@@ -261,10 +228,7 @@ fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
             "--algorithm ap --gradient local",
             "--gradient local: requires noise; --algorithm ap has none",
         ),
-        (
-            "--algorithm ap --noise gaussian",
-            "--noise: requires noise; --algorithm ap has none",
-        ),
+        ("--algorithm ap --noise gaussian", "--noise: requires noise; --algorithm ap has none"),
         (
             "--algorithm sgd --noise additive",
             "algorithm sgd with additive noise; expected another kind (--noise), which changes a \
@@ -283,18 +247,12 @@ fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
             "--algorithm ap --delta 0.1",
             "--delta: has no meaning for --algorithm ap; expected --algorithm lbfgs or sgd",
         ),
-        (
-            "--eta 1",
-            "--eta: has no meaning for --algorithm lbfgs; expected --algorithm sgd",
-        ),
+        ("--eta 1", "--eta: has no meaning for --algorithm lbfgs; expected --algorithm sgd"),
         (
             "--algorithm sgd --lbfgs-memory 3",
             "--lbfgs-memory: has no meaning for --algorithm sgd; expected --algorithm lbfgs",
         ),
-        (
-            "--algorithm sgd --eta 0",
-            "learning rate 0; expected a finite number above 0",
-        ),
+        ("--algorithm sgd --eta 0", "learning rate 0; expected a finite number above 0"),
         (
             "--algorithm sgd --calibration-rate 1",
             "calibration rate 1; expected a finite number above 1",
@@ -303,14 +261,8 @@ fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
             "--algorithm sgd --calibration-trials 1001",
             "1001 calibration trials; expected 1 to 1000",
         ),
-        (
-            "--algorithm pa --pa-c -1",
-            "aggressiveness -1; expected a finite number above 0",
-        ),
-        (
-            "--algorithm arow --gamma 0",
-            "gamma 0; expected a finite number above 0",
-        ),
+        ("--algorithm pa --pa-c -1", "aggressiveness -1; expected a finite number above 0"),
+        ("--algorithm arow --gamma 0", "gamma 0; expected a finite number above 0"),
         (
             "--algorithm ap --epsilon nan",
             "epsilon NaN; expected a finite number that is not negative",

@@ -112,23 +112,17 @@ fn a_corpus_over_the_limit_is_an_error_with_its_line() {
             "{command}"
         );
     }
-    assert_eq!(
-        dir.names(),
-        ["bomb.conll", "m", "small.conll", "train.conll"]
-    );
+    assert_eq!(dir.names(), ["bomb.conll", "m", "small.conll", "train.conll"]);
     // Clusters keep words, not sentences.
     let words: String = (0..100_000).map(|i| format!("word-{i}\n")).collect();
     dir.write("words.txt", words);
-    let message = dir
-        .run("cluster --quiet words.txt --output paths --memory 5M")
-        .failure();
+    let message = dir.run("cluster --quiet words.txt --output paths --memory 5M").failure();
     assert!(
         message.contains(": the text up to here needs more memory than the limit, 5 MB"),
         "{message}"
     );
     // A stream keeps nothing.
-    dir.run("tag m bomb.conll --format conll --columns word,pos --memory 5M")
-        .success();
+    dir.run("tag m bomb.conll --format conll --columns word,pos --memory 5M").success();
 }
 
 #[test]
@@ -142,9 +136,8 @@ fn the_attributes_of_a_corpus_count_against_the_limit() {
         text
     });
     dir.write("train.conll", words);
-    let message = dir
-        .run("train --quiet train.conll --template ner --model m --memory 6M")
-        .failure();
+    let message =
+        dir.run("train --quiet train.conll --template ner --model m --memory 6M").failure();
     assert!(message.starts_with("train.conll:"), "{message}");
     assert!(
         message.contains(": the attributes up to here need more memory than the limit, 6 MB;"),
@@ -160,14 +153,8 @@ fn a_sentence_over_the_memory_limit_is_an_error_with_its_line() {
         ("long.crfsuite", "A\ta\tb\tc\n".repeat(500_000)),
         ("comments.conllu", "# comment\n".repeat(1_000_000)),
         ("starts.conll", "-DOCSTART- -X-\n".repeat(1_000_000)),
-        (
-            "long.jsonl",
-            format!("{{\"tokens\":[\"a\"{}]}}\n", ",\"a\"".repeat(1_000_000)),
-        ),
-        (
-            "attributes.crfsuite",
-            format!("A{}\n", "\tattribute".repeat(500_000)),
-        ),
+        ("long.jsonl", format!("{{\"tokens\":[\"a\"{}]}}\n", ",\"a\"".repeat(1_000_000))),
+        ("attributes.crfsuite", format!("A{}\n", "\tattribute".repeat(500_000))),
     ];
     for (name, text) in cases {
         dir.write(name, text);
@@ -211,14 +198,9 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
         ("a.conll", "a O\n\nb O\nc O\nd B\n"),
         ("a.conllu", "1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n"),
         ("a.crfsuite", "X\ta\n\nX\ta\nX\ta\nY\ta\n"),
-        (
-            "a.jsonl",
-            "{\"tokens\":[\"a\",\"b\",\"c\"],\"labels\":[\"O\",\"O\",\"B\"]}\n",
-        ),
+        ("a.jsonl", "{\"tokens\":[\"a\",\"b\",\"c\"],\"labels\":[\"O\",\"O\",\"B\"]}\n"),
     ]);
-    let rows: String = (1..4)
-        .map(|i| format!("{i}\ta\t_\tX{i}\t_\t_\t_\t_\t_\t_\n"))
-        .collect();
+    let rows: String = (1..4).map(|i| format!("{i}\ta\t_\tX{i}\t_\t_\t_\t_\t_\t_\n")).collect();
     dir.write("a.conllu", rows);
     for (file, line, template) in [
         ("a.crfsuite", 3, ""),
@@ -227,9 +209,7 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
         ("a.conll", 3, "--template minimal"),
     ] {
         let run = |max| {
-            dir.run(&format!(
-                "train --quiet {file} {template} --model m --max-sentence {max}"
-            ))
+            dir.run(&format!("train --quiet {file} {template} --model m --max-sentence {max}"))
         };
         assert_eq!(
             run(2).failure(),
@@ -250,16 +230,11 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
         "eval m a.conll",
     ] {
         let message = dir.run(&format!("{command} --max-sentence 2")).failure();
-        assert!(
-            message.starts_with("a.conll:3: the sentence that begins"),
-            "{message}"
-        );
+        assert!(message.starts_with("a.conll:3: the sentence that begins"), "{message}");
     }
     // The default.
     dir.write("long.conll", "a O\n".repeat(100_001));
-    let message = dir
-        .run("train --quiet long.conll --template minimal --model m")
-        .failure();
+    let message = dir.run("train --quiet long.conll --template minimal --model m").failure();
     assert!(
         message.starts_with("long.conll:1: the sentence that begins here has more than 100000 "),
         "{message}"
@@ -280,9 +255,7 @@ fn raw_text_is_split_into_sentences_of_the_maximum_length() {
     let offsets = |options: &str| {
         let tagged = dir.run_with_stdin(&format!("tag m --format jsonl {options}"), &json);
         let lines = tagged.json_lines();
-        let offsets = lines
-            .iter()
-            .flat_map(|line| line["offsets"].as_array().unwrap());
+        let offsets = lines.iter().flat_map(|line| line["offsets"].as_array().unwrap());
         offsets.cloned().collect::<Vec<_>>()
     };
     assert_eq!(offsets("--max-sentence 2"), offsets(""));
@@ -308,10 +281,11 @@ fn training_over_the_limit_is_an_error_before_it_is_allocated() {
          labels or a larger limit (--memory)"
     );
     assert!(peak < 500_000_000, "{peak} bytes were allocated");
-    let message = dir.run(&line.replace("train ", "tune ").replace(
-        "--memory",
-        "--dev train.conll --l2 1 --dropout 0.5 --memory",
-    ));
+    let message = dir.run(
+        &line
+            .replace("train ", "tune ")
+            .replace("--memory", "--dev train.conll --l2 1 --dropout 0.5 --memory"),
+    );
     let message = message.failure();
     assert!(
         message.starts_with("8000 MB of memory is too little; expected at least "),
@@ -323,9 +297,8 @@ fn training_over_the_limit_is_an_error_before_it_is_allocated() {
 fn too_many_clusters_for_the_memory_are_an_error_before_they_are_allocated() {
     let words: String = (0..9_000).map(|i| format!("a{i} b ")).collect();
     let dir = TestDir::new(&[("text.txt", &words)]);
-    let message = dir
-        .run("cluster text.txt --clusters 9000 --output paths --memory 100M --quiet")
-        .failure();
+    let message =
+        dir.run("cluster text.txt --clusters 9000 --output paths --memory 100M --quiet").failure();
     assert!(
         message.starts_with("clustering: about 1") && message.contains("the limit is 100 MB"),
         "{message}"
@@ -351,10 +324,7 @@ fn the_estimated_memory_is_close_to_the_peak() {
             "labels",
             "train labels.conll --max-iterations 2 --template minimal --states all".to_owned(),
         ),
-        (
-            "pairs of labels",
-            "train labels.conll --max-iterations 2 --template minimal".to_owned(),
-        ),
+        ("pairs of labels", "train labels.conll --max-iterations 2 --template minimal".to_owned()),
         (
             "edges",
             "train train.conll --max-iterations 9 --template edges.tpl --label pos \
@@ -423,10 +393,7 @@ fn sequential_trainings() {
             Sentence::from_words(words).with_labels(labels).unwrap()
         })
         .collect();
-    let options = TrainOptions {
-        max_iterations: Some(8),
-        ..TrainOptions::default()
-    };
+    let options = TrainOptions { max_iterations: Some(8), ..TrainOptions::default() };
     let trainer = Trainer::new(options).unwrap();
     let memory = || process_status(std::process::id(), "VmRSS:").unwrap();
     let mut warm = 0;
@@ -471,14 +438,9 @@ fn text_that_copies_of_a_sentence_share_is_not_counted_below_zero() {
     // The first copy of a sentence shares its text with the second, which then has it alone.
     let twice: Corpus = corpus.iter().chain(&corpus).cloned().collect();
     drop(corpus);
-    let options = TrainOptions {
-        max_iterations: Some(2),
-        ..TrainOptions::default()
-    };
+    let options = TrainOptions { max_iterations: Some(2), ..TrainOptions::default() };
     let template: Template = "word\n".parse().unwrap();
-    let trained = Trainer::new(options)
-        .unwrap()
-        .train(twice, template, &mut ());
+    let trained = Trainer::new(options).unwrap().train(twice, template, &mut ());
     assert!(trained.is_ok());
 }
 
@@ -488,13 +450,7 @@ fn too_little_address_space_is_an_error_and_leaves_no_files() {
     let dir = TestDir::with_model(NER_CORPUS, MODEL);
     dir.write("words.conll", many_words(20_000));
     let texts = (0..2_000).fold(String::new(), |mut text, i| {
-        let _ = writeln!(
-            text,
-            "{}\tword{i} and a{} of b{}",
-            i % 2,
-            i % 97,
-            i * i % 1009
-        );
+        let _ = writeln!(text, "{}\tword{i} and a{} of b{}", i % 2, i % 97, i * i % 1009);
         text
     });
     dir.write("texts.tsv", texts);

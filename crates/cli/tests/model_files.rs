@@ -26,9 +26,7 @@ fn lines(part: &str) -> Vec<String> {
     let corpus = sample_corpus(part);
     let sentences = corpus.trim_end().split("\n\n");
     let words = |sentence: &str| {
-        let words = sentence
-            .lines()
-            .filter_map(|line| line.split_whitespace().next());
+        let words = sentence.lines().filter_map(|line| line.split_whitespace().next());
         words.collect::<Vec<_>>().join(" ") + "\n"
     };
     sentences.map(words).collect()
@@ -122,11 +120,7 @@ fn a_model_that_is_being_overwritten_gives_the_labels_of_one_version_or_an_error
 /// Overwrites a file in place, in small pieces.
 fn overwrite(path: &Path, bytes: &[u8]) {
     use std::io::Write;
-    let mut file = OpenOptions::new()
-        .write(true)
-        .truncate(true)
-        .open(path)
-        .unwrap();
+    let mut file = OpenOptions::new().write(true).truncate(true).open(path).unwrap();
     for piece in bytes.chunks(10_000) {
         file.write_all(piece).unwrap();
     }
@@ -145,13 +139,7 @@ fn blocks_of_another_model_are_never_mistaken_for_those_of_this_one() {
     for part in 1..20 {
         let at = first.len() * part / 20;
         let torn: Vec<u8> = (0..first.len())
-            .map(|i| {
-                if i < at {
-                    first[i]
-                } else {
-                    second.get(i).copied().unwrap_or(0)
-                }
-            })
+            .map(|i| if i < at { first[i] } else { second.get(i).copied().unwrap_or(0) })
             .collect();
         dir.write("torn", torn);
         let output = tag("torn");
@@ -172,14 +160,8 @@ fn directories_devices_and_empty_files_are_no_models() {
     let dir = TestDir::new(&[("empty", ""), ("text", "Ann left.\n")]);
     fs::create_dir(dir.path("folder")).unwrap();
     let mut cases = vec![
-        (
-            "empty",
-            "empty: the file is empty; expected a dropchain model",
-        ),
-        (
-            "folder",
-            "folder: is a directory; expected a dropchain model",
-        ),
+        ("empty", "empty: the file is empty; expected a dropchain model"),
+        ("folder", "folder: is a directory; expected a dropchain model"),
     ];
     if cfg!(target_os = "linux") {
         cases.extend([
@@ -206,11 +188,7 @@ fn directories_devices_and_empty_files_are_no_models() {
 fn a_pipe_that_no_program_writes_to_is_an_error_and_does_not_hang() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     dir.make_pipe("pipe");
-    for line in [
-        "tag pipe train.conll",
-        "inspect pipe",
-        "eval pipe train.conll",
-    ] {
+    for line in ["tag pipe train.conll", "inspect pipe", "eval pipe train.conll"] {
         assert_eq!(
             dir.run(line).failure(),
             "pipe: the file is empty, or a pipe that no program writes to; expected a dropchain \
@@ -238,10 +216,7 @@ fn a_model_can_be_read_from_a_pipe() {
         )
     );
     let longer = tag(&[&model[..], b"\n"].concat()).failure();
-    assert!(
-        longer.contains("there are bytes after its last section"),
-        "{longer}"
-    );
+    assert!(longer.contains("there are bytes after its last section"), "{longer}");
     // A preamble that promises 2⁶² bytes, before data without end.
     let mut endless = model[..192].to_vec();
     endless[16..24].copy_from_slice(&(1_u64 << 62).to_le_bytes());
@@ -263,10 +238,7 @@ fn a_huge_sparse_file_with_the_preamble_of_a_model_is_an_error() {
     header.copy_from_slice(&length.to_le_bytes());
     let length = bytes.len() as u64 - old + length;
     dir.write("huge", &bytes);
-    let file = OpenOptions::new()
-        .write(true)
-        .open(dir.path("huge"))
-        .unwrap();
+    let file = OpenOptions::new().write(true).open(dir.path("huge")).unwrap();
     if let Err(error) = file.set_len(length) {
         println!("skipped: no file of {length} bytes: {error}");
         return;
@@ -285,10 +257,7 @@ fn a_sentence_that_takes_too_much_memory_is_an_error_at_its_line() {
     let line = "train train.conll --template my.tpl --max-iterations 3 --model m --quiet";
     dir.run(line).success();
     let options = "--format conll --output conll";
-    dir.write(
-        "long.conll",
-        "Ann\tX\tO\n\n".to_owned() + &"a\tX\tO\n".repeat(40_000) + "\n",
-    );
+    dir.write("long.conll", "Ann\tX\tO\n\n".to_owned() + &"a\tX\tO\n".repeat(40_000) + "\n");
     let tagged = dir.run(&format!("tag m long.conll {options}")).success();
     let output = dir.run(&format!("tag m long.conll {options} --memory 25M --quiet"));
     assert!(tagged.starts_with(&output.stdout) && output.stdout.starts_with("Ann"));
@@ -296,14 +265,9 @@ fn a_sentence_that_takes_too_much_memory_is_an_error_at_its_line() {
     let expected = "long.conll:3: tagging a sentence of 40000 tokens with 9 labels and edge \
                     attributes: about ";
     assert!(message.starts_with(expected), "{message}");
-    assert!(
-        message.contains("; the limit is 25 MB; expected a shorter sentence"),
-        "{message}"
-    );
+    assert!(message.contains("; the limit is 25 MB; expected a shorter sentence"), "{message}");
     // A hundred thousand paths of this sentence: 110 GB.
-    let message = dir
-        .run("tag m long.conll --nbest 100000 --memory 20G --quiet")
-        .failure();
+    let message = dir.run("tag m long.conll --nbest 100000 --memory 20G --quiet").failure();
     assert!(message.starts_with("long.conll:3: "), "{message}");
 }
 
@@ -315,18 +279,12 @@ fn a_model_of_many_labels_needs_memory_for_their_transitions() {
     for i in 0..3000 {
         let _ = writeln!(corpus, "w{i} L{i}\n");
     }
-    let dir = TestDir::new(&[
-        ("train.conll", &corpus),
-        ("my.tpl", "bias\n"),
-        ("text", "a\n"),
-    ]);
+    let dir = TestDir::new(&[("train.conll", &corpus), ("my.tpl", "bias\n"), ("text", "a\n")]);
     let line = "train train.conll --template my.tpl --order 0 --max-iterations 1 --model m";
     dir.run(line).success();
     dir.run("tag m text").success();
     // 300 MB of address space do not hold five arrays of 3000² numbers.
-    let message = dir
-        .shell("ulimit -v 300000 && exec \"$D\" tag m text --threads 1")
-        .failure();
+    let message = dir.shell("ulimit -v 300000 && exec \"$D\" tag m text --threads 1").failure();
     let expected = "m: a model of 3000 labels: about 360 MB of memory needed; ";
     assert!(message.starts_with(expected), "{message}");
 }

@@ -114,10 +114,7 @@ fn assert_tags_as_recorded(version: &str) {
         assert!(is_close(found, expected), "{found}\ninstead of\n{expected}");
     }
     let inspected = dir.inspect("");
-    assert_eq!(
-        inspected["format_version"],
-        version[1..].parse::<u64>().unwrap()
-    );
+    assert_eq!(inspected["format_version"], version[1..].parse::<u64>().unwrap());
     assert_eq!(inspected["template"], TEMPLATE);
     assert!(inspected["node_attributes"].as_u64().unwrap() > 0);
     assert!(inspected["edge_attributes"].as_u64().unwrap() > 0);
@@ -131,11 +128,7 @@ fn a_version_1_model_tags_as_recorded() {
 #[test]
 #[ignore = "overwrites the fixture; see tests/data/models/README.md"]
 fn write_the_model_fixture() {
-    let dir = TestDir::new(&[
-        ("train.conll", CORPUS),
-        ("my.tpl", TEMPLATE),
-        ("text.conll", TEXT),
-    ]);
+    let dir = TestDir::new(&[("train.conll", CORPUS), ("my.tpl", TEMPLATE), ("text.conll", TEXT)]);
     let train = "train train.conll --columns word,size,ner --template my.tpl --l2 0.05 \
                  --model m --quiet";
     dir.run(train).success();

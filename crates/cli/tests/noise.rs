@@ -39,24 +39,15 @@ fn approximate_engines_end_where_no_step_is_lower_and_say_so() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let exact = last_iteration(&dir, "--dropout 0.3 --warm-up 5");
     for engine in ["local", "window=0", "window=1"] {
-        let last = last_iteration(
-            &dir,
-            &format!("--dropout 0.3 --warm-up 5 --gradient {engine}"),
-        );
+        let last = last_iteration(&dir, &format!("--dropout 0.3 --warm-up 5 --gradient {engine}"));
         let log = dir.json_lines("log");
         let with_noise =
             |line: &&Value| line["event"] == "iteration" && number(line, "dropout") > 0.0;
         let first = log.iter().find(with_noise).unwrap();
-        assert!(
-            number(&last, "objective") < number(first, "objective"),
-            "{engine}"
-        );
+        assert!(number(&last, "objective") < number(first, "objective"), "{engine}");
         // Their directions do not lead to the minimum, but the value is exact: never below it.
         let [found, minimum] = [&last, &exact].map(|line| number(line, "objective"));
-        assert!(
-            found > minimum * (1.0 + 1e-6),
-            "{engine}: {found} {minimum}"
-        );
+        assert!(found > minimum * (1.0 + 1e-6), "{engine}: {found} {minimum}");
         let end = log.last().unwrap();
         assert_eq!(end["event"], "end");
         assert_eq!(end["stop_reason"], "line_search", "{engine}");
@@ -74,10 +65,7 @@ fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
         let last = last_iteration(&dir, &format!("--dropout 0.3 --noise {engine}"));
         let end = dir.json_lines("log").pop().unwrap();
         let reason = end["stop_reason"].as_str().unwrap();
-        assert!(
-            ["improvement", "gradient"].contains(&reason),
-            "{engine}: {reason}"
-        );
+        assert!(["improvement", "gradient"].contains(&reason), "{engine}: {reason}");
         assert!(number(&last, "dropout") > 0.0);
         ends.push(number(&last, "objective"));
     }
@@ -85,21 +73,14 @@ fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
     assert!((ends[0] - ends[1]).abs() < 2e-3 * ends[0], "{ends:?}");
     assert!((ends[0] - ends[2]).abs() < 2e-3 * ends[0], "{ends:?}");
     let [exact, without] = [exact, without].map(|line| number(&line, "objective"));
-    assert!(
-        ends[0] > exact && ends[0] - exact < 0.5 * (exact - without),
-        "{ends:?} {exact}"
-    );
+    assert!(ends[0] > exact && ends[0] - exact < 0.5 * (exact - without), "{ends:?} {exact}");
 }
 
 #[test]
 fn an_equal_amount_of_unlabeled_text_halves_the_noise_term_of_each() {
     // λ = n/(n + αm) = ½ with the training data once more as unlabeled text, α = 1 (eq. 11).
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for engine in [
-        "--gradient exact",
-        "--gradient message",
-        "--noise reweighted=3",
-    ] {
+    for engine in ["--gradient exact", "--gradient message", "--noise reweighted=3"] {
         let options = format!("--dropout 0.3 {engine}");
         let without = last_iteration(&dir, &options);
         let unlabeled = "--unlabeled train.conll --unlabeled-weight 1";
@@ -126,10 +107,7 @@ fn multiplicative_gaussian_noise_is_dropout_of_the_same_variance() {
 fn edges_have_a_rate_of_their_own() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let same = last_iteration(&dir, "--dropout 0.3 --edge-dropout 0.3");
-    assert_eq!(
-        same["objective"],
-        last_iteration(&dir, "--dropout 0.3")["objective"]
-    );
+    assert_eq!(same["objective"], last_iteration(&dir, "--dropout 0.3")["objective"]);
     let none = last_iteration(&dir, "--dropout 0.3 --edge-dropout 0");
     assert!(number(&none, "objective") < number(&same, "objective"));
 }
@@ -152,10 +130,7 @@ fn unlabeled_text_of_any_format_changes_the_model() {
         let with = last_iteration(&dir, &format!("--dropout 0.3 {options}"));
         assert_ne!(with["objective"], without["objective"], "{options}");
     }
-    let weightless = last_iteration(
-        &dir,
-        "--dropout 0.3 --unlabeled raw.txt --unlabeled-weight 0",
-    );
+    let weightless = last_iteration(&dir, "--dropout 0.3 --unlabeled raw.txt --unlabeled-weight 0");
     assert_same_objective(&weightless, &without);
 }
 
@@ -185,10 +160,8 @@ const MONTE_CARLO: &str = "--noise monte-carlo --dropout 0.3 --max-iterations 15
 
 #[test]
 fn monte_carlo_noise_gives_the_same_bytes_for_any_number_of_threads() {
-    let dir = TestDir::new(&[
-        ("train.conll", &sample_corpus("train")),
-        ("raw.txt", "Ada met Bob.\n"),
-    ]);
+    let dir =
+        TestDir::new(&[("train.conll", &sample_corpus("train")), ("raw.txt", "Ada met Bob.\n")]);
     let model = |options: &str| {
         let train = "train train.conll --template minimal --model m --quiet --samples 2";
         let options = format!("{train} {MONTE_CARLO} --unlabeled raw.txt {options}");
@@ -239,15 +212,9 @@ fn iterations_of_the_warm_up_do_not_compete_with_those_that_have_noise() {
     let iterations = log.iter().filter(|line| line["event"] == "iteration");
     let scores: Vec<f64> = iterations.map(|line| number(line, "dev_f1")).collect();
     let end = log.last().unwrap();
-    assert_eq!(
-        (&end["best_iteration"], &end["noise"]["iterations"]),
-        (&31.into(), &1.into())
-    );
+    assert_eq!((&end["best_iteration"], &end["noise"]["iterations"]), (&31.into(), &1.into()));
     assert_eq!(number(end, "dev_f1"), scores[31]);
-    assert!(
-        scores[..31].iter().any(|&score| score > scores[31]),
-        "{scores:?}"
-    );
+    assert!(scores[..31].iter().any(|&score| score > scores[31]), "{scores:?}");
 }
 
 #[test]
@@ -266,22 +233,15 @@ fn a_model_that_saw_no_noise_says_so() {
         end["best_iteration"],
         100.0 * number(&end, "dev_f1"),
     );
-    assert!(
-        stderr.contains(&format!("warning: {expected}\n")),
-        "{stderr}"
-    );
+    assert!(stderr.contains(&format!("warning: {expected}\n")), "{stderr}");
     assert_eq!(end["regularization"], "L2 0.001");
     assert_eq!(end["noise"]["iterations"], 0);
     let model = dir.inspect("");
     assert_eq!(model["training"]["noise"], end["noise"]);
     assert_eq!(model["training"]["regularization"], "L2 0.001");
     let text = dir.run("inspect m").success();
-    assert!(
-        text.contains("(0 iterations with noise)") && text.contains("warning: kept"),
-        "{text}"
-    );
-    dir.run("report log --model m --gold dev.conll --output page")
-        .success();
+    assert!(text.contains("(0 iterations with noise)") && text.contains("warning: kept"), "{text}");
+    dir.run("report log --model m --gold dev.conll --output page").success();
     let page = dir.text("page");
     assert_eq!(page.matches("dropout has no part in this model").count(), 2);
     assert!(page.contains("class=\"shade\""));
@@ -297,21 +257,9 @@ fn a_model_that_saw_noise_says_how_much() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     for (options, iterations, regularization) in [
         ("--warm-up 2 --max-iterations 6", "4", "dropout 0.3, L2 0.1"),
-        (
-            "--noise gaussian --max-iterations 4",
-            "2",
-            "gaussian 0.3, L2 0.1",
-        ),
-        (
-            "--l1 0.01 --warm-up 0 --max-iterations 3",
-            "3",
-            "dropout 0.3, L1 0.01, L2 0.1",
-        ),
-        (
-            "--algorithm sgd --warm-up 1 --max-iterations 3",
-            "2",
-            "dropout 0.3, L2 0.1",
-        ),
+        ("--noise gaussian --max-iterations 4", "2", "gaussian 0.3, L2 0.1"),
+        ("--l1 0.01 --warm-up 0 --max-iterations 3", "3", "dropout 0.3, L1 0.01, L2 0.1"),
+        ("--algorithm sgd --warm-up 1 --max-iterations 3", "2", "dropout 0.3, L2 0.1"),
         ("--dropout 0 --max-iterations 2", "null", "L2 0.3"),
         ("--algorithm ap --max-iterations 2", "null", "no penalty"),
     ] {
@@ -319,10 +267,6 @@ fn a_model_that_saw_noise_says_how_much() {
         dir.run(&line).success();
         let record = &dir.inspect("")["training"];
         assert_eq!(record["regularization"], regularization, "{options}");
-        assert_eq!(
-            record["noise"]["iterations"].to_string(),
-            iterations,
-            "{options}"
-        );
+        assert_eq!(record["noise"]["iterations"].to_string(), iterations, "{options}");
     }
 }

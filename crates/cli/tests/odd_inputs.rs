@@ -11,10 +11,7 @@ const MODEL: &str = "--columns word,pos,label --template minimal";
 
 /// Trains on `name` and returns the number of labels of the model.
 fn label_count(dir: &TestDir, name: &str) -> usize {
-    dir.run(&format!(
-        "train {name} --template minimal --model m --max-iterations 2"
-    ))
-    .success();
+    dir.run(&format!("train {name} --template minimal --model m --max-iterations 2")).success();
     dir.inspect("")["labels"].as_object().unwrap().len()
 }
 
@@ -42,33 +39,15 @@ fn damaged_compressed_corpora_are_errors_that_name_the_file() {
     let sum = whole.len() - 8;
     damaged[sum] ^= 1;
     for (name, bytes, expected) in [
-        (
-            "truncated.gz",
-            whole[..whole.len() - 20].to_vec(),
-            "incomplete deflate stream",
-        ),
-        (
-            "damaged.gz",
-            damaged,
-            "corrupt gzip stream does not have a matching checksum",
-        ),
-        (
-            "followed.gz",
-            [&whole[..], b"junk"].concat(),
-            "unexpected end of file",
-        ),
+        ("truncated.gz", whole[..whole.len() - 20].to_vec(), "incomplete deflate stream"),
+        ("damaged.gz", damaged, "corrupt gzip stream does not have a matching checksum"),
+        ("followed.gz", [&whole[..], b"junk"].concat(), "unexpected end of file"),
         ("empty.gz", Vec::new(), "no sentence found"),
     ] {
         dir.write(name, bytes);
-        let message = dir
-            .run(&format!(
-                "train --quiet {name} --template minimal --model m"
-            ))
-            .failure();
-        assert!(
-            message.starts_with(&format!("{name}: {expected}")),
-            "{message}"
-        );
+        let message =
+            dir.run(&format!("train --quiet {name} --template minimal --model m")).failure();
+        assert!(message.starts_with(&format!("{name}: {expected}")), "{message}");
     }
     assert!(!dir.path("m").exists());
 }
@@ -86,14 +65,11 @@ fn a_corpus_of_40000_columns_is_read_like_any_other() {
     let text = [row("a", "X"), row("b", "O"), row("c", "X")].concat();
     let dir = TestDir::new(&[("train.conll", &text)]);
     dir.write("wide.tpl", "word\nword[-1]\n");
-    dir.run("train --quiet train.conll --template wide.tpl --model m --max-iterations 3")
-        .success();
+    dir.run("train --quiet train.conll --template wide.tpl --model m --max-iterations 3").success();
     dir.run("eval m train.conll").success();
     dir.run("tag m train.conll").success();
     dir.write("ragged.conll", text + "a O\n");
-    let message = dir
-        .run("train --quiet ragged.conll --template wide.tpl --model new")
-        .failure();
+    let message = dir.run("train --quiet ragged.conll --template wide.tpl --model new").failure();
     assert_eq!(
         message,
         "ragged.conll:4: expected 40000 columns (word 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 \
@@ -110,13 +86,10 @@ fn json_objects_with_very_many_keys_are_read_like_any_other() {
     text.push_str("}\n");
     let dir = TestDir::new(&[("train.jsonl", &text.repeat(2))]);
     dir.write("wide.tpl", "word\n");
-    dir.run("train train.jsonl --template wide.tpl --model m --max-iterations 3")
-        .success();
+    dir.run("train train.jsonl --template wide.tpl --model m --max-iterations 3").success();
     let repeated = text.replacen("\"k39999\"", "\"k0\"", 1);
     dir.write("repeated.jsonl", repeated);
-    let message = dir
-        .run("train --quiet repeated.jsonl --template wide.tpl --model m")
-        .failure();
+    let message = dir.run("train --quiet repeated.jsonl --template wide.tpl --model m").failure();
     assert_eq!(message, "repeated.jsonl:1: the key \"k0\" occurs twice");
 }
 
@@ -125,13 +98,8 @@ fn deeply_nested_json_is_an_error_or_ignored() {
     let dir = TestDir::new(&[]);
     for depth in [100, 100_000] {
         let nested = "[".repeat(depth) + &"]".repeat(depth);
-        dir.write(
-            "tokens.jsonl",
-            format!("{{\"tokens\":{nested},\"labels\":[]}}\n"),
-        );
-        let message = dir
-            .run("train --quiet tokens.jsonl --template minimal --model m")
-            .failure();
+        dir.write("tokens.jsonl", format!("{{\"tokens\":{nested},\"labels\":[]}}\n"));
+        let message = dir.run("train --quiet tokens.jsonl --template minimal --model m").failure();
         assert!(message.starts_with("tokens.jsonl:1:"), "{message}");
         dir.write(
             "other.jsonl",
@@ -150,8 +118,7 @@ fn a_token_with_a_million_attributes_is_read() {
         let _ = write!(line, "\ta{i}");
     }
     let dir = TestDir::new(&[("train.crfsuite", &format!("{line}\nO\tb\n"))]);
-    dir.run("train train.crfsuite --model m --max-iterations 2")
-        .success();
+    dir.run("train train.crfsuite --model m --max-iterations 2").success();
 }
 
 #[test]
@@ -195,9 +162,7 @@ fn threads_that_cannot_be_started_are_an_error() {
         let output = finish(child, command);
         assert_eq!(output.status.code(), Some(1), "{output:#?}");
         assert!(
-            output
-                .stderr
-                .starts_with("dropchain: cannot start threads: ")
+            output.stderr.starts_with("dropchain: cannot start threads: ")
                 && output.stderr.contains("expected fewer of them (--threads)"),
             "{output:#?}"
         );
@@ -211,10 +176,7 @@ fn output_is_complete_and_in_order_behind_a_slow_reader() {
     let dir = TestDir::with_model(NER_CORPUS, MODEL);
     let text: String = (0..30_000).map(|i| format!("w{i} X\n\n")).collect();
     dir.write("in.conll", &text);
-    let mut child = dir
-        .command("tag m in.conll --threads 3 --columns word,pos")
-        .spawn()
-        .unwrap();
+    let mut child = dir.command("tag m in.conll --threads 3 --columns word,pos").spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || {
         let (mut all, mut piece) = (Vec::new(), vec![0; 1 << 10]);
@@ -231,12 +193,7 @@ fn output_is_complete_and_in_order_behind_a_slow_reader() {
     let words = tagged.lines().filter_map(|line| line.split(' ').next());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     assert_eq!(words.len(), 30_000);
-    assert!(
-        words
-            .iter()
-            .enumerate()
-            .all(|(i, word)| *word == format!("w{i}"))
-    );
+    assert!(words.iter().enumerate().all(|(i, word)| *word == format!("w{i}")));
     assert!(fs::metadata(dir.path("in.conll")).is_ok());
 }
 
@@ -268,17 +225,11 @@ fn files_of_a_folder_that_are_no_regular_ones_are_named_and_not_opened() {
     dir.make_pipe("brat/a.txt");
     dir.make_pipe("classes/a/b");
     for (command, file) in [
-        (
-            "train brat --format brat --template minimal --model m --quiet",
-            "brat/a.txt",
-        ),
+        ("train brat --format brat --template minimal --model m --quiet", "brat/a.txt"),
         ("classify train classes --model m --quiet", "classes/a/b"),
     ] {
         let message = dir.run(command).failure();
-        assert!(
-            message.starts_with(&format!("{file}: is no regular file")),
-            "{message}"
-        );
+        assert!(message.starts_with(&format!("{file}: is no regular file")), "{message}");
     }
 }
 
@@ -286,8 +237,7 @@ fn files_of_a_folder_that_are_no_regular_ones_are_named_and_not_opened() {
 fn text_of_files_cannot_control_a_terminal() {
     let corpus = "Ann\u{1b}[2J B-P\u{1b}[31mX\nleft\u{9b} O\n\n";
     let dir = TestDir::new(&[("odd.conll", corpus), ("other.conll", "Ann B-P\u{1b}\n")]);
-    dir.run("train odd.conll --template minimal --model m --quiet")
-        .success();
+    dir.run("train odd.conll --template minimal --model m --quiet").success();
     for command in [
         "inspect m",
         "inspect m --json",
@@ -302,9 +252,7 @@ fn text_of_files_cannot_control_a_terminal() {
     ] {
         let output = dir.run(command);
         for text in [output.stdout, output.stderr] {
-            let control = text
-                .chars()
-                .find(|c| c.is_control() && !"\n\t\r".contains(*c));
+            let control = text.chars().find(|c| c.is_control() && !"\n\t\r".contains(*c));
             assert_eq!(control, None, "{command}: {text}");
         }
     }

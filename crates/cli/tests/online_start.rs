@@ -17,9 +17,7 @@ fn iterations(dir: &TestDir, line: &str) -> Vec<Value> {
 }
 
 fn number(line: &Value, field: &str) -> f64 {
-    line[field]
-        .as_f64()
-        .unwrap_or_else(|| panic!("{field} in {line}"))
+    line[field].as_f64().unwrap_or_else(|| panic!("{field} in {line}"))
 }
 
 #[test]
@@ -56,10 +54,7 @@ fn the_minimum_is_the_same_for_every_kind_of_data_and_model() {
     for (files, options) in [
         ("train.conll", "--template minimal"),
         ("train.conll", "--template minimal --order 0"),
-        (
-            "train.conll",
-            "--template minimal --boundary off --states observed",
-        ),
+        ("train.conll", "--template minimal --boundary off --states observed"),
         ("train.conll", "--template minimal --scheme bioes"),
         ("train.conll", "--template minimal --l1 0.1"),
         ("train.conll", "--template minimal --collapse off"),
@@ -75,10 +70,7 @@ fn the_minimum_is_the_same_for_every_kind_of_data_and_model() {
             );
             number(iterations(&dir, &line).last().unwrap(), "objective")
         });
-        assert!(
-            (online / off - 1.0).abs() < 1e-5,
-            "{options}: {online}, {off}"
-        );
+        assert!((online / off - 1.0).abs() < 1e-5, "{options}: {online}, {off}");
     }
 }
 
@@ -86,14 +78,9 @@ fn the_minimum_is_the_same_for_every_kind_of_data_and_model() {
 fn with_noise_the_passes_and_the_warm_up_have_none() {
     let dir = TestDir::with_sample_corpus();
     dir.write("u.txt", "Ada left .\n");
-    for options in [
-        "--warm-up 3",
-        "--warm-up 3 --unlabeled u.txt --noise monte-carlo",
-    ] {
-        let log = iterations(
-            &dir,
-            &train(&format!("--warm-start online --max-iterations 8 {options}")),
-        );
+    for options in ["--warm-up 3", "--warm-up 3 --unlabeled u.txt --noise monte-carlo"] {
+        let log =
+            iterations(&dir, &train(&format!("--warm-start online --max-iterations 8 {options}")));
         let noisy: Vec<f64> = (log.iter())
             .filter(|it| number(it, "dropout") > 0.0)
             .map(|it| number(it, "iteration"))
@@ -131,9 +118,7 @@ fn threads_change_no_bit_and_the_seed_does() {
     let dir = TestDir::with_sample_corpus();
     for options in ["--dropout 0", "--dev dev.conll --warm-up 2 --l1 0.1"] {
         let model = |more: &str| {
-            let line = train(&format!(
-                "--warm-start online --max-iterations 6 {options} {more}"
-            ));
+            let line = train(&format!("--warm-start online --max-iterations 6 {options} {more}"));
             dir.run(&line).success();
             dir.bytes("m")
         };
@@ -207,11 +192,7 @@ fn what_has_another_start_is_refused_before_work_begins() {
     }
     // The warm starts of a search are something else.
     let line = "tune train.conll --template minimal --folds 2 --model new --warm-start online";
-    assert!(
-        dir.run(line)
-            .exits(2)
-            .contains("[possible values: on, off]")
-    );
+    assert!(dir.run(line).exits(2).contains("[possible values: on, off]"));
     assert!(dir.bytes("m") == model);
 }
 
@@ -219,19 +200,13 @@ fn what_has_another_start_is_refused_before_work_begins() {
 fn a_model_records_its_warm_start_and_a_checkpoint_belongs_to_it() {
     let dir = TestDir::with_sample_corpus();
     let line = train("--warm-start online --max-iterations 3");
-    dir.run(&format!("{line} --checkpoint c --checkpoint-every 1"))
-        .success();
+    dir.run(&format!("{line} --checkpoint c --checkpoint-every 1")).success();
     let model = dir.bytes("m");
     let config = dir.run("inspect m --config").success();
     assert!(config.contains("warm-start = \"online\""), "{config}");
     dir.write("run.toml", config);
-    dir.run("train --config run.toml --quiet --model again")
-        .success();
+    dir.run("train --config run.toml --quiet --model again").success();
     assert!(dir.bytes("again") == model);
     dir.run(&train("--max-iterations 3")).success();
-    assert!(
-        !dir.run("inspect m --config")
-            .success()
-            .contains("warm-start")
-    );
+    assert!(!dir.run("inspect m --config").success().contains("warm-start"));
 }

@@ -17,12 +17,8 @@ fn ner_model() -> TestDir {
 fn each_input_gets_a_file_with_the_extension_of_the_format() {
     let dir = ner_model();
     dir.write("c.txt.gz", gzip("Rome closed.\n"));
-    dir.run("tag m a.txt c.txt.gz --output inline --output-dir new/out")
-        .success();
-    assert_eq!(
-        dir.text("new/out/a.txt"),
-        "[PER Ann] left.\n[PER Bob] too.\n"
-    );
+    dir.run("tag m a.txt c.txt.gz --output inline --output-dir new/out").success();
+    assert_eq!(dir.text("new/out/a.txt"), "[PER Ann] left.\n[PER Bob] too.\n");
     assert_eq!(dir.text("new/out/c.txt"), "[LOC Rome] closed.\n");
     for (format, name) in [
         ("conll", "b.conll"),
@@ -31,10 +27,7 @@ fn each_input_gets_a_file_with_the_extension_of_the_format() {
         ("inline-xml", "b.xml"),
         ("label-studio", "b.json"),
     ] {
-        dir.run(&format!(
-            "tag m b.conll --output {format} --output-dir {format}"
-        ))
-        .success();
+        dir.run(&format!("tag m b.conll --output {format} --output-dir {format}")).success();
         let names: Vec<_> = fs::read_dir(dir.path(format)).unwrap().collect();
         assert_eq!(names.len(), 1, "no temporary file is left");
         assert!(!dir.text(&format!("{format}/{name}")).is_empty());
@@ -47,22 +40,12 @@ fn each_input_gets_a_file_with_the_extension_of_the_format() {
 fn brats_directory_has_the_text_byte_for_byte() {
     let dir = ner_model();
     dir.write("c.txt.gz", gzip("\r\nRome"));
-    dir.write(
-        "d.jsonl",
-        "{\"text\": \"Ann\\nLee\"}\n{\"tokens\": []}\n{\"text\": \"in Rome\"}\n",
-    );
-    dir.run("tag m a.txt b.conll c.txt.gz d.jsonl --output brat --output-dir out")
-        .success();
+    dir.write("d.jsonl", "{\"text\": \"Ann\\nLee\"}\n{\"tokens\": []}\n{\"text\": \"in Rome\"}\n");
+    dir.run("tag m a.txt b.conll c.txt.gz d.jsonl --output brat --output-dir out").success();
     assert_eq!(dir.bytes("out/a.txt"), dir.bytes("a.txt"));
-    assert_eq!(
-        dir.text("out/a.ann"),
-        "T1\tPER 1 4\tAnn\nT2\tPER 14 17\tBob\n"
-    );
+    assert_eq!(dir.text("out/a.ann"), "T1\tPER 1 4\tAnn\nT2\tPER 14 17\tBob\n");
     assert_eq!(dir.text("out/b.txt"), "Ann left\nRome\n");
-    assert_eq!(
-        dir.text("out/b.ann"),
-        "T1\tPER 0 3\tAnn\nT2\tLOC 9 13\tRome\n"
-    );
+    assert_eq!(dir.text("out/b.ann"), "T1\tPER 0 3\tAnn\nT2\tLOC 9 13\tRome\n");
     assert_eq!(dir.text("out/c.txt"), "\r\nRome");
     assert_eq!(dir.text("out/c.ann"), "T1\tLOC 2 6\tRome\n");
     assert_eq!(dir.text("out/d.txt"), "Ann\nLee\nin Rome\n");
@@ -73,8 +56,7 @@ fn brats_directory_has_the_text_byte_for_byte() {
 fn annotations_may_be_written_beside_their_text() {
     let dir = ner_model();
     let before = dir.bytes("a.txt");
-    dir.run("tag m a.txt --output brat --output-dir .")
-        .success();
+    dir.run("tag m a.txt --output brat --output-dir .").success();
     assert_eq!(dir.bytes("a.txt"), before);
     assert!(dir.text("a.ann").starts_with("T1\tPER 1 4\tAnn\n"));
     // Columns are not the text that annotations refer to.
@@ -82,10 +64,7 @@ fn annotations_may_be_written_beside_their_text() {
     let refused =
         dir.run("tag m columns.txt --format conll --output brat --output-dir . --force --quiet");
     let message = refused.failure();
-    assert!(
-        message.contains("columns.txt would replace columns.txt"),
-        "{message}"
-    );
+    assert!(message.contains("columns.txt would replace columns.txt"), "{message}");
     assert_eq!(dir.text("columns.txt"), NER_CORPUS);
     assert!(!dir.path("columns.ann").exists());
 }
@@ -101,10 +80,7 @@ fn an_output_file_is_never_an_input() {
         "tag m out/a.conll out/c.d --output conll --output-dir out --force",
     ] {
         let message = dir.run(line).failure();
-        assert!(
-            message.contains("this is the input file"),
-            "{line}: {message}"
-        );
+        assert!(message.contains("this is the input file"), "{line}: {message}");
     }
     assert_eq!(dir.text("out/a.conll"), NER_CORPUS);
     // The model is an input, too.
@@ -133,15 +109,8 @@ fn a_file_that_exists_is_replaced_only_by_force() {
     dir.write("out/b.ann", "T1\tPER 0 3\tAnn\n");
     let line = "tag m a.txt b.conll --output brat --output-dir out";
     let message = dir.run(line).failure();
-    assert!(
-        message.starts_with("--output-dir out/b.ann: this file exists"),
-        "{message}"
-    );
-    assert_eq!(
-        dir.text("out/a.txt"),
-        "",
-        "nothing was written before the check"
-    );
+    assert!(message.starts_with("--output-dir out/b.ann: this file exists"), "{message}");
+    assert_eq!(dir.text("out/a.txt"), "", "nothing was written before the check");
     assert!(!dir.path("out/a.ann").exists());
     dir.run(&format!("{line} --force")).success();
     assert!(dir.text("out/b.ann").contains("LOC"));
@@ -152,20 +121,13 @@ fn two_inputs_never_share_an_output_and_the_directory_is_one() {
     let dir = ner_model();
     fs::create_dir(dir.path("other")).unwrap();
     dir.write("other/a.conll", NER_CORPUS);
-    let message = dir
-        .run("tag m a.txt other/a.conll --output html --output-dir out")
-        .failure();
+    let message = dir.run("tag m a.txt other/a.conll --output html --output-dir out").failure();
     let expected =
         "--output-dir: the output of a.txt and of other/a.conll would have the same name";
     assert!(message.starts_with(expected), "{message}");
     assert!(!dir.path("out").exists());
-    let message = dir
-        .run("tag m a.txt --output html --output-dir b.conll")
-        .failure();
-    assert!(
-        message.starts_with("--output-dir b.conll: this is not a directory"),
-        "{message}"
-    );
+    let message = dir.run("tag m a.txt --output html --output-dir b.conll").failure();
+    assert!(message.starts_with("--output-dir b.conll: this is not a directory"), "{message}");
     let message = dir.run("tag m --output html --output-dir out").failure();
     assert!(message.contains("standard input has no name"), "{message}");
 }
@@ -174,14 +136,11 @@ fn two_inputs_never_share_an_output_and_the_directory_is_one() {
 fn an_input_with_an_error_leaves_no_files_of_its_own() {
     let dir = ner_model();
     dir.write("bad.conll", "Ann NNP O\nleft\n");
-    let message = dir
-        .run("tag m a.txt bad.conll --output brat --output-dir out --quiet")
-        .failure();
+    let message = dir.run("tag m a.txt bad.conll --output brat --output-dir out --quiet").failure();
     assert!(message.starts_with("bad.conll:2: "), "{message}");
     let names = fs::read_dir(dir.path("out")).unwrap();
-    let mut names: Vec<String> = names
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<String> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names, ["a.ann", "a.txt"]);
     // An old file stays, whatever may be replaced.

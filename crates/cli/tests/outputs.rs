@@ -18,15 +18,11 @@ fn files() -> TestDir {
         ("train.conll", NER_CORPUS),
         ("dev.conll", NER_CORPUS),
         ("text.txt", "Ann left Rome.\nBob left York.\n"),
-        (
-            "my.tpl",
-            "word\nlexicon(\"names.txt\")\ncluster(\"paths.txt\", 2)\n",
-        ),
+        ("my.tpl", "word\nlexicon(\"names.txt\")\ncluster(\"paths.txt\", 2)\n"),
         ("names.txt", "Ann\n"),
         ("paths.txt", "0\tRome\t2\n1\tin\t3\n"),
     ]);
-    dir.run(&format!("{TRAIN} --model m --log log.jsonl"))
-        .success();
+    dir.run(&format!("{TRAIN} --model m --log log.jsonl")).success();
     dir
 }
 
@@ -59,28 +55,16 @@ fn no_command_overwrites_a_file_that_it_reads() {
         (format!("{train} --model my.tpl"), "my.tpl"),
         (format!("{train} --model names.txt"), "names.txt"),
         (format!("{train} --model x --log paths.txt"), "paths.txt"),
-        (
-            format!("{train} --model x --log train.conll"),
-            "train.conll",
-        ),
-        (
-            format!("{train} --model x --log text.txt --unlabeled text.txt"),
-            "text.txt",
-        ),
+        (format!("{train} --model x --log train.conll"), "train.conll"),
+        (format!("{train} --model x --log text.txt --unlabeled text.txt"), "text.txt"),
         (format!("{tune} --model train.conll"), "train.conll"),
         (format!("{tune} --model x --log names.txt"), "names.txt"),
-        (
-            "cluster text.txt train.conll --output text.txt".to_owned(),
-            "text.txt",
-        ),
+        ("cluster text.txt train.conll --output text.txt".to_owned(), "text.txt"),
         ("convert m --model m --precision f64".to_owned(), "m"),
         ("convert ./m --model m".to_owned(), "./m"),
         (format!("{bench} --json train.conll"), "train.conll"),
         (format!("{bench} --json my.tpl"), "my.tpl"),
-        (
-            format!("{bench} --sweep --figure train.conll"),
-            "train.conll",
-        ),
+        (format!("{bench} --sweep --figure train.conll"), "train.conll"),
         (format!("{bench} --html my.tpl"), "my.tpl"),
     ] {
         let expected = format!("this is the input file {input}; expected a different file");
@@ -114,25 +98,15 @@ fn two_outputs_are_different_files() {
     let dir = files();
     symlink("m", dir.path("soft")).unwrap();
     symlink("new", dir.path("dangling")).unwrap();
-    for (model, log) in [
-        ("m", "./m"),
-        ("m", "soft"),
-        ("new", "./new"),
-        ("new", "dangling"),
-    ] {
+    for (model, log) in [("m", "./m"), ("m", "soft"), ("new", "./new"), ("new", "dangling")] {
         assert_refused(
             &dir,
             &format!("{TRAIN} --model {model} --log {log}"),
             "this is the model file; expected a different file",
         );
     }
-    let message = dir
-        .shell("$D train train.conll --template minimal --model m > m")
-        .failure();
-    assert!(
-        message.contains("standard output is redirected to this file"),
-        "{message}"
-    );
+    let message = dir.shell("$D train train.conll --template minimal --model m > m").failure();
+    assert!(message.contains("standard output is redirected to this file"), "{message}");
 }
 
 #[cfg(unix)]
@@ -141,10 +115,7 @@ fn a_file_is_not_written_to_standard_output() {
     let dir = files();
     for (line, flag) in [
         ("train train.conll --template minimal --model -", "--model"),
-        (
-            "train train.conll --template minimal --model n --log -",
-            "--log",
-        ),
+        ("train train.conll --template minimal --model n --log -", "--log"),
         ("cluster train.conll --output -", "--output"),
     ] {
         let message = dir.run(line).failure();
@@ -174,10 +145,7 @@ fn results_are_not_printed_into_an_input() {
         assert_eq!(output.status.code(), Some(1), "{line}");
         if !line.contains("2>>") {
             let message = output.failure();
-            assert!(
-                message.contains("the input file is the output file"),
-                "{line}: {message}"
-            );
+            assert!(message.contains("the input file is the output file"), "{line}: {message}");
             assert!(before == contents(&dir), "{line}");
         }
     }
@@ -197,8 +165,7 @@ fn a_run_that_cannot_start_keeps_the_old_model_and_the_old_log() {
     }
     dir.write("train.conll", "Ann B-PER\nleft\n");
     let before = contents(&dir);
-    dir.run(&format!("{TRAIN} --model m --log log.jsonl"))
-        .exits(1);
+    dir.run(&format!("{TRAIN} --model m --log log.jsonl")).exits(1);
     assert!(before == contents(&dir));
 }
 
@@ -224,10 +191,7 @@ fn a_log_may_go_to_a_pipe() {
 #[test]
 fn a_model_may_go_to_standard_output() {
     let dir = files();
-    dir.shell(&format!(
-        "$D {TRAIN} --model /dev/stdout > copy; $D {TRAIN} --model m"
-    ))
-    .success();
+    dir.shell(&format!("$D {TRAIN} --model /dev/stdout > copy; $D {TRAIN} --model m")).success();
     assert!(dir.bytes("copy") == dir.bytes("m"));
 }
 
@@ -235,9 +199,7 @@ fn a_model_may_go_to_standard_output() {
 #[test]
 fn a_full_disk_is_an_error_of_tagging() {
     let dir = files();
-    let message = dir
-        .shell("$D tag m train.conll --quiet > /dev/full")
-        .failure();
+    let message = dir.shell("$D tag m train.conll --quiet > /dev/full").failure();
     assert!(message.starts_with("standard output: "), "{message}");
 }
 
@@ -273,18 +235,14 @@ fn a_model_that_cannot_be_saved_is_an_error_that_names_it() {
     drop(stdin);
     let output = finish(child, line);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(
-        output.stderr.contains("out/new: No such file"),
-        "{output:?}"
-    );
+    assert!(output.stderr.contains("out/new: No such file"), "{output:?}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_size_limit_is_an_error_that_keeps_the_old_model() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    dir.run("train train.conll --template ner --max-iterations 3 --model m")
-        .success();
+    dir.run("train train.conll --template ner --max-iterations 3 --model m").success();
     let old = dir.bytes("m");
     let line = "ulimit -f 16; $D train train.conll --template ner --max-iterations 4 --model m";
     let output = dir.shell(line);
@@ -369,11 +327,7 @@ fn file_names_need_not_be_utf8() {
         train,
     ])
     .success();
-    assert!(
-        fs::read_to_string(path(b"log\xff"))
-            .unwrap()
-            .contains("train\u{fffd}.conll")
-    );
+    assert!(fs::read_to_string(path(b"log\xff")).unwrap().contains("train\u{fffd}.conll"));
     run(&[
         o("tune"),
         train,
@@ -402,15 +356,7 @@ fn file_names_need_not_be_utf8() {
     run(&[o("inspect"), model]).success();
     let copy = name(b"copy\xff");
     run(&[o("convert"), model, o("--model"), copy]).success();
-    run(&[
-        o("cluster"),
-        train,
-        o("--clusters"),
-        o("2"),
-        o("--output"),
-        name(b"p\xff"),
-    ])
-    .success();
+    run(&[o("cluster"), train, o("--clusters"), o("2"), o("--output"), name(b"p\xff")]).success();
     run(&[
         o("bench"),
         o("gradients"),

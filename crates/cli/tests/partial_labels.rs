@@ -9,8 +9,7 @@ const TRAIN: &str = "train train.conll --model m --force --quiet --template mini
 /// Trains on columns and returns the error message.
 fn error(text: &str, options: &str) -> String {
     let dir = TestDir::new(&[("train.conll", text)]);
-    dir.run(&format!("{TRAIN} --partial-labels {options}"))
-        .failure()
+    dir.run(&format!("{TRAIN} --partial-labels {options}")).failure()
 }
 
 /// Returns the labels of the model `m`.
@@ -27,11 +26,7 @@ fn hidden(corpus: &str, hide: impl Fn(usize, &str) -> bool) -> String {
     for (i, line) in corpus.lines().enumerate() {
         let start = line.rfind([' ', '\t']).map_or(0, |i| i + 1);
         let (rest, label) = line.split_at(start);
-        let label = if hide(i, label) && start > 0 {
-            "_"
-        } else {
-            label
-        };
+        let label = if hide(i, label) && start > 0 { "_" } else { label };
         writeln!(text, "{rest}{label}").unwrap();
     }
     text
@@ -43,9 +38,7 @@ fn the_examples_of_the_documentation_print_what_it_says() {
     let blocks: Vec<&str> = page.split("```").skip(1).step_by(2).collect();
     let corpus = blocks[0].strip_prefix("conll\n").unwrap();
     let dir = TestDir::new(&[("names.conll", corpus)]);
-    let console = blocks[1..]
-        .iter()
-        .map(|block| block.strip_prefix("console\n").unwrap());
+    let console = blocks[1..].iter().map(|block| block.strip_prefix("console\n").unwrap());
     let mut commands = 0;
     for entry in console.flat_map(|block| block.split("$ ").skip(1)) {
         let (command, output) = entry.split_once('\n').unwrap();
@@ -93,18 +86,12 @@ fn without_the_option_the_labels_are_ordinary_and_a_note_says_so() {
     let run = dir.run("train train.conll --model m --template minimal");
     let stderr = run.stderr.clone();
     run.success();
-    assert!(
-        stderr.contains("note: '_' is trained as a label like any other"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("note: '_' is trained as a label like any other"), "{stderr}");
     assert!(labels(&dir).contains(&"_".to_owned()));
     let text = NER_CORPUS.replace("York NNP B-LOC", "York NNP B-LOC|B-PER");
     let dir = TestDir::new(&[("train.conll", &text)]);
     let run = dir.run("train train.conll --model m --template minimal");
-    assert!(
-        run.stderr.contains("note: 'B-LOC|B-PER' is trained"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("note: 'B-LOC|B-PER' is trained"), "{run:?}");
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let run = dir.run("train train.conll --model m --template minimal --partial-labels");
     assert!(!run.stderr.contains("note:"), "{run:?}");
@@ -123,13 +110,7 @@ fn fully_known_labels_give_the_same_model_with_the_option() {
 
 #[test]
 fn every_format_has_partial_labels_with_the_same_meaning() {
-    let rows = [
-        ("Ann", "B-X|B-Y"),
-        ("Lee", "_"),
-        ("left", "O"),
-        ("Bob", "B-X"),
-        ("Rome", "B-Y"),
-    ];
+    let rows = [("Ann", "B-X|B-Y"), ("Lee", "_"), ("left", "O"), ("Bob", "B-X"), ("Rome", "B-Y")];
     let mut conll = String::new();
     let mut conllu = String::new();
     for (i, (word, label)) in rows.iter().enumerate() {
@@ -139,10 +120,8 @@ fn every_format_has_partial_labels_with_the_same_meaning() {
     let text = r#"{"tokens":["Ann","Lee","left","Bob","Rome"],"labels":"#;
     let strings = r#"["B-X|B-Y","_","O","B-X","B-Y"]}"#;
     let values = r#"[["B-Y","B-X"],null,"O",["B-X"],"B-Y"]}"#;
-    let crfsuite: String = rows
-        .iter()
-        .map(|(word, label)| format!("{label}\tword[0]={word}\n"))
-        .collect();
+    let crfsuite: String =
+        rows.iter().map(|(word, label)| format!("{label}\tword[0]={word}\n")).collect();
     let dir = TestDir::new(&[
         ("x.conll", &conll),
         ("x.conllu", &conllu),
@@ -151,28 +130,20 @@ fn every_format_has_partial_labels_with_the_same_meaning() {
         ("x.crfsuite", &crfsuite),
         ("word.tpl", "word\n"),
     ]);
-    let objectives = [
-        "x.conll",
-        "x.conllu --label xpos",
-        "strings.jsonl",
-        "values.jsonl",
-        "x.crfsuite",
-    ]
-    .map(|file| {
-        let template = if file.contains("crfsuite") {
-            ""
-        } else {
-            "--template word.tpl"
-        };
-        dir.run(&format!(
-            "train {file} {template} --model m --force --quiet --partial-labels --log log"
-        ))
-        .success();
-        let log = dir.json_lines("log");
-        assert_eq!(log[0]["partial_tokens"], 2, "{file}");
-        assert_eq!(log[0]["labels"], 3, "{file}");
-        log[4]["objective"].as_f64().unwrap()
-    });
+    let objectives =
+        ["x.conll", "x.conllu --label xpos", "strings.jsonl", "values.jsonl", "x.crfsuite"].map(
+            |file| {
+                let template = if file.contains("crfsuite") { "" } else { "--template word.tpl" };
+                dir.run(&format!(
+                    "train {file} {template} --model m --force --quiet --partial-labels --log log"
+                ))
+                .success();
+                let log = dir.json_lines("log");
+                assert_eq!(log[0]["partial_tokens"], 2, "{file}");
+                assert_eq!(log[0]["labels"], 3, "{file}");
+                log[4]["objective"].as_f64().unwrap()
+            },
+        );
     for objective in objectives {
         assert!((objective - objectives[0]).abs() < 1e-9, "{objectives:?}");
     }
@@ -212,11 +183,7 @@ fn all_noise_and_model_options_work_with_partial_labels() {
         "--scheme bioes",
         "--l1 0.1 --l2 0",
     ] {
-        let template = if options.contains("--template") {
-            ""
-        } else {
-            "--template minimal"
-        };
+        let template = if options.contains("--template") { "" } else { "--template minimal" };
         let run = dir.run(&format!(
             "train train.conll --model m --force --quiet {template} --partial-labels \
              --max-iterations 8 --log log {options}"
@@ -261,26 +228,15 @@ _ _
 Lee I-PER|O
 ";
     let dir = TestDir::new(&[("train.conll", text)]);
-    dir.run(&format!("{TRAIN} --partial-labels --scheme bioes"))
-        .success();
+    dir.run(&format!("{TRAIN} --partial-labels --scheme bioes")).success();
     assert_eq!(dir.inspect("")["scheme"], "bioes");
     let marginals = dir
-        .run_with_stdin(
-            "tag m --format conll --scheme raw --output jsonl --marginals",
-            "Ann\n",
-        )
+        .run_with_stdin("tag m --format conll --scheme raw --output jsonl --marginals", "Ann\n")
         .json_lines();
     let labels = keys(&marginals[0]["marginals"][0]);
-    assert!(
-        labels
-            .iter()
-            .eq(&["B-PER", "E-PER", "I-PER", "O", "S-LOC", "S-PER"]),
-        "{labels:?}"
-    );
+    assert!(labels.iter().eq(&["B-PER", "E-PER", "I-PER", "O", "S-LOC", "S-PER"]), "{labels:?}");
     // The scheme of the corpus is kept for output.
-    let tagged = dir
-        .run_with_stdin("tag m --format conll", "Ann\nLee\n")
-        .success();
+    let tagged = dir.run_with_stdin("tag m --format conll", "Ann\nLee\n").success();
     assert_eq!(tagged, "Ann B-PER\nLee I-PER\n\n");
 }
 
@@ -311,23 +267,14 @@ fn partial_labels_that_make_no_sense_are_errors_with_their_line() {
             format!("train.conll:482: {}", illegal("I-X", "IOB2"))
         );
     }
-    assert_eq!(
-        error("a _\nb _\n", ""),
-        "no token of the training data has a label; expected some"
-    );
+    assert_eq!(error("a _\nb _\n", ""), "no token of the training data has a label; expected some");
     assert_eq!(
         error("a B-X\nb _\n\nc NN\n", "--scheme bioes"),
         "--scheme bioes: the labels encode no spans (B-X, I-X, …); omit the option"
     );
-    let dir = TestDir::new(&[(
-        "x.jsonl",
-        "{\"tokens\":[\"a\",\"b\"],\"labels\":[\"O\",[]]}\n",
-    )]);
+    let dir = TestDir::new(&[("x.jsonl", "{\"tokens\":[\"a\",\"b\"],\"labels\":[\"O\",[]]}\n")]);
     let train = "train x.jsonl --template minimal --model m --quiet --partial-labels";
-    assert_eq!(
-        dir.run(train).failure(),
-        "x.jsonl:1: key \"labels\", item 2: no label is allowed"
-    );
+    assert_eq!(dir.run(train).failure(), "x.jsonl:1: key \"labels\", item 2: no label is allowed");
     dir.write("x.jsonl", "{\"tokens\":[\"a\"],\"labels\":[3]}\n");
     assert_eq!(
         dir.run(train).failure(),
@@ -335,9 +282,7 @@ fn partial_labels_that_make_no_sense_are_errors_with_their_line() {
          number"
     );
     dir.write("x.jsonl", "{\"tokens\":[\"a\"],\"labels\":[null]}\n");
-    let without = dir
-        .run("train x.jsonl --template minimal --model m --quiet")
-        .failure();
+    let without = dir.run("train x.jsonl --template minimal --model m --quiet").failure();
     assert!(without.ends_with("but item 1 is null"), "{without}");
 }
 
@@ -345,8 +290,7 @@ fn partial_labels_that_make_no_sense_are_errors_with_their_line() {
 fn an_unknown_label_may_be_one_that_the_corpus_does_not_have() {
     let dir = TestDir::new(&[("train.conll", "a _\nb I-X\nc O\n\na B-Y\nb I-Y\n")]);
     dir.run(&format!("{TRAIN} --partial-labels")).success();
-    dir.run(&format!("{TRAIN} --partial-labels --scheme bioes"))
-        .success();
+    dir.run(&format!("{TRAIN} --partial-labels --scheme bioes")).success();
 }
 
 #[test]
@@ -356,8 +300,7 @@ fn development_data_need_all_labels() {
         ("dev.conll", &hidden(NER_CORPUS, |i, _| i == 8)),
     ]);
     assert_eq!(
-        dir.run(&format!("{TRAIN} --dev dev.conll --partial-labels"))
-            .failure(),
+        dir.run(&format!("{TRAIN} --dev dev.conll --partial-labels")).failure(),
         "dev.conll:9: found the partial label '_'; development data need one label for every token"
     );
 }
@@ -383,10 +326,7 @@ fn folds_are_scored_on_the_sentences_with_all_labels() {
 fn gold_labels_of_an_evaluation_are_not_partial() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     for label in ["_", "B-PER|B-LOC"] {
-        dir.write(
-            "gold.conll",
-            NER_CORPUS.replace("left VBD O", &format!("left VBD {label}")),
-        );
+        dir.write("gold.conll", NER_CORPUS.replace("left VBD O", &format!("left VBD {label}")));
         let run = dir.run("eval m gold.conll");
         let error = format!(
             "gold.conll:3: found the partial label '{label}'; evaluation needs one gold label for \
@@ -396,14 +336,10 @@ fn gold_labels_of_an_evaluation_are_not_partial() {
         assert_eq!(run.status.code(), Some(1));
     }
     // An unknown label, and an ordinary one that the model has.
-    dir.write(
-        "gold.conll",
-        NER_CORPUS.replace("left VBD O", "left VBD B-Q|B-PER"),
-    );
+    dir.write("gold.conll", NER_CORPUS.replace("left VBD O", "left VBD B-Q|B-PER"));
     dir.run("eval m gold.conll").success();
     let ordinary = NER_CORPUS.replace("left VBD O", "left VBD _");
     dir.write("train.conll", &ordinary);
-    dir.run("train train.conll --template minimal --model m --force --quiet")
-        .success();
+    dir.run("train train.conll --template minimal --model m --force --quiet").success();
     dir.run("eval m train.conll").success();
 }

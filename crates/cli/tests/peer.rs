@@ -134,8 +134,5 @@ fn training_reaches_the_objective_of_crfsuite() {
     let ours = dropchain_objective(&dir, "1");
     println!("objective {ours:.3}, CRFsuite's {peer:.3}");
     assert!(ours <= peer * (1.0 + TOLERANCE), "{ours} instead of {peer}");
-    assert!(
-        ours >= peer * (1.0 - 10.0 * TOLERANCE),
-        "{ours}: not the objective of {peer}"
-    );
+    assert!(ours >= peer * (1.0 - 10.0 * TOLERANCE), "{ours}: not the objective of {peer}");
 }

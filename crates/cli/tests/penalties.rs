@@ -21,27 +21,19 @@ fn sum(dir: &TestDir, prefix: &str) -> f64 {
 fn a_line_is_tied_as_its_options_say() {
     let dir = directory("word l2=10000\nsuffix(2) l2*=0.1 dropout=0\nlower l1=50\n");
     let train = "train train.conll --template my.tpl --model m --quiet";
-    for options in [
-        "",
-        "--noise monte-carlo --samples 1 --edge-dropout 0.6",
-        "--noise additive --dropout 0.1",
-    ] {
-        dir.run(&format!("{train} --max-iterations 60 {options}"))
-            .success();
+    for options in
+        ["", "--noise monte-carlo --samples 1 --edge-dropout 0.6", "--noise additive --dropout 0.1"]
+    {
+        dir.run(&format!("{train} --max-iterations 60 {options}")).success();
         assert!(sum(&dir, "word[0]=") < 0.01, "{options}");
         assert!(sum(&dir, "suffix(2)[0]=") > 0.5, "{options}");
         assert_eq!(sum(&dir, "lower[0]="), 0.0, "{options}");
     }
     // The model has the options, and names without them; another training continues with them.
     let template = dir.run("inspect m --json").json()["template"].clone();
-    assert_eq!(
-        template,
-        "word l2=10000\nsuffix(2) l2*=0.1 dropout=0\nlower l1=50\n"
-    );
-    dir.run("tag m train.conll --columns word,pos,label")
-        .success();
-    dir.run("train train.conll --init m --model n --quiet --max-iterations 5")
-        .success();
+    assert_eq!(template, "word l2=10000\nsuffix(2) l2*=0.1 dropout=0\nlower l1=50\n");
+    dir.run("tag m train.conll --columns word,pos,label").success();
+    dir.run("train train.conll --init m --model n --quiet --max-iterations 5").success();
 }
 
 #[test]
@@ -104,51 +96,30 @@ fn the_path_of_l1_reports_active_attributes() {
         let sentences: Vec<&str> = text.split("\n\n").take(count).collect();
         sentences.join("\n\n") + "\n\n"
     };
-    let dir = TestDir::new(&[
-        ("train.conll", &first("train", 60)),
-        ("dev.conll", &first("dev", 30)),
-    ]);
+    let dir =
+        TestDir::new(&[("train.conll", &first("train", 60)), ("dev.conll", &first("dev", 30))]);
     let tune = "tune train.conll --columns word,upos,ner --template minimal --quiet --model m \
                 --dropout 0 --l2 0 --l1 0.1,3,0.3,1 --halving off --max-iterations 60";
-    let results = dir
-        .run(&format!("{tune} --dev dev.conll --json --log log"))
-        .json();
+    let results = dir.run(&format!("{tune} --dev dev.conll --json --log log")).json();
     let trials = results["configurations"].as_array().unwrap();
     let mut path: Vec<(f64, u64)> = trials
         .iter()
-        .map(|t| {
-            (
-                t["l1"].as_f64().unwrap(),
-                t["active_attributes"].as_u64().unwrap(),
-            )
-        })
+        .map(|t| (t["l1"].as_f64().unwrap(), t["active_attributes"].as_u64().unwrap()))
         .collect();
     path.sort_by(|a, b| b.0.total_cmp(&a.0));
-    assert!(
-        path.windows(2).all(|pair| pair[0].1 < pair[1].1),
-        "{path:?}"
-    );
+    assert!(path.windows(2).all(|pair| pair[0].1 < pair[1].1), "{path:?}");
     // The model written is the best, with as many attributes.
     let inspected = dir.inspect("");
     let attributes = ["node_attributes", "edge_attributes"].map(|n| inspected[n].as_u64().unwrap());
-    assert_eq!(
-        trials[0]["active_attributes"],
-        attributes[0] + attributes[1]
-    );
+    assert_eq!(trials[0]["active_attributes"], attributes[0] + attributes[1]);
     let log = dir.json_lines("log");
-    let lines: Vec<&Value> = log
-        .iter()
-        .filter(|l| l["event"] == "configuration")
-        .collect();
+    let lines: Vec<&Value> = log.iter().filter(|l| l["event"] == "configuration").collect();
     assert_eq!(lines.len(), 4);
     assert!(lines.iter().all(|line| line["active_attributes"].is_u64()));
     let table = dir.run(&format!("{tune} --folds 2")).success();
     let heading: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
     let heading = heading.join(" ");
-    assert!(
-        heading.contains("mean F1 ± active attributes best at"),
-        "{table}"
-    );
+    assert!(heading.contains("mean F1 ± active attributes best at"), "{table}");
     // Without L1 all attributes are active: there is nothing to report.
     let none = "tune train.conll --columns word,upos,ner --template minimal --quiet --model m \
                 --dropout 0 --l2 0.1 --max-iterations 5 --folds 2 --json";

@@ -24,10 +24,7 @@ fn trained(options: &str) -> TestDir {
 fn types_without_prefixes_are_spans_from_training_to_evaluation() {
     let dir = trained("");
     let scheme = &dir.inspect("")["scheme"];
-    assert_eq!(
-        (scheme, &dir.inspect("")["corpus_scheme"]),
-        (&"plain".into(), scheme)
-    );
+    assert_eq!((scheme, &dir.inspect("")["corpus_scheme"]), (&"plain".into(), scheme));
     let log = dir.json_lines("log");
     let reading = log[0]["reading"][0].as_str().unwrap();
     assert!(reading.contains(NOTICE), "{reading}");
@@ -40,24 +37,16 @@ fn types_without_prefixes_are_spans_from_training_to_evaluation() {
     assert_eq!(sentence["labels"][1], "PER");
     assert_eq!(sentence["spans"][0]["token_end"], 2);
     let iob2 = dir.run("tag m dev.conll --scheme iob2").success();
-    assert!(
-        iob2.contains("Ann NNP PER B-PER\nLee NNP PER I-PER\n"),
-        "{iob2}"
-    );
+    assert!(iob2.contains("Ann NNP PER B-PER\nLee NNP PER I-PER\n"), "{iob2}");
 
     let report = dir.run("eval m dev.conll").success();
-    assert!(
-        report.starts_with("processed 19 tokens with 6 phrases; found: 6"),
-        "{report}"
-    );
+    assert!(report.starts_with("processed 19 tokens with 6 phrases; found: 6"), "{report}");
     let tagged = dir.run("tag m dev.conll").success();
     dir.write("tagged", tagged);
     let run = dir.run("eval --predictions tagged dev.conll");
     assert!(run.stderr.contains(NOTICE), "{}", run.stderr);
     assert_eq!(run.success(), report);
-    let compared = dir
-        .run("compare dev.conll tagged tagged --json")
-        .json_lines();
+    let compared = dir.run("compare dev.conll tagged tagged --json").json_lines();
     assert_eq!(compared[0]["f1"]["a"], 1.0);
 }
 
@@ -90,15 +79,9 @@ fn a_model_of_prefixes_gives_types_back_to_a_corpus_without() {
     let dir = trained("--scheme bioes");
     assert_eq!(dir.inspect("")["scheme"], "bioes");
     let tagged = dir.run("tag m dev.conll").success();
-    assert!(
-        tagged.contains("Ann NNP PER PER\nLee NNP PER PER\n"),
-        "{tagged}"
-    );
+    assert!(tagged.contains("Ann NNP PER PER\nLee NNP PER PER\n"), "{tagged}");
     let report = dir.run("eval m dev.conll").success();
-    assert!(
-        report.contains("with 6 phrases; found: 6 phrases; correct: 6"),
-        "{report}"
-    );
+    assert!(report.contains("with 6 phrases; found: 6 phrases; correct: 6"), "{report}");
 }
 
 #[test]

@@ -26,9 +26,7 @@ fn models(options: &str) -> TestDir {
 fn weights(dir: &TestDir, model: &str) -> Vec<NodeWeights<Vec<u8>>> {
     let model = Model::open(dir.path(model)).unwrap();
     let attributes = model.node_weights().map(Result::unwrap);
-    attributes
-        .map(|(name, weights)| (name.to_vec(), weights))
-        .collect()
+    attributes.map(|(name, weights)| (name.to_vec(), weights)).collect()
 }
 
 /// Returns the share of equal lines.
@@ -65,16 +63,12 @@ fn weights_are_off_by_half_a_step() {
     let mut count = 0;
     for attribute in exact.node_weights() {
         let (name, weights) = attribute.unwrap();
-        let largest = weights
-            .iter()
-            .fold(0.0, |max: f64, (_, w)| max.max(w.abs()));
+        let largest = weights.iter().fold(0.0, |max: f64, (_, w)| max.max(w.abs()));
         for (model, step) in [(&half, largest / 1024.0), (&byte, largest / 126.0)] {
             let mut stored = vec![0.0; exact.header().labels.len()];
             let kind = AttributeKind::Node;
             let stride = stored.len();
-            model
-                .add_scores(kind, name, 1.0, stride, &mut stored)
-                .unwrap();
+            model.add_scores(kind, name, 1.0, stride, &mut stored).unwrap();
             for (label, weight) in &weights {
                 // Halves below 2⁻¹⁴ have an absolute precision.
                 let error = (stored[label.index()] - weight).abs();
@@ -125,74 +119,53 @@ fn a_model_of_few_bits_is_trained_as_it_is_converted() {
 fn what_is_stored_stays_when_it_is_converted_again() {
     let dir = models("");
     for precision in ["f16", "i8"] {
-        dir.run(&format!("convert {precision} --model same"))
-            .success();
+        dir.run(&format!("convert {precision} --model same")).success();
         assert!(dir.bytes("same") == dir.bytes(precision), "{precision}");
         let wide = format!("convert {precision} --model wide --precision f64");
         dir.run(&wide).success();
         let back = format!("convert wide --model back --precision {precision}");
         dir.run(&back).success();
         assert!(dir.bytes("back") == dir.bytes(precision), "{precision}");
-        let tag = |model: &str| {
-            dir.run(&format!("tag {model} dev.conll --marginals"))
-                .success()
-        };
+        let tag = |model: &str| dir.run(&format!("tag {model} dev.conll --marginals")).success();
         assert!(tag("wide") == tag(precision), "{precision}");
     }
 }
 
 #[test]
 fn edge_attributes_have_few_bits_too() {
-    let dir = TestDir::new(&[
-        ("train.conll", NER_CORPUS),
-        ("my.tpl", "word\nedge: word\nedge: shape\n"),
-    ]);
+    let dir =
+        TestDir::new(&[("train.conll", NER_CORPUS), ("my.tpl", "word\nedge: word\nedge: shape\n")]);
     let train = "train train.conll --template my.tpl --quiet --l2 0.01";
     let tag = |precision: &str| {
-        dir.run(&format!(
-            "{train} --precision {precision} --model {precision}"
-        ))
-        .success();
+        dir.run(&format!("{train} --precision {precision} --model {precision}")).success();
         dir.run(&format!("tag {precision} train.conll")).success()
     };
     let expected = tag("f64");
-    assert!(
-        PRECISIONS
-            .iter()
-            .all(|precision| tag(precision) == expected)
-    );
+    assert!(PRECISIONS.iter().all(|precision| tag(precision) == expected));
 }
 
 #[test]
 fn a_converted_model_is_pruned_as_in_training() {
     let dir = models("");
     let train = "train train.conll --template ner --max-iterations 10 --quiet --precision f64";
-    dir.run(&format!("{train} --prune 0.05 --model trained"))
-        .success();
-    dir.run("convert f64 --prune 0.05 --model converted")
-        .success();
+    dir.run(&format!("{train} --prune 0.05 --model trained")).success();
+    dir.run("convert f64 --prune 0.05 --model converted").success();
     let [all, trained, converted] = ["f64", "trained", "converted"].map(|name| weights(&dir, name));
     assert!(trained == converted);
     assert!(converted.len() < all.len());
     let shown = dir.run("inspect converted").success();
     assert!(shown.contains("pruned below 0.05"), "{shown}");
     // What was pruned before remains so.
-    dir.run("convert converted --prune 0.01 --precision i8 --model twice")
-        .success();
+    dir.run("convert converted --prune 0.01 --precision i8 --model twice").success();
     let shown = dir.run("inspect twice").success();
-    assert!(
-        shown.contains("1-byte weights, pruned below 0.05"),
-        "{shown}"
-    );
+    assert!(shown.contains("1-byte weights, pruned below 0.05"), "{shown}");
 }
 
 #[test]
 fn thresholds_that_are_no_weights_are_refused() {
     let dir = TestDir::with_model(NER_CORPUS, "--template ner");
     for threshold in ["-1", "nan", "inf"] {
-        let message = dir
-            .run(&format!("convert m --prune {threshold} --model new"))
-            .failure();
+        let message = dir.run(&format!("convert m --prune {threshold} --model new")).failure();
         assert!(message.contains("expected 0 or more"), "{message}");
     }
     assert!(!dir.path("new").exists());
@@ -203,15 +176,11 @@ fn both_passes_are_pruned() {
     let dir = TestDir::new(&[("train.conll", &sample_corpus("dev"))]);
     dir.run("train train.conll --template ner-two-passes --max-iterations 5 --model m --quiet")
         .success();
-    dir.run("convert m --prune 0.05 --precision f16 --model small")
-        .success();
+    dir.run("convert m --prune 0.05 --precision f16 --model small").success();
     let [old, new] = ["m", "small"].map(|name| Model::open(dir.path(name)).unwrap());
     let weights = |model: &Model| {
         let first = model.first_pass().unwrap();
-        [
-            model.weights(AttributeKind::Node),
-            first.weights(AttributeKind::Node),
-        ]
+        [model.weights(AttributeKind::Node), first.weights(AttributeKind::Node)]
     };
     let (old, new) = (weights(&old), weights(&new));
     assert!(new[0] < old[0] && new[1] < old[1], "{old:?}, {new:?}");

@@ -16,10 +16,7 @@ fn a_line_of_text_is_tagged_before_the_next_arrives() {
     let dir = ner_model();
     let mut tag = Session::start(&dir, "tag m --output inline");
     tag.exchange("Ann Lee left Rome.\n", "[PER Ann Lee] left [LOC Rome].\n");
-    tag.exchange(
-        "Bob left. Ann left.\n",
-        "[PER Bob] left.\n[PER Ann] left.\n",
-    );
+    tag.exchange("Bob left. Ann left.\n", "[PER Bob] left.\n[PER Ann] left.\n");
     tag.finish();
 }
 
@@ -53,10 +50,7 @@ fn sentences_before_an_error_are_tagged() {
     let dir = ner_model();
     let output = dir.run_with_stdin("tag m --format conll", "Ann NNP\n\nBob\n");
     assert_eq!(output.stdout, "Ann NNP B-PER\n\n");
-    assert_eq!(
-        output.failure(),
-        "-:3: expected 2 columns (word 1), found 1"
-    );
+    assert_eq!(output.failure(), "-:3: expected 2 columns (word 1), found 1");
 }
 
 #[test]

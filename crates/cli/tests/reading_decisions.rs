@@ -22,9 +22,7 @@ Oslo B-LOC
 /// What training on a file prints to standard error.
 fn said(file: &str, text: &str, options: &str) -> String {
     let dir = TestDir::new(&[(file, text)]);
-    let run = dir.run(&format!(
-        "train {file} --template minimal --l2 0.01 --model m {options}"
-    ));
+    let run = dir.run(&format!("train {file} --template minimal --l2 0.01 --model m {options}"));
     let said = run.stderr.clone();
     run.success();
     said
@@ -33,10 +31,8 @@ fn said(file: &str, text: &str, options: &str) -> String {
 /// The error of training on a file.
 fn refused(file: &str, text: &str, options: &str) -> String {
     let dir = TestDir::new(&[(file, text)]);
-    dir.run(&format!(
-        "train {file} --template minimal --l2 0.01 --model m --quiet {options}"
-    ))
-    .failure()
+    dir.run(&format!("train {file} --template minimal --l2 0.01 --model m --quiet {options}"))
+        .failure()
 }
 
 fn f1(dir: &TestDir, line: &str) -> f64 {
@@ -77,18 +73,11 @@ fn a_header_row_is_skipped_names_columns_and_is_recorded() {
 
 #[test]
 fn comments_are_recorded_and_said() {
-    let text = format!(
-        "# id 1\n{}",
-        CORPUS
-            .replace("\n\n", "\n\n# id 2\n")
-            .trim_end_matches("# id 2\n")
-    );
+    let text =
+        format!("# id 1\n{}", CORPUS.replace("\n\n", "\n\n# id 2\n").trim_end_matches("# id 2\n"));
     let dir = TestDir::new(&[("train.conll", &text)]);
     let error = dir.run(TRAIN).failure();
-    assert!(
-        error.contains("--comments skips lines that begin with '#'"),
-        "{error}"
-    );
+    assert!(error.contains("--comments skips lines that begin with '#'"), "{error}");
     let run = dir.run(&TRAIN.replace("--quiet", "--comments"));
     let notice = "train.conll:1: 2 lines begin with '#': read as comments, not tokens";
     assert!(run.stderr.contains(notice), "{}", run.stderr);
@@ -149,19 +138,13 @@ fn labels_with_blanks_are_doubted_and_line_ends_recognized() {
         "warning: train.tsv:1: 2 labels have blanks or control characters inside: kept (if they \
          are in columns: are these separated by tabs and blanks?)"
     ));
-    let dir = TestDir::new(&[
-        ("train.tsv", mixed),
-        ("dos.tsv", "Mira\tB-PER\r\r\nleft\tO\r\r\n"),
-    ]);
+    let dir = TestDir::new(&[("train.tsv", mixed), ("dos.tsv", "Mira\tB-PER\r\r\nleft\tO\r\r\n")]);
     let check = dir.run("check train.tsv").success();
     let check = check.split_whitespace().collect::<Vec<_>>().join(" ");
     let finding = "labels with a blank inside (columns separated by tabs and blanks?): 2";
     assert!(check.contains(finding), "{check}");
     let run = dir.run("train dos.tsv --template minimal --l2 0.01 --model m");
-    assert!(
-        run.stderr
-            .contains("dos.tsv:1: 2 lines end in CR CR LF: read as a line end")
-    );
+    assert!(run.stderr.contains("dos.tsv:1: 2 lines end in CR CR LF: read as a line end"));
     run.success();
     let labels = dir.inspect("")["labels"].clone();
     let labels: Vec<&String> = labels.as_object().unwrap().keys().collect();
@@ -180,57 +163,22 @@ fn labels_with_blanks_are_doubted_and_line_ends_recognized() {
 fn files_of_other_kinds_are_refused_with_what_reads_them() {
     let tokens = "Mira|NNP|I-PER left|VBD|O Oslo|NNP|I-LOC\n";
     for (file, text, expected) in [
-        (
-            "k.csv",
-            "Sentence #,Word,POS,Tag\nSentence: 1,Mira,NNP,O\n,of,IN,O\n",
-            "looks like CSV",
-        ),
-        (
-            "q.csv",
-            "\"Mira\";\"B-PER\"\n\"left\";\"O\"\n",
-            "looks like CSV",
-        ),
-        (
-            "wikiner.txt",
-            &format!("{tokens}\n{tokens}"),
-            "looks like tokens word|tag|label",
-        ),
-        (
-            "equal.txt",
-            &tokens.repeat(5),
-            "looks like tokens word|tag|label",
-        ),
-        (
-            "brown.txt",
-            "The/at jury/nn said/vbd\n",
-            "looks like tokens word/tag",
-        ),
+        ("k.csv", "Sentence #,Word,POS,Tag\nSentence: 1,Mira,NNP,O\n,of,IN,O\n", "looks like CSV"),
+        ("q.csv", "\"Mira\";\"B-PER\"\n\"left\";\"O\"\n", "looks like CSV"),
+        ("wikiner.txt", &format!("{tokens}\n{tokens}"), "looks like tokens word|tag|label"),
+        ("equal.txt", &tokens.repeat(5), "looks like tokens word|tag|label"),
+        ("brown.txt", "The/at jury/nn said/vbd\n", "looks like tokens word/tag"),
         (
             "s.json",
             "[[\"Mira left.\", {\"entities\": [[0, 4, \"PER\"]]}]]\n",
             "training data of spaCy",
         ),
-        (
-            "a.json",
-            "[\n  {\"text\": \"Mira\"}\n]\n",
-            "a JSON array; --format spans",
-        ),
-        (
-            "o.conll",
-            "{\"tokens\": [\"a\"], \"labels\": [\"X\"]}\n",
-            "JSON; --format jsonl",
-        ),
-        (
-            "x.txt",
-            "<?xml version=\"1.0\"?>\n<doc/>\n",
-            "looks like XML",
-        ),
+        ("a.json", "[\n  {\"text\": \"Mira\"}\n]\n", "a JSON array; --format spans"),
+        ("o.conll", "{\"tokens\": [\"a\"], \"labels\": [\"X\"]}\n", "JSON; --format jsonl"),
+        ("x.txt", "<?xml version=\"1.0\"?>\n<doc/>\n", "looks like XML"),
     ] {
         let error = refused(file, text, "");
-        assert!(
-            error.contains(&format!("{file}:1: the file looks like")),
-            "{error}"
-        );
+        assert!(error.contains(&format!("{file}:1: the file looks like")), "{error}");
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -263,8 +211,7 @@ fn labels_in_misc_are_read_as_they_are_written() {
     assert!(tagged.contains("\tner=B-PER\n"), "{tagged}");
     dir.write("o.conllu", &tagged);
     assert_eq!(f1(&dir, "eval m o.conllu --json"), 1.0);
-    dir.run("train o.conllu --label ner --template minimal --l2 0.01 --model n --quiet")
-        .success();
+    dir.run("train o.conllu --label ner --template minimal --l2 0.01 --model n --quiet").success();
     assert_eq!(f1(&dir, "eval n o.conllu --json"), 1.0);
     // It writes what it has read.
     assert_eq!(dir.run("tag n o.conllu").success(), tagged);
@@ -276,12 +223,7 @@ fn labels_in_misc_are_read_as_they_are_written() {
         "{error}"
     );
     let run = dir.run("train o.conllu --label misc --template minimal --l2 0.01 --model n");
-    assert!(
-        run.stderr
-            .contains("whole cells of misc: kept (--label KEY"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("whole cells of misc: kept (--label KEY"), "{}", run.stderr);
     run.success();
 }
 
@@ -294,9 +236,7 @@ fn one_word_per_line_is_recognized_and_said() {
         text.lines().map(first).collect()
     };
     let expected = dir.run("tag m train.conll").success();
-    let expected = expected
-        .replace(" B-PER B-PER", "\tB-PER")
-        .replace(" I-PER I-PER", "\tI-PER");
+    let expected = expected.replace(" B-PER B-PER", "\tB-PER").replace(" I-PER I-PER", "\tI-PER");
     let run = dir.run_with_stdin("tag m", words(CORPUS));
     assert_eq!(
         run.stderr.trim_end(),
@@ -310,10 +250,7 @@ fn one_word_per_line_is_recognized_and_said() {
     // Without punctuation, blank lines tell; a list of words is text.
     dir.write("words.txt", words(&CORPUS.replace(". O\n", "")));
     let tagged = dir.run("tag m words.txt").success();
-    assert!(
-        tagged.starts_with("Mira B-PER\nHolm I-PER\nran O\n\n"),
-        "{tagged}"
-    );
+    assert!(tagged.starts_with("Mira B-PER\nHolm I-PER\nran O\n\n"), "{tagged}");
     for text in [
         "Mira\nOslo\nKai\nran\n",
         "Mira\n\nOslo\n\nKai\n\nran\n\n",
@@ -343,8 +280,7 @@ Kai sat.
     dir.write("book.txt", text);
     let run = dir.run("tag m book.txt");
     assert!(
-        run.stderr
-            .contains("book.txt: most lines seem to end inside a sentence; --paragraphs")
+        run.stderr.contains("book.txt: most lines seem to end inside a sentence; --paragraphs")
     );
     run.success();
     assert_eq!(dir.run("tag m book.txt --paragraphs").stderr, "");
@@ -370,10 +306,7 @@ fn missing_columns_of_a_model_are_named() {
     );
     dir.write("text.txt", "Mira ran home.\n");
     let error = dir.run("tag m text.txt").failure();
-    assert!(
-        error.contains("text.txt:1: this model needs part-of-speech tags"),
-        "{error}"
-    );
+    assert!(error.contains("text.txt:1: this model needs part-of-speech tags"), "{error}");
 }
 
 #[test]
@@ -405,17 +338,10 @@ fn tag_reads_json_whose_text_has_another_key() {
     dir.write("in.jsonl", "{\"body\":\"Mira ran .\",\"id\":7}\n");
     for options in ["in.json --format spans", "in.jsonl", "in.json"] {
         let line = format!("tag m {options} --text-key body --output conll");
-        assert_eq!(
-            dir.run(&line).success(),
-            "Mira\tB-PER\nran\tO\n.\tO\n\n",
-            "{options}"
-        );
+        assert_eq!(dir.run(&line).success(), "Mira\tB-PER\nran\tO\n.\tO\n\n", "{options}");
     }
     let error = dir.run("tag m in.jsonl").failure();
-    assert!(
-        error.contains("expected the key \"tokens\" or \"text\", found \"body\""),
-        "{error}"
-    );
+    assert!(error.contains("expected the key \"tokens\" or \"text\", found \"body\""), "{error}");
 }
 
 #[test]
@@ -429,9 +355,5 @@ fn a_search_says_how_labels_were_read() {
     let warning = "the label '\\\"' belongs to no scheme, unlike the others (IOB2)";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
     run.success();
-    assert_eq!(
-        dir.run(&format!("tune stray.conll {options} --force --quiet"))
-            .stderr,
-        ""
-    );
+    assert_eq!(dir.run(&format!("tune stray.conll {options} --force --quiet")).stderr, "");
 }

@@ -30,21 +30,14 @@ fn dir() -> TestDir {
 }
 
 fn train(dir: &TestDir, line: &str) {
-    dir.run(&format!("regress train {line} --model m --quiet"))
-        .success();
+    dir.run(&format!("regress train {line} --model m --quiet")).success();
 }
 
 #[test]
 fn tables_train_predict_and_are_scored_without_naming_columns_again() {
     let dir = dir();
-    let run = dir.run(&format!(
-        "regress train homes.csv {TABLE} --l2 0.01 --model m"
-    ));
-    assert!(
-        run.stderr.contains("60 documents, 5 features"),
-        "{}",
-        run.stderr
-    );
+    let run = dir.run(&format!("regress train homes.csv {TABLE} --l2 0.01 --model m"));
+    assert!(run.stderr.contains("60 documents, 5 features"), "{}", run.stderr);
     run.success();
     let report = dir.run("regress eval m test.csv --json").json();
     assert!(report["r2"].as_f64().unwrap() > 0.99, "{report}");
@@ -57,43 +50,25 @@ fn tables_train_predict_and_are_scored_without_naming_columns_again() {
     let difference = numbers[0] - numbers[1];
     assert!((difference - 70.0).abs() < 4.0, "{numbers:?}");
     assert!((numbers[1] - 193.0).abs() < 4.0, "{numbers:?}");
-    let lines = dir
-        .run_with_stdin("regress predict m --output jsonl", rows)
-        .json_lines();
+    let lines = dir.run_with_stdin("regress predict m --output jsonl", rows).json_lines();
     assert!((lines[0]["value"].as_f64().unwrap() - numbers[0]).abs() < 1e-4);
     assert_eq!(lines[1]["line"], 3);
     let shown = dir.run("regress inspect m --json").json();
-    assert_eq!(
-        (&shown["features"], &shown["documents"]),
-        (&5.into(), &60.into())
-    );
+    assert_eq!((&shown["features"], &shown["documents"]), (&5.into(), &60.into()));
     assert_eq!(shown["options"]["l2"], 0.01);
     let text = dir.run("regress inspect m --top 2").success();
-    assert!(
-        text.contains("(bias)") && text.contains("town=Paris"),
-        "{text}"
-    );
+    assert!(text.contains("(bias)") && text.contains("town=Paris"), "{text}");
 }
 
 #[test]
 fn all_columns_of_numbers_are_features_if_asked_for() {
     let dir = dir();
-    train(
-        &dir,
-        "homes.csv --label price --columns all --categories town",
-    );
+    train(&dir, "homes.csv --label price --columns all --categories town");
     let shown = dir.run("regress inspect m --json").json();
     let weights = shown["weights"].as_array().unwrap().iter();
     let mut names: Vec<&str> = weights.map(|w| w["feature"].as_str().unwrap()).collect();
     names.sort_unstable();
-    let expected = [
-        "area",
-        "id",
-        "rooms",
-        "town=Brest",
-        "town=Lyon",
-        "town=Paris",
-    ];
+    let expected = ["area", "id", "rooms", "town=Brest", "town=Lyon", "town=Paris"];
     assert_eq!(names, expected);
 }
 
@@ -102,18 +77,13 @@ fn texts_and_svmlight_lines_have_numbers() {
     let dir = TestDir::new(&[]);
     dir.write("t.txt", "5\tgood film\n1\tbad film\n5\tgood\n1\tbad\n");
     train(&dir, "t.txt --l2 0.1 --dropout 0.3");
-    let printed = dir
-        .run_with_stdin("regress predict m", "Good !\nbad\n")
-        .success();
+    let printed = dir.run_with_stdin("regress predict m", "Good !\nbad\n").success();
     let numbers: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
     assert!(numbers[0] > 3.5 && numbers[1] < 2.5, "{numbers:?}");
     dir.write("t.svm", "1.5 1:1\n2.5 1:2\n3.5 1:3 # three\n");
     train(&dir, "t.svm --l2 0");
     let printed = dir.run_with_stdin("regress predict m", "0 1:5\n").success();
-    assert!(
-        (printed.trim().parse::<f64>().unwrap() - 5.5).abs() < 1e-4,
-        "{printed}"
-    );
+    assert!((printed.trim().parse::<f64>().unwrap() - 5.5).abs() < 1e-4, "{printed}");
 }
 
 #[test]
@@ -163,17 +133,11 @@ fn every_loss_and_solver_trains_alike_on_any_number_of_threads() {
 #[test]
 fn a_path_chooses_a_strength() {
     let dir = dir();
-    let text = dir
-        .run(&format!("regress path homes.csv {TABLE} --count 5 --quiet"))
-        .success();
+    let text = dir.run(&format!("regress path homes.csv {TABLE} --count 5 --quiet")).success();
     assert_eq!(text.lines().count(), 6, "{text}");
     let line = format!("regress path homes.csv {TABLE} --folds 5 --count 20 --model m");
     let text = dir.run(&format!("{line} --quiet")).success();
-    assert_eq!(
-        text.lines().filter(|line| line.ends_with('*')).count(),
-        1,
-        "{text}"
-    );
+    assert_eq!(text.lines().filter(|line| line.ends_with('*')).count(), 1, "{text}");
     let json = dir.run(&format!("{line} --json --quiet")).json();
     let chosen = &json["points"][json["chosen"].as_u64().unwrap() as usize];
     let shown = dir.run("regress inspect m --json").json();
@@ -188,67 +152,19 @@ fn bad_input_is_told_with_its_place() {
     let dir = dir();
     dir.write("m", "precious");
     for (contents, options, expected) in [
-        (
-            "a,b\n1,x\n",
-            "--label b --columns a",
-            "in.csv:2: found 'x'; expected a number",
-        ),
-        (
-            "a,b\nx,1\n",
-            "--label b --columns a",
-            "in.csv:2: the column 'a' has 'x'; expected a",
-        ),
-        (
-            "a,b\n,1\n",
-            "--label b --columns all",
-            "in.csv:2: the column 'a' has ''",
-        ),
-        (
-            "a,b\nnan,1\n",
-            "--label b --columns all",
-            "the column 'a' has 'nan'",
-        ),
-        (
-            "a,b\n1,2\n",
-            "--label b --columns c",
-            "in.csv:1: there is no column 'c'; found a, b",
-        ),
-        (
-            "a,b\n1,2\n",
-            "--label c --columns a",
-            "in.csv:1: there is no column 'c'",
-        ),
-        (
-            "a,b\n1,2\n",
-            "--label b",
-            "in.csv:1: there is no column 'text'",
-        ),
-        (
-            "a,b\n1,-2\n",
-            "--label b --columns a --loss poisson",
-            "found -2; expected a number that",
-        ),
+        ("a,b\n1,x\n", "--label b --columns a", "in.csv:2: found 'x'; expected a number"),
+        ("a,b\nx,1\n", "--label b --columns a", "in.csv:2: the column 'a' has 'x'; expected a"),
+        ("a,b\n,1\n", "--label b --columns all", "in.csv:2: the column 'a' has ''"),
+        ("a,b\nnan,1\n", "--label b --columns all", "the column 'a' has 'nan'"),
+        ("a,b\n1,2\n", "--label b --columns c", "in.csv:1: there is no column 'c'; found a, b"),
+        ("a,b\n1,2\n", "--label c --columns a", "in.csv:1: there is no column 'c'"),
+        ("a,b\n1,2\n", "--label b", "in.csv:1: there is no column 'text'"),
+        ("a,b\n1,-2\n", "--label b --columns a --loss poisson", "found -2; expected a number that"),
         ("a,b\n", "--label b --columns a", "there are no documents"),
-        (
-            "a,a,b\n1,2,3\n",
-            "--label b --columns all",
-            "in.csv:1: the column 'a' occurs twice",
-        ),
-        (
-            "a,b\n1,2\n",
-            "--label b --columns a,b",
-            "the column 'b' is the label",
-        ),
-        (
-            "a,b\n1,\n",
-            "--label b --columns a",
-            "in.csv:2: the label is empty; expected a number",
-        ),
-        (
-            "a,b\n1,2,3\n",
-            "--label b --columns a",
-            "in.csv:2: found 3 cells; expected 2",
-        ),
+        ("a,a,b\n1,2,3\n", "--label b --columns all", "in.csv:1: the column 'a' occurs twice"),
+        ("a,b\n1,2\n", "--label b --columns a,b", "the column 'b' is the label"),
+        ("a,b\n1,\n", "--label b --columns a", "in.csv:2: the label is empty; expected a number"),
+        ("a,b\n1,2,3\n", "--label b --columns a", "in.csv:2: found 3 cells; expected 2"),
     ] {
         dir.write("in.csv", contents);
         let line = format!("regress train in.csv {options} --model out --quiet");
@@ -256,14 +172,8 @@ fn bad_input_is_told_with_its_place() {
         assert!(message.contains(expected), "{options}: {message}");
     }
     for (line, expected) in [
-        (
-            "--columns all --format jsonl",
-            "only tables have columns of features",
-        ),
-        (
-            "--l1 1 --solver cholesky",
-            "Cholesky factorization with the squared loss",
-        ),
+        ("--columns all --format jsonl", "only tables have columns of features"),
+        ("--l1 1 --solver cholesky", "Cholesky factorization with the squared loss"),
         ("--epsilon 1", "--epsilon: requires --loss insensitive"),
         ("--dropout 1", "noise of 1"),
         ("--l2 -1", "L2 strength -1"),
@@ -283,26 +193,15 @@ fn bad_input_is_told_with_its_place() {
 fn models_of_other_kinds_are_refused() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let message = dir.run("regress predict m").failure();
-    assert!(
-        message.contains("the model is a tagger; expected a regression"),
-        "{message}"
-    );
+    assert!(message.contains("the model is a tagger; expected a regression"), "{message}");
     dir.write("homes.csv", homes(60, 1));
     train(&dir, &format!("homes.csv {TABLE}"));
     let message = dir.run_with_stdin("tag m", "a\n").failure();
-    assert!(
-        message.contains("the model predicts numbers; expected a tagger"),
-        "{message}"
-    );
+    assert!(message.contains("the model predicts numbers; expected a tagger"), "{message}");
     let message = dir.run_with_stdin("classify predict m", "a\n").failure();
     assert!(message.contains("expected a classifier"), "{message}");
-    let message = dir
-        .run_with_stdin("regress predict m --format text", "a\n")
-        .failure();
-    assert!(
-        message.contains("found a text; expected features"),
-        "{message}"
-    );
+    let message = dir.run_with_stdin("regress predict m --format text", "a\n").failure();
+    assert!(message.contains("found a text; expected features"), "{message}");
 }
 
 #[test]

@@ -51,17 +51,12 @@ const LOG: &str = "\
 ";
 
 fn with_files() -> TestDir {
-    TestDir::new(&[
-        ("gold.conll", GOLD),
-        ("pred.conll", PREDICTED),
-        ("run.log", LOG),
-    ])
+    TestDir::new(&[("gold.conll", GOLD), ("pred.conll", PREDICTED), ("run.log", LOG)])
 }
 
 /// Runs `report` and returns the page.
 fn report(dir: &TestDir, arguments: &str) -> String {
-    dir.run(&format!("report {arguments} --output r.html --quiet"))
-        .success();
+    dir.run(&format!("report {arguments} --output r.html --quiet")).success();
     dir.text("r.html")
 }
 
@@ -97,29 +92,10 @@ fn a_page_has_the_sections_that_there_are_inputs_for_and_names_the_others() {
     let page = report(&dir, "run.log");
     assert_sections(&page, &["summary", "training", "missing"]);
     let text = text_of(&page);
-    assert!(
-        text.contains("Calibration needs --gold FILE with --model MODEL"),
-        "{text}"
-    );
-    assert!(
-        text.contains("L2 0.3 F1 75.00 1 – 1 0.2 patience"),
-        "{text}"
-    );
-    let page = report(
-        &dir,
-        "--gold gold.conll --predictions pred.conll --train gold.conll",
-    );
-    assert_sections(
-        &page,
-        &[
-            "summary",
-            "scores",
-            "confusions",
-            "frequency",
-            "errors",
-            "missing",
-        ],
-    );
+    assert!(text.contains("Calibration needs --gold FILE with --model MODEL"), "{text}");
+    assert!(text.contains("L2 0.3 F1 75.00 1 – 1 0.2 patience"), "{text}");
+    let page = report(&dir, "--gold gold.conll --predictions pred.conll --train gold.conll");
+    assert_sections(&page, &["summary", "scores", "confusions", "frequency", "errors", "missing"]);
     assert!(text_of(&page).contains("Training needs a log"), "{page}");
 }
 
@@ -132,14 +108,9 @@ fn every_section_is_there_with_the_files_of_a_real_run() {
     )
     .success();
     let engines = "--engines exact,local --repeat 1";
-    dir.run(&format!(
-        "bench gradients train.conll --template ner {engines} --json g.json --quiet"
-    ))
-    .success();
-    let page = report(
-        &dir,
-        "a.log t.log g.json --gold train.conll --model m --train train.conll",
-    );
+    dir.run(&format!("bench gradients train.conll --template ner {engines} --json g.json --quiet"))
+        .success();
+    let page = report(&dir, "a.log t.log g.json --gold train.conll --model m --train train.conll");
     assert_sections(
         &page,
         &[
@@ -155,19 +126,10 @@ fn every_section_is_there_with_the_files_of_a_real_run() {
         ],
     );
     let text = text_of(&page);
-    for expected in [
-        "4 configurations.",
-        "exact",
-        "calibration error",
-        "Errors 0 errors.",
-    ] {
+    for expected in ["4 configurations.", "exact", "calibration error", "Errors 0 errors."] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
-    assert_eq!(
-        page.matches("<svg xmlns").count(),
-        7 + 3 + 1 + 2 + 1,
-        "plots"
-    );
+    assert_eq!(page.matches("<svg xmlns").count(), 7 + 3 + 1 + 2 + 1, "plots");
     assert!(!page.contains("NaN"));
 }
 
@@ -191,39 +153,21 @@ fn errors_are_in_their_sentences_with_kind_file_and_line() {
 #[test]
 fn the_number_of_errors_is_bounded_and_said() {
     let dir = with_files();
-    let page = report(
-        &dir,
-        "--gold gold.conll --predictions pred.conll --max-errors 2",
-    );
+    let page = report(&dir, "--gold gold.conll --predictions pred.conll --max-errors 2");
     let text = text_of(&page);
-    assert!(
-        text.contains("The first 2 of 5 errors; --max-errors shows more."),
-        "{text}"
-    );
+    assert!(text.contains("The first 2 of 5 errors; --max-errors shows more."), "{text}");
     assert_eq!(page.matches("data-kind=").count(), 2);
-    let page = report(
-        &dir,
-        "--gold gold.conll --predictions pred.conll --max-errors 0",
-    );
+    let page = report(&dir, "--gold gold.conll --predictions pred.conll --max-errors 0");
     assert_eq!(page.matches("data-kind=").count(), 0);
 }
 
 #[test]
 fn systems_are_compared_side_by_side() {
     let dir = with_files();
-    let page = report(
-        &dir,
-        "--gold gold.conll --predictions pred.conll --predictions gold.conll",
-    );
+    let page = report(&dir, "--gold gold.conll --predictions pred.conll --predictions gold.conll");
     let text = text_of(&page);
-    assert!(
-        text.contains("B gold.conll 100.00 100.00 100.00 100.00"),
-        "{text}"
-    );
-    assert!(
-        text.contains("F1 of B minus that of A: +100.00 points"),
-        "{text}"
-    );
+    assert!(text.contains("B gold.conll 100.00 100.00 100.00 100.00"), "{text}");
+    assert!(text.contains("F1 of B minus that of A: +100.00 points"), "{text}");
     dir.write("other.conll", GOLD.replace("Paris B-LOC", "Paris O"));
     dir.write("both.conll", "Ann B-PER B-PER\n");
     let other = "report --predictions both.conll --predictions gold2.conll";
@@ -255,10 +199,7 @@ fn all_pairs_of_systems_are_tested() {
     }
     // What two systems get wrong is shown once.
     assert_eq!(page.matches("data-systems=\"A B\"").count(), 4);
-    assert!(
-        page.contains("data-systems=\"A\"\n data-wrong=\"A\""),
-        "{page}"
-    );
+    assert!(page.contains("data-systems=\"A\"\n data-wrong=\"A\""), "{page}");
 }
 
 #[test]
@@ -266,10 +207,7 @@ fn the_score_on_training_data_stands_beside_that_on_gold_data() {
     let dir = TestDir::with_model(NER_CORPUS, "--template ner");
     let arguments = "--gold train.conll --model m --train";
     let text = text_of(&report(&dir, &format!("{arguments} train.conll")));
-    assert!(
-        text.contains("Overfitting: F1 of m is 100.00 on the training data ("),
-        "{text}"
-    );
+    assert!(text.contains("Overfitting: F1 of m is 100.00 on the training data ("), "{text}");
     // Words alone are counted, but not scored.
     dir.write("words.conll", "Ann 1\nleft 2\n");
     let text = text_of(&report(&dir, &format!("{arguments} words.conll")));
@@ -282,15 +220,9 @@ fn gold_and_predicted_labels_are_the_last_columns_of_a_file_without_gold() {
     dir.write("both.conll", "Ann NNP B-PER B-PER\nleft VBD O B-LOC\n");
     let text = text_of(&report(&dir, "--predictions both.conll"));
     assert!(text.contains("spurious: none → LOC both.conll:2"), "{text}");
-    assert!(
-        text.contains("A both.conll 50.00 100.00 66.67 50.00"),
-        "{text}"
-    );
+    assert!(text.contains("A both.conll 50.00 100.00 66.67 50.00"), "{text}");
     let message = dir.run("report --predictions gold.conll").failure();
-    assert!(
-        message.starts_with("gold.conll:1: found no column for gold labels"),
-        "{message}"
-    );
+    assert!(message.starts_with("gold.conll:1: found no column for gold labels"), "{message}");
 }
 
 #[test]
@@ -302,40 +234,25 @@ fn probabilities_of_tag_are_calibrated_as_those_of_the_model() {
     }
     let calibration = |arguments: &str| {
         let text = text_of(&report(&dir, arguments));
-        let row = text
-            .split("all tokens 19 ")
-            .nth(1)
-            .expect("the row of all tokens");
+        let row = text.split("all tokens 19 ").nth(1).expect("the row of all tokens");
         row.split(' ').take(2).collect::<Vec<_>>().join(" ")
     };
     let expected = calibration("--gold train.conll --model m");
     assert_ne!(expected, "0.0000 0.0000");
-    assert_eq!(
-        calibration("--gold train.conll --predictions p.conll"),
-        expected
-    );
+    assert_eq!(calibration("--gold train.conll --predictions p.conll"), expected);
     assert_eq!(calibration("--predictions p.conll"), expected);
-    assert_eq!(
-        calibration("--gold train.conll --predictions p.jsonl"),
-        expected
-    );
+    assert_eq!(calibration("--gold train.conll --predictions p.jsonl"), expected);
 }
 
 #[test]
 fn labels_without_spans_have_accuracy_and_wrong_labels() {
     let dir = TestDir::new(&[("gold.conll", POS_CORPUS)]);
-    dir.write(
-        "pred.conll",
-        POS_CORPUS.replacen("bank NN\n", "bank VB\n", 1),
-    );
+    dir.write("pred.conll", POS_CORPUS.replacen("bank NN\n", "bank VB\n", 1));
     let arguments = "--gold gold.conll --predictions pred.conll --train gold.conll";
     let text = text_of(&report(&dir, arguments));
     assert!(text.contains("wrong label: NN → VB gold.conll:8"), "{text}");
     assert!(text.contains("Accuracy by frequency"), "{text}");
-    assert!(
-        !text.contains("Errors by kind") && !text.contains("span"),
-        "{text}"
-    );
+    assert!(!text.contains("Errors by kind") && !text.contains("span"), "{text}");
 }
 
 #[test]
@@ -362,14 +279,9 @@ fn text_of_corpora_and_logs_is_never_markup() {
 
 #[test]
 fn a_page_needs_no_network() {
-    let page = report(
-        &with_files(),
-        "run.log --gold gold.conll --predictions pred.conll",
-    );
+    let page = report(&with_files(), "run.log --gold gold.conll --predictions pred.conll");
     let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
-    for external in [
-        "http:", "https:", "src=", "url(", "@import", "<link", "<iframe",
-    ] {
+    for external in ["http:", "https:", "src=", "url(", "@import", "<link", "<iframe"] {
         assert!(!page.contains(external), "{external}");
     }
     assert!(page.contains("default-src 'none'"));
@@ -384,15 +296,9 @@ fn damaged_and_foreign_logs_are_errors_with_file_and_line() {
     let message = dir.run("report run.log cut.log").failure();
     assert!(message.starts_with("cut.log:2: found"), "{message}");
     let message = dir.run("report gold.conll").failure();
-    assert!(
-        message.starts_with("gold.conll:1: found \"Ann B-PER\"; expected a log"),
-        "{message}"
-    );
+    assert!(message.starts_with("gold.conll:1: found \"Ann B-PER\"; expected a log"), "{message}");
     let message = dir.run("report missing.log").failure();
-    assert!(
-        message.starts_with("missing.log: No such file"),
-        "{message}"
-    );
+    assert!(message.starts_with("missing.log: No such file"), "{message}");
     assert!(!dir.path("report.html").exists(), "no page after an error");
 }
 
@@ -402,16 +308,10 @@ fn logs_of_runs_that_were_killed_are_reported() {
     let end = LOG.find("{\"event\":\"end\"").unwrap();
     dir.write("killed.log", &LOG[..end + 9]); // in the middle of a line
     let text = text_of(&report(&dir, "killed.log run.log"));
-    assert!(
-        text.contains("killed.log is unfinished after 1 iteration"),
-        "{text}"
-    );
+    assert!(text.contains("killed.log is unfinished after 1 iteration"), "{text}");
     assert!(text.contains("not ended"), "{text}");
     dir.write("early.log", LOG.lines().next().unwrap());
-    assert_sections(
-        &report(&dir, "early.log"),
-        &["summary", "training", "missing"],
-    );
+    assert_sections(&report(&dir, "early.log"), &["summary", "training", "missing"]);
 }
 
 #[test]
@@ -419,10 +319,7 @@ fn settings_that_differ_are_in_a_table() {
     let dir = with_files();
     dir.write("other.log", LOG.replace("\"l2\":0.1", "\"l2\":0.3"));
     let text = text_of(&report(&dir, "run.log other.log"));
-    assert!(
-        text.contains("the settings that differ run best score at iteration"),
-        "{text}"
-    );
+    assert!(text.contains("the settings that differ run best score at iteration"), "{text}");
     assert!(
         text.contains("Settings that are the same setting value") && text.contains(" seed 1 "),
         "{text}"
@@ -433,9 +330,7 @@ fn settings_that_differ_are_in_a_table() {
 fn extreme_numbers_in_logs_are_no_panic() {
     let dir = with_files();
     for value in ["1e308", "-1e308", "null", "1e-320", "0.0"] {
-        let log = LOG
-            .replace(":9.5", &format!(":{value}"))
-            .replace(":5.0", &format!(":{value}"));
+        let log = LOG.replace(":9.5", &format!(":{value}")).replace(":5.0", &format!(":{value}"));
         dir.write("odd.log", log.replace("0.75", value));
         let page = report(&dir, "odd.log run.log");
         assert_sections(&page, &["summary", "training", "missing"]);
@@ -449,16 +344,11 @@ fn the_page_replaces_no_input_and_no_other_file() {
         ("run.log", "run.log"),
         ("gold.conll", "--gold gold.conll --predictions pred.conll"),
         ("pred.conll", "--gold gold.conll --predictions pred.conll"),
-        (
-            "t.conll",
-            "--gold gold.conll --predictions pred.conll --train t.conll",
-        ),
+        ("t.conll", "--gold gold.conll --predictions pred.conll --train t.conll"),
     ] {
         dir.write("t.conll", GOLD);
         let before = dir.bytes(output);
-        let message = dir
-            .run(&format!("report {arguments} -o {output}"))
-            .failure();
+        let message = dir.run(&format!("report {arguments} -o {output}")).failure();
         assert!(message.contains("this is the input file"), "{message}");
         assert_eq!(dir.bytes(output), before);
     }
@@ -479,19 +369,10 @@ fn what_is_missing_among_the_arguments_is_said() {
     let dir = with_files();
     for (arguments, expected) in [
         ("", "found nothing to report; expected logs"),
-        (
-            "--model m",
-            "--model: expected a file with gold labels (--gold)",
-        ),
+        ("--model m", "--model: expected a file with gold labels (--gold)"),
         ("--gold gold.conll", "--gold: expected what to evaluate"),
-        (
-            "run.log --train gold.conll",
-            "--train: expected what to evaluate",
-        ),
-        (
-            "--gold - --predictions -",
-            "standard input can be read only once",
-        ),
+        ("run.log --train gold.conll", "--train: expected what to evaluate"),
+        ("--gold - --predictions -", "standard input can be read only once"),
     ] {
         let message = dir.run(&format!("report {arguments}")).exits(2);
         assert!(message.contains(expected), "{message}");
@@ -559,10 +440,7 @@ fn the_page_works_in_a_browser_at_two_widths_and_in_both_themes() {
     };
     let dir = with_files();
     let long = "x".repeat(300);
-    dir.write(
-        "other.log",
-        LOG.replace("{\"seed\":1}", &format!("{{\"{long}\":\"{long}\"}}")),
-    );
+    dir.write("other.log", LOG.replace("{\"seed\":1}", &format!("{{\"{long}\":\"{long}\"}}")));
     report(
         &dir,
         "run.log other.log --gold gold.conll --predictions pred.conll --predictions gold.conll \
@@ -572,10 +450,7 @@ fn the_page_works_in_a_browser_at_two_widths_and_in_both_themes() {
         let findings = browser.run(&dir, "r.html", width, dark, FINDINGS);
         let values = findings.values;
         assert_eq!(findings.console, [""; 0], "messages in the console");
-        assert_eq!(
-            (&values["width"], &values["dark"]),
-            (&Value::from(width), &Value::from(dark))
-        );
+        assert_eq!((&values["width"], &values["dark"]), (&Value::from(width), &Value::from(dark)));
         assert_eq!(values["overflow"], 0, "wider than the window: {values:#}");
         let none = Value::Array(Vec::new());
         assert_eq!(values["resources"], none, "requests");
@@ -584,10 +459,7 @@ fn the_page_works_in_a_browser_at_two_widths_and_in_both_themes() {
         assert_eq!(values["formIsVisible"], true);
         let kinds = |name: &str| values[name].as_array().unwrap().len();
         assert_eq!(values["missed"], serde_json::json!(["missed"]));
-        assert_eq!(
-            values["mistypedOrganizations"],
-            serde_json::json!(["wrong_type_and_boundary"])
-        );
+        assert_eq!(values["mistypedOrganizations"], serde_json::json!(["wrong_type_and_boundary"]));
         assert_eq!((kinds("words"), kinds("nothing"), kinds("all")), (2, 0, 5));
     }
 }

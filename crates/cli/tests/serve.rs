@@ -9,15 +9,10 @@ use crate::support::{Connection, NER_CORPUS, POS_CORPUS, Server, TestDir, post, 
 /// Lines of raw text: sentences of the sample corpus.
 fn sample_lines() -> Vec<String> {
     let corpus = sample_corpus("dev");
-    let sentences = corpus
-        .split("\n\n")
-        .filter(|block| !block.trim().is_empty());
+    let sentences = corpus.split("\n\n").filter(|block| !block.trim().is_empty());
     let words = |block: &str| -> Vec<String> {
         let lines = block.lines().map(|line| line.split('\t').next().unwrap());
-        lines
-            .flat_map(|line| line.split(' ').next())
-            .map(str::to_owned)
-            .collect()
+        lines.flat_map(|line| line.split(' ').next()).map(str::to_owned).collect()
     };
     let mut lines: Vec<String> = sentences.map(|block| words(block).join(" ")).collect();
     lines.push("Zoë Müller 🎉 met  O'Brien at 9:30.\tShe left. \"Why?\"".to_owned());
@@ -35,10 +30,7 @@ fn sample_model(options: &str) -> TestDir {
 /// The response with these sentences, as lines of JSON.
 fn response(lines: &str) -> String {
     let lines: Vec<&str> = lines.lines().collect();
-    format!(
-        "{{\"version\":1,\"model\":\"m\",\"sentences\":[{}]}}\n",
-        lines.join(",")
-    )
+    format!("{{\"version\":1,\"model\":\"m\",\"sentences\":[{}]}}\n", lines.join(","))
 }
 
 /// A response with these sentences for each input.
@@ -48,10 +40,7 @@ fn list_response<'a>(results: impl IntoIterator<Item = &'a str>) -> String {
         format!("{{\"sentences\":[{}]}}", lines.join(","))
     };
     let results: Vec<String> = results.into_iter().map(result).collect();
-    format!(
-        "{{\"version\":1,\"model\":\"m\",\"results\":[{}]}}\n",
-        results.join(",")
-    )
+    format!("{{\"version\":1,\"model\":\"m\",\"results\":[{}]}}\n", results.join(","))
 }
 
 #[test]
@@ -96,18 +85,14 @@ fn inputs_have_the_answers_of_tag_byte_for_byte() {
         })
         .collect();
     lines.push(json!({"n": null, "text": "One sentence. Another one.\nAnd more."}).to_string());
-    let tagged = dir
-        .run_with_stdin("tag m --format jsonl --marginals", lines.join("\n"))
-        .success();
+    let tagged = dir.run_with_stdin("tag m --format jsonl --marginals", lines.join("\n")).success();
     let body = format!("{{\"inputs\":\r\n [{}\n]\n}}", lines.join(",\n"));
     let answer = server.post("/tag?marginals", &body).success();
     let (most, last) =
         tagged.split_at(tagged.match_indices('\n').nth(lines.len() - 2).unwrap().0 + 1);
     assert!(last.lines().count() >= 2);
     assert_eq!(answer, list_response(most.lines().chain([last])));
-    let answer = server
-        .post("/tag?marginals", &lines[0].replace(',', " ,\n "))
-        .success();
+    let answer = server.post("/tag?marginals", &lines[0].replace(',', " ,\n ")).success();
     assert_eq!(answer, response(tagged.lines().next().unwrap()));
 }
 
@@ -125,14 +110,8 @@ fn rows_have_the_answer_of_tag_for_columns() {
     let swapped = json!({
         "rows": [["NNP", "Bob"], ["VBD", "left"], ["NNP", "York"]], "columns": ["pos", "word"],
     });
-    for (body, file) in [
-        (two, "two.conll"),
-        (three, "three.conll"),
-        (swapped, "two.conll"),
-    ] {
-        let tagged = dir.run(&format!(
-            "tag m {file} --columns word,pos,ner --output jsonl"
-        ));
+    for (body, file) in [(two, "two.conll"), (three, "three.conll"), (swapped, "two.conll")] {
+        let tagged = dir.run(&format!("tag m {file} --columns word,pos,ner --output jsonl"));
         let tagged = match file {
             "two.conll" => dir.run("tag m two.conll --output jsonl"),
             _ => tagged,
@@ -146,10 +125,7 @@ fn rows_have_the_answer_of_tag_for_columns() {
     assert_eq!(answer["sentences"][0]["tokens"], json!(["Bob"]));
     assert!(answer["sentences"][0].get("rows").is_none());
     for (body, message) in [
-        (
-            json!({"rows": [["Bob"], ["left", "VBD"]]}),
-            "row 2: expected 1 columns (word), found 2",
-        ),
+        (json!({"rows": [["Bob"], ["left", "VBD"]]}), "row 2: expected 1 columns (word), found 2"),
         (
             json!({"rows": [["a", "b", "c", "d"]]}),
             "expected rows of the columns of the training \
@@ -165,14 +141,9 @@ fn rows_have_the_answer_of_tag_for_columns() {
         let answer = server.post("/tag", &body.to_string());
         assert_eq!(answer.error(422), message);
     }
-    assert_eq!(
-        server.post("/tag", "{\"rows\": []}").success(),
-        response("")
-    );
+    assert_eq!(server.post("/tag", "{\"rows\": []}").success(), response(""));
     // A template that reads a column needs it.
-    let message = server
-        .post("/tag", &json!({"tokens": ["Bob"]}).to_string())
-        .error(422);
+    let message = server.post("/tag", &json!({"tokens": ["Bob"]}).to_string()).error(422);
     assert!(message.contains("pos"), "{message}");
 }
 
@@ -180,33 +151,21 @@ fn rows_have_the_answer_of_tag_for_columns() {
 fn inputs_are_documents_of_their_own_unless_they_say_otherwise() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     dir.write("t.tpl", "word\nothers(word[-1])\nothers(word[1])\n");
-    dir.run("train train.conll --template t.tpl --l2 0.01 --model m --quiet")
-        .success();
+    dir.run("train train.conll --template t.tpl --l2 0.01 --model m --quiet").success();
     let server = Server::start(&dir, "m");
     let [a, b] = ["Ann Lee left Rome .", "Ann closed York and met Rome ."];
-    let tagged = |input: &str| {
-        dir.run_with_stdin("tag m --format jsonl --marginals", input)
-            .success()
-    };
-    let alone: Vec<String> = [a, b]
-        .map(|t| tagged(&json!({"text": t}).to_string()))
-        .into();
+    let tagged =
+        |input: &str| dir.run_with_stdin("tag m --format jsonl --marginals", input).success();
+    let alone: Vec<String> = [a, b].map(|t| tagged(&json!({"text": t}).to_string())).into();
     let document = json!({"doc": [{"text": a}, {"text": b}]}).to_string();
     let together = tagged(&document);
     let labels = |text: &str| -> Vec<Value> {
         let marginals = |line| serde_json::from_str::<Value>(line).unwrap()["marginals"].take();
         text.lines().map(marginals).collect()
     };
-    assert_ne!(
-        labels(&together),
-        labels(&alone.concat()),
-        "the document has no effect"
-    );
+    assert_ne!(labels(&together), labels(&alone.concat()), "the document has no effect");
     let answer = server.post("/tag?marginals", &json!({"texts": [a, b]}).to_string());
-    assert_eq!(
-        answer.success(),
-        list_response(alone.iter().map(String::as_str))
-    );
+    assert_eq!(answer.success(), list_response(alone.iter().map(String::as_str)));
     let answer = server.post("/tag?marginals", &document);
     assert_eq!(answer.success(), response(&together));
     let same = [json!({"doc": 1, "text": a}), json!({"doc": 1, "text": b})];
@@ -231,8 +190,7 @@ fn known_labels_are_kept_as_by_tag() {
 fn models_are_chosen_by_name_and_the_first_is_the_default() {
     let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,ner --template minimal");
     dir.write("pos.conll", POS_CORPUS);
-    dir.run("train pos.conll --template minimal --model pos.model --l2 0.01 --quiet")
-        .success();
+    dir.run("train pos.conll --template minimal --model pos.model --l2 0.01 --quiet").success();
     let server = Server::start(&dir, "names=m pos.model");
     let body = json!({"tokens": ["Ann", "Lee", "left"]}).to_string();
     let names = server.post("/tag", &body);
@@ -257,20 +215,11 @@ fn models_are_chosen_by_name_and_the_first_is_the_default() {
     let message = server.post("/tag?model=x", &body).error(404);
     assert_eq!(message, "no model \"x\"; the models are names, pos");
     let models = server.get("/models").json()["models"].take();
-    assert_eq!(
-        (&models[0]["name"], &models[0]["default"]),
-        (&json!("names"), &json!(true))
-    );
+    assert_eq!((&models[0]["name"], &models[0]["default"]), (&json!("names"), &json!(true)));
     assert_eq!(models[0]["columns"], json!(["word", "pos", "ner"]));
     assert_eq!(models[0]["spans"], true);
-    assert_eq!(
-        models[1]["labels"],
-        json!(["NNP", "VBD", ".", "DT", "NN", "IN"])
-    );
-    assert_eq!(
-        (&models[1]["default"], &models[1]["label"]),
-        (&json!(false), &json!("label"))
-    );
+    assert_eq!(models[1]["labels"], json!(["NNP", "VBD", ".", "DT", "NN", "IN"]));
+    assert_eq!((&models[1]["default"], &models[1]["label"]), (&json!(false), &json!("label")));
 }
 
 #[test]
@@ -278,11 +227,7 @@ fn requests_that_cannot_be_answered_say_why_with_a_status() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let server = Server::start(&dir, "m");
     let tag = |query: &str, body: &str| server.post(&format!("/tag{query}"), body);
-    assert!(
-        tag("", "{\"text\": ")
-            .error(400)
-            .starts_with("not valid JSON: EOF")
-    );
+    assert!(tag("", "{\"text\": ").error(400).starts_with("not valid JSON: EOF"));
     assert!(tag("", "").error(400).starts_with("not valid JSON"));
     assert!(tag("?nbest=x", "{}").error(400).contains("\"nbest\""));
     assert!(
@@ -294,57 +239,24 @@ fn requests_that_cannot_be_answered_say_why_with_a_status() {
         ("[]", "expected a JSON object with one of the keys"),
         ("7", "expected a JSON object with one of the keys"),
         ("{}", "expected the key \"tokens\" or \"text\""),
-        (
-            "{\"text\": 7}",
-            "key \"text\": expected a string, found a number",
-        ),
-        (
-            "{\"text\": \"a\", \"text\": \"b\"}",
-            "found the key \"text\" twice",
-        ),
-        (
-            "{\"tokens\": [\"a\", null]}",
-            "expected an array of strings, but item 2 is null",
-        ),
+        ("{\"text\": 7}", "key \"text\": expected a string, found a number"),
+        ("{\"text\": \"a\", \"text\": \"b\"}", "found the key \"text\" twice"),
+        ("{\"tokens\": [\"a\", null]}", "expected an array of strings, but item 2 is null"),
         ("{\"texts\": \"a\"}", "key \"texts\": expected an array"),
         ("{\"texts\": [\"a\", 1]}", "texts:2: expected a string"),
-        (
-            "{\"texts\": [], \"text\": \"a\"}",
-            "expected no other key beside \"texts\", found",
-        ),
-        (
-            "{\"inputs\": [\"a\"]}",
-            "inputs:1: expected an object; found \"a\"",
-        ),
-        (
-            "{\"inputs\": [{\"text\": \"a\"}, {}]}",
-            "inputs:2: expected the key",
-        ),
-        (
-            "{\"text\": \"a\", \"marginals\": true}",
-            "\"marginals\" is an option; expected it in",
-        ),
+        ("{\"texts\": [], \"text\": \"a\"}", "expected no other key beside \"texts\", found"),
+        ("{\"inputs\": [\"a\"]}", "inputs:1: expected an object; found \"a\""),
+        ("{\"inputs\": [{\"text\": \"a\"}, {}]}", "inputs:2: expected the key"),
+        ("{\"text\": \"a\", \"marginals\": true}", "\"marginals\" is an option; expected it in"),
         ("{\"text\": \"a\", \"nbest\": 3}", "as in /tag?nbest=3"),
     ] {
         let found = tag("", body).error(422);
         assert!(found.contains(message), "{body}: {found}");
     }
-    let deep = format!(
-        "{{\"text\": {}{}}}",
-        "[".repeat(100_000),
-        "]".repeat(100_000)
-    );
-    assert!(
-        tag("", &deep)
-            .error(422)
-            .contains("key \"text\": expected a string")
-    );
+    let deep = format!("{{\"text\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(tag("", &deep).error(422).contains("key \"text\": expected a string"));
     let get = |path: &str| server.get(path);
-    assert!(
-        get("/nothing")
-            .error(404)
-            .contains("there is nothing at \"/nothing\"")
-    );
+    assert!(get("/nothing").error(404).contains("there is nothing at \"/nothing\""));
     let answer = get("/tag");
     assert!(answer.error(405).contains("expected POST"));
     assert_eq!(answer.header("allow"), Some("POST, OPTIONS"));
@@ -364,10 +276,7 @@ fn requests_that_cannot_be_answered_say_why_with_a_status() {
         ));
         connection.response().error(415);
     }
-    assert_eq!(
-        tag("", "{\"tokens\": [\"Rome\"]}").labels(),
-        [json!(["B-LOC"])]
-    );
+    assert_eq!(tag("", "{\"tokens\": [\"Rome\"]}").labels(), [json!(["B-LOC"])]);
 }
 
 #[test]
@@ -376,9 +285,7 @@ fn metrics_count_requests_sentences_and_tokens() {
     let server = Server::start(&dir, "ner=m");
     let metric = |name: &str| server.metric(name);
     assert_eq!(metric("dropchain_tokens_total{model=\"ner\"}"), 0.0);
-    server
-        .post("/tag", "{\"texts\": [\"Ann left. Bob met Ann.\", \"\"]}")
-        .success();
+    server.post("/tag", "{\"texts\": [\"Ann left. Bob met Ann.\", \"\"]}").success();
     server.post("/tag", "{").error(400);
     server.get("/secret?x").error(404);
     assert_eq!(metric("dropchain_sentences_total{model=\"ner\"}"), 2.0);
@@ -388,10 +295,7 @@ fn metrics_count_requests_sentences_and_tokens() {
         ("endpoint=\"/tag\",status=\"400\"", 1.0),
         ("endpoint=\"other\",status=\"404\"", 1.0),
     ] {
-        assert_eq!(
-            metric(&format!("dropchain_requests_total{{{labels}}}")),
-            count
-        );
+        assert_eq!(metric(&format!("dropchain_requests_total{{{labels}}}")), count);
     }
     let buckets = "dropchain_request_duration_seconds_bucket{endpoint=\"/tag\",le=\"+Inf\"}";
     assert_eq!(metric(buckets), 2.0);
@@ -418,41 +322,21 @@ fn a_head_request_has_the_headers_of_the_answer_alone() {
 #[test]
 fn other_hosts_and_origins_are_rejected_unless_they_are_allowed() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let server = Server::start(
-        &dir,
-        "m --allow-host tag.example --allow-origin https://a.example",
-    );
+    let server = Server::start(&dir, "m --allow-host tag.example --allow-origin https://a.example");
     let send = |method: &str, headers: &str| {
         let mut connection = server.connect();
         connection.send(format!("{method} /models HTTP/1.1\r\n{headers}\r\n"));
         connection.response()
     };
     let host = |host: &str| send("GET", &format!("Host: {host}\r\n")).status;
-    assert_eq!(
-        ["localhost:1", "127.0.0.1", "TAG.example:80"].map(host),
-        [200; 3]
-    );
-    assert_eq!(
-        ["evil.example", "localhost.evil.example", "8.8.8.8"].map(host),
-        [403; 3]
-    );
+    assert_eq!(["localhost:1", "127.0.0.1", "TAG.example:80"].map(host), [200; 3]);
+    assert_eq!(["evil.example", "localhost.evil.example", "8.8.8.8"].map(host), [403; 3]);
     send("GET", "").error(400);
-    let origin = |method, origin: &str| {
-        send(
-            method,
-            &format!("Host: localhost:80\r\nOrigin: {origin}\r\n"),
-        )
-    };
+    let origin =
+        |method, origin: &str| send(method, &format!("Host: localhost:80\r\nOrigin: {origin}\r\n"));
     let own = origin("GET", "http://localhost:80");
-    assert_eq!(
-        (own.status, own.header("access-control-allow-origin")),
-        (200, None)
-    );
-    assert!(
-        origin("GET", "https://evil.example")
-            .error(403)
-            .contains("--allow-origin")
-    );
+    assert_eq!((own.status, own.header("access-control-allow-origin")), (200, None));
+    assert!(origin("GET", "https://evil.example").error(403).contains("--allow-origin"));
     origin("OPTIONS", "https://evil.example").error(403);
     origin("GET", "null").error(403);
     let allowed = origin("GET", "https://a.example");
@@ -460,27 +344,19 @@ fn other_hosts_and_origins_are_rejected_unless_they_are_allowed() {
     assert_eq!((allowed.status, header), (200, Some("https://a.example")));
     let preflight = origin("OPTIONS", "https://a.example");
     assert_eq!(preflight.status, 204);
-    assert_eq!(
-        preflight.header("access-control-allow-headers"),
-        Some("content-type")
-    );
+    assert_eq!(preflight.header("access-control-allow-headers"), Some("content-type"));
 }
 
 #[test]
 fn labels_are_explained_as_by_the_program() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let server = Server::start(&dir, "m");
-    let answer = server
-        .post("/explain", "{\"text\": \"Ann left Rome.\"}")
-        .success();
+    let answer = server.post("/explain", "{\"text\": \"Ann left Rome.\"}").success();
     let line = dir.run_with_stdin("explain m --output json --top 8", "Ann left Rome.\n");
     let line = line.success();
     assert_eq!(
         answer,
-        format!(
-            "{{\"version\":1,\"model\":\"m\",\"sentences\":[{}]}}\n",
-            line.trim()
-        )
+        format!("{{\"version\":1,\"model\":\"m\",\"sentences\":[{}]}}\n", line.trim())
     );
     let known = "{\"tokens\": [\"Ann\", \"left\"], \"known\": [\"B-LOC\", null]}";
     let answer = server.post("/explain?forced=known", known).json();
@@ -489,15 +365,9 @@ fn labels_are_explained_as_by_the_program() {
     assert_eq!(sentence["explanations"][0].get("margin"), None);
     let long = json!({"tokens": vec!["a"; 1001]}).to_string();
     let error = server.post("/explain", &long).error(422);
-    assert_eq!(
-        error,
-        "a sentence of 1001 tokens; expected at most 1000 to explain"
-    );
+    assert_eq!(error, "a sentence of 1001 tokens; expected at most 1000 to explain");
     let error = server.post("/explain?nbest=2", "{}").error(400);
-    assert!(
-        error.contains("/explain has no option \"nbest\""),
-        "{error}"
-    );
+    assert!(error.contains("/explain has no option \"nbest\""), "{error}");
 }
 
 #[test]
@@ -505,17 +375,11 @@ fn the_page_loads_nothing_from_elsewhere() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let server = Server::start(&dir, "m");
     let page = server.get("/");
-    assert_eq!(
-        page.header("content-type"),
-        Some("text/html; charset=utf-8")
-    );
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none';"), "{policy}");
     let text = page.success();
-    assert!(
-        !text.contains("http:") && !text.contains("https:"),
-        "{text}"
-    );
+    assert!(!text.contains("http:") && !text.contains("https:"), "{text}");
     assert!(text.contains("prefers-color-scheme: dark"));
     assert!(text.lines().all(|line| line.chars().count() <= 100));
 }
@@ -525,12 +389,7 @@ fn the_page_loads_nothing_from_elsewhere() {
 fn rendered(server: &Server, options: &[&str]) -> Option<(String, String)> {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new("chromium")
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--enable-logging=stderr",
-        ])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"])
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .args(["--virtual-time-budget=10000", "--dump-dom"])
         .args(options)
@@ -555,10 +414,7 @@ fn the_page_marks_names_in_a_browser() {
         };
         assert!(dom.contains("Ada Lovelace<b>PER"), "{dom}\n{log}");
         assert!(dom.contains("<option value=\"m\">m</option>"), "{dom}");
-        let command = format!(
-            "curl 'http://{}/tag?model=m&amp;marginals=true",
-            server.address
-        );
+        let command = format!("curl 'http://{}/tag?model=m&amp;marginals=true", server.address);
         assert!(dom.contains(&command), "{dom}");
         assert!(!log.contains("CONSOLE"), "{log}");
     }
@@ -584,9 +440,7 @@ fn a_connection_serves_many_requests_in_order() {
 fn two_servers_do_not_share_a_port() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let server = Server::start(&dir, "m");
-    let message = dir
-        .run(&format!("serve m --listen {}", server.address))
-        .failure();
+    let message = dir.run(&format!("serve m --listen {}", server.address)).failure();
     assert!(message.starts_with(&format!("{}: Address already in use", server.address)));
     assert!(Connection::open(server.address).is_ok());
 }

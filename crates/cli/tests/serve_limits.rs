@@ -36,16 +36,8 @@ fn a_body_that_is_too_large_is_refused() {
     let body = |length: usize| format!("{{\"text\":\"{}\"}}", "a".repeat(length - 11));
     assert_eq!(server.post("/tag", &body(1000)).status, 200);
     let message = server.post("/tag", &body(1001)).error(413);
-    assert!(
-        message.starts_with("the body has more than 1000 bytes"),
-        "{message}"
-    );
-    assert!(
-        server
-            .post("/tag", &body(900_000))
-            .error(413)
-            .contains("--max-body")
-    );
+    assert!(message.starts_with("the body has more than 1000 bytes"), "{message}");
+    assert!(server.post("/tag", &body(900_000)).error(413).contains("--max-body"));
     // Without its length, it is noticed on the way.
     let chunked = |chunks: &[&str]| {
         let mut connection = server.connect();
@@ -60,27 +52,17 @@ fn a_body_that_is_too_large_is_refused() {
         connection.response()
     };
     chunked(&[&body(700), &" ".repeat(400)]).error(413);
-    assert_eq!(
-        chunked(&["{\"tokens\": [\"Ro", "me\"]}"]).labels(),
-        [json!(["B-LOC"])]
-    );
+    assert_eq!(chunked(&["{\"tokens\": [\"Ro", "me\"]}"]).labels(), [json!(["B-LOC"])]);
 }
 
 #[test]
 fn a_sentence_that_is_too_long_is_refused_and_raw_text_is_split() {
     let dir = model();
     let server = Server::start(&dir, "m --max-sentence 3");
-    let message = server
-        .post("/tag", &json!({"tokens": vec!["a"; 4]}).to_string())
-        .error(422);
+    let message = server.post("/tag", &json!({"tokens": vec!["a"; 4]}).to_string()).error(422);
     assert!(message.contains("has more than 3 tokens"), "{message}");
-    let message = server
-        .post("/tag", &json!({"rows": vec![["a"]; 4]}).to_string())
-        .error(422);
-    assert!(
-        message.contains("has 4 tokens; expected at most 3"),
-        "{message}"
-    );
+    let message = server.post("/tag", &json!({"rows": vec![["a"]; 4]}).to_string()).error(422);
+    assert!(message.contains("has 4 tokens; expected at most 3"), "{message}");
     let answer = server.post("/tag", "{\"text\": \"a b c d\"}");
     assert_eq!(answer.labels().len(), 2);
 }
@@ -92,10 +74,7 @@ fn a_response_that_would_be_too_large_is_refused() {
     let body = json!({"tokens": vec!["a"; 200]}).to_string();
     assert_eq!(server.post("/tag", &body).status, 200);
     let message = server.post("/tag?marginals", &body).error(413);
-    assert!(
-        message.contains("would have more than 16000 bytes"),
-        "{message}"
-    );
+    assert!(message.contains("would have more than 16000 bytes"), "{message}");
 }
 
 #[test]
@@ -105,10 +84,7 @@ fn a_sentence_that_takes_too_much_memory_is_refused() {
     let body = json!({"tokens": vec!["a"; 500]}).to_string();
     assert_eq!(server.post("/tag", &body).status, 200);
     let message = server.post("/tag?nbest=1000", &body).error(422);
-    assert!(
-        message.contains("tagging a sentence of 500 tokens"),
-        "{message}"
-    );
+    assert!(message.contains("tagging a sentence of 500 tokens"), "{message}");
 }
 
 #[test]
@@ -135,9 +111,8 @@ fn no_request_takes_more_memory_than_the_limits_say() {
     let tokens = vec!["a"; 100_000];
     let keys = vec!["z"; 2000].join(",");
     let known = json!({"tokens": tokens, "z": vec!["O"; 100_000]}).to_string();
-    let spans: Vec<_> = (0..30_000)
-        .map(|i| json!({"token_start": i, "token_end": i + 1, "type": "PER"}))
-        .collect();
+    let spans: Vec<_> =
+        (0..30_000).map(|i| json!({"token_start": i, "token_end": i + 1, "type": "PER"})).collect();
     let spans = json!({"tokens": &tokens[..50_000], "z": spans}).to_string();
     let list = |item: &str, count: usize| vec![item; count].join(",");
     let texts = format!("{{\"text\": \"{}\"}}", "a\\n".repeat(600_000));
@@ -156,10 +131,7 @@ fn no_request_takes_more_memory_than_the_limits_say() {
         (String::new(), &keyed),
     ] {
         let status = server.post(&format!("/tag?{query}"), body).status;
-        assert!(
-            [200, 400, 413, 422].contains(&status),
-            "{status} {query:.40}"
-        );
+        assert!([200, 400, 413, 422].contains(&status), "{status} {query:.40}");
         assert_eq!(status_of_small(&server), 200, "{query:.40}");
     }
 }
@@ -177,9 +149,7 @@ fn an_answer_from_the_headers_reaches_a_client_that_sends_a_large_body() {
         ("POST /tag", "evil.example", 403),
     ] {
         let mut connection = server.connect();
-        connection.send(format!(
-            "{request} HTTP/1.1\r\nHost: {host}\r\n{length}\r\n{body}"
-        ));
+        connection.send(format!("{request} HTTP/1.1\r\nHost: {host}\r\n{length}\r\n{body}"));
         connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
         connection.response().error(status);
         assert_eq!(connection.response().status, 200, "{request}");
@@ -241,10 +211,7 @@ fn headers_that_are_far_too_large_are_answered_before_the_end() {
     let dir = model();
     let server = Server::start(&dir, "m");
     let mut connection = server.connect();
-    connection.send(format!(
-        "GET / HTTP/1.1\r\nX: {}\r\n\r\n",
-        "x".repeat(8_000_000)
-    ));
+    connection.send(format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(8_000_000)));
     assert_eq!(connection.response().status, 431);
     connection.assert_closed();
 }
@@ -253,9 +220,7 @@ fn headers_that_are_far_too_large_are_answered_before_the_end() {
 pub fn occupy(server: &Server) -> Connection {
     let mut busy = server.connect();
     busy.send(endless());
-    wait_until("a busy thread", || {
-        server.metric("dropchain_threads_busy") == 1.0
-    });
+    wait_until("a busy thread", || server.metric("dropchain_threads_busy") == 1.0);
     busy
 }
 
@@ -263,9 +228,7 @@ pub fn occupy(server: &Server) -> Connection {
 pub fn wait_in_queue(server: &Server) -> Connection {
     let mut waiting = server.connect();
     waiting.send(post("/tag", "{\"tokens\": [\"Rome\"]}"));
-    wait_until("a request that waits", || {
-        server.metric("dropchain_requests_waiting") == 1.0
-    });
+    wait_until("a request that waits", || server.metric("dropchain_requests_waiting") == 1.0);
     waiting
 }
 
@@ -292,20 +255,14 @@ fn a_request_that_takes_too_long_is_given_up() {
     let mut connection = server.connect();
     connection.send(endless());
     let message = connection.response().error(503);
-    assert!(
-        message.starts_with("the request took more than 0.5 seconds"),
-        "{message}"
-    );
+    assert!(message.starts_with("the request took more than 0.5 seconds"), "{message}");
     wait_until("the thread", || status_of_small(&server) == 200);
 }
 
 #[test]
 fn slow_clients_do_not_keep_connections() {
     let dir = model();
-    let server = Server::start(
-        &dir,
-        "m --idle-timeout 0.3 --timeout 0.3 --max-connections 3",
-    );
+    let server = Server::start(&dir, "m --idle-timeout 0.3 --timeout 0.3 --max-connections 3");
     let mut silent = server.connect();
     let mut headers = server.connect();
     headers.send("POST /tag HTTP/1.1\r\nHost: loc");
@@ -361,25 +318,13 @@ fn garbage_is_answered_with_an_error_and_harms_nobody() {
         connection.send(bytes);
         connection.next_response().map(|response| response.status)
     };
-    let huge = format!(
-        "GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",
-        "x".repeat(100_000)
-    );
-    let many = format!(
-        "GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n",
-        "X: y\r\n".repeat(1000)
-    );
-    let long = format!(
-        "GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        "x".repeat(100_000)
-    );
+    let huge = format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(100_000));
+    let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: y\r\n".repeat(1000));
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(100_000));
     let length = "POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
                   Content-Length: 99999999999999999999999\r\n\r\n";
     for (bytes, expected) in [
-        (
-            &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 TLS\r\n\r\n"[..],
-            400,
-        ),
+        (&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 TLS\r\n\r\n"[..], 400),
         (b"\x00\xff\xfe\r\n\r\n", 400),
         (b"GET / HTTP/9.9\r\n\r\n", 400),
         (b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
@@ -387,12 +332,7 @@ fn garbage_is_answered_with_an_error_and_harms_nobody() {
         (many.as_bytes(), 431),
         (length.as_bytes(), 400),
     ] {
-        assert_eq!(
-            status(bytes),
-            Some(expected),
-            "{}",
-            String::from_utf8_lossy(bytes)
-        );
+        assert_eq!(status(bytes), Some(expected), "{}", String::from_utf8_lossy(bytes));
     }
     assert!(matches!(status(long.as_bytes()), Some(414 | 431)));
     let smuggled = "POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\

@@ -12,12 +12,8 @@ use crate::support::{Connection, NER_CORPUS, Response, Server, TestDir, post, wa
 /// A directory with the model `m` and the file `new`, a model that labels all it knows `NEW`.
 fn two_models() -> TestDir {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    dir.write(
-        "new.conll",
-        "Ann NEW\nleft NEW\n\nRome NEW\nSeine NEW\n\nx OLD\n",
-    );
-    dir.run("train new.conll --template minimal --model new --quiet")
-        .success();
+    dir.write("new.conll", "Ann NEW\nleft NEW\n\nRome NEW\nSeine NEW\n\nx OLD\n");
+    dir.run("train new.conll --template minimal --model new --quiet").success();
     dir
 }
 
@@ -37,10 +33,7 @@ fn a_model_whose_file_is_replaced_is_replaced() {
     rename(&dir, "new", "m");
     server.wait_for("m: loaded m");
     assert_eq!(tag(&server).labels(), [json!(["NEW"])]);
-    assert_eq!(
-        server.get("/models").json()["models"][0]["labels"],
-        json!(["NEW", "OLD"])
-    );
+    assert_eq!(server.get("/models").json()["models"][0]["labels"], json!(["NEW", "OLD"]));
     assert_eq!(server.get("/health").json()["status"], "ok");
 }
 
@@ -48,8 +41,7 @@ fn a_model_whose_file_is_replaced_is_replaced() {
 fn a_request_is_answered_by_the_model_that_it_began_with() {
     let dir = slow_model();
     dir.write("new.conll", "Ann NEW\nleft NEW\n\nRome NEW\n\nx OLD\n");
-    dir.run("train new.conll --template minimal --model new --quiet")
-        .success();
+    dir.run("train new.conll --template minimal --model new --quiet").success();
     let server = Server::start(&dir, "m --threads 1 --timeout 1000");
     let busy = occupy(&server);
     let mut waiting = wait_in_queue(&server);
@@ -71,35 +63,15 @@ fn a_damaged_model_is_reported_and_the_old_one_serves_on() {
     dir.write("damaged", damaged);
     rename(&dir, "damaged", "m");
     server.wait_for("the model loaded before serves on");
-    assert!(
-        server.stderr().contains("dropchain: m: m: "),
-        "{}",
-        server.stderr()
-    );
+    assert!(server.stderr().contains("dropchain: m: m: "), "{}", server.stderr());
     assert_eq!(tag(&server).labels(), [json!(["B-LOC"])]);
     let health = server.get("/health");
-    assert_eq!(
-        (health.status, &health.json()["status"]),
-        (200, &json!("degraded"))
-    );
-    assert!(
-        health.json()["models"][0]["error"]
-            .as_str()
-            .unwrap()
-            .starts_with("m: ")
-    );
-    assert_eq!(
-        server.metric("dropchain_model_load_failures_total{model=\"m\"}"),
-        1.0
-    );
+    assert_eq!((health.status, &health.json()["status"]), (200, &json!("degraded")));
+    assert!(health.json()["models"][0]["error"].as_str().unwrap().starts_with("m: "));
+    assert_eq!(server.metric("dropchain_model_load_failures_total{model=\"m\"}"), 1.0);
     // It is tried once, not every second.
     thread::sleep(Duration::from_millis(2500));
-    assert_eq!(
-        server.stderr().matches("serves on").count(),
-        1,
-        "{}",
-        server.stderr()
-    );
+    assert_eq!(server.stderr().matches("serves on").count(), 1, "{}", server.stderr());
     rename(&dir, "new", "m");
     server.wait_for("m: loaded m");
     assert_eq!(server.get("/health").json()["status"], "ok");
@@ -153,10 +125,7 @@ fn models_that_cannot_be_served_are_errors_at_the_start() {
     assert!(message.starts_with("damaged: "), "{message}");
     assert!(run("train.conll").failure().starts_with("train.conll: "));
     let message = run("m m=new").exits(2);
-    assert!(
-        message.contains("two models have the same name"),
-        "{message}"
-    );
+    assert!(message.contains("two models have the same name"), "{message}");
     let message = dir.run("serve m --listen 8080").exits(2);
     assert!(message.contains("--listen"), "{message}");
     assert!(dir.run("serve").exits(2).contains("MODEL"));
@@ -164,9 +133,7 @@ fn models_that_cannot_be_served_are_errors_at_the_start() {
 
 /// Waits until a request is in progress, besides the one that asks.
 fn wait_for_progress(server: &Server) {
-    wait_until("a request in progress", || {
-        server.metric("dropchain_requests_in_progress") == 2.0
-    });
+    wait_until("a request in progress", || server.metric("dropchain_requests_in_progress") == 2.0);
 }
 
 /// Starts a request whose body has not arrived yet, and returns the rest of the body.
@@ -211,9 +178,5 @@ fn a_second_signal_ends_the_server_at_once() {
     thread::sleep(Duration::from_millis(1200));
     server.send("TERM");
     assert_eq!(server.wait().code(), Some(143));
-    assert!(
-        server.stderr().contains("interrupted by SIGTERM again"),
-        "{}",
-        server.stderr()
-    );
+    assert!(server.stderr().contains("interrupted by SIGTERM again"), "{}", server.stderr());
 }

@@ -16,12 +16,8 @@ fn eight_threads_on_one_tagger_get_the_results_of_one() {
     let corpus = Corpus::read([dev], &ReadOptions::default()).unwrap();
     let sentences = corpus.sentences();
     assert!(sentences.len() > 20);
-    let options = TagOptions {
-        marginals: true,
-        nbest: 3,
-        probability: true,
-        ..TagOptions::default()
-    };
+    let options =
+        TagOptions { marginals: true, nbest: 3, probability: true, ..TagOptions::default() };
     let mut workspace = Workspace::default();
     let mut full = |s| tagger.tag_with(s, options, &mut workspace).unwrap();
     let expected: Vec<Tagging> = sentences.iter().map(&mut full).collect();

@@ -20,9 +20,7 @@ const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 fn random_corpus(sentences: usize) -> String {
     let mut state = 1_u64;
     let mut random = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) % below
     };
     let mut corpus = String::new();
@@ -36,10 +34,7 @@ fn random_corpus(sentences: usize) -> String {
 }
 
 fn long_corpora() -> TestDir {
-    TestDir::new(&[
-        ("train.conll", &random_corpus(1500)),
-        ("dev.conll", &random_corpus(20)),
-    ])
+    TestDir::new(&[("train.conll", &random_corpus(1500)), ("dev.conll", &random_corpus(20))])
 }
 
 /// Starts training in `dir` that takes long, and waits until its log has a few iterations.
@@ -59,10 +54,7 @@ fn start_training(dir: &TestDir, options: &str) -> (Child, String) {
 
 fn assert_no_temporary_files(dir: &TestDir) {
     let names = dir.names();
-    assert!(
-        !names.iter().any(|name| name.starts_with(".dropchain-")),
-        "{names:?}"
-    );
+    assert!(!names.iter().any(|name| name.starts_with(".dropchain-")), "{names:?}");
 }
 
 // While there is a result
@@ -75,14 +67,8 @@ fn interrupted_training_saves_a_usable_model_and_exits_with_the_code_of_the_sign
         let (mut child, line) = start_training(&dir, "");
         send(signal, &mut child);
         let message = finish(child, &line).exits(code);
-        assert!(
-            message.contains(&format!("interrupted by SIG{signal} after")),
-            "{message}"
-        );
-        assert!(
-            message.contains("; m has the weights of iteration"),
-            "{message}"
-        );
+        assert!(message.contains(&format!("interrupted by SIG{signal} after")), "{message}");
+        assert!(message.contains("; m has the weights of iteration"), "{message}");
         let log = dir.json_lines("log.jsonl");
         let end = log.last().unwrap();
         assert_eq!(end["event"], "end");
@@ -103,9 +89,7 @@ fn interrupted_training_keeps_the_best_model_on_development_data() {
     let log = dir.json_lines("log.jsonl");
     let (end, rest) = log.split_last().unwrap();
     assert_eq!(end["stop_reason"], "interrupted");
-    let scores = rest[1..]
-        .iter()
-        .map(|line| line["dev_accuracy"].as_f64().unwrap());
+    let scores = rest[1..].iter().map(|line| line["dev_accuracy"].as_f64().unwrap());
     let scores: Vec<f64> = scores.collect();
     let best = scores.iter().copied().fold(0.0, f64::max);
     let first = scores.iter().position(|&score| score == best).unwrap();
@@ -123,10 +107,7 @@ fn signals_that_follow_at_once_count_as_one() {
         send(signal, &mut child);
     }
     let message = finish(child, &line).exits(143);
-    assert!(
-        message.contains("interrupted by SIGTERM after"),
-        "{message}"
-    );
+    assert!(message.contains("interrupted by SIGTERM after"), "{message}");
     assert!(!message.contains("SIGINT"), "{message}");
     dir.run("inspect m").success();
 }
@@ -135,8 +116,7 @@ fn signals_that_follow_at_once_count_as_one() {
 #[test]
 fn a_second_signal_after_a_second_quits_without_saving() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    dir.run("train train.conll --template minimal --max-iterations 3 --model m")
-        .success();
+    dir.run("train train.conll --template minimal --max-iterations 3 --model m").success();
     let old = dir.bytes("m");
     // The log is a pipe with room for a few iterations, which nobody reads: training gets stuck.
     dir.make_pipe("pipe");
@@ -293,10 +273,8 @@ fn signals_at_any_moment_leave_the_old_model_or_a_complete_new_one() {
 
 #[test]
 fn an_interrupted_search_writes_the_best_model_so_far() {
-    let dir = TestDir::new(&[
-        ("train.conll", &random_corpus(300)),
-        ("dev.conll", &random_corpus(20)),
-    ]);
+    let dir =
+        TestDir::new(&[("train.conll", &random_corpus(300)), ("dev.conll", &random_corpus(20))]);
     let line = "tune train.conll --dev dev.conll --template minimal --dropout 0.1,0.2,0.3,0.4,0.5 \
                 --l2 0.001,0.002,0.003 --halving off --patience 1000000 --threads 1 --model m \
                 --log log.jsonl";
@@ -318,15 +296,9 @@ fn an_interrupted_search_writes_the_best_model_so_far() {
 #[test]
 fn an_objective_that_is_not_finite_has_its_own_exit_code_and_no_model() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
-    for options in [
-        "--l2 1.7e308 --dropout 0",
-        "--noise additive --dropout 1e307",
-    ] {
-        let message = dir
-            .run(&format!(
-                "train train.conll --template minimal --model m {options}"
-            ))
-            .exits(4);
+    for options in ["--l2 1.7e308 --dropout 0", "--noise additive --dropout 1e307"] {
+        let message =
+            dir.run(&format!("train train.conll --template minimal --model m {options}")).exits(4);
         assert!(message.contains("not finite"), "{options}: {message}");
         assert!(!dir.path("m").exists(), "{options}: {message}");
     }

@@ -19,10 +19,7 @@ const TEXT: &str = "Ann Lee left Rome.\n";
 #[test]
 fn text_is_output_as_words_with_labels() {
     let tagged = ner_model().run_with_stdin("tag m", TEXT).success();
-    assert_eq!(
-        tagged,
-        "Ann\tB-PER\nLee\tI-PER\nleft\tO\nRome\tB-LOC\n.\tO\n\n"
-    );
+    assert_eq!(tagged, "Ann\tB-PER\nLee\tI-PER\nleft\tO\nRome\tB-LOC\n.\tO\n\n");
 }
 
 #[test]
@@ -44,15 +41,9 @@ fn text_files_are_tagged_one_after_the_other() {
 #[test]
 fn columns_are_output_with_the_label_appended() {
     let dir = ner_model();
-    dir.write(
-        "labeled.conll",
-        "Ann NNP O\nleft VBD O\nRome NNP O\n\nBob NNP O\n",
-    );
+    dir.write("labeled.conll", "Ann NNP O\nleft VBD O\nRome NNP O\n\nBob NNP O\n");
     let tagged = dir.run("tag m labeled.conll").success();
-    assert_eq!(
-        tagged,
-        "Ann NNP O B-PER\nleft VBD O O\nRome NNP O B-LOC\n\nBob NNP O B-PER\n\n"
-    );
+    assert_eq!(tagged, "Ann NNP O B-PER\nleft VBD O O\nRome NNP O B-LOC\n\nBob NNP O B-PER\n\n");
 }
 
 #[test]
@@ -69,11 +60,7 @@ fn columns_other_than_those_of_training_can_be_named() {
     dir.write("other.conll", "1 Ann\n2 left\n");
     for columns in ["n,word", "n,word,ner"] {
         let tag = format!("tag m other.conll --columns {columns}");
-        assert_eq!(
-            dir.run(&tag).success(),
-            "1 Ann B-PER\n2 left O\n\n",
-            "{columns}"
-        );
+        assert_eq!(dir.run(&tag).success(), "1 Ann B-PER\n2 left O\n\n", "{columns}");
     }
 }
 
@@ -131,9 +118,7 @@ fn conllu_stores_a_label_without_a_column_in_the_last_one() {
 fn json_lines_keep_their_other_keys() {
     let line =
         r#"{"id": 7, "tokens": ["Ann", "Lee"], "labels": ["O", "O"], "source": {"a": 1.50}}"#;
-    let tagged = ner_model()
-        .run_with_stdin("tag m --format jsonl", line)
-        .success();
+    let tagged = ner_model().run_with_stdin("tag m --format jsonl", line).success();
     assert_eq!(
         tagged,
         "{\"id\":7,\"source\":{\"a\": 1.50},\"tokens\":[\"Ann\",\"Lee\"],\
@@ -145,9 +130,7 @@ fn json_lines_keep_their_other_keys() {
 #[test]
 fn json_lines_with_a_text_are_tokenized_and_tagged() {
     let line = r#"{"id": 8, "text": "Ann left. Bob left."}"#;
-    let tagged = ner_model()
-        .run_with_stdin("tag m --format jsonl", line)
-        .json_lines();
+    let tagged = ner_model().run_with_stdin("tag m --format jsonl", line).json_lines();
     assert_eq!(tagged.len(), 2);
     assert_eq!(tagged[1]["id"], 8);
     assert_eq!(
@@ -206,12 +189,9 @@ fn text_becomes_conllu() {
 #[test]
 fn text_becomes_json_with_offsets() {
     let dir = ner_model();
-    for (options, before) in [
-        ("", 3),
-        (" --offsets chars", 3),
-        (" --offsets bytes", 6),
-        (" --offsets utf16", 4),
-    ] {
+    for (options, before) in
+        [("", 3), (" --offsets chars", 3), (" --offsets bytes", 6), (" --offsets utf16", 4)]
+    {
         let tag = format!("tag m --output jsonl{options}");
         let tagged = dir.run_with_stdin(&tag, "😀\n Ann  left ").json_lines();
         let at = |start: usize, end: usize| json!([before + start, before + end]);
@@ -235,9 +215,7 @@ fn text_becomes_json_with_offsets() {
 
 #[test]
 fn text_is_marked_up_inline() {
-    let tagged = ner_model()
-        .run_with_stdin("tag m --output inline", TEXT)
-        .success();
+    let tagged = ner_model().run_with_stdin("tag m --output inline", TEXT).success();
     assert_eq!(tagged, "[PER Ann Lee] left [LOC Rome].\n");
 }
 
@@ -265,17 +243,13 @@ fn columns_become_every_other_format() {
 #[test]
 fn json_becomes_columns() {
     let line = r#"{"tokens": ["Ann", "left"], "pos": ["NNP", "VBD"]}"#;
-    let tagged = ner_model()
-        .run_with_stdin("tag m --format jsonl --output conll", line)
-        .success();
+    let tagged = ner_model().run_with_stdin("tag m --format jsonl --output conll", line).success();
     assert_eq!(tagged, "Ann\tNNP\tB-PER\nleft\tVBD\tO\n\n");
 }
 
 #[test]
 fn parts_of_speech_have_no_spans() {
-    let tagged = pos_model()
-        .run_with_stdin("tag m --output jsonl", "Ann left")
-        .json();
+    let tagged = pos_model().run_with_stdin("tag m --output jsonl", "Ann left").json();
     assert_eq!(tagged["labels"], json!(["NNP", "VBD"]));
     assert!(tagged.get("spans").is_none());
 }
@@ -293,9 +267,7 @@ fn no_input_gives_no_output() {
 
 #[test]
 fn marginals_are_the_probabilities_of_all_labels_best_first() {
-    let tagged = ner_model()
-        .run_with_stdin("tag m --output jsonl --marginals", "Ann left")
-        .json();
+    let tagged = ner_model().run_with_stdin("tag m --output jsonl --marginals", "Ann left").json();
     for (t, token) in tagged["marginals"].as_array().unwrap().iter().enumerate() {
         let token = token.as_object().unwrap();
         let probabilities: Vec<f64> = token.values().map(|p| p.as_f64().unwrap()).collect();
@@ -310,9 +282,7 @@ fn marginals_are_the_probabilities_of_all_labels_best_first() {
 
 #[test]
 fn marginals_are_an_additional_column() {
-    let tagged = ner_model()
-        .run_with_stdin("tag m --marginals", "Ann left")
-        .success();
+    let tagged = ner_model().run_with_stdin("tag m --marginals", "Ann left").success();
     let row: Vec<&str> = tagged.lines().next().unwrap().split('\t').collect();
     assert_eq!(row[..2], ["Ann", "B-PER"]);
     let probability: f64 = row[2].parse().unwrap();
@@ -322,9 +292,7 @@ fn marginals_are_an_additional_column() {
 #[test]
 fn candidates_are_distinct_and_best_first() {
     let dir = ner_model();
-    let tagged = dir
-        .run_with_stdin("tag m --output jsonl --nbest 5", "Ann left")
-        .json();
+    let tagged = dir.run_with_stdin("tag m --output jsonl --nbest 5", "Ann left").json();
     let candidates = tagged["nbest"].as_array().unwrap();
     assert_eq!(candidates.len(), 5);
     assert_eq!(candidates[0]["labels"], tagged["labels"]);
@@ -339,9 +307,7 @@ fn candidates_are_distinct_and_best_first() {
 fn there_are_no_more_candidates_than_label_sequences() {
     let dir = ner_model();
     let tag = "tag m --output jsonl --nbest 1000";
-    let free = dir
-        .run_with_stdin(&format!("{tag} --constrain off"), "Ann left")
-        .json();
+    let free = dir.run_with_stdin(&format!("{tag} --constrain off"), "Ann left").json();
     assert_eq!(free["nbest"].as_array().unwrap().len(), 25);
     // A sequence starts with one of 3 labels; I-X follows only B-X or I-X.
     let legal = dir.run_with_stdin(tag, "Ann left").json();
@@ -350,9 +316,7 @@ fn there_are_no_more_candidates_than_label_sequences() {
 
 #[test]
 fn candidates_are_blocks_of_columns() {
-    let tagged = ner_model()
-        .run_with_stdin("tag m --nbest 2", "Ann")
-        .success();
+    let tagged = ner_model().run_with_stdin("tag m --nbest 2", "Ann").success();
     let lines: Vec<&str> = tagged.lines().collect();
     assert!(lines[0].starts_with("# n=0 score="), "{tagged}");
     assert_eq!(lines[1], "Ann\tB-PER");
@@ -402,9 +366,8 @@ fn labels_are_output_in_the_requested_scheme() {
 fn marginals_are_those_of_the_output_labels() {
     for scheme in ["raw", "iob2", "bioes"] {
         let dir = TestDir::with_model(NER_CORPUS, "--template ner --scheme bioes");
-        let tagged = dir
-            .run_with_stdin(&format!("tag m --marginals --scheme {scheme}"), TEXT)
-            .success();
+        let tagged =
+            dir.run_with_stdin(&format!("tag m --marginals --scheme {scheme}"), TEXT).success();
         for row in tagged.lines().filter(|line| !line.is_empty()) {
             let probability: f64 = row.rsplit('\t').next().unwrap().parse().unwrap();
             assert!(probability > 0.5, "--scheme {scheme}: {row}");

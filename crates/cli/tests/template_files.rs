@@ -20,16 +20,10 @@ fn directories_devices_and_huge_files_are_no_templates() {
     dir.write("big.tpl", "word\n".repeat(300_000));
     let mut cases = vec![
         ("folder", "folder: is a directory; expected a template"),
-        (
-            "big.tpl",
-            "big.tpl: has more than 1048576 bytes; expected a template",
-        ),
+        ("big.tpl", "big.tpl: has more than 1048576 bytes; expected a template"),
     ];
     if cfg!(target_os = "linux") {
-        cases.push((
-            "/dev/zero",
-            "/dev/zero: has more than 1048576 bytes; expected a template",
-        ));
+        cases.push(("/dev/zero", "/dev/zero: has more than 1048576 bytes; expected a template"));
     }
     for (template, expected) in cases {
         let line = format!("train train.conll --template {template} --model m");
@@ -77,8 +71,7 @@ fn pipes_that_no_program_writes_to_are_errors_and_do_not_hang() {
          a text file"
     );
     assert_eq!(
-        dir.run("train train.conll --template pipe --model m")
-            .failure(),
+        dir.run("train train.conll --template pipe --model m").failure(),
         "pipe: is empty, or a pipe that no program writes to; expected a template"
     );
 }
@@ -105,15 +98,11 @@ fn a_model_holds_the_files_of_its_template() {
     let dir = dir_with("word\nlexicon(\"names.txt\")\n");
     dir.write("names.txt", "Ann Lee\nRome\n");
     dir.run(TRAIN).success();
-    let before = dir
-        .run_with_stdin("tag m", "Ann Lee left Rome.\n")
-        .success();
+    let before = dir.run_with_stdin("tag m", "Ann Lee left Rome.\n").success();
     fs::remove_file(dir.path("names.txt")).unwrap();
     #[cfg(unix)]
     dir.make_pipe("names.txt"); // opening it would hang or fail
-    let after = dir
-        .run_with_stdin("tag m", "Ann Lee left Rome.\n")
-        .success();
+    let after = dir.run_with_stdin("tag m", "Ann Lee left Rome.\n").success();
     assert_eq!(before, after);
 }
 
@@ -125,10 +114,7 @@ fn files_named_by_a_forged_model_are_not_opened() {
     dir.run(TRAIN).success();
     let mut bytes = dir.bytes("m");
     // The first occurrence is in the text of the template, the second names the stored file.
-    let at = bytes
-        .windows(9)
-        .position(|window| window == b"names.txt")
-        .unwrap();
+    let at = bytes.windows(9).position(|window| window == b"names.txt").unwrap();
     bytes[at + 1] = b'i';
     crate::damaged_models::seal(&mut bytes);
     dir.write("forged", bytes);
@@ -158,10 +144,7 @@ fn the_regular_expressions_of_a_stored_template_are_bounded_in_sum() {
     };
     template(|i| format!("^a{i}"), 512).unwrap();
     let error = template(|i| format!("^a{i}"), 20_000).unwrap_err();
-    assert!(
-        error.contains("t.tpl:513:7: more than 512 different"),
-        "{error}"
-    );
+    assert!(error.contains("t.tpl:513:7: more than 512 different"), "{error}");
     let error = template(|i| format!("\\pL{{20}}{i}"), 512).unwrap_err();
     assert!(error.contains("take more than 67108864 bytes"), "{error}");
 }
@@ -169,44 +152,24 @@ fn the_regular_expressions_of_a_stored_template_are_bounded_in_sum() {
 #[test]
 fn a_stored_template_cannot_multiply_its_files() {
     // Long words: what counts are bytes, what costs are numbers.
-    let vectors: String = (0..2_000)
-        .map(|i| format!("{}{i} 0.1\n", "word".repeat(200)))
-        .collect();
+    let vectors: String = (0..2_000).map(|i| format!("{}{i} 0.1\n", "word".repeat(200))).collect();
     let lines = (1..).map(|n| format!("vector(\"v\", first({}))\n", 2_000 - n));
     let source: String = lines.take(1_000).collect();
     let error = stored(&source, &[("v", &vectors)]).unwrap_err();
-    assert!(
-        error.contains("too many functions read large files"),
-        "{error}"
-    );
+    assert!(error.contains("too many functions read large files"), "{error}");
 }
 
 #[test]
 fn absurd_templates_are_rejected_with_short_messages() {
     let dir = dir_with("");
     for (template, expected) in [
-        (
-            format!("{}x{}\n", "value(".repeat(50_000), ")".repeat(50_000)),
-            "nested too deeply",
-        ),
+        (format!("{}x{}\n", "value(".repeat(50_000), ")".repeat(50_000)), "nested too deeply"),
         (format!("word[{}]\n", "9".repeat(500_000)), "is too large"),
-        (
-            format!("prefix({})\n", ["3"; 100_000].join(",")),
-            "does not take the argument 3",
-        ),
+        (format!("prefix({})\n", ["3"; 100_000].join(",")), "does not take the argument 3"),
         (["word"; 50_000].join(" & "), "50000 terms"),
-        (
-            format!("U:{}\n", "%x[0,0]".repeat(50_000)),
-            "more than 64 macros",
-        ),
-        (
-            format!("word if word == \"{}\n", "a".repeat(500_000)),
-            "expected a closing quote",
-        ),
-        (
-            format!("w{}\n", "o".repeat(500_000)),
-            "the input has no column",
-        ),
+        (format!("U:{}\n", "%x[0,0]".repeat(50_000)), "more than 64 macros"),
+        (format!("word if word == \"{}\n", "a".repeat(500_000)), "expected a closing quote"),
+        (format!("w{}\n", "o".repeat(500_000)), "the input has no column"),
     ] {
         dir.write("my.tpl", template);
         let message = dir.run(TRAIN).failure();

@@ -4,9 +4,7 @@ use crate::support::{NER_CORPUS, TestDir};
 
 /// Encodes text in windows-1252.
 fn latin1(text: &str) -> Vec<u8> {
-    text.chars()
-        .map(|c| u8::try_from(u32::from(c)).unwrap())
-        .collect()
+    text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
 }
 
 fn utf16(text: &str) -> Vec<u8> {
@@ -41,27 +39,16 @@ fn corpora_in_any_encoding_yield_the_same_model() {
 #[test]
 fn tag_and_eval_decode_their_input_too() {
     let dir = TestDir::with_model(&corpus(), "--template minimal");
-    let text = dir
-        .run_with_stdin("tag m --output inline", "Zoë Lee left.\n")
-        .success();
+    let text = dir.run_with_stdin("tag m --output inline", "Zoë Lee left.\n").success();
     assert_eq!(text, "[PER Zoë Lee] left.\n");
     let decoded = "tag m --output inline --encoding latin1";
-    assert_eq!(
-        dir.run_with_stdin(decoded, latin1("Zoë Lee left.\n"))
-            .success(),
-        text
-    );
+    assert_eq!(dir.run_with_stdin(decoded, latin1("Zoë Lee left.\n")).success(), text);
     let gzip = crate::support::gzip("Zoë Lee left.\n");
-    assert_eq!(
-        dir.run_with_stdin("tag m --output inline", gzip).success(),
-        text
-    );
+    assert_eq!(dir.run_with_stdin("tag m --output inline", gzip).success(), text);
     dir.write("gold", latin1(&corpus()));
     let report = dir.run("eval m gold --encoding latin1").success();
     assert_eq!(report, dir.run("eval m train.conll").success());
-    let tagged = dir
-        .run("tag m gold --format conll --encoding latin1")
-        .success();
+    let tagged = dir.run("tag m gold --format conll --encoding latin1").success();
     assert!(tagged.starts_with("Zoë NNP B-PER B-PER\n"), "{tagged}");
 }
 
@@ -71,29 +58,15 @@ fn what_is_no_text_is_an_error_that_names_both_options_or_replaced_and_counted()
     let bytes = latin1("Zoë Lee left.\nAnn left.\n");
     dir.write("x.txt", &bytes);
     let error = dir.run("tag m x.txt").failure();
-    assert!(
-        error.starts_with("x.txt:1:3: byte 0xEB is not UTF-8; "),
-        "{error}"
-    );
-    assert!(
-        error.contains("--encoding") && error.contains("--lossy"),
-        "{error}"
-    );
+    assert!(error.starts_with("x.txt:1:3: byte 0xEB is not UTF-8; "), "{error}");
+    assert!(error.contains("--encoding") && error.contains("--lossy"), "{error}");
     let run = dir.run("tag m x.txt --output inline --lossy");
-    assert!(
-        run.stderr
-            .contains("1 place is no text: U+FFFD stands there"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("1 place is no text: U+FFFD stands there"), "{}", run.stderr);
     assert!(run.success().contains('\u{fffd}'));
 
     dir.write("x.txt", b"ab\n\x82\xa0\xff\n");
     let error = dir.run("tag m x.txt --encoding shift_jis").failure();
-    assert!(
-        error.starts_with("x.txt:2: the next bytes are not Shift_JIS; "),
-        "{error}"
-    );
+    assert!(error.starts_with("x.txt:2: the next bytes are not Shift_JIS; "), "{error}");
     let run = dir.run("tag m x.txt --encoding shift_jis --lossy --output inline");
     assert!(run.success().contains("あ\u{fffd}"));
     let error = dir.run("tag m x.txt --encoding klingon").exits(2);
@@ -104,19 +77,13 @@ fn what_is_no_text_is_an_error_that_names_both_options_or_replaced_and_counted()
 fn sentences_go_on_across_hard_line_breaks() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let text = "\u{feff}Bob met Ann\r\nLee in New\r\nYork.\r\n\r\nAnn Lee left\r\nRome.";
-    let inline = dir
-        .run_with_stdin("tag m --paragraphs --output inline", text)
-        .success();
+    let inline = dir.run_with_stdin("tag m --paragraphs --output inline", text).success();
     assert_eq!(inline.lines().count(), 2, "{inline}");
-    assert!(
-        inline.contains("[PER Ann  Lee]") || inline.contains("[PER Ann Lee]"),
-        "{inline}"
-    );
+    assert!(inline.contains("[PER Ann  Lee]") || inline.contains("[PER Ann Lee]"), "{inline}");
     let lines = dir.run_with_stdin("tag m --output inline", text).success();
     assert_eq!(lines.lines().count(), 5, "{lines}");
-    let sentences = dir
-        .run_with_stdin("tag m --paragraphs --output jsonl --offsets bytes", text)
-        .json_lines();
+    let sentences =
+        dir.run_with_stdin("tag m --paragraphs --output jsonl --offsets bytes", text).json_lines();
     assert_eq!(sentences[1]["tokens"][3], "Rome");
     assert_eq!(sentences[1]["text"], "Ann Lee left\r\nRome.");
     // Offsets refer to the input.
@@ -129,17 +96,10 @@ fn sentences_go_on_across_hard_line_breaks() {
 #[test]
 fn json_lines_name_the_file_if_there_are_several() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    dir.write(
-        "a.jsonl",
-        "{\"tokens\":[\"Ann\"]}\n{\"tokens\":[\"Bob\"],\"file\":7}\n",
-    );
+    dir.write("a.jsonl", "{\"tokens\":[\"Ann\"]}\n{\"tokens\":[\"Bob\"],\"file\":7}\n");
     dir.write("b.jsonl", "{\"tokens\":[\"Rome\"]}\n");
     let sentences = dir.run("tag m a.jsonl b.jsonl").json_lines();
     let files: Vec<String> = sentences.iter().map(|s| s["file"].to_string()).collect();
     assert_eq!(files, ["\"a.jsonl\"", "7", "\"b.jsonl\""]);
-    assert!(
-        dir.run("tag m b.jsonl").json_lines()[0]
-            .get("file")
-            .is_none()
-    );
+    assert!(dir.run("tag m b.jsonl").json_lines()[0].get("file").is_none());
 }

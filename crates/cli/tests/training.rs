@@ -111,10 +111,7 @@ fn crfsuite_training_data_is_memorized_without_a_template() {
 
 #[test]
 fn json_training_data_is_memorized_with_its_own_columns() {
-    let dir = TestDir::new(&[
-        ("train.jsonl", JSONL),
-        ("pos.tpl", "word\ncolumn(\"pos\")\n"),
-    ]);
+    let dir = TestDir::new(&[("train.jsonl", JSONL), ("pos.tpl", "word\ncolumn(\"pos\")\n")]);
     let train = "train train.jsonl --template pos.tpl --model m --l2 0.01 --quiet";
     dir.run(train).success();
     let evaluated = dir.run("eval m train.jsonl --json").json();
@@ -149,10 +146,7 @@ fn a_dash_is_standard_input() {
     let dir = TestDir::new(&[]);
     let train = "train - --template ner --model m --l2 0.01 --quiet";
     dir.run_with_stdin(train, NER_CORPUS).success();
-    assert_eq!(
-        weights(&dir),
-        weights(&TestDir::with_model(NER_CORPUS, "--template ner"))
-    );
+    assert_eq!(weights(&dir), weights(&TestDir::with_model(NER_CORPUS, "--template ner")));
 }
 
 #[test]
@@ -184,10 +178,7 @@ fn document_boundaries_are_skipped() {
 
 #[test]
 fn named_columns_are_available_to_the_template() {
-    let dir = TestDir::new(&[
-        ("train.conll", NER_CORPUS),
-        ("my.tpl", "word\ntag & word[-1]\n"),
-    ]);
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("my.tpl", "word\ntag & word[-1]\n")]);
     let train = "train train.conll --columns word,tag,ner --template my.tpl --model m --quiet";
     dir.run(train).success();
     let inspected = dir.inspect("");
@@ -198,20 +189,14 @@ fn named_columns_are_available_to_the_template() {
 fn the_label_column_is_chosen_by_name_and_index() {
     for label in ["tag", "1", "-2"] {
         let inspected = inspected(&format!("--columns word,tag,ner --label {label}"));
-        assert_eq!(
-            labels(&inspected),
-            ["NNP", "VBD", ".", "DT", "NN", "IN"],
-            "--label {label}"
-        );
+        assert_eq!(labels(&inspected), ["NNP", "VBD", ".", "DT", "NN", "IN"], "--label {label}");
     }
 }
 
 #[test]
 fn rare_attributes_are_ignored() {
     let all = inspected("")["node_attributes"].as_u64().unwrap();
-    let frequent = inspected("--min-count 2")["node_attributes"]
-        .as_u64()
-        .unwrap();
+    let frequent = inspected("--min-count 2")["node_attributes"].as_u64().unwrap();
     assert!(0 < frequent && frequent < all, "{frequent} of {all}");
 }
 
@@ -224,10 +209,7 @@ fn each_scheme_trains_its_own_labels() {
         ("io", &["I-PER", "O", "I-LOC"]),
         ("iob1", &["I-PER", "O", "I-LOC"]),
         ("iob2", &["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]),
-        (
-            "bioes",
-            &["B-PER", "E-PER", "O", "S-LOC", "S-PER", "B-LOC", "E-LOC"],
-        ),
+        ("bioes", &["B-PER", "E-PER", "O", "S-LOC", "S-PER", "B-LOC", "E-LOC"]),
     ] {
         let inspected = inspected(&format!("--scheme {scheme}"));
         assert_eq!(labels(&inspected), expected, "--scheme {scheme}");
@@ -261,10 +243,7 @@ fn a_model_of_order_0_has_no_transitions() {
     let inspected = inspected("--order 0");
     for (label, weights) in inspected["labels"].as_object().unwrap() {
         let transitions = weights["transitions"].as_object().unwrap().values();
-        assert!(
-            transitions.into_iter().all(|w| w == 0.0),
-            "{label}: {weights}"
-        );
+        assert!(transitions.into_iter().all(|w| w == 0.0), "{label}: {weights}");
     }
     assert_eq!(inspected["options"]["order"], "0");
 }
@@ -334,8 +313,7 @@ fn the_options_of_lbfgs_have_an_effect() {
     let end = |options: &str| {
         let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
         let train = "train train.conll --template minimal --model m --dropout 0 --quiet";
-        dir.run(&format!("{train} --log log.jsonl {options}"))
-            .success();
+        dir.run(&format!("{train} --log log.jsonl {options}")).success();
         let log = dir.json_lines("log.jsonl");
         let last = log.iter().rev().find(|line| line["event"] == "iteration");
         last.unwrap().clone()
@@ -347,17 +325,10 @@ fn the_options_of_lbfgs_have_an_effect() {
             .iter()
             .any(|field| changed[field] != default[field])
     };
-    for options in [
-        "--lbfgs-memory 1",
-        "--epsilon 1",
-        "--delta 0.5",
-        "--period 2",
-    ] {
+    for options in ["--lbfgs-memory 1", "--epsilon 1", "--delta 0.5", "--period 2"] {
         assert!(differs(options), "{options}");
     }
-    assert!(!differs(
-        "--lbfgs-memory 6 --epsilon 1e-5 --delta 1e-5 --period 10"
-    ));
+    assert!(!differs("--lbfgs-memory 6 --epsilon 1e-5 --delta 1e-5 --period 10"));
     assert!(!differs("--line-search strong-wolfe --max-line-search 20"));
     // On so little data the first step of every search is accepted.
     let options = inspected("--line-search backtracking --max-line-search 3");
@@ -397,10 +368,7 @@ fn double_precision_makes_a_larger_model_with_the_same_weights() {
 
 #[test]
 fn training_stops_after_the_maximum_number_of_iterations() {
-    let dir = TestDir::with_model(
-        NER_CORPUS,
-        "--template ner --max-iterations 3 --log log.jsonl",
-    );
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner --max-iterations 3 --log log.jsonl");
     let log = dir.json_lines("log.jsonl");
     let end = log.last().unwrap();
     assert_eq!(end["stop_reason"], "max_iterations");
@@ -421,10 +389,8 @@ fn training_stops_when_patience_runs_out_and_keeps_the_best_model() {
     assert_eq!(end["stop_reason"], "patience");
     let best = end["best_iteration"].as_u64().unwrap();
     assert_eq!(end["iterations"].as_u64().unwrap(), best + 2);
-    let of_best = log
-        .iter()
-        .find(|line| line["event"] == "iteration" && line["iteration"] == best)
-        .unwrap();
+    let of_best =
+        log.iter().find(|line| line["event"] == "iteration" && line["iteration"] == best).unwrap();
     let evaluated = dir.run("eval m dev.conll --json").json();
     let [logged, evaluated] = [&of_best["dev_f1"], &evaluated["f1"]].map(|v| v.as_f64().unwrap());
     assert!((logged - evaluated).abs() < 1e-9, "{logged}, {evaluated}");
@@ -434,29 +400,16 @@ fn training_stops_when_patience_runs_out_and_keeps_the_best_model() {
 
 #[test]
 fn every_built_in_template_trains() {
-    for name in [
-        "minimal",
-        "pos",
-        "ner",
-        "ner-finkel",
-        "ner-finkel-edges",
-        "pos-sancl",
-        "chunk",
-    ] {
+    for name in ["minimal", "pos", "ner", "ner-finkel", "ner-finkel-edges", "pos-sancl", "chunk"] {
         let dir = TestDir::with_model(NER_CORPUS, &format!("--template {name}"));
-        assert_eq!(
-            dir.run("eval m train.conll --json").json()["accuracy"],
-            1.0,
-            "{name}"
-        );
+        assert_eq!(dir.run("eval m train.conll --json").json()["accuracy"], 1.0, "{name}");
     }
 }
 
 #[test]
 fn a_file_takes_precedence_over_a_built_in_template() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("ner", "word\n")]);
-    dir.run("train train.conll --template ner --model m --quiet")
-        .success();
+    dir.run("train train.conll --template ner --model m --quiet").success();
     let inspected = dir.inspect("");
     assert_eq!(inspected["template"], "word\n");
 }
@@ -465,20 +418,16 @@ fn a_file_takes_precedence_over_a_built_in_template() {
 fn a_directory_does_not_take_precedence_over_a_built_in_template() {
     let dir = TestDir::new(&[("train.conll", POS_CORPUS)]);
     std::fs::create_dir(dir.path("minimal")).unwrap();
-    dir.run("train train.conll --template minimal --model m --quiet")
-        .success();
+    dir.run("train train.conll --template minimal --model m --quiet").success();
 }
 
 #[test]
 fn crfpp_templates_are_read_unchanged() {
     let template = "# Unigram\nU00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,0]/%x[0,1]\n\n# Bigram\nB\n";
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("template", template)]);
-    dir.run("train train.conll --template template --model m --l2 0.01 --quiet")
-        .success();
+    dir.run("train train.conll --template template --model m --l2 0.01 --quiet").success();
     let inspected = dir.inspect("--top 1000");
-    let attributes = inspected["labels"]["B-LOC"]["attributes"]
-        .as_array()
-        .unwrap();
+    let attributes = inspected["labels"]["B-LOC"]["attributes"].as_array().unwrap();
     assert!(attributes.iter().any(|a| a["attribute"] == "U02:Rome/NNP"));
     assert_eq!(dir.run("eval m train.conll --json").json()["f1"], 1.0);
 }
@@ -494,8 +443,7 @@ u:upper=%t[0,0,\"^\\u\"]
 b
 ";
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("wapiti.pat", template)]);
-    dir.run("train train.conll --template wapiti.pat --model m --l2 0.01 --quiet")
-        .success();
+    dir.run("train train.conll --template wapiti.pat --model m --l2 0.01 --quiet").success();
     let inspected = dir.inspect("");
     assert!(inspected["edge_attributes"].as_u64().unwrap() > 0);
     assert_eq!(dir.run("eval m train.conll --json").json()["f1"], 1.0);

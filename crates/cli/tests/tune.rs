@@ -14,16 +14,9 @@ fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
     let dir = TestDir::with_sample_corpus();
     let line = format!("{SAMPLE} --dev dev.conll --dropout 0,0.3 --l2 0.1,1 --precision f64");
     let output = dir.run(&line);
-    assert!(
-        output
-            .stderr
-            .contains("4 for 4 iterations, 2 until convergence")
-    );
+    assert!(output.stderr.contains("4 for 4 iterations, 2 until convergence"));
     let table = output.success();
-    let lines: Vec<Vec<&str>> = table
-        .lines()
-        .map(|l| l.split_whitespace().collect())
-        .collect();
+    let lines: Vec<Vec<&str>> = table.lines().map(|l| l.split_whitespace().collect()).collect();
     let heading = "template dropout edge dropout L2 dev F1 best at iterations stopped by";
     assert_eq!(lines[0].join(" "), heading);
     let score = |line: &Vec<&str>| line[4].parse::<f64>().unwrap();
@@ -32,20 +25,10 @@ fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
         assert!(score(&pair[0]) >= score(&pair[1]), "{table}");
     }
     let best = &lines[1];
-    assert!(
-        lines[6].join(" ").starts_with("a score on 95 spans is"),
-        "{table}"
-    );
-    assert!(
-        lines[7]
-            .join(" ")
-            .starts_with(&format!("best: --dropout {}", best[1]))
-    );
+    assert!(lines[6].join(" ").starts_with("a score on 95 spans is"), "{table}");
+    assert!(lines[7].join(" ").starts_with(&format!("best: --dropout {}", best[1])));
     let eval = dir.run("eval m dev.conll --json").json();
-    assert_eq!(
-        format!("{:.2}", 100.0 * eval["f1"].as_f64().unwrap()),
-        best[4]
-    );
+    assert_eq!(format!("{:.2}", 100.0 * eval["f1"].as_f64().unwrap()), best[4]);
 }
 
 #[test]
@@ -105,10 +88,7 @@ fn folds_need_no_development_file_and_report_their_scores() {
         assert!((field("standard_deviation") - deviation).abs() < 1e-12);
         assert!((field("standard_error") - deviation / 3.0_f64.sqrt()).abs() < 1e-12);
     }
-    assert_eq!(
-        output["iterations_on_all_data"],
-        configurations[0]["best_iteration"]
-    );
+    assert_eq!(output["iterations_on_all_data"], configurations[0]["best_iteration"]);
     dir.run("tag m dev.conll").success();
 }
 
@@ -142,9 +122,7 @@ fn folds_say_what_dropout_gains_over_the_best_without() {
     let last = table.lines().last().unwrap();
     assert!(last.starts_with(&expected), "{last}: {expected}");
     assert!(last.contains(" of 3 folds (p = "), "{last}");
-    let on_dev = dir.run(&format!(
-        "{SAMPLE} --dev dev.conll --dropout 0,0.3 --l2 0.1 --json"
-    ));
+    let on_dev = dir.run(&format!("{SAMPLE} --dev dev.conll --dropout 0,0.3 --l2 0.1 --json"));
     assert!(on_dev.json().get("noise_gain").is_none());
 }
 
@@ -153,11 +131,7 @@ fn results_are_the_same_for_any_number_of_threads_and_any_memory() {
     let dir = TestDir::with_sample_corpus();
     for scoring in ["--dev dev.conll", "--folds 2"] {
         let mut first = None;
-        for spread in [
-            "--threads 1",
-            "--threads 3 --memory 1G",
-            "--threads 4 --memory 40M",
-        ] {
+        for spread in ["--threads 1", "--threads 3 --memory 1G", "--threads 4 --memory 40M"] {
             let line = format!("{SAMPLE} {scoring} --random 4 --l2 0.01:1 --quiet {spread}");
             let table = dir.run(&line).success();
             let found = (table, dir.bytes("m"));
@@ -179,10 +153,8 @@ fn templates_are_compared_and_unlabeled_text_can_be_weighted() {
     );
     let output = dir.run(&line).json();
     let configurations = output["configurations"].as_array().unwrap();
-    let templates: BTreeSet<&str> = configurations
-        .iter()
-        .map(|c| c["template"].as_str().unwrap())
-        .collect();
+    let templates: BTreeSet<&str> =
+        configurations.iter().map(|c| c["template"].as_str().unwrap()).collect();
     assert_eq!(templates, BTreeSet::from(["minimal", "words.tpl"]));
     // Without noise, the weight of unlabeled text is irrelevant.
     assert_eq!(configurations.len(), 6);
@@ -201,14 +173,8 @@ fn pre_extracted_attributes_need_no_template() {
 fn invalid_options_are_rejected_before_any_work() {
     let dir = TestDir::new(&[]);
     for (options, expected) in [
-        (
-            "--dropout 0.3,1",
-            "dropout 1; expected a rate of at least 0",
-        ),
-        (
-            "--edge-dropout -0.5",
-            "edge dropout -0.5; expected a rate of at least 0",
-        ),
+        ("--dropout 0.3,1", "dropout 1; expected a rate of at least 0"),
+        ("--edge-dropout -0.5", "edge dropout -0.5; expected a rate of at least 0"),
         ("--l2 -1", "L2 strength -1; expected a finite number"),
         (
             "--l2 0.01:1",
@@ -217,26 +183,14 @@ fn invalid_options_are_rejected_before_any_work() {
         ("--random 5 --l2 0:1", "L2: the range 0:1 begins at 0"),
         ("--random 0", "0 random configurations; expected 1 to 1000"),
         ("--halving 1", "halving 1; expected 2 or more"),
-        (
-            "--first-rung 0",
-            "0 iterations in the first rung; expected 1 or more",
-        ),
-        (
-            "--template nonsense",
-            "--template nonsense: no such file or built-in template",
-        ),
+        ("--first-rung 0", "0 iterations in the first rung; expected 1 or more"),
+        ("--template nonsense", "--template nonsense: no such file or built-in template"),
         ("--template minimal", "--template minimal is given twice"),
         ("--log m", "--log m: this is the model file"),
         ("--log nowhere/l", "nowhere/l: "),
-        (
-            "--dropout 0 --gradient local",
-            "--gradient local: requires noise",
-        ),
+        ("--dropout 0 --gradient local", "--gradient local: requires noise"),
         ("--samples 3", "--samples 3: requires sampling"),
-        (
-            "--dropout 0 --unlabeled x.txt",
-            "--unlabeled: requires noise",
-        ),
+        ("--dropout 0 --unlabeled x.txt", "--unlabeled: requires noise"),
     ] {
         // The corpora do not exist: reading them would be a different error.
         let line = format!("{SAMPLE} --dev dev.conll {options}");
@@ -261,14 +215,8 @@ fn unparsable_arguments_are_bad_usage() {
         ("--dev dev.conll --l2 1:1", "the range 1:1 is empty"),
         ("--dev dev.conll --l2 0.1,,1", "a number is missing"),
         ("--dev dev.conll --dropout much", "'much' is not a number"),
-        (
-            "--dev dev.conll --halving some",
-            "expected on, off, or an integer of at least 2",
-        ),
-        (
-            "--dev dev.conll --memory lots",
-            "expected a size such as 4G",
-        ),
+        ("--dev dev.conll --halving some", "expected on, off, or an integer of at least 2"),
+        ("--dev dev.conll --memory lots", "expected a size such as 4G"),
     ] {
         let output = dir.run(&format!("{SAMPLE} {options}"));
         assert_eq!(output.status.code(), Some(2), "{output:#?}");
@@ -283,28 +231,14 @@ fn errors_found_in_the_data_leave_files_alone() {
     dir.write("m", model);
     dir.write("l", log);
     for (options, expected) in [
-        (
-            "--folds 1000",
-            "1000 folds of 392 sentences; expected at least 2 folds",
-        ),
-        (
-            "--dev dev.conll --memory 1M",
-            "1 MB of memory is too little; expected at least",
-        ),
-        (
-            "--dev dev.conll --warm-up 5 --max-iterations 5",
-            "no iterations are left",
-        ),
+        ("--folds 1000", "1000 folds of 392 sentences; expected at least 2 folds"),
+        ("--dev dev.conll --memory 1M", "1 MB of memory is too little; expected at least"),
+        ("--dev dev.conll --warm-up 5 --max-iterations 5", "no iterations are left"),
         ("--dev nowhere.conll", "nowhere.conll: "),
     ] {
-        let message = dir
-            .run(&format!("{SAMPLE} --log l --quiet {options}"))
-            .failure();
+        let message = dir.run(&format!("{SAMPLE} --log l --quiet {options}")).failure();
         assert!(message.starts_with(expected), "{options}: {message}");
-        assert_eq!(
-            (dir.text("m"), dir.text("l")),
-            (model.to_owned(), log.to_owned())
-        );
+        assert_eq!((dir.text("m"), dir.text("l")), (model.to_owned(), log.to_owned()));
     }
 }
 
@@ -313,9 +247,7 @@ fn a_search_without_any_iteration_leaves_the_model_alone() {
     let dir = TestDir::with_sample_corpus();
     dir.write("m", "DROPCRF\nold");
     let options = "--dev dev.conll --dropout 0 --l1 100000";
-    let message = dir
-        .run(&format!("{SAMPLE} --log l --quiet {options}"))
-        .failure();
+    let message = dir.run(&format!("{SAMPLE} --log l --quiet {options}")).failure();
     let expected = "no configuration made an iteration: training begins at the minimum";
     assert!(message.starts_with(expected), "{message}");
     assert_eq!(dir.text("m"), "DROPCRF\nold");
@@ -360,18 +292,13 @@ fn every_course_of_training_is_that_of_train() {
     }
     let logged = dir.json_lines("l");
     let of_log = |field: &str| {
-        let lines = logged
-            .iter()
-            .filter(|line| line["event"] == "configuration");
+        let lines = logged.iter().filter(|line| line["event"] == "configuration");
         lines.filter(|line| line.get(field).is_some()).count()
     };
     assert_eq!((of_log("warm_up"), of_log("gradient")), (4, 4));
     let table = dir.run(&format!("{line} --force")).success();
     let heading: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
-    assert!(
-        heading.join(" ").contains("L2 warm-up gradient dev F1"),
-        "{table}"
-    );
+    assert!(heading.join(" ").contains("L2 warm-up gradient dev F1"), "{table}");
     let best = &configurations[0];
     let flags = match best.get("warm_up") {
         None => "--dropout 0 --l2 0.1".to_owned(),
@@ -387,9 +314,7 @@ fn every_course_of_training_is_that_of_train() {
 fn one_warm_up_and_one_engine_are_options_of_all_configurations() {
     let dir = TestDir::with_sample_corpus();
     let line = format!("{SAMPLE} --dev dev.conll --dropout 0.3 --l2 0.1,1 --warm-up 3");
-    let output = dir
-        .run(&format!("{line} --gradient window=3 --json"))
-        .json();
+    let output = dir.run(&format!("{line} --gradient window=3 --json")).json();
     let options = &output["options"];
     assert_eq!(options["warm_up"], 3);
     assert_eq!(options["gradient"], "window=3");

@@ -39,9 +39,7 @@ struct Generator(u64);
 impl Generator {
     /// Returns a number below `end`.
     fn below(&mut self, end: usize) -> usize {
-        self.0 = (self.0)
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        self.0 = (self.0).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) as usize % end
     }
 }
@@ -53,10 +51,7 @@ fn directory(sentences: usize) -> TestDir {
         let sentences: Vec<&str> = text.split("\n\n").take(sentences).collect();
         sentences.join("\n\n") + "\n\n"
     };
-    TestDir::new(&[
-        ("train.conll", &first("train")),
-        ("dev.conll", &first("dev")),
-    ])
+    TestDir::new(&[("train.conll", &first("train")), ("dev.conll", &first("dev"))])
 }
 
 fn line(search: &str, options: &str) -> String {
@@ -81,11 +76,7 @@ fn log(dir: &TestDir) -> Vec<Value> {
 fn outcome(dir: &TestDir, output: Output) -> Outcome {
     let json = without_seconds(output.json());
     assert!(!dir.path("ck").exists(), "the checkpoint is left");
-    Outcome {
-        json,
-        log: log(dir),
-        model: dir.bytes("m"),
-    }
+    Outcome { json, log: log(dir), model: dir.bytes("m") }
 }
 
 /// Runs a search to the end; returns its outcome and its time.
@@ -118,9 +109,7 @@ fn checkpoint_lines(dir: &TestDir) -> usize {
 
 /// Waits until the process has ended or the checkpoint has more lines.
 fn wait_for_progress(dir: &TestDir, child: &mut Child, lines: usize) {
-    wait_until("progress", || {
-        checkpoint_lines(dir) > lines || child.try_wait().unwrap().is_some()
-    });
+    wait_until("progress", || checkpoint_lines(dir) > lines || child.try_wait().unwrap().is_some());
 }
 
 /// Kills a search as soon as its checkpoint has some segments.
@@ -154,10 +143,7 @@ fn a_search_killed_at_any_moment_resumes_to_the_same_bits() {
             remove_outputs(&dir);
         }
     }
-    assert!(
-        resumed > 0,
-        "no search was killed while it had a checkpoint"
-    );
+    assert!(resumed > 0, "no search was killed while it had a checkpoint");
 }
 
 /// Compares outcomes with any number of threads, which the log states.
@@ -236,10 +222,7 @@ fn a_search_for_a_classifier_killed_again_and_again_ends_with_the_same_bits() {
         dir.write("ck", last);
         let other = format!("{} --ngrams 1", line("again"));
         let message = dir.run(&other).failure();
-        assert!(
-            message.starts_with("ck: was written with other"),
-            "{message}"
-        );
+        assert!(message.starts_with("ck: was written with other"), "{message}");
         let resumed = dir.run(&line("again").replace(" --quiet", ""));
         assert!(resumed.stderr.contains("resuming: "), "{resumed:?}");
         resumed.success();
@@ -257,9 +240,7 @@ fn signalled(
     mut condition: impl FnMut() -> bool,
 ) -> Output {
     let mut child = spawn(dir, line);
-    wait_until("the moment of the signal", || {
-        condition() || child.try_wait().unwrap().is_some()
-    });
+    wait_until("the moment of the signal", || condition() || child.try_wait().unwrap().is_some());
     send(signal, &mut child);
     finish(child, line)
 }
@@ -295,15 +276,11 @@ fn the_log_has_each_result_as_soon_as_it_is_there() {
     let mut child = spawn(&dir, &line(SEARCHES[0], "--quiet --threads 1"));
     let path = dir.path("l");
     let lines = || fs::read_to_string(&path).map_or(0, |log| log.lines().count());
-    wait_until("three lines", || {
-        lines() >= 3 || child.try_wait().unwrap().is_some()
-    });
+    wait_until("three lines", || lines() >= 3 || child.try_wait().unwrap().is_some());
     child.kill().unwrap();
     child.wait().unwrap();
     let text = dir.text("l");
-    let complete = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
+    let complete = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let events: Vec<Value> = complete.map(|line: Value| line["event"].clone()).collect();
     assert_eq!(events[..3], ["start", "configuration", "configuration"]);
     assert!(!events.contains(&Value::from("end")), "{text}");
@@ -347,10 +324,7 @@ fn another_search_or_other_data_cannot_resume() {
             "--folds 2 --dropout 0,0.3 --l2 0.03,0.1,0.3",
             "without --folds, this search is with --folds 2",
         ),
-        (
-            "--dev train.conll --dropout 0,0.3 --l2 0.03,0.1,0.3",
-            "with other development data",
-        ),
+        ("--dev train.conll --dropout 0,0.3 --l2 0.03,0.1,0.3", "with other development data"),
     ] {
         expect(search, expected);
     }
@@ -425,10 +399,7 @@ fn a_checkpoint_is_no_other_file_of_the_search() {
     }
     let line = line(SEARCHES[0], "").replace("--checkpoint ck", "--checkpoint text");
     let message = dir.run(&line).exits(1);
-    assert!(
-        message.contains("text: is not a checkpoint of `tune`"),
-        "{message}"
-    );
+    assert!(message.contains("text: is not a checkpoint of `tune`"), "{message}");
     assert_eq!(dir.text("text"), "Ann NNP\n");
 }
 
@@ -458,10 +429,7 @@ fn a_model_that_cannot_be_saved_leaves_the_checkpoint() {
     fs::remove_dir_all(dir.path("d")).unwrap();
     let output = finish(child, &line);
     assert_eq!(output.status.code(), Some(1), "{output:#?}");
-    assert!(
-        output.stderr.contains("repeat the command with --resume"),
-        "{output:#?}"
-    );
+    assert!(output.stderr.contains("repeat the command with --resume"), "{output:#?}");
     fs::create_dir(dir.path("d")).unwrap();
     let output = dir.run(&line);
     assert!(output.stderr.contains("resuming: "), "{output:#?}");

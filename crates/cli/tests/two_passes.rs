@@ -51,16 +51,11 @@ fn the_second_pass_knows_what_the_first_says_elsewhere_in_the_document() {
     assert_ne!(tagged, dir.run("tag m test.conll").success());
 
     let log = dir.text("log");
-    let passes = log
-        .lines()
-        .filter(|line| line.contains(r#""event":"pass""#));
+    let passes = log.lines().filter(|line| line.contains(r#""event":"pass""#));
     let passes: Vec<&str> = passes.collect();
     assert_eq!(passes.len(), 7);
     assert_eq!(passes[0], r#"{"event":"pass","pass":"first"}"#);
-    assert_eq!(
-        passes[2],
-        r#"{"event":"pass","pass":"fold","number":2,"of":5}"#
-    );
+    assert_eq!(passes[2], r#"{"event":"pass","pass":"fold","number":2,"of":5}"#);
     assert_eq!(passes[6], r#"{"event":"pass","pass":"second"}"#);
     let shown = dir.run("inspect m").success();
     assert!(shown.contains("two passes; first pass: "), "{shown}");
@@ -80,10 +75,7 @@ fn threads_and_pipes_change_nothing() {
     let piped = dir.run_with_stdin("tag m - --format conll", dir.text("test.conll"));
     assert_eq!(piped.success(), tagged);
     // A window of one token sees nothing else.
-    assert_ne!(
-        dir.run("tag m test.conll --document-window 1").success(),
-        tagged
-    );
+    assert_ne!(dir.run("tag m test.conll --document-window 1").success(), tagged);
 }
 
 #[test]
@@ -117,10 +109,7 @@ fn what_two_passes_do_not_have_is_refused_before_training() {
     for (templates, line) in [
         ("two.tpl", "two.tpl:2"),
         ("one.tpl --template two.tpl", "two.tpl:2"),
-        (
-            "ner-document --template ner-two-passes",
-            "ner-two-passes.tpl:",
-        ),
+        ("ner-document --template ner-two-passes", "ner-two-passes.tpl:"),
     ] {
         let error = dir.run(&format!("{tune} {templates}")).failure();
         assert!(error.starts_with(line), "{error}");
@@ -128,8 +117,7 @@ fn what_two_passes_do_not_have_is_refused_before_training() {
         assert!(error.contains(expected), "{error}");
     }
     let train = "train train.conll --template two.tpl --model m --quiet";
-    dir.run("train train.conll --template one.tpl --model one --quiet")
-        .success();
+    dir.run("train train.conll --template one.tpl --model one --quiet").success();
     let error = dir.run(&format!("{train} --init one")).failure();
     assert!(error.contains("has no first pass"), "{error}");
     assert!((dir.bytes("m"), dir.bytes("log")) == before);
@@ -138,14 +126,8 @@ fn what_two_passes_do_not_have_is_refused_before_training() {
 #[test]
 fn training_continues_both_passes() {
     let dir = trained("");
-    dir.run("train test.conll --init m --model more --quiet --dropout 0 --l2 0.01")
-        .success();
-    assert!(
-        Model::open(dir.path("more"))
-            .unwrap()
-            .first_pass()
-            .is_some()
-    );
+    dir.run("train test.conll --init m --model more --quiet --dropout 0 --l2 0.01").success();
+    assert!(Model::open(dir.path("more")).unwrap().first_pass().is_some());
 }
 
 #[test]

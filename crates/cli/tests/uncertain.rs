@@ -15,16 +15,11 @@ fn dir() -> TestDir {
 fn json(dir: &TestDir, options: &str) -> Vec<Value> {
     let line = format!("tag m pool.txt --output jsonl {options}");
     let text = dir.run(&line).success();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn scores(lines: &[Value]) -> Vec<f64> {
-    lines
-        .iter()
-        .map(|line| line["uncertainty"].as_f64().unwrap())
-        .collect()
+    lines.iter().map(|line| line["uncertainty"].as_f64().unwrap()).collect()
 }
 
 #[test]
@@ -34,10 +29,7 @@ fn the_most_uncertain_sentences_come_first_with_their_places() {
         let all = json(&dir, &format!("--uncertain 9 --uncertain-by {measure}"));
         assert_eq!(all.len(), 4, "{measure}");
         assert!(scores(&all).is_sorted_by(|a, b| a >= b), "{all:?}");
-        let lines: Vec<u64> = all[..2]
-            .iter()
-            .map(|line| line["line"].as_u64().unwrap())
-            .collect();
+        let lines: Vec<u64> = all[..2].iter().map(|line| line["line"].as_u64().unwrap()).collect();
         assert!(lines == [2, 4] || lines == [4, 2], "{measure}: {all:?}");
         assert_eq!(all[0]["file"], "pool.txt");
         assert!(all[0]["labels"].is_array() && all[0]["text"].is_string());
@@ -57,10 +49,7 @@ fn the_least_confident_is_the_one_with_the_lowest_mean_probability() {
     let tokens = uncertain[0]["tokens"].as_array().unwrap().len();
     let expected = 1.0 - probability.powf(1.0 / tokens as f64);
     assert!((scores(&uncertain)[0] - expected).abs() < 1e-9);
-    let by_margin = json(
-        &dir,
-        "--uncertain 1 --nbest 2 --constrain off --uncertain-by margin",
-    );
+    let by_margin = json(&dir, "--uncertain 1 --nbest 2 --constrain off --uncertain-by margin");
     let path = |n: usize| by_margin[0]["nbest"][n]["probability"].as_f64().unwrap();
     assert!((scores(&by_margin)[0] - (1.0 - path(0) + path(1))).abs() < 1e-9);
 }
@@ -74,26 +63,16 @@ fn columns_have_comments_that_can_be_read_again() {
     assert_eq!(lines[1], "# file = train.conll");
     assert!(lines[2].starts_with("# line = "), "{text}");
     dir.write("next.conll", &text);
-    let again = dir
-        .run("tag m next.conll --columns word,pos,label,new --comments")
-        .success();
+    let again = dir.run("tag m next.conll --columns word,pos,label,new --comments").success();
     assert!(again.contains("# uncertainty = 0."), "{again}");
-    let inline = dir
-        .run("tag m pool.txt --uncertain 1 --output inline")
-        .success();
-    assert!(
-        inline.starts_with("# 0.") && inline.contains(" pool.txt:"),
-        "{inline}"
-    );
+    let inline = dir.run("tag m pool.txt --uncertain 1 --output inline").success();
+    assert!(inline.starts_with("# 0.") && inline.contains(" pool.txt:"), "{inline}");
 }
 
 #[test]
 fn members_of_json_lines_are_kept() {
     let dir = dir();
-    dir.write(
-        "pool.jsonl",
-        "{\"id\":1.50,\"line\":7,\"text\":\"Zz qq\"}\n",
-    );
+    dir.write("pool.jsonl", "{\"id\":1.50,\"line\":7,\"text\":\"Zz qq\"}\n");
     let text = dir.run("tag m pool.jsonl --uncertain 5").success();
     assert!(text.starts_with("{\"uncertainty\":0."), "{text}");
     assert!(text.contains("\"line\":1,\"id\":1.50,"), "{text}");
@@ -104,13 +83,9 @@ fn conflicting_arguments_and_too_little_memory_are_errors() {
     let dir = dir();
     dir.run("tag m pool.txt --uncertain 0").exits(2);
     dir.run("tag m pool.txt --uncertain-by margin").exits(2);
-    dir.run("tag m train.conll --uncertain 1 --forced label")
-        .exits(2);
+    dir.run("tag m train.conll --uncertain 1 --forced label").exits(2);
     dir.write("many.txt", TEXT.repeat(2000));
-    let error = dir
-        .run("tag m many.txt --uncertain 100000 --memory 400k")
-        .exits(1);
+    let error = dir.run("tag m many.txt --uncertain 100000 --memory 400k").exits(1);
     assert!(error.contains("do not fit in memory"), "{error}");
-    dir.run("tag m many.txt --uncertain 10 --memory 400k")
-        .success();
+    dir.run("tag m many.txt --uncertain 10 --memory 400k").success();
 }

@@ -18,11 +18,7 @@ met -1 -0.9
 const TEMPLATE: &str = "bias\nvector(\"v.txt\")\n";
 
 fn dir(vectors: &str, template: &str) -> TestDir {
-    TestDir::new(&[
-        ("train.conll", TRAIN),
-        ("v.txt", vectors),
-        ("my.tpl", template),
-    ])
+    TestDir::new(&[("train.conll", TRAIN), ("v.txt", vectors), ("my.tpl", template)])
 }
 
 const LINE: &str = "train train.conll --template my.tpl --model m --l2 0.01 --quiet";

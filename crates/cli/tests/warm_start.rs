@@ -38,17 +38,12 @@ fn directory(options: &str) -> TestDir {
 
 /// Returns all weights of a model by name, from `inspect`.
 fn weights(dir: &TestDir, model: &str) -> BTreeMap<String, f64> {
-    let inspected = dir
-        .run(&format!("inspect {model} --json --top 100000"))
-        .json();
+    let inspected = dir.run(&format!("inspect {model} --json --top 100000")).json();
     let mut all = BTreeMap::new();
     for (label, of_label) in inspected["labels"].as_object().unwrap() {
         for attribute in of_label["attributes"].as_array().unwrap() {
             let name = attribute["attribute"].as_str().unwrap();
-            all.insert(
-                format!("{name} {label}"),
-                attribute["weight"].as_f64().unwrap(),
-            );
+            all.insert(format!("{name} {label}"), attribute["weight"].as_f64().unwrap());
         }
         for (next, weight) in of_label["transitions"].as_object().unwrap() {
             all.insert(format!("{label}>{next}"), weight.as_f64().unwrap());
@@ -68,28 +63,13 @@ fn fingerprint(dir: &TestDir, model: &str) -> String {
 
 #[test]
 fn without_iterations_the_weights_are_those_of_the_model() {
-    for options in [
-        "",
-        "--states observed --dropout 0",
-        "--order 0",
-        "--boundary off",
-    ] {
+    for options in ["", "--states observed --dropout 0", "--order 0", "--boundary off"] {
         let dir = directory(options);
-        let structure = options
-            .replace("--order 0", "")
-            .replace("--boundary off", "");
+        let structure = options.replace("--order 0", "").replace("--boundary off", "");
         let init = "--init m --max-iterations 0 --quiet";
-        dir.run(&format!(
-            "train train.conll {init} --model same {structure}"
-        ))
-        .success();
-        assert_eq!(
-            fingerprint(&dir, "same"),
-            fingerprint(&dir, "m"),
-            "{options}"
-        );
-        dir.run(&format!("train more.conll {init} --model more {structure}"))
-            .success();
+        dir.run(&format!("train train.conll {init} --model same {structure}")).success();
+        assert_eq!(fingerprint(&dir, "same"), fingerprint(&dir, "m"), "{options}");
+        dir.run(&format!("train more.conll {init} --model more {structure}")).success();
         assert_eq!(weights(&dir, "more"), weights(&dir, "m"), "{options}");
     }
 }
@@ -101,15 +81,9 @@ fn what_matched_is_printed_and_logged() {
     let output = dir.run(train);
     let stderr = output.stderr.clone();
     output.success();
-    let lines: Vec<Vec<&str>> = stderr
-        .lines()
-        .map(|l| l.split_whitespace().collect())
-        .collect();
+    let lines: Vec<Vec<&str>> = stderr.lines().map(|l| l.split_whitespace().collect()).collect();
     let heading = lines.iter().position(|l| {
-        l[..]
-            == [
-                "training", "starts", "at", "m", "matched", "new", "only", "in", "the", "model",
-            ]
+        l[..] == ["training", "starts", "at", "m", "matched", "new", "only", "in", "the", "model"]
     });
     let table = &lines[heading.expect(&stderr)..];
     assert_eq!(table[1], ["labels", "3", "1", "2"], "{stderr}");
@@ -118,35 +92,19 @@ fn what_matched_is_printed_and_logged() {
     assert!(stderr.contains("pulled towards m "), "{stderr}");
 
     let log = dir.json_lines("log");
-    let events: Vec<&str> = log
-        .iter()
-        .map(|line| line["event"].as_str().unwrap())
-        .collect();
+    let events: Vec<&str> = log.iter().map(|line| line["event"].as_str().unwrap()).collect();
     assert_eq!(events[..4], ["start", "match", "match", "iteration"]);
-    let expected = [
-        "event",
-        "role",
-        "model",
-        "labels",
-        "node_attributes",
-        "edge_attributes",
-        "transitions",
-    ];
+    let expected =
+        ["event", "role", "model", "labels", "node_attributes", "edge_attributes", "transitions"];
     assert_eq!(keys(&log[1]), expected.into_iter().collect());
-    assert_eq!(
-        (&log[1]["role"], &log[2]["role"]),
-        (&"init".into(), &"towards".into())
-    );
+    assert_eq!((&log[1]["role"], &log[2]["role"]), (&"init".into(), &"towards".into()));
     assert_eq!(log[1]["model"], "m");
     let counts = serde_json::json!({"matched": 3, "new": 1, "only_in_model": 2});
     assert_eq!(log[1]["labels"], counts);
     let nodes = &log[1]["node_attributes"];
     let [matched, new, old] =
         ["matched", "new", "only_in_model"].map(|n| nodes[n].as_u64().unwrap());
-    assert_eq!(
-        table[2][2..],
-        [matched.to_string(), new.to_string(), old.to_string()]
-    );
+    assert_eq!(table[2][2..], [matched.to_string(), new.to_string(), old.to_string()]);
     let inspected = dir.run("inspect m --json").json();
     assert_eq!(inspected["node_attributes"], matched + old);
     assert_eq!(log[0]["attributes"].as_u64(), Some(matched + new + old));
@@ -158,44 +116,30 @@ fn a_model_is_continued_in_place() {
     let dir = directory("");
     let before = fs::metadata(dir.path("m")).unwrap();
     let old = weights(&dir, "m");
-    dir.run("train more.conll --init m --model m --quiet")
-        .success();
+    dir.run("train more.conll --init m --model m --quiet").success();
     let new = weights(&dir, "m");
     assert!(before.len() > 0 && new != old);
     // Old attributes that the new data do not have, old labels, new labels.
     assert_eq!(new["word[0]=Rome B-LOC"], old["word[0]=Rome B-LOC"]);
     assert!(new.contains_key("word[0]=Acme B-ORG"));
-    let tagged = dir
-        .run_with_stdin("tag m", "Bob\nleft\nAcme\n.\n\n")
-        .success();
+    let tagged = dir.run_with_stdin("tag m", "Bob\nleft\nAcme\n.\n\n").success();
     assert!(tagged.contains("Acme B-ORG"), "{tagged}");
     let inspected = dir.run("inspect m --json").json();
-    assert_eq!(
-        inspected["options"]["init"].as_str().map(str::len),
-        Some(32)
-    );
+    assert_eq!(inspected["options"]["init"].as_str().map(str::len), Some(32));
 }
 
 #[test]
 fn a_checkpoint_needs_the_model_that_training_started_at() {
     let dir = directory("");
-    for command in [
-        "train more.conll",
-        "tune more.conll --folds 2 --l2 0.1 --dropout 0",
-    ] {
+    for command in ["train more.conll", "tune more.conll --folds 2 --l2 0.1 --dropout 0"] {
         let line = format!("{command} --init m --model m --checkpoint ck --quiet");
         assert_eq!(
             dir.run(&line).failure(),
             "--model m: this is the input file m; expected a different file to write to"
         );
     }
-    let error = dir
-        .run("train more.conll --init m --model n --log m")
-        .failure();
-    assert!(
-        error.starts_with("--log m: this is the input file m"),
-        "{error}"
-    );
+    let error = dir.run("train more.conll --init m --model n --log m").failure();
+    assert!(error.starts_with("--log m: this is the input file m"), "{error}");
     assert_eq!(fingerprint(&dir, "m").len(), 32);
 }
 
@@ -203,25 +147,20 @@ fn a_checkpoint_needs_the_model_that_training_started_at() {
 fn an_interrupted_training_resumes_from_the_same_models_only() {
     let dir = directory("");
     let line = "train more.conll --init m --quiet --checkpoint-every 1 --checkpoint ck --model";
-    dir.run("train more.conll --init m --quiet --model expected")
-        .success();
+    dir.run("train more.conll --init m --quiet --model expected").success();
     // The checkpoint of a run that ends at its maximum is removed, so it is made by a copy.
     let state = |init: &str| {
         format!("train more.conll --init {init} --quiet --checkpoint ck --resume --model n")
     };
     dir.write("noise.conll", NER_CORPUS.replace("B-LOC", "O"));
-    dir.run("train noise.conll --template minimal --quiet --model other")
-        .success();
+    dir.run("train noise.conll --template minimal --quiet --model other").success();
     let mut child = dir.command(&format!("{line} n --log log")).spawn().unwrap();
     crate::support::wait_until("the first checkpoint", || dir.path("ck").exists());
     let _ = child.kill();
     child.wait().unwrap();
     if dir.path("ck").exists() {
         let error = dir.run(&state("other")).failure();
-        assert!(
-            error.contains("was written with other training data"),
-            "{error}"
-        );
+        assert!(error.contains("was written with other training data"), "{error}");
     }
     dir.run(&state("m")).success();
     assert!(dir.bytes("n") == dir.bytes("expected"));
@@ -230,41 +169,23 @@ fn an_interrupted_training_resumes_from_the_same_models_only() {
 #[test]
 fn the_structure_is_that_of_the_model() {
     let dir = directory("--order 0 --scheme bioes");
-    dir.run("train more.conll --init m --model n --quiet")
-        .success();
+    dir.run("train more.conll --init m --model n --quiet").success();
     let inspected = dir.run("inspect n --json").json();
     let order = dir.run("inspect m --json").json()["options"]["order"].clone();
     assert_eq!(inspected["options"]["order"], order);
     let labels = inspected["labels"].as_object().unwrap();
     assert!(labels.contains_key("S-ORG") && !labels.contains_key("B-ORG"));
     for (flag, expected) in [
-        (
-            "--order 1",
-            "--order 1, but --init m has order 0; expected --order 0, since",
-        ),
-        (
-            "--boundary off",
-            "--boundary off, but --init m has --boundary on; expected",
-        ),
-        (
-            "--scheme iob2",
-            "--scheme iob2, but --init m has labels in the scheme bioes; expected",
-        ),
+        ("--order 1", "--order 1, but --init m has order 0; expected --order 0, since"),
+        ("--boundary off", "--boundary off, but --init m has --boundary on; expected"),
+        ("--scheme iob2", "--scheme iob2, but --init m has labels in the scheme bioes; expected"),
     ] {
-        let error = dir
-            .run(&format!("train more.conll --init m --model x {flag}"))
-            .failure();
+        let error = dir.run(&format!("train more.conll --init m --model x {flag}")).failure();
         assert!(error.starts_with(expected), "{error}");
     }
-    dir.run("train train.conll --template minimal --order 0 --model iob2 --quiet")
-        .success();
-    let error = dir
-        .run("train more.conll --init m --towards iob2 --model x")
-        .failure();
-    assert!(
-        error.contains("are in the scheme bioes, those of --towards in iob2"),
-        "{error}"
-    );
+    dir.run("train train.conll --template minimal --order 0 --model iob2 --quiet").success();
+    let error = dir.run("train more.conll --init m --towards iob2 --model x").failure();
+    assert!(error.contains("are in the scheme bioes, those of --towards in iob2"), "{error}");
     assert!(!dir.path("x").exists());
 }
 
@@ -272,22 +193,15 @@ fn the_structure_is_that_of_the_model() {
 fn models_and_data_that_do_not_fit_are_rejected() {
     let dir = directory("");
     dir.write("pos.conll", POS_CORPUS);
-    let error = dir
-        .run("train pos.conll --init m --model x --quiet")
-        .failure();
+    let error = dir.run("train pos.conll --init m --model x --quiet").failure();
     assert!(
         error.starts_with("pos.conll:1: the label 'NNP': the labels of these data encode no spans"),
         "{error}"
     );
-    dir.run("train pos.conll --template minimal --model pos --quiet")
-        .success();
-    let error = dir
-        .run("train more.conll --columns word,pos,ner --init pos --model x --quiet")
-        .failure();
-    assert!(
-        error.starts_with("more.conll:1: the label 'B-PER'"),
-        "{error}"
-    );
+    dir.run("train pos.conll --template minimal --model pos --quiet").success();
+    let error =
+        dir.run("train more.conll --columns word,pos,ner --init pos --model x --quiet").failure();
+    assert!(error.starts_with("more.conll:1: the label 'B-PER'"), "{error}");
 
     let mut bytes = dir.bytes("m");
     let middle = bytes.len() - 40;
@@ -297,17 +211,11 @@ fn models_and_data_that_do_not_fit_are_rejected() {
         for flag in ["--init", "--towards"] {
             let line = format!("{command} more.conll {flag} damaged --model x");
             let error = dir.run(&line).failure();
-            assert!(
-                error.starts_with("damaged: the model is damaged"),
-                "{error}"
-            );
+            assert!(error.starts_with("damaged: the model is damaged"), "{error}");
             let error = dir.run(&line.replace("damaged", "none")).failure();
             assert!(error.starts_with("none: "), "{error}");
             let error = dir.run(&line.replace("damaged", "more.conll")).failure();
-            assert!(
-                error.starts_with("more.conll: this is not a dropchain model"),
-                "{error}"
-            );
+            assert!(error.starts_with("more.conll: this is not a dropchain model"), "{error}");
         }
     }
     assert!(!dir.path("x").exists());
@@ -317,8 +225,7 @@ fn models_and_data_that_do_not_fit_are_rejected() {
 fn attributes_match_by_name_whatever_the_template() {
     let dir = directory("");
     dir.write("words.tpl", "word\n");
-    dir.run("train more.conll --init m --template words.tpl --model n --quiet")
-        .success();
+    dir.run("train more.conll --init m --template words.tpl --model n --quiet").success();
     let (old, new) = (weights(&dir, "m"), weights(&dir, "n"));
     assert_ne!(new["word[0]=Bob B-PER"], old["word[0]=Bob B-PER"]);
     let other = old.keys().find(|name| name.starts_with("suffix")).unwrap();
@@ -327,23 +234,14 @@ fn attributes_match_by_name_whatever_the_template() {
     dir.write("a.crfsuite", CRFSUITE);
     dir.write("b.crfsuite", CRFSUITE.replace("Ann", "Bob"));
     dir.run("train a.crfsuite --model a --quiet").success();
-    dir.run("train b.crfsuite --init a --model b --quiet")
-        .success();
+    dir.run("train b.crfsuite --init a --model b --quiet").success();
     let (old, new) = (weights(&dir, "a"), weights(&dir, "b"));
     assert_eq!(new["w=Ann B-PER"], old["w=Ann B-PER"]);
     assert!(new["w=Bob B-PER"] > 0.0 && new["w=Rome B-LOC"] != old["w=Rome B-LOC"]);
     let error = dir.run("train more.conll --init a --model x").failure();
-    assert!(
-        error.starts_with("--template is missing, and a has no template"),
-        "{error}"
-    );
+    assert!(error.starts_with("--template is missing, and a has no template"), "{error}");
     let output = dir.run("train b.crfsuite --init m --model x");
-    assert!(
-        output
-            .stderr
-            .contains("unlike m, the new model will have no template"),
-        "{output:?}"
-    );
+    assert!(output.stderr.contains("unlike m, the new model will have no template"), "{output:?}");
     output.success();
 }
 
@@ -381,14 +279,8 @@ fn unlabeled_text_and_all_kinds_of_noise_work_with_models() {
         );
         dir.run(&line).success();
         let new = weights(&dir, "n");
-        assert_eq!(
-            new["word[0]=Rome B-LOC"], old["word[0]=Rome B-LOC"],
-            "{options}"
-        );
-        assert_ne!(
-            new["word[0]=Bob B-PER"], old["word[0]=Bob B-PER"],
-            "{options}"
-        );
+        assert_eq!(new["word[0]=Rome B-LOC"], old["word[0]=Rome B-LOC"], "{options}");
+        assert_ne!(new["word[0]=Bob B-PER"], old["word[0]=Bob B-PER"], "{options}");
     }
 }
 
@@ -416,25 +308,14 @@ fn every_trial_of_a_search_starts_at_the_model() {
     let train = format!("train first.conll {columns} --template ner --quiet --model m");
     dir.run(&train).success();
     // Without iterations that matter, trials are as good as the model.
-    let score = dir
-        .run(&format!("eval m dev.conll {columns} --json"))
-        .json();
+    let score = dir.run(&format!("eval m dev.conll {columns} --json")).json();
     let grid = format!("{columns} --dropout 0,0.3 --l2 1,10000 --max-iterations 4");
-    let found = tuned(
-        &dir,
-        &format!("--dev dev.conll {grid} --towards m --log log"),
-    );
+    let found = tuned(&dir, &format!("--dev dev.conll {grid} --towards m --log log"));
     for trial in found["configurations"].as_array().unwrap() {
         let difference = trial["dev_f1"].as_f64().unwrap() - score["f1"].as_f64().unwrap();
-        assert!(
-            trial["l2"] != 10000.0 || difference.abs() < 0.05,
-            "{trial} {score}"
-        );
+        assert!(trial["l2"] != 10000.0 || difference.abs() < 0.05, "{trial} {score}");
     }
-    assert_eq!(
-        (&found["towards"], &found["init"]),
-        (&"m".into(), &Value::Null)
-    );
+    assert_eq!((&found["towards"], &found["init"]), (&"m".into(), &Value::Null));
     assert_eq!(dir.json_lines("log")[0]["towards"], "m");
     // The model is that of the best.
     let best = &found["configurations"][0];

@@ -6,10 +6,7 @@ use crate::support::{NER_CORPUS, TestDir};
 
 /// Trains `m` on a file with `options` and returns its fingerprint.
 fn fingerprint(dir: &TestDir, file: &str, options: &str) -> Value {
-    dir.run(&format!(
-        "train {file} --model m --force --quiet --precision f64 {options}"
-    ))
-    .success();
+    dir.run(&format!("train {file} --model m --force --quiet --precision f64 {options}")).success();
     dir.inspect("")["fingerprint"].clone()
 }
 
@@ -18,10 +15,8 @@ fn fingerprint(dir: &TestDir, file: &str, options: &str) -> Value {
 fn assert_alike(files: [(&str, &str); 2], tagged: &str, options: &str) {
     let dir = TestDir::new(&files);
     let marginals = files.map(|(name, _)| {
-        dir.run(&format!("train {name} --model m --force --quiet {options}"))
-            .success();
-        dir.run(&format!("tag m {tagged} --output jsonl --marginals"))
-            .json_lines()
+        dir.run(&format!("train {name} --model m --force --quiet {options}")).success();
+        dir.run(&format!("tag m {tagged} --output jsonl --marginals")).json_lines()
     });
     let [one, other] = marginals;
     assert_eq!(one.len(), other.len());
@@ -54,12 +49,7 @@ fn weighted_and_repeated(weight: impl Fn(usize) -> String) -> [String; 2] {
 #[test]
 fn integer_weights_equal_repeated_sentences_with_noise_and_without() {
     let [weighted, repeated] = weighted_and_repeated(|n| format!("# weight = {n}\n"));
-    for options in [
-        "",
-        "--dropout 0",
-        "--min-count 2",
-        "--scheme bioes --order 0",
-    ] {
+    for options in ["", "--dropout 0", "--min-count 2", "--scheme bioes --order 0"] {
         assert_alike(
             [("a.conll", &weighted), ("b.conll", &repeated)],
             "b.conll",
@@ -74,10 +64,7 @@ fn a_weight_changes_the_model_and_1_does_not() {
         ("plain.conll", NER_CORPUS),
         ("one.conll", &format!("# weight = 1\n{NER_CORPUS}")),
         ("two.conll", &format!("#weight=2.0\n{NER_CORPUS}")),
-        (
-            "other.conll",
-            &format!("# Weight = 2\n# weights = 3\n{NER_CORPUS}"),
-        ),
+        ("other.conll", &format!("# Weight = 2\n# weights = 3\n{NER_CORPUS}")),
     ]);
     let options = "--template minimal --comments";
     let plain = fingerprint(&dir, "plain.conll", options);
@@ -104,16 +91,9 @@ fn every_format_has_weights() {
         [row(1, "Ann", "PROPN"), row(2, "left", "VERB")].concat(),
         [row(1, "left", "NOUN"), row(2, "Ann", "PROPN")].concat(),
     ];
-    let conllu = format!(
-        "# weight = 2\n{}\n# weight = 1\n{}\n",
-        sentences[0], sentences[1]
-    );
+    let conllu = format!("# weight = 2\n{}\n# weight = 1\n{}\n", sentences[0], sentences[1]);
     let copies = format!("{0}\n{0}\n{1}\n", sentences[0], sentences[1]);
-    assert_alike(
-        [("a.conllu", &conllu), ("b.conllu", &copies)],
-        "b.conllu",
-        EXACT,
-    );
+    assert_alike([("a.conllu", &conllu), ("b.conllu", &copies)], "b.conllu", EXACT);
 
     let object = |weight: &str, labels: &str| {
         format!("{{\"tokens\":[\"Ann\",\"left\"],{weight}\"labels\":{labels}}}\n")
@@ -123,11 +103,7 @@ fn every_format_has_weights() {
     let copies = object("", first).repeat(3) + &object("", second);
     let doubled = copies.repeat(2);
     let json = json.repeat(2);
-    assert_alike(
-        [("a.jsonl", &json), ("b.jsonl", &doubled)],
-        "b.jsonl",
-        EXACT,
-    );
+    assert_alike([("a.jsonl", &json), ("b.jsonl", &doubled)], "b.jsonl", EXACT);
 
     let crfsuite = "@weight:2\nA\tw=a\tx\nB\tw=b\n\nB\tw=a\nB\tw=c\n\n".repeat(2);
     let copies = ("A\tw=a\tx\nB\tw=b\n\n".repeat(2) + "B\tw=a\nB\tw=c\n\n").repeat(2);
@@ -142,11 +118,7 @@ fn every_format_has_weights() {
 fn weights_of_unlabeled_text_count_too() {
     let text = "# weight = 2\nAnn N\nleft V\n\nBob N\nmet V\nRome N\n\n";
     let copies = "Ann N\nleft V\n\nAnn N\nleft V\n\nBob N\nmet V\nRome N\n\n";
-    let dir = TestDir::new(&[
-        ("train.conll", NER_CORPUS),
-        ("a.conll", text),
-        ("b.conll", copies),
-    ]);
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("a.conll", text), ("b.conll", copies)]);
     let objective = |unlabeled: &str| {
         dir.run(&format!(
             "train train.conll --model m --force --quiet --columns word,pos,label --comments \
@@ -167,10 +139,7 @@ fn training_says_that_weights_are_used() {
     let run = dir.run("train train.conll --model m --template minimal --comments --log log");
     let stderr = run.stderr.clone();
     run.success();
-    assert!(
-        stderr.contains("3 sentences of total weight 2.5, 19 tokens"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("3 sentences of total weight 2.5, 19 tokens"), "{stderr}");
     let log = dir.json_lines("log");
     assert_eq!(log[0]["total_weight"], 2.5);
     assert_eq!(log[0].get("partial_tokens"), None);
@@ -184,8 +153,7 @@ fn a_weight_that_is_none_is_an_error_with_its_line() {
             true => "",
             false => "--template minimal --comments",
         };
-        dir.run(&format!("train {file} --model m --quiet {template}"))
-            .failure()
+        dir.run(&format!("train {file} --model m --quiet {template}")).failure()
     };
     let range = "expected a number from 0 to 1e9";
     for (weight, fault) in [
@@ -193,14 +161,8 @@ fn a_weight_that_is_none_is_an_error_with_its_line() {
         ("nan", format!("the weight of a sentence is NaN; {range}")),
         ("inf", format!("the weight of a sentence is inf; {range}")),
         ("1e999", format!("the weight of a sentence is inf; {range}")),
-        (
-            "",
-            "the weight of the sentence is ''; expected a number".to_owned(),
-        ),
-        (
-            "x",
-            "the weight of the sentence is 'x'; expected a number".to_owned(),
-        ),
+        ("", "the weight of the sentence is ''; expected a number".to_owned()),
+        ("x", "the weight of the sentence is 'x'; expected a number".to_owned()),
     ] {
         let text = format!("a O\n\n# weight = {weight}\nb B-X\n");
         assert_eq!(error("x.conll", &text), format!("x.conll:3: {fault}"));
@@ -223,17 +185,11 @@ fn a_weight_that_is_none_is_an_error_with_its_line() {
         format!("x.conllu:1: the weight of a sentence is -1; {range}")
     );
     assert_eq!(
-        error(
-            "x.jsonl",
-            "{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"weight\":-2}\n"
-        ),
+        error("x.jsonl", "{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"weight\":-2}\n"),
         format!("x.jsonl:1: the weight of a sentence is -2; {range}")
     );
     assert_eq!(
-        error(
-            "x.jsonl",
-            "{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"weight\":\"2\"}\n"
-        ),
+        error("x.jsonl", "{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"weight\":\"2\"}\n"),
         "x.jsonl:1: key \"weight\": expected a number, found a string"
     );
     assert_eq!(
@@ -250,14 +206,9 @@ fn a_weight_that_is_none_is_an_error_with_its_line() {
 fn tagging_ignores_weights_and_copies_their_comments() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let text = "# weight = heavy\nAnn NNP\nleft VBD\n\n";
-    let tagged = dir
-        .run_with_stdin("tag m --format conll --comments", text)
-        .success();
+    let tagged = dir.run_with_stdin("tag m --format conll --comments", text).success();
     assert_eq!(tagged, "# weight = heavy\nAnn NNP B-PER\nleft VBD O\n\n");
-    dir.write(
-        "x.jsonl",
-        "{\"weight\":-1,\"tokens\":[\"Ann\"],\"1\":[\"NNP\"]}\n",
-    );
+    dir.write("x.jsonl", "{\"weight\":-1,\"tokens\":[\"Ann\"],\"1\":[\"NNP\"]}\n");
     let tagged = dir.run("tag m x.jsonl").success();
     assert!(tagged.starts_with("{\"weight\":-1,"), "{tagged}");
 }

@@ -57,15 +57,11 @@ impl<'a> Features<'a> {
             let feature = feature.ok_or_else(|| format!("feature {index} does not exist"))?;
             let field = |at: usize| number(feature, at).unwrap_or(u32::MAX);
             if (field(0), field(4) as usize) != (kind as u32, source) {
-                return Err(format!(
-                    "feature {index} is that of another attribute or label"
-                ));
+                return Err(format!("feature {index} is that of another attribute or label"));
             }
             let label = field(8);
             if label as usize >= labels {
-                return Err(format!(
-                    "feature {index} is for a label that does not exist"
-                ));
+                return Err(format!("feature {index} is for a label that does not exist"));
             }
             let mut weight = [0; 8];
             weight.copy_from_slice(&feature[12..]);
@@ -97,9 +93,7 @@ impl<'a> FeatureLists<'a> {
         let outside = || "its lists of features lie outside of the file".to_owned();
         let count = section(file, at, magic).ok_or_else(outside)?;
         if (count as usize) < expected {
-            return Err(format!(
-                "there are {count} lists of features; expected {expected}"
-            ));
+            return Err(format!("there are {count} lists of features; expected {expected}"));
         }
         let items = at as usize + SECTION_HEADER as usize;
         let offsets = array(file, items, count).ok_or_else(outside)?;

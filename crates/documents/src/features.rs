@@ -115,10 +115,7 @@ impl Default for FeatureOptions {
     /// Words and pairs of adjacent words, in lower case, each with the value 1.
     fn default() -> Self {
         Self {
-            words: Some(NgramRange {
-                shortest: 1,
-                longest: 2,
-            }),
+            words: Some(NgramRange { shortest: 1, longest: 2 }),
             chars: None,
             frequency: TermFrequency::default(),
             tokens: Tokens::default(),
@@ -165,13 +162,11 @@ impl FeatureOptions {
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_unstable_by_key(|(_, (number, _))| *number);
-        let features = counts
-            .into_iter()
-            .map(|(name, (_, n))| match self.frequency {
-                TermFrequency::Binary => (name, 1.0),
-                TermFrequency::Count => (name, n),
-                TermFrequency::Log => (name, 1.0 + n.ln()),
-            });
+        let features = counts.into_iter().map(|(name, (_, n))| match self.frequency {
+            TermFrequency::Binary => (name, 1.0),
+            TermFrequency::Count => (name, n),
+            TermFrequency::Log => (name, 1.0 + n.ln()),
+        });
         features.collect()
     }
 
@@ -246,12 +241,7 @@ pub(crate) fn check_memory(limit: MemoryLimit, bytes: usize, last: &Instance) ->
         true => Ok(()),
         false => {
             let what = "the documents up to here need";
-            Err(input_over_limit(
-                last.place(),
-                what,
-                limit,
-                "fewer documents",
-            ))
+            Err(input_over_limit(last.place(), what, limit, "fewer documents"))
         }
     }
 }

@@ -38,10 +38,7 @@ mod tests {
         let escaped = |text| Escaped(text).to_string();
         let markup = escaped("<b a=\"'\">&</b>");
         assert_eq!(markup, "&lt;b a=&quot;&#39;&quot;&gt;&amp;&lt;/b&gt;");
-        assert_eq!(
-            escaped("a\0b\tc\r\né\u{9b}"),
-            "a\u{fffd}b\tc&#13;\né\u{fffd}"
-        );
+        assert_eq!(escaped("a\0b\tc\r\né\u{9b}"), "a\u{fffd}b\tc&#13;\né\u{fffd}");
         assert_eq!(escaped(""), "");
     }
 }

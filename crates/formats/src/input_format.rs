@@ -43,11 +43,7 @@ impl InputFormat {
 
     /// Returns options that read this format; `spans`: how those of characters are read.
     pub fn apply(self, spans: SpanOptions, options: ReadOptions) -> ReadOptions {
-        let mut options = ReadOptions {
-            format: None,
-            reader: None,
-            ..options
-        };
+        let mut options = ReadOptions { format: None, reader: None, ..options };
         match self {
             Self::Core(format) => options.format = Some(format),
             Self::Spans => options.reader = Some(Arc::new(Spans(spans))),

@@ -72,9 +72,7 @@ pub fn read_cluster_text<P: AsRef<Path>>(
     for file in files {
         let name = file.as_ref().to_string_lossy();
         progress(format!("reading {name}"));
-        let format = options
-            .format
-            .unwrap_or_else(|| Format::guess_unlabeled(&name));
+        let format = options.format.unwrap_or_else(|| Format::guess_unlabeled(&name));
         let options = ReadOptions {
             format: Some(format),
             unlabeled: true,

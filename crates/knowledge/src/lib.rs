@@ -126,10 +126,8 @@ impl Knowledge {
                  expected one in dropchain's own language",
             ));
         }
-        let taken = self
-            .parts
-            .iter()
-            .find(|part| template.file_names().any(|name| name == part.name));
+        let taken =
+            self.parts.iter().find(|part| template.file_names().any(|name| name == part.name));
         if let Some(part) = taken {
             return Err(Error::parameter(format!(
                 "the template reads a file '{}' already; expected {} of another name, or none",
@@ -160,11 +158,8 @@ fn is_cluster_file(file: &Path) -> Result<bool> {
         return Ok(false);
     };
     let complete = beginning.rsplit_once('\n').map_or(&*beginning, |(l, _)| l);
-    let mut lines = complete
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .take(INSPECTED_LINES)
-        .peekable();
+    let mut lines =
+        complete.lines().filter(|line| !line.trim().is_empty()).take(INSPECTED_LINES).peekable();
     Ok(lines.peek().is_some() && lines.all(is_cluster_line))
 }
 

@@ -49,10 +49,6 @@ impl KnowledgeOptions {
 
 impl Default for KnowledgeOptions {
     fn default() -> Self {
-        Self {
-            clusters: Self::CLUSTERS,
-            vectors: Self::VECTORS,
-            read: ReadOptions::default(),
-        }
+        Self { clusters: Self::CLUSTERS, vectors: Self::VECTORS, read: ReadOptions::default() }
     }
 }

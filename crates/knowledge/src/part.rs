@@ -82,10 +82,8 @@ impl KnowledgePart {
             }
             KnowledgeKind::Vectors => {
                 let scale = vector_scale(&text);
-                at_neighbors(format!(
-                    "vector(\"{quoted}\", first({vectors}), scale({scale}))"
-                ))
-                .to_vec()
+                at_neighbors(format!("vector(\"{quoted}\", first({vectors}), scale({scale}))"))
+                    .to_vec()
             }
             KnowledgeKind::Gazetteer => {
                 let mut terms = at_neighbors(format!("lexicon(\"{quoted}\")")).to_vec();
@@ -95,10 +93,7 @@ impl KnowledgePart {
         };
         Self {
             kind,
-            files: files
-                .iter()
-                .map(|file| file.display().to_string())
-                .collect(),
+            files: files.iter().map(|file| file.display().to_string()).collect(),
             bytes: text.len(),
             clusters: None,
             words: None,
@@ -116,11 +111,7 @@ impl KnowledgePart {
             (Some(clusters), Some(words), Some(tokens)) => format!(
                 "{clusters} clusters of {words} words, learned from {tokens} tokens of {files}"
             ),
-            _ => format!(
-                "{} of {files} ({} bytes)",
-                self.kind.description(),
-                self.bytes
-            ),
+            _ => format!("{} of {files} ({} bytes)", self.kind.description(), self.bytes),
         }
     }
 
@@ -139,9 +130,7 @@ impl KnowledgePart {
 /// Returns the factor that gives the components of the first vectors a root mean square of
 /// [`VECTOR_SIZE`], with two digits; 1 if there are no numbers.
 fn vector_scale(text: &str) -> f64 {
-    let lines = text
-        .lines()
-        .filter(|line| line.split_whitespace().count() > 2);
+    let lines = text.lines().filter(|line| line.split_whitespace().count() > 2);
     let (mut sum, mut count) = (0.0, 0.0);
     for line in lines.take(MEASURED_VECTORS) {
         let numbers = line.split_whitespace().skip(1);
@@ -152,9 +141,5 @@ fn vector_scale(text: &str) -> f64 {
     }
     let size = (sum / f64::max(count, 1.0)).sqrt();
     let scale: f64 = format!("{:.1e}", VECTOR_SIZE / size).parse().unwrap_or(1.0);
-    if scale.is_finite() && (1e-3..=1e3).contains(&scale) {
-        scale
-    } else {
-        1.0
-    }
+    if scale.is_finite() && (1e-3..=1e3).contains(&scale) { scale } else { 1.0 }
 }

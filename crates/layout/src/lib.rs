@@ -114,10 +114,7 @@ pub fn format_table<R: AsRef<[String]>>(rows: impl Iterator<Item = R>) -> String
 /// end. A longer word has a line of its own.
 pub fn wrap_indented(text: &str, indent: &str, columns: usize) -> String {
     let options = options(columns);
-    textwrap::fill(
-        text,
-        options.initial_indent(indent).subsequent_indent(indent),
-    ) + "\n"
+    textwrap::fill(text, options.initial_indent(indent).subsequent_indent(indent)) + "\n"
 }
 
 /// Puts a place and a text about it on one line if they fit, else on several.
@@ -128,10 +125,9 @@ pub fn at_place(place: &str, text: &str, indent: &str, columns: usize) -> String
     let line = format!("{indent}{place}: {text}");
     match width(&line) <= columns {
         true => line + "\n",
-        false => format!(
-            "{indent}{place}:\n{}",
-            wrap_indented(text, &format!("{indent}  "), columns)
-        ),
+        false => {
+            format!("{indent}{place}:\n{}", wrap_indented(text, &format!("{indent}  "), columns))
+        }
     }
 }
 
@@ -143,10 +139,7 @@ pub fn snippet(
 ) -> String {
     const CONTEXT: usize = 6;
     const MARKED: usize = 12;
-    let (first, last) = (
-        start.saturating_sub(CONTEXT),
-        words.len().min(end + CONTEXT),
-    );
+    let (first, last) = (start.saturating_sub(CONTEXT), words.len().min(end + CONTEXT));
     let mut parts = Vec::new();
     if first > 0 {
         parts.push("…".to_owned());
@@ -188,29 +181,20 @@ mod tests {
     fn no_control_character_of_a_file_reaches_a_terminal() {
         let controls: String = ('\0'..='\u{ff}').filter(|c| c.is_control()).collect();
         for text in [printable(&controls).into(), printable_lines(&controls)] {
-            assert!(
-                text.chars().all(|c| !c.is_control() || "\n\t".contains(c)),
-                "{text:?}"
-            );
+            assert!(text.chars().all(|c| !c.is_control() || "\n\t".contains(c)), "{text:?}");
         }
         assert_eq!(printable_lines("a\tb\nc\r\u{9b}d"), "a\tb\nc\\r\\u{9b}d");
         let json = serde_json::json!([controls]).to_string();
         let json = printable_json(&json);
         assert!(!json.contains(char::is_control), "{json:?}");
-        assert_eq!(
-            serde_json::from_str::<[String; 1]>(&json).unwrap(),
-            [controls]
-        );
+        assert_eq!(serde_json::from_str::<[String; 1]>(&json).unwrap(), [controls]);
     }
 
     #[test]
     fn lines_break_between_words() {
         assert_eq!(wrap("one two three", 8, 2), "one two\n  three");
         assert_eq!(wrap("one two three", 5, 2), "one\n  two\n  three");
-        assert_eq!(
-            wrap("incomprehensible it is", 6, 0),
-            "incomprehensible\nit is"
-        );
+        assert_eq!(wrap("incomprehensible it is", 6, 0), "incomprehensible\nit is");
         assert_eq!(wrap("", 6, 0), "");
     }
 

@@ -147,11 +147,7 @@ impl Default for PassiveAggressive {
 
 impl Default for Arow {
     fn default() -> Self {
-        Self {
-            variance: 1.0,
-            gamma: 1.0,
-            epsilon: 0.0,
-        }
+        Self { variance: 1.0, gamma: 1.0, epsilon: 0.0 }
     }
 }
 
@@ -237,7 +233,5 @@ fn check_positive(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }
-    Err(Error::parameter(format!(
-        "{name} {value}; expected a finite number above 0"
-    )))
+    Err(Error::parameter(format!("{name} {value}; expected a finite number above 0")))
 }

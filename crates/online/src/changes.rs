@@ -37,10 +37,7 @@ impl Changes {
     ) {
         self.all.clear();
         self.set_positions(problem, gold, other);
-        let positions = [
-            std::mem::take(&mut self.nodes),
-            std::mem::take(&mut self.edges),
-        ];
+        let positions = [std::mem::take(&mut self.nodes), std::mem::take(&mut self.edges)];
         for (i, positions) in positions.iter().enumerate() {
             if !problem.space.blocks()[i].is_empty() {
                 let entries = problem.columns[i].sentence(sentence);
@@ -57,8 +54,7 @@ impl Changes {
         let stride = problem.space.stride() as u32;
         let paths = gold.iter().zip(other);
         self.nodes.clear();
-        self.nodes
-            .extend(paths.map(|(a, b)| [u32::from(a.0), u32::from(b.0)]));
+        self.nodes.extend(paths.map(|(a, b)| [u32::from(a.0), u32::from(b.0)]));
         self.edges.clear();
         if problem.space.order() == Order::Zero {
             return self.edges.resize(gold.len(), [0; 2]);
@@ -154,8 +150,7 @@ impl Changes {
                 members,
             })
         });
-        self.all
-            .extend(changes.filter(|change| problem.layout.has_weight(change.slot)));
+        self.all.extend(changes.filter(|change| problem.layout.has_weight(change.slot)));
         self.differences.clear();
     }
 

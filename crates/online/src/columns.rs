@@ -92,19 +92,12 @@ impl SentenceColumns {
                 let members = (scale * scale).round() as u32;
                 match places[column as usize] {
                     Place::Row(row) => {
-                        columns
-                            .tokens
-                            .extend(entries.iter().map(|entry| entry.token));
+                        columns.tokens.extend(entries.iter().map(|entry| entry.token));
                         if let Some(values) = &mut columns.values {
                             values.extend(entries.iter().map(|entry| entry.value));
                         }
                         let end = (columns.tokens.len() - first) as u32;
-                        columns.rows.push(Row {
-                            row,
-                            column,
-                            members,
-                            end,
-                        });
+                        columns.rows.push(Row { row, column, members, end });
                     }
                     Place::Singles(slot) => {
                         let mut slot = slot;
@@ -158,20 +151,13 @@ impl<'a> SentenceEntries<'a> {
     /// instruction set only.
     #[inline(always)]
     pub fn iter_rows(self) -> RowIter<'a> {
-        RowIter {
-            entries: self,
-            number: 0,
-            start: 0,
-        }
+        RowIter { entries: self, number: 0, start: 0 }
     }
 
     /// Iterates over the single weights, each with the range of its entries.
     #[inline(always)]
     pub fn iter_singles(self) -> SingleIter<'a> {
-        SingleIter {
-            singles: self.singles,
-            start: 0,
-        }
+        SingleIter { singles: self.singles, start: 0 }
     }
 
     /// Returns the value of an entry of a single weight.

@@ -106,11 +106,7 @@ impl<'a> EpochLearner<'a> {
             settings.noise.as_ref().map(|noise| noise.kind),
             Some(OnlineNoiseKind::Analytic(_))
         );
-        let sentences = if uses_unlabeled {
-            data.len()
-        } else {
-            data.labeled()
-        };
+        let sentences = if uses_unlabeled { data.len() } else { data.labeled() };
         let mistakes = |epsilon| {
             let weights = weights.clone();
             let learner = MistakeLearner::new(settings.algorithm, epsilon, &problem, weights);
@@ -186,12 +182,7 @@ impl<'a> EpochLearner<'a> {
                 terms.l2 = sgd.penalty.value(&self.theta);
                 let objective = terms.l2 + terms.noise - terms.log_likelihood;
                 let has_converged = sgd.has_converged(&mut self.history, objective);
-                Epoch {
-                    objective,
-                    terms,
-                    rate: Some(sgd.current_rate()),
-                    has_converged,
-                }
+                Epoch { objective, terms, rate: Some(sgd.current_rate()), has_converged }
             }
             Method::Mistakes(method) => {
                 let mut loss = 0.0;
@@ -244,9 +235,7 @@ impl<'a> EpochLearner<'a> {
     /// The state is of another algorithm or other data.
     pub fn restore(&mut self, numbers: &[f64]) -> Result<()> {
         if numbers.len() != self.state_length() {
-            return Err(Error::parameter(
-                "the state of the learner does not fit the data",
-            ));
+            return Err(Error::parameter("the state of the learner does not fit the data"));
         }
         let (scalars, rest) = numbers.split_at(SCALARS);
         let (history, rest) = rest.split_at(self.period());
@@ -309,12 +298,7 @@ impl SgdLearner {
         let mut sums = Terms::default();
         let eta = self.rate();
         for &sentence in order {
-            let input = StepInput {
-                sentence: sentence as usize,
-                epoch,
-                eta,
-                has_noise,
-            };
+            let input = StepInput { sentence: sentence as usize, epoch, eta, has_noise };
             let terms = self.stepper.step(problem, &mut self.weights, input);
             sums.log_likelihood -= terms.loss;
             sums.noise += terms.noise;
@@ -358,9 +342,7 @@ impl SgdLearner {
         let mut theta = vec![0.0; problem.space.dimension()];
         let mut penalty = |this: &Self| {
             let values = &this.weights.values;
-            problem
-                .layout
-                .write(problem.space, |slot| values[slot], &mut theta);
+            problem.layout.write(problem.space, |slot| values[slot], &mut theta);
             this.penalty.value(&theta) * sample.len() as f64 / order.len() as f64
         };
         let mut initial = penalty(self);
@@ -406,12 +388,7 @@ impl SgdLearner {
             }
         }
         self.reset(problem, start);
-        Some(Calibration {
-            sentences: sample.len(),
-            initial,
-            trials,
-            rate: best.0,
-        })
+        Some(Calibration { sentences: sample.len(), initial, trials, rate: best.0 })
     }
 
     fn reset(&mut self, problem: &Problem<'_>, values: Vec<f64>) {

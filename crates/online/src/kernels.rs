@@ -181,11 +181,7 @@ impl Step for AdagradStep {
             let g = masked(g, moved.mask, j);
             let sum = moved.sums[j] + g * g;
             moved.sums[j] = sum;
-            moved.weights[j] -= if sum > 0.0 {
-                rate * g / sum.sqrt()
-            } else {
-                0.0
-            };
+            moved.weights[j] -= if sum > 0.0 { rate * g / sum.sqrt() } else { 0.0 };
         }
     }
 }
@@ -246,17 +242,9 @@ impl<S: Step> Kernel for Descend<'_, S> {
             let [mut weights, mut sums] = [[0.0; LANES]; 2];
             weights[0] = self.weights[slot];
             sums[0] = self.sums.get(slot).copied().unwrap_or(0.0);
-            let moved = Moved {
-                weights: &mut weights,
-                sums: &mut sums,
-                mask: 1,
-            };
+            let moved = Moved { weights: &mut weights, sums: &mut sums, mask: 1 };
             let members = f64::from(single.members);
-            let slope = Slope {
-                gradient,
-                noise,
-                curvature,
-            };
+            let slope = Slope { gradient, noise, curvature };
             self.step.apply(moved, members, &slope);
             self.weights[slot] = weights[0];
             if let Some(sum) = self.sums.get_mut(slot) {
@@ -293,21 +281,12 @@ impl<S: Step> Descend<'_, S> {
             let members = f64::from(row.members);
             for k in 0..B {
                 let slot = start + k * LANES;
-                let sums = if self.sums.is_empty() {
-                    &mut []
-                } else {
-                    &mut self.sums[slot..slot + LANES]
-                };
-                let moved = Moved {
-                    weights: &mut weights[k],
-                    sums,
-                    mask: self.masks[slot / LANES],
-                };
-                let slope = Slope {
-                    gradient: gradient[k],
-                    noise: noise[k],
-                    curvature: curvature[k],
-                };
+                let sums =
+                    if self.sums.is_empty() { &mut [] } else { &mut self.sums[slot..slot + LANES] };
+                let moved =
+                    Moved { weights: &mut weights[k], sums, mask: self.masks[slot / LANES] };
+                let slope =
+                    Slope { gradient: gradient[k], noise: noise[k], curvature: curvature[k] };
                 self.step.apply(moved, members, &slope);
             }
         }
@@ -337,16 +316,9 @@ impl<S: Step> Kernel for DescendLabels<'_, S> {
         for (k, ((weights, derivatives), &mask)) in
             weights.zip(derivatives).zip(self.masks).enumerate()
         {
-            let sums = if self.sums.is_empty() {
-                &mut []
-            } else {
-                &mut self.sums[k * LANES..][..LANES]
-            };
-            let moved = Moved {
-                weights,
-                sums,
-                mask,
-            };
+            let sums =
+                if self.sums.is_empty() { &mut [] } else { &mut self.sums[k * LANES..][..LANES] };
+            let moved = Moved { weights, sums, mask };
             let curvatures = self.curvatures.as_chunks::<LANES>().0;
             let slope = Slope {
                 gradient: *derivatives,
@@ -378,11 +350,7 @@ impl Decay<'_> {
     /// Applies the penalty to the weights of consecutive slots, whole vectors of them.
     #[inline(always)]
     fn apply(&self, weights: &mut [f64], slots: Range<usize>, elapsed: f64) {
-        for (i, weights) in weights[slots.clone()]
-            .as_chunks_mut::<LANES>()
-            .0
-            .iter_mut()
-            .enumerate()
+        for (i, weights) in weights[slots.clone()].as_chunks_mut::<LANES>().0.iter_mut().enumerate()
         {
             let first = slots.start + i * LANES;
             let mut factors = [0.0; LANES];
@@ -406,21 +374,13 @@ impl Decay<'_> {
 
     #[inline(always)]
     fn exponent(&self, slot: usize, elapsed: f64) -> f64 {
-        let strength = if self.strengths.is_empty() {
-            self.strength
-        } else {
-            self.strengths[slot]
-        };
+        let strength = if self.strengths.is_empty() { self.strength } else { self.strengths[slot] };
         if self.squares.is_empty() {
             return -strength * elapsed;
         }
         // A weight that has never had a gradient has no rate yet.
         let square = self.squares[slot];
-        if square > 0.0 {
-            -strength * elapsed / square.sqrt()
-        } else {
-            0.0
-        }
+        if square > 0.0 { -strength * elapsed / square.sqrt() } else { 0.0 }
     }
 
     #[inline(always)]
@@ -457,8 +417,7 @@ impl Kernel for DecayEntries<'_> {
             let row = row.row as usize;
             let elapsed = self.now - std::mem::replace(&mut rows[row], self.now);
             let start = self.slots.rows + row * width;
-            self.decay
-                .apply(self.weights, start..start + width, elapsed);
+            self.decay.apply(self.weights, start..start + width, elapsed);
         }
         for single in self.entries.singles {
             let last = &mut singles[single.slot as usize];
@@ -509,13 +468,11 @@ impl Kernel for DecayBlock<'_> {
         for (i, last) in rows.iter_mut().enumerate() {
             let start = self.slots.rows + i * self.slots.width;
             let elapsed = self.now - std::mem::take(last);
-            self.decay
-                .apply(self.weights, start..start + self.slots.width, elapsed);
+            self.decay.apply(self.weights, start..start + self.slots.width, elapsed);
         }
         for (i, last) in singles.iter_mut().enumerate() {
             let elapsed = self.now - std::mem::take(last);
-            self.decay
-                .apply_one(self.weights, self.slots.singles + i, elapsed);
+            self.decay.apply_one(self.weights, self.slots.singles + i, elapsed);
         }
     }
 }
@@ -557,30 +514,17 @@ mod tests {
     /// minimizes ½Σ(wx − y)² + ½w².
     #[test]
     fn steps_by_curvature_meet_the_closed_form_of_a_quadratic_loss() {
-        let observations = [
-            (0.5, 2.0),
-            (-1.5, 0.25),
-            (3.0, -1.0),
-            (0.0, 7.0),
-            (1.0, 1.0),
-        ];
+        let observations = [(0.5, 2.0), (-1.5, 0.25), (3.0, -1.0), (0.0, 7.0), (1.0, 1.0)];
         let (mut weights, mut squares) = ([0.0; LANES], [1.0; LANES]);
         let (mut products, mut variances) = ([0.0; LANES], [1.0; LANES]);
         for (x, y) in observations {
             for j in 0..LANES {
                 let x = x + 0.1 * j as f64;
-                let mut slope = Slope {
-                    gradient: [0.0; LANES],
-                    noise: [0.0; LANES],
-                    curvature: [0.0; LANES],
-                };
+                let mut slope =
+                    Slope { gradient: [0.0; LANES], noise: [0.0; LANES], curvature: [0.0; LANES] };
                 slope.gradient[j] = x * (weights[j] * x - y);
                 slope.curvature[j] = x * x;
-                let moved = Moved {
-                    weights: &mut weights,
-                    sums: &mut squares,
-                    mask: 0xff,
-                };
+                let moved = Moved { weights: &mut weights, sums: &mut squares, mask: 0xff };
                 CurvatureStep { eta: 1.0 }.apply(moved, 1.0, &slope);
                 products[j] += x * y;
                 variances[j] += x * x;

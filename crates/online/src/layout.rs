@@ -85,13 +85,7 @@ impl Layout {
         });
         let (k, stride) = (space.labels(), space.stride());
         let [transitions, start, end] = [k * stride, stride, stride].map(&mut take);
-        let mut layout = Self {
-            blocks,
-            transitions,
-            start,
-            end,
-            masks: vec![0; slots / LANES],
-        };
+        let mut layout = Self { blocks, transitions, start, end, masks: vec![0; slots / LANES] };
         layout.fill_masks(space);
         layout
     }
@@ -201,9 +195,8 @@ impl Layout {
         self.for_each_attribute(space, |slot, index, scale| {
             theta[index] = weight(slot) / scale;
         });
-        let [pairs, first, last] = self
-            .label_ranges()
-            .map(|range| range.map(&weight).collect::<Vec<f64>>());
+        let [pairs, first, last] =
+            self.label_ranges().map(|range| range.map(&weight).collect::<Vec<f64>>());
         space.add_label_gradient([&pairs, &first, &last], theta);
     }
 }

@@ -108,10 +108,7 @@ impl Learner for Sgd {
     }
 
     fn record(&self) -> Map<String, Value> {
-        fields(&Self {
-            l2: Some(self.strength()),
-            ..self.clone()
-        })
+        fields(&Self { l2: Some(self.strength()), ..self.clone() })
     }
 
     fn check(&self, options: &TrainOptions<()>) -> Result<()> {
@@ -222,11 +219,7 @@ impl From<Arow> for AnyLearner {
 
 impl MistakeDriven {
     fn learner(name: &'static str, algorithm: Algorithm, options: &impl Serialize) -> AnyLearner {
-        Arc::new(Self {
-            name,
-            algorithm,
-            options: fields(options),
-        })
+        Arc::new(Self { name, algorithm, options: fields(options) })
     }
 
     fn settings(&self, set: &TrainingSet, seed: u64) -> LearnerSettings {

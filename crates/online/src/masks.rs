@@ -102,10 +102,6 @@ impl Masks {
 impl MaskedValues {
     /// Returns the entries of the sentence that was masked last, with these values.
     pub fn entries<'a>(&'a self, entries: SentenceEntries<'a>) -> SentenceEntries<'a> {
-        SentenceEntries {
-            values: Some(&self.rows),
-            single_values: Some(&self.singles),
-            ..entries
-        }
+        SentenceEntries { values: Some(&self.rows), single_values: Some(&self.singles), ..entries }
     }
 }

@@ -24,13 +24,8 @@ pub enum Method {
 
 impl Method {
     /// The names of algorithms on the command line. A warm start is an option of the first.
-    pub const NAMES: [&'static str; 5] = [
-        Lbfgs::NAME,
-        Sgd::NAME,
-        Perceptron::NAME,
-        PassiveAggressive::NAME,
-        Arow::NAME,
-    ];
+    pub const NAMES: [&'static str; 5] =
+        [Lbfgs::NAME, Sgd::NAME, Perceptron::NAME, PassiveAggressive::NAME, Arow::NAME];
 
     /// Returns the learner of this name with its default options, if there is one.
     pub fn of_name(name: &str) -> Option<Self> {

@@ -148,8 +148,7 @@ impl MistakeLearner {
         }
         problem.score(sentence, &self.weights, &mut self.scores);
         let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
-        self.viterbi
-            .decode(&self.chain.transitions, scores, None, None, &mut self.path);
+        self.viterbi.decode(&self.chain.transitions, scores, None, None, &mut self.path);
         if self.path.len() != tokens {
             return f64::NAN; // the scores are not finite
         }
@@ -201,8 +200,7 @@ impl MistakeLearner {
                 if wrong > 0 {
                     let transitions = &self.chain.transitions;
                     let scores = Scores::new(&self.scores.nodes, &self.scores.edges);
-                    self.viterbi
-                        .decode(transitions, scores, None, Some(mask), path);
+                    self.viterbi.decode(transitions, scores, None, Some(mask), path);
                     self.changes.find(problem, sentence, path, &self.path);
                 }
                 wrong
@@ -211,16 +209,10 @@ impl MistakeLearner {
     }
 
     fn update_passive_aggressive(&mut self, options: PassiveAggressive, mistake: Mistake) -> f64 {
-        let margin = if options.error_sensitive {
-            mistake.wrong.sqrt()
-        } else {
-            1.0
-        };
+        let margin = if options.error_sensitive { mistake.wrong.sqrt() } else { 1.0 };
         let loss = margin - self.changes.score(&self.weights);
         let changes = self.changes.all.iter();
-        let norm: f64 = changes
-            .map(|c| c.members * c.difference * c.difference)
-            .sum();
+        let norm: f64 = changes.map(|c| c.members * c.difference * c.difference).sum();
         if norm > 0.0 {
             let tau = match options.variant {
                 PassiveAggressiveType::Zero => loss / norm,

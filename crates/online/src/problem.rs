@@ -35,10 +35,7 @@ impl<'a> Problem<'a> {
     /// Computes the scores of a sentence, without those of transitions and boundaries.
     pub fn score(&self, sentence: usize, weights: &[f64], scores: &mut BlockArrays) {
         scores.reset(self.data.sentence(sentence).len(), self.space);
-        for (i, scores) in [&mut scores.nodes, &mut scores.edges]
-            .into_iter()
-            .enumerate()
-        {
+        for (i, scores) in [&mut scores.nodes, &mut scores.edges].into_iter().enumerate() {
             if !scores.is_empty() {
                 simd::dispatch(AddProducts::<false> {
                     entries: self.columns[i].sentence(sentence),
@@ -77,10 +74,7 @@ impl Chain {
                 to.extend(row[..k].iter().map(|w| factor * w));
             }
         };
-        copy(
-            &mut self.weights.transitions,
-            &slots[layout.transitions.clone()],
-        );
+        copy(&mut self.weights.transitions, &slots[layout.transitions.clone()]);
         copy(&mut self.weights.start, &slots[layout.start.clone()]);
         copy(&mut self.weights.end, &slots[layout.end.clone()]);
         self.update();
@@ -89,7 +83,6 @@ impl Chain {
     /// Prepares the transitions for the weights.
     pub fn update(&mut self) {
         let weights = &self.weights;
-        self.transitions
-            .set(&weights.transitions, &weights.start, &weights.end);
+        self.transitions.set(&weights.transitions, &weights.start, &weights.end);
     }
 }

@@ -226,9 +226,6 @@ impl LowestEpoch<'_> {
 
     /// Returns a copy that borrows the weights.
     fn borrow(&self) -> LowestEpoch<'_> {
-        LowestEpoch {
-            theta: Cow::Borrowed(&self.theta),
-            ..*self
-        }
+        LowestEpoch { theta: Cow::Borrowed(&self.theta), ..*self }
     }
 }

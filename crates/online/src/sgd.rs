@@ -218,19 +218,13 @@ impl SgdWeights {
         rule: StepRule,
         penalty: &SentencePenalty,
     ) -> Self {
-        let mut weights = Self {
-            decay: 1.0,
-            values,
-            ..Self::default()
-        };
+        let mut weights = Self { decay: 1.0, values, ..Self::default() };
         if let Some(first) = rule.first_square() {
             weights.squares = vec![first; problem.layout.slots()];
         }
         if !weights.squares.is_empty() || !penalty.is_plain() {
             weights.last_decay = [0, 1].map(|block: usize| {
-                problem.layout.blocks[block]
-                    .counts
-                    .map(|count| vec![0.0; count])
+                problem.layout.blocks[block].counts.map(|count| vec![0.0; count])
             });
         }
         weights
@@ -370,12 +364,7 @@ impl SgdStepper {
             });
         }
         for slots in problem.layout.label_ranges() {
-            simd::dispatch(DecaySlots {
-                decay,
-                weights: &mut weights.values,
-                slots,
-                elapsed: eta,
-            });
+            simd::dispatch(DecaySlots { decay, weights: &mut weights.values, slots, elapsed: eta });
         }
         eta
     }
@@ -410,17 +399,14 @@ impl SgdStepper {
         }
         if let Some(noise) = &noise {
             let (space, rates) = (problem.space, &Default::default());
-            self.variances
-                .set(noise, rates, space, &[], &self.chain.transitions);
+            self.variances.set(noise, rates, space, &[], &self.chain.transitions);
             self.add_variances(problem, weights, sentence);
         }
         let is_unlabeled = sentence >= problem.data.labeled();
         let factor = self.noise_factors[usize::from(is_unlabeled)];
         let task = task(problem, sentence, factor);
-        let chain = ChainParameters {
-            transitions: &self.chain.transitions,
-            variances: &self.variances,
-        };
+        let chain =
+            ChainParameters { transitions: &self.chain.transitions, variances: &self.variances };
         let kernel = &mut self.kernels[usize::from(noise.is_some())];
         let arrays = SentenceArrays {
             scores: self.scores.arrays(),
@@ -448,10 +434,7 @@ impl SgdStepper {
         self.score_variances.reset(tokens, problem.space);
         self.variance_derivatives.reset(tokens, problem.space);
         let arrays = &mut self.score_variances;
-        for (i, variances) in [&mut arrays.nodes, &mut arrays.edges]
-            .into_iter()
-            .enumerate()
-        {
+        for (i, variances) in [&mut arrays.nodes, &mut arrays.edges].into_iter().enumerate() {
             if variances.is_empty() {
                 continue;
             }
@@ -515,22 +498,17 @@ impl SgdStepper {
         let (free, full) = (&mut self.free_chain, &self.chain.weights);
         free.weights.transitions.clear();
         free.weights.transitions.resize(k * k, 0.0);
-        for ((to, from), factor) in [
-            (&mut free.weights.start, &full.start),
-            (&mut free.weights.end, &full.end),
-        ]
-        .into_iter()
-        .zip(boundaries)
+        for ((to, from), factor) in
+            [(&mut free.weights.start, &full.start), (&mut free.weights.end, &full.end)]
+                .into_iter()
+                .zip(boundaries)
         {
             to.clear();
             to.extend(from.iter().map(|w| factor * w));
         }
         free.update();
         let task = task(problem, sentence, 0.0);
-        let chain = ChainParameters {
-            transitions: &free.transitions,
-            variances: &self.variances,
-        };
+        let chain = ChainParameters { transitions: &free.transitions, variances: &self.variances };
         let kernel = &mut self.kernels[0];
         let arrays = SentenceArrays {
             scores: self.scores.arrays(),
@@ -538,9 +516,8 @@ impl SgdStepper {
             variance_derivatives: self.variance_derivatives.arrays(),
         };
         let terms = evaluate_alone(kernel, chain, task, arrays);
-        for (sums, factor) in [&mut kernel.sums.first, &mut kernel.sums.last]
-            .into_iter()
-            .zip(boundaries)
+        for (sums, factor) in
+            [&mut kernel.sums.first, &mut kernel.sums.last].into_iter().zip(boundaries)
         {
             sums.iter_mut().for_each(|x| *x *= factor);
         }
@@ -568,10 +545,7 @@ impl SgdStepper {
     ) {
         let has_variances = !self.variance_derivatives.nodes.is_empty();
         let scores = [&self.scores.nodes, &self.scores.edges];
-        let variances = [
-            &self.variance_derivatives.nodes,
-            &self.variance_derivatives.edges,
-        ];
+        let variances = [&self.variance_derivatives.nodes, &self.variance_derivatives.edges];
         let curvatures = &self.curvature.scores;
         let curvatures = [&curvatures.nodes[..], &curvatures.edges];
         for (i, scores) in scores.into_iter().enumerate() {
@@ -599,11 +573,7 @@ impl SgdStepper {
         }
         let kernel = &self.kernels[usize::from(has_variances)];
         let derivatives = [&self.pairs, &kernel.sums.first, &kernel.sums.last];
-        let SentenceCurvature {
-            pairs,
-            boundaries: [first, last],
-            ..
-        } = &self.curvature;
+        let SentenceCurvature { pairs, boundaries: [first, last], .. } = &self.curvature;
         let curvatures = [pairs, first, last];
         let ranges = problem.layout.label_ranges().into_iter();
         for (range, (derivatives, curvatures)) in

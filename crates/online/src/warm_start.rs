@@ -80,9 +80,7 @@ impl WarmStarted {
         if !run.resume(course)? {
             course.begin_stage();
         }
-        let limit = course
-            .limit()
-            .map_or(Self::PASSES, |max| max.min(Self::PASSES));
+        let limit = course.limit().map_or(Self::PASSES, |max| max.min(Self::PASSES));
         let diverged = || {
             Error::NotFinite(
                 "the loss is not finite in the passes of the warm start; expected smaller \
@@ -144,9 +142,7 @@ impl Learner for WarmStarted {
     }
 
     fn memory(&self, set: &TrainingSet) -> usize {
-        self.lbfgs
-            .memory(set)
-            .max(memory(set, &NoiseOptions::none()))
+        self.lbfgs.memory(set).max(memory(set, &NoiseOptions::none()))
     }
 
     fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {

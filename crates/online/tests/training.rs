@@ -25,20 +25,11 @@ fn learners() -> Vec<AnyLearner> {
     let sgd = |step, noise| Sgd {
         noise,
         warm_up: Some(2),
-        steps: SgdOptions {
-            step,
-            ..SgdOptions::default()
-        },
+        steps: SgdOptions { step, ..SgdOptions::default() },
         ..Sgd::default()
     };
-    let lbfgs = Lbfgs {
-        warm_up: Some(3),
-        ..Lbfgs::default()
-    };
-    let sampled = Lbfgs {
-        noise: sampled(0.3),
-        ..lbfgs.clone()
-    };
+    let lbfgs = Lbfgs { warm_up: Some(3), ..Lbfgs::default() };
+    let sampled = Lbfgs { noise: sampled(0.3), ..lbfgs.clone() };
     vec![
         sgd(StepRule::Decreasing, NoiseOptions::none()).into(),
         sgd(StepRule::Adagrad, NoiseOptions::dropout(0.3)).into(),
@@ -88,12 +79,7 @@ fn train(
     checkpoints: Option<Checkpoints>,
     observer: &mut dyn Observer,
 ) -> Result<Trained> {
-    train_with(
-        "word\nword[-1]\nsuffix(2)\n",
-        options,
-        checkpoints,
-        observer,
-    )
+    train_with("word\nword[-1]\nsuffix(2)\n", options, checkpoints, observer)
 }
 
 fn train_with(
@@ -102,10 +88,7 @@ fn train_with(
     checkpoints: Option<Checkpoints>,
     observer: &mut dyn Observer,
 ) -> Result<Trained> {
-    let read = ReadOptions {
-        format: Some(Format::Conll),
-        ..ReadOptions::default()
-    };
+    let read = ReadOptions { format: Some(Format::Conll), ..ReadOptions::default() };
     let corpus = Corpus::parse(TEXT, "x.conll", &read)?;
     let template: Template = template.parse()?;
     let mut trainer = Trainer::new(options)?;
@@ -118,38 +101,24 @@ fn train_with(
 #[test]
 fn samples_have_the_rates_of_template_lines() {
     let model = |template: &str| {
-        let learner = Lbfgs {
-            noise: sampled(0.3),
-            warm_up: Some(2),
-            ..Lbfgs::default()
-        };
+        let learner = Lbfgs { noise: sampled(0.3), warm_up: Some(2), ..Lbfgs::default() };
         let trained = train_with(template, options(learner.into()), None, &mut ())?;
         trained.model.fingerprint()
     };
     let plain = model("word\nsuffix(2)\n").unwrap();
     assert_ne!(plain, model("word dropout=0.8\nsuffix(2)\n").unwrap());
     let error = model("edge: word dropout*=4\n").unwrap_err().to_string();
-    assert!(
-        error.contains("dropout*=4 of --edge-dropout 0.3 is 1.2"),
-        "{error}"
-    );
+    assert!(error.contains("dropout*=4 of --edge-dropout 0.3 is 1.2"), "{error}");
 }
 
 #[test]
 fn monte_carlo_noise_needs_a_sampler_and_one_process() {
-    let mut learner = Lbfgs {
-        noise: sampled(0.3),
-        ..Lbfgs::default()
-    };
+    let mut learner = Lbfgs { noise: sampled(0.3), ..Lbfgs::default() };
     let error = learner.check_ranks().unwrap_err().to_string();
     assert!(error.starts_with("--noise monte-carlo is for comparison only"));
     learner.noise.sampler = None;
     let error = Trainer::new(options(learner.into())).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("monte-carlo noise without a sampler")
-    );
+    assert!(error.to_string().starts_with("monte-carlo noise without a sampler"));
 }
 
 #[test]
@@ -180,10 +149,7 @@ fn the_record_names_the_algorithm_and_its_options() {
     assert_eq!(sgd["algorithm"], "sgd");
     assert_eq!((&sgd["l2"], &sgd["sgd"]["eta"]), (&0.1.into(), &0.1.into()));
     let warm = record(WarmStarted::default().into()).unwrap();
-    assert_eq!(
-        (&warm["algorithm"], &warm["warm_start"]),
-        (&"lbfgs".into(), &"online".into())
-    );
+    assert_eq!((&warm["algorithm"], &warm["warm_start"]), (&"lbfgs".into(), &"online".into()));
     for name in Method::NAMES {
         let method = Method::of_name(name).unwrap();
         assert_eq!(AnyLearner::from(method).name(), name);
@@ -195,10 +161,7 @@ fn penalties_and_noise_that_a_learner_does_not_have_are_refused() {
     let refused = |learner: &dyn Learner, change: fn(&mut Regularization)| {
         let mut regularization = Regularization::none();
         change(&mut regularization);
-        learner
-            .with_regularization(regularization)
-            .unwrap_err()
-            .to_string()
+        learner.with_regularization(regularization).unwrap_err().to_string()
     };
     let ap = AnyLearner::from(Perceptron::default());
     assert_eq!(
@@ -213,16 +176,10 @@ fn penalties_and_noise_that_a_learner_does_not_have_are_refused() {
          lbfgs, which alone has one"
     );
     let ranks = ap.check_ranks().unwrap_err().to_string();
-    assert!(
-        ranks.starts_with("--algorithm ap updates weights by sentence"),
-        "{ranks}"
-    );
+    assert!(ranks.starts_with("--algorithm ap updates weights by sentence"), "{ranks}");
     let warm = WarmStarted::default();
     let ranks = warm.check_ranks().unwrap_err().to_string();
-    assert!(
-        ranks.starts_with("--warm-start online updates weights by sentence"),
-        "{ranks}"
-    );
+    assert!(ranks.starts_with("--warm-start online updates weights by sentence"), "{ranks}");
     let start = warm.check_start("--init a.model").unwrap_err().to_string();
     assert!(start.starts_with("--warm-start online, but training starts at --init a.model"));
 }
@@ -246,9 +203,7 @@ fn the_calibration_of_sgd_is_reported_once() {
     };
     assert_eq!(calibration.sentences, 4);
     assert!(calibration.initial > 0.0);
-    let best = (calibration.trials.iter())
-        .min_by(|x, y| x.1.total_cmp(&y.1))
-        .unwrap();
+    let best = (calibration.trials.iter()).min_by(|x, y| x.1.total_cmp(&y.1)).unwrap();
     assert_eq!(calibration.rate, best.0);
     assert_eq!(calibration.trials[0].0, 0.1);
 }

@@ -38,18 +38,10 @@ pub struct AlgorithmOptions {
     /// Stop if the objective fell by less than this fraction in --period iterations
     ///
     /// The default is 1e-5, of sgd 1e-6; ap, pa and arow have no such test.
-    #[arg(
-        long,
-        help_heading = "Only with --algorithm lbfgs or sgd",
-        value_name = "DELTA"
-    )]
+    #[arg(long, help_heading = "Only with --algorithm lbfgs or sgd", value_name = "DELTA")]
     delta: Option<f64>,
     /// Number of iterations over which --delta is measured [default: 10]
-    #[arg(
-        long,
-        help_heading = "Only with --algorithm lbfgs or sgd",
-        value_name = "N"
-    )]
+    #[arg(long, help_heading = "Only with --algorithm lbfgs or sgd", value_name = "N")]
     period: Option<usize>,
     #[command(flatten)]
     lbfgs: LbfgsArguments,

@@ -43,23 +43,14 @@ pub fn names() -> Vec<String> {
 /// Returns what the values of an option are; `None` if there is no option of this name.
 pub fn kind(name: &str) -> Option<Kind> {
     let command = command();
-    let option = command
-        .get_arguments()
-        .find(|option| keyword(option).as_deref() == Some(name))?;
+    let option = command.get_arguments().find(|option| keyword(option).as_deref() == Some(name))?;
     let of = option.get_value_parser().type_id();
     let is = |types: &[TypeId]| types.iter().any(|kind| of == *kind);
     Some(match option.get_action() {
         ArgAction::SetTrue => Kind::Flag,
         _ if is(&[TypeId::of::<bool>()]) || name == "boundary" => Kind::Switch,
         _ if is(&[TypeId::of::<f64>()]) => Kind::Number,
-        _ if is(&[
-            TypeId::of::<u32>(),
-            TypeId::of::<u64>(),
-            TypeId::of::<usize>(),
-        ]) =>
-        {
-            Kind::Count
-        }
+        _ if is(&[TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()]) => Kind::Count,
         _ => Kind::Text,
     })
 }
@@ -118,9 +109,7 @@ mod tests {
     use super::*;
 
     fn options(pairs: &[(&str, &str)]) -> Result<AnyOptions> {
-        let pairs = pairs
-            .iter()
-            .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
+        let pairs = pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
         parse(&pairs.collect::<Vec<_>>())?.over(TrainOptions::default())
     }
 
@@ -155,10 +144,7 @@ mod tests {
         ]);
         let found = found.unwrap();
         let regularization = found.method.regularization();
-        assert_eq!(
-            (regularization.l2, found.max_iterations),
-            (Some(0.5), Some(7))
-        );
+        assert_eq!((regularization.l2, found.max_iterations), (Some(0.5), Some(7)));
         assert!(!found.collapse && found.discover);
         assert_eq!(regularization.noise.kind.to_string(), "reweighted=3");
         assert_eq!(found.recall_bias, Some(-0.5));
@@ -167,16 +153,10 @@ mod tests {
     #[test]
     fn wrong_values_are_told_with_the_name_of_the_option() {
         for (pairs, expected) in [
-            (
-                &[("scheme", "x")][..],
-                "scheme 'x'; expected one of raw, io",
-            ),
+            (&[("scheme", "x")][..], "scheme 'x'; expected one of raw, io"),
             (&[("l2", "x")], "l2 'x': invalid float"),
             (&[("noise", "x")], "noise 'x'"),
-            (
-                &[("eta", "1")],
-                "eta has no meaning for algorithm 'lbfgs'; expected algorithm sgd",
-            ),
+            (&[("eta", "1")], "eta has no meaning for algorithm 'lbfgs'; expected algorithm sgd"),
         ] {
             let error = options(pairs).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");

@@ -19,12 +19,7 @@ pub struct LabelOptions {
           help_heading = "Input")]
     plain_labels: Option<PlainLabels>,
     /// The label of tokens outside of all spans [default: O, or detected, such as 0]
-    #[arg(
-        long,
-        value_name = "LABEL",
-        hide_short_help = true,
-        help_heading = "Input"
-    )]
+    #[arg(long, value_name = "LABEL", hide_short_help = true, help_heading = "Input")]
     outside: Option<String>,
 }
 

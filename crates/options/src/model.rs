@@ -88,12 +88,7 @@ pub struct StorageOptions {
     ///
     /// `auto` selects the value with the best F1 on --dev, together with the best iteration.
     /// Without --dev it is 0.
-    #[arg(
-        long,
-        value_name = "BIAS",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "BIAS", allow_negative_numbers = true, hide_short_help = true)]
     recall_bias: Option<RecallBias>,
 }
 

@@ -64,12 +64,7 @@ pub struct GradientOption {
     ///
     /// `exact` and `message` are exact, `window=R` and `local` approximations; all but `exact` are
     /// for comparison. Noise gaussian-scores, reweighted and monte-carlo has a gradient of its own.
-    #[arg(
-        long,
-        value_name = "ENGINE",
-        hide_short_help = true,
-        help_heading = "Regularization"
-    )]
+    #[arg(long, value_name = "ENGINE", hide_short_help = true, help_heading = "Regularization")]
     gradient: Option<String>,
 }
 
@@ -114,12 +109,7 @@ pub struct NoiseOptions {
     ///
     /// Time grows linearly with the number of samples; the sampling error falls with its square
     /// root.
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        hide_long_help = true
-    )]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, hide_long_help = true)]
     samples: Option<u32>,
 }
 

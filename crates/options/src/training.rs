@@ -67,20 +67,10 @@ pub struct SearchedOptions {
     #[command(flatten)]
     pub course: CourseOptions,
     /// Random seed of --noise monte-carlo, online algorithms and --dev SHARE [default: 1]
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, hide_short_help = true)]
     seed: Option<u64>,
     /// Weight of an unlabeled sentence, relative to a labeled one [default: 0.2]
-    #[arg(
-        long,
-        value_name = "ALPHA",
-        help_heading = "Unlabeled text",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "ALPHA", help_heading = "Unlabeled text", hide_short_help = true)]
     unlabeled_weight: Option<f64>,
     /// Start at 0, or after two fast passes of stochastic updates (online) [default: off]
     ///

@@ -75,9 +75,8 @@ fn reliability(name: &str, systems: &[System], choose: Choice) -> Option<Figure>
     let series = systems.iter().enumerate().map(|(i, system)| {
         let bins = choose(system).bins();
         let bins = bins.iter().filter(|bin| bin.count > 0);
-        let (points, counts): (Vec<(f64, f64)>, Vec<u64>) = bins
-            .map(|bin| ((bin.confidence, bin.accuracy), bin.count))
-            .unzip();
+        let (points, counts): (Vec<(f64, f64)>, Vec<u64>) =
+            bins.map(|bin| ((bin.confidence, bin.accuracy), bin.count)).unzip();
         let mut curve = curve(i, systems.len(), &system.name, points);
         for (point, count) in curve.points.iter_mut().zip(counts) {
             point.count = Some(count);

@@ -68,10 +68,7 @@ pub fn commonest(analysis: &Analysis, system: usize) -> Vec<String> {
     if let Some(kind) = kind.filter(|_| analysis.has_spans && total > 0) {
         let number = count(counts.errors.count(kind));
         let total = count(total);
-        verdicts.push(format!(
-            "Commonest error: {}, {number} of {total}.",
-            kind.words()
-        ));
+        verdicts.push(format!("Commonest error: {}, {number} of {total}.", kind.words()));
     }
     let pairs = pairs(counts, analysis.has_spans).into_iter();
     let confused = pairs.filter(|((gold, predicted), [_, wrong])| {
@@ -80,11 +77,7 @@ pub fn commonest(analysis: &Analysis, system: usize) -> Vec<String> {
     let most = confused.max_by(|(a, [_, n]), (b, [_, m])| n.cmp(m).then(b.cmp(a)));
     if let Some(((gold, predicted), [_, wrong])) = most {
         let times = if wrong == 1 { "once" } else { "times" };
-        let number = if wrong == 1 {
-            String::new()
-        } else {
-            count(wrong) + " "
-        };
+        let number = if wrong == 1 { String::new() } else { count(wrong) + " " };
         verdicts.push(format!(
             "Commonest confusion: {gold} predicted as {predicted}, {number}{times}."
         ));
@@ -108,10 +101,7 @@ fn pairs(counts: &SystemAnalysis, has_spans: bool) -> Pairs {
         }
     } else {
         for confusion in counts.evaluation.confusions(usize::MAX) {
-            add(
-                (name_of(confusion.gold), name_of(confusion.predicted)),
-                confusion.count,
-            );
+            add((name_of(confusion.gold), name_of(confusion.predicted)), confusion.count);
         }
     }
     pairs

@@ -135,8 +135,7 @@ impl Evaluated {
         let probabilities = predicted.iter().enumerate();
         let probabilities = probabilities.map(|(t, label)| probability(t, label.as_ref()));
         system.probabilities.push(probabilities.collect());
-        self.gold
-            .push(gold.iter().map(|&label| label.to_owned()).collect());
+        self.gold.push(gold.iter().map(|&label| label.to_owned()).collect());
         let predicted = predicted.iter().map(|label| label.as_ref().to_owned());
         system.labels.push(predicted.collect());
     }
@@ -149,11 +148,7 @@ impl Evaluated {
         self.are_joined = labelings.is_none();
         let system = &mut self.systems[0];
         [self.gold_labeling, system.labeling] = labelings.unwrap_or_default();
-        for ((gold, labels), row) in self
-            .gold
-            .iter()
-            .zip(&system.labels)
-            .zip(&system.probabilities)
+        for ((gold, labels), row) in self.gold.iter().zip(&system.labels).zip(&system.probabilities)
         {
             for ((gold, label), probability) in gold.iter().zip(labels).zip(row) {
                 let Some(probability) = *probability else {
@@ -222,12 +217,10 @@ impl Evaluated {
     /// Returns the sentences with the numbers of their labels; document boundaries have none.
     pub(crate) fn sentences(&self) -> impl Iterator<Item = (&Sentence, Option<usize>)> {
         let mut numbers = 0..self.gold.len();
-        self.corpus
-            .iter()
-            .map(move |sentence| match sentence.layout.document_start {
-                true => (sentence, None),
-                false => (sentence, numbers.next()),
-            })
+        self.corpus.iter().map(move |sentence| match sentence.layout.document_start {
+            true => (sentence, None),
+            false => (sentence, numbers.next()),
+        })
     }
 }
 

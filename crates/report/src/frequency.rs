@@ -18,10 +18,7 @@ const ACCURACY: Score = |band| {
 };
 
 pub fn frequency(all: &Evaluated, analysis: &Analysis, words: &WordCounts) -> Section {
-    let systems = analysis
-        .systems
-        .iter()
-        .map(|system| system.by_frequency.bands());
+    let systems = analysis.systems.iter().map(|system| system.by_frequency.bands());
     let systems: Vec<&[FrequencyBand]> = systems.collect();
     let name = |band: &FrequencyBand| match (band.low, band.high) {
         (0, _) => "unseen".to_owned(),

@@ -56,17 +56,10 @@ mod tests {
 
     #[test]
     fn a_cell_has_the_best_score_or_none() {
-        let all = [
-            scored(0.0, 1.0, 0.5),
-            scored(0.3, 0.1, 0.75),
-            scored(0.3, 0.1, 0.6),
-        ];
+        let all = [scored(0.0, 1.0, 0.5), scored(0.3, 0.1, 0.75), scored(0.3, 0.1, 0.6)];
         let table = heat_map(&all).unwrap();
         assert_eq!(table.head, ["dropout \\ L2", "0.1", "1"]);
-        let texts = table
-            .rows
-            .iter()
-            .map(|row| row.cells.iter().map(|c| c.text.as_str()));
+        let texts = table.rows.iter().map(|row| row.cells.iter().map(|c| c.text.as_str()));
         let texts: Vec<Vec<&str>> = texts.map(Iterator::collect).collect();
         assert_eq!(texts, [["0", "", "50.00"], ["0.3", "75.00", ""]]);
         assert_eq!(table.rows[1].cells[1].class, "heat top");

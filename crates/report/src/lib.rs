@@ -59,13 +59,7 @@ const MAX_FILE: usize = 512 << 20;
 const EXPECTED: &str = "a log of train or tune (--log), or the results of bench gradients (--json)";
 
 /// The sections that are named if there are no inputs for them.
-const SECTIONS: [&str; 5] = [
-    "training",
-    "scores",
-    "frequency",
-    "calibration",
-    "gradients",
-];
+const SECTIONS: [&str; 5] = ["training", "scores", "frequency", "calibration", "gradients"];
 
 /// Number of bytes from which on words may be broken.
 const LONG: usize = 20;
@@ -179,21 +173,16 @@ impl Report {
         max_errors: usize,
     ) -> Result<()> {
         let analysis = Analysis::new(all, words, max_errors)?;
-        let has_words = all
-            .corpus
-            .iter()
-            .any(|sentence| words_of(sentence).is_some());
+        let has_words = all.corpus.iter().any(|sentence| words_of(sentence).is_some());
         let words = words.filter(|_| has_words);
         let significance = Significance::new(all, &analysis)?;
         let significance = significance.as_ref();
         self.summary = Some(EvaluationSummary::new(all, &analysis, significance));
-        self.evaluated
-            .push(scores::scores(all, &analysis, significance));
+        self.evaluated.push(scores::scores(all, &analysis, significance));
         self.evaluated.push(confusions::confusions(all, &analysis));
         let frequency = words.map(|words| frequency::frequency(all, &analysis, words));
         self.evaluated.extend(frequency);
-        self.evaluated
-            .extend(calibration::calibration(all, analysis.has_spans));
+        self.evaluated.extend(calibration::calibration(all, analysis.has_spans));
         self.evaluated.push(analysis.sentences.section());
         Ok(())
     }
@@ -246,9 +235,7 @@ impl Report {
         }
         if !self.searches.is_empty() {
             let mut section = Section::new("search", "Hyperparameter search");
-            self.searches
-                .iter()
-                .for_each(|search| search.show(&mut section));
+            self.searches.iter().for_each(|search| search.show(&mut section));
             sections.push(section);
         }
         sections.extend(self.evaluated);

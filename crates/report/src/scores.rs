@@ -50,15 +50,9 @@ pub fn scores(
 /// Describes how much gold data there are.
 pub fn size_of(analysis: &Analysis) -> String {
     let first = &analysis.systems[0].evaluation;
-    let mut parts = vec![
-        count_of(first.sentences(), "sentence"),
-        count_of(first.tokens(), "token"),
-    ];
-    parts.extend(
-        analysis
-            .has_spans
-            .then(|| count_of(first.spans().gold, "span")),
-    );
+    let mut parts =
+        vec![count_of(first.sentences(), "sentence"), count_of(first.tokens(), "token")];
+    parts.extend(analysis.has_spans.then(|| count_of(first.spans().gold, "span")));
     parts.join(", ")
 }
 
@@ -125,9 +119,7 @@ fn types(analysis: &Analysis) -> (Table, usize) {
     let mut types: BTreeMap<&str, Vec<Counts>> = BTreeMap::new();
     for (i, system) in analysis.systems.iter().enumerate() {
         for (name, counts) in counts_of(system, analysis.has_spans) {
-            types
-                .entry(name)
-                .or_insert_with(|| vec![Counts::default(); systems])[i] = counts;
+            types.entry(name).or_insert_with(|| vec![Counts::default(); systems])[i] = counts;
         }
     }
     let support = |counts: &[Counts]| counts.iter().map(|c| c.gold).max().unwrap_or(0);
@@ -138,11 +130,7 @@ fn types(analysis: &Analysis) -> (Table, usize) {
     let thing = if analysis.has_spans { "type" } else { "label" };
     let mut head = vec![thing.to_owned(), "support".to_owned()];
     for i in 0..systems {
-        let prefix = if systems > 1 {
-            letter(i) + ": "
-        } else {
-            String::new()
-        };
+        let prefix = if systems > 1 { letter(i) + ": " } else { String::new() };
         head.extend(["precision", "recall", "F1"].map(|name| format!("{prefix}{name}")));
     }
     let caption = "Precision, recall and F1 in percent; support is the number in gold";
@@ -153,8 +141,7 @@ fn types(analysis: &Analysis) -> (Table, usize) {
             let metrics = counts.metrics();
             let f1 = percent(metrics.f1);
             let others = [metrics.precision, metrics.recall].map(percent);
-            row.cells
-                .extend(others.map(|score| Cell::new(score, "", "")));
+            row.cells.extend(others.map(|score| Cell::new(score, "", "")));
             row.cells.push(Cell::new(f1.as_str(), "bar", f1.as_str()));
         }
     }

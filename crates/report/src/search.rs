@@ -36,19 +36,13 @@ pub struct Search {
 impl Search {
     /// Creates a search from the lines of its log.
     pub fn new(name: &str, lines: impl Iterator<Item = Fields>) -> Self {
-        let mut search = Self {
-            name: name.to_owned(),
-            ..Self::default()
-        };
+        let mut search = Self { name: name.to_owned(), ..Self::default() };
         let trials = &mut search.trials;
         for line in lines {
             match line.get("event").and_then(Value::as_str) {
                 Some("configuration") => {
                     let number = line.get("number");
-                    match trials
-                        .iter_mut()
-                        .find(|trial| trial.get("number") == number)
-                    {
+                    match trials.iter_mut().find(|trial| trial.get("number") == number) {
                         Some(trial) => *trial = line,
                         None => trials.push(line),
                     }
@@ -92,10 +86,7 @@ impl Search {
             percent(highest),
             error.unwrap_or_default()
         );
-        let others = self
-            .trials
-            .iter()
-            .filter(|trial| trial.get("number") != best.get("number"));
+        let others = self.trials.iter().filter(|trial| trial.get("number") != best.get("number"));
         if let Some(second) = others.filter_map(score_of).reduce(f64::max) {
             let gap = 100.0 * (highest - second);
             verdict += &format!("; the second is {gap:.2} points below");
@@ -180,11 +171,7 @@ impl Search {
         let points: Vec<_> = scored.iter().filter_map(point).collect();
         let best = points.first().copied();
         let series = Series::new(0, Mark::Points, points).best(best);
-        let plot = Plot::new(
-            axis,
-            Axis::new("score, in percent", Scale::Linear),
-            vec![series],
-        );
+        let plot = Plot::new(axis, Axis::new("score, in percent", Scale::Linear), vec![series]);
         Figure::draw(format!("Score by {option}"), IN_TABLE, &plot)
     }
 }

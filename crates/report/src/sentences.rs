@@ -107,9 +107,7 @@ impl SentenceList {
         Self {
             pairs: pairs.collect(),
             sentences: Vec::new(),
-            systems: systems
-                .map(|(i, name)| (letter(i), name.to_owned()))
-                .collect(),
+            systems: systems.map(|(i, name)| (letter(i), name.to_owned())).collect(),
             has_spans,
             kinds: BTreeMap::new(),
             types: BTreeSet::new(),
@@ -124,10 +122,7 @@ impl SentenceList {
         let mut section = Section::new("errors", "Errors");
         let total = count_of(self.total, "error");
         let summary = match self.shown < self.total {
-            true => format!(
-                "The first {} of {total}; --max-errors shows more.",
-                count(self.shown)
-            ),
+            true => format!("The first {} of {total}; --max-errors shows more.", count(self.shown)),
             false => format!("{total}."),
         };
         section.text(
@@ -178,11 +173,8 @@ impl SentenceList {
         self.shown += all().count() as u64;
         let both = all().flat_map(|error| error.gold.iter().chain(&error.predicted));
         self.types.extend(both.map(|span| shorten(span.kind)));
-        let page = SentencePage {
-            sentence,
-            words: words(sentence, all()),
-            has_spans: self.has_spans,
-        };
+        let page =
+            SentencePage { sentence, words: words(sentence, all()), has_spans: self.has_spans };
         let (gold, predicted) = spans;
         let wrong = all().filter_map(|error| error.gold.as_ref());
         let systems = predicted.iter().zip(&errors).enumerate();
@@ -239,10 +231,7 @@ struct SentencePage<'a> {
 impl SentencePage<'_> {
     fn system(&self, letter: String, spans: &[Span<'_>], errors: &[SpanError<'_>]) -> SystemView {
         let wrong: Vec<&Span<'_>> = errors.iter().filter_map(|e| e.predicted.as_ref()).collect();
-        SystemView {
-            letter,
-            pieces: self.pieces(spans, &wrong),
-        }
+        SystemView { letter, pieces: self.pieces(spans, &wrong) }
     }
 
     /// Returns the errors that are shown, those that several systems make once. `all` are all
@@ -362,9 +351,7 @@ mod tests {
         let predicted = [["O", "O", "O", "B-Z"], ["O", "O", "B-X", "O"]];
         let sentence = Sentence::from_words(["a", "b", "c", "d"]);
         let mut list = SentenceList::new(9, vec!["a", "b"], true);
-        let errors = predicted
-            .each_ref()
-            .map(|labels| span_errors(&gold, labels));
+        let errors = predicted.each_ref().map(|labels| span_errors(&gold, labels));
         let own = [spans(&predicted[0]), spans(&predicted[1])];
         list.add(&sentence, (&spans(&gold), &own), &errors);
         let shown = list.sentences[0].errors.iter();
@@ -372,12 +359,7 @@ mod tests {
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(
             shown.collect::<Vec<_>>(),
-            [
-                pair("AB", "AB"),
-                pair("A", "AB"),
-                pair("B", "AB"),
-                pair("B", "B")
-            ]
+            [pair("AB", "AB"), pair("A", "AB"), pair("B", "AB"), pair("B", "B")]
         );
         assert_eq!(list.pairs, [pair("A", "B")]);
     }
@@ -400,10 +382,7 @@ mod tests {
         gold[0] = "B-X";
         let list = list(&gold, &vec!["O"; 10_000], 9);
         let text = show(&list.sentences[0].gold);
-        assert!(
-            text.starts_with("[X! w0 w1 ") && text.contains("w59 … w9940"),
-            "{text}"
-        );
+        assert!(text.starts_with("[X! w0 w1 ") && text.contains("w59 … w9940"), "{text}");
     }
 
     #[test]

@@ -38,11 +38,7 @@ impl PairDifference {
 
     /// Describes the difference in points, with its interval.
     pub fn text(&self) -> String {
-        format!(
-            "{:+.2} points, 95% CI {}",
-            100.0 * self.difference.difference,
-            self.interval()
-        )
+        format!("{:+.2} points, 95% CI {}", 100.0 * self.difference.difference, self.interval())
     }
 
     /// Formats the interval in points.
@@ -70,12 +66,7 @@ impl Significance {
                 metric = "F1";
             }
             let difference = report.f1.unwrap_or(report.accuracy);
-            pairs.push(PairDifference {
-                a,
-                b,
-                difference,
-                adjusted: 1.0,
-            });
+            pairs.push(PairDifference { a, b, difference, adjusted: 1.0 });
         }
         let p_values: Vec<f64> = pairs.iter().map(|p| p.difference.p_value).collect();
         for (pair, adjusted) in pairs.iter_mut().zip(holm(&p_values)) {
@@ -141,16 +132,8 @@ impl Significance {
                 if sign < 0.0 {
                     own.interval = [-own.interval[1], -own.interval[0]];
                 }
-                let pair = PairDifference {
-                    difference: own,
-                    ..**pair
-                };
-                format!(
-                    "{} ({}, p = {:.4})",
-                    letter(other(&pair)),
-                    pair.text(),
-                    pair.adjusted
-                )
+                let pair = PairDifference { difference: own, ..**pair };
+                format!("{} ({}, p = {:.4})", letter(other(&pair)), pair.text(), pair.adjusted)
             });
             texts.collect::<Vec<_>>().join(", ")
         };

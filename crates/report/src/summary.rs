@@ -52,11 +52,7 @@ impl EvaluationSummary {
                 names[best]
             )),
         }
-        verdicts.extend(
-            significance
-                .into_iter()
-                .flat_map(|s| s.verdict(&names, best)),
-        );
+        verdicts.extend(significance.into_iter().flat_map(|s| s.verdict(&names, best)));
         verdicts.extend(training_score(all, analysis, best, metric));
         let of_best = worst_type(analysis, best).into_iter();
         let of_best = of_best.chain(commonest(analysis, best));
@@ -66,16 +62,9 @@ impl EvaluationSummary {
         }));
         let without = all.systems.iter().filter(|s| s.warning_of_noise.is_some());
         verdicts.extend(without.map(|system| {
-            format!(
-                "{}: the weights have seen no noise, although training had some.",
-                system.name
-            )
+            format!("{}: the weights have seen no noise, although training had some.", system.name)
         }));
-        Self {
-            corpus,
-            size: size_of(analysis),
-            verdicts,
-        }
+        Self { corpus, size: size_of(analysis), verdicts }
     }
 }
 
@@ -126,11 +115,7 @@ pub fn title(
     let of_runs = runs.iter().map(|run| run.run.header.files.clone());
     let of_searches = searches.iter().map(|search| search.inputs().0);
     let mut files: Vec<String> = Vec::new();
-    for file in of_runs
-        .chain(of_searches)
-        .flatten()
-        .map(|file| short_name(&file))
-    {
+    for file in of_runs.chain(of_searches).flatten().map(|file| short_name(&file)) {
         if !files.contains(&file) {
             files.push(file);
         }
@@ -158,11 +143,7 @@ pub fn facts(
     let mut facts = Vec::new();
     let mut add = |name, values: Vec<String>, is_code| {
         if !values.is_empty() {
-            facts.push(Fact {
-                name,
-                values,
-                is_code,
-            });
+            facts.push(Fact { name, values, is_code });
         }
     };
     let mut trained: Vec<(String, Sizes)> = Vec::new();
@@ -184,32 +165,20 @@ pub fn facts(
             });
         }
     }
-    let trained = trained
-        .into_iter()
-        .map(|(files, sizes)| match files.as_str() {
-            "" => sizes.text(),
-            _ => format!("{files}: {}", sizes.text()),
-        });
+    let trained = trained.into_iter().map(|(files, sizes)| match files.as_str() {
+        "" => sizes.text(),
+        _ => format!("{files}: {}", sizes.text()),
+    });
     let searched = searches.iter().map(|search| search.inputs().0.join(", "));
     let trained: Vec<String> = trained.chain(searched).collect();
     add("Training data", distinct(trained), false);
     add("Development data", distinct(dev), false);
     let evaluated = evaluation.map(|one| format!("{}: {}", one.corpus, one.size));
     add("Scored on", evaluated.into_iter().collect(), false);
-    add(
-        "Date",
-        newest.and_then(date::utc).into_iter().collect(),
-        false,
-    );
-    let of_runs = runs
-        .iter()
-        .filter_map(|run| command(run.run.header.config.as_ref()?));
+    add("Date", newest.and_then(date::utc).into_iter().collect(), false);
+    let of_runs = runs.iter().filter_map(|run| command(run.run.header.config.as_ref()?));
     let of_searches = searches.iter().filter_map(|search| search.inputs().1);
-    add(
-        "Command",
-        distinct(of_runs.chain(of_searches).collect()),
-        true,
-    );
+    add("Command", distinct(of_runs.chain(of_searches).collect()), true);
     facts
 }
 
@@ -254,11 +223,7 @@ fn distinct(values: Vec<String>) -> Vec<String> {
 /// Returns the name of a file with its folder, which often names the corpus.
 fn short_name(file: &str) -> String {
     let parts: Vec<_> = Path::new(file).iter().rev().take(2).collect();
-    let parts: Vec<_> = parts
-        .into_iter()
-        .rev()
-        .map(|part| part.to_string_lossy())
-        .collect();
+    let parts: Vec<_> = parts.into_iter().rev().map(|part| part.to_string_lossy()).collect();
     parts.join("/").replace("//", "/")
 }
 

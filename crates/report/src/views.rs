@@ -160,11 +160,7 @@ impl Link {
             true => NO_TYPE.to_owned(),
             false => format!("={name}"),
         };
-        Self {
-            system: system.to_owned(),
-            gold: value(gold),
-            predicted: value(predicted),
-        }
+        Self { system: system.to_owned(), gold: value(gold), predicted: value(predicted) }
     }
 }
 
@@ -174,12 +170,7 @@ const NO_TYPE: &str = "-";
 impl Cell {
     pub fn new(text: impl Into<String>, class: &'static str, share: impl Into<String>) -> Self {
         let (text, share) = (text.into(), share.into());
-        Self {
-            text,
-            class,
-            share,
-            link: None,
-        }
+        Self { text, class, share, link: None }
     }
 }
 
@@ -187,22 +178,14 @@ impl Table {
     /// Creates a table with the heads of its columns.
     pub fn new(caption: impl Into<String>, head: Vec<String>) -> Self {
         let (caption, class, rows) = (caption.into(), "", Vec::new());
-        Self {
-            caption,
-            class,
-            head,
-            rows,
-        }
+        Self { caption, class, head, rows }
     }
 
     /// Creates a table whose first two columns are a letter and what it names.
     pub fn named(caption: &str, mut head: Vec<String>) -> Self {
         head.insert(0, String::new());
         let class = "named";
-        Self {
-            class,
-            ..Self::new(caption, head)
-        }
+        Self { class, ..Self::new(caption, head) }
     }
 
     /// Adds a row of texts; a dash stands for empty ones. Named rows get the next letter.
@@ -213,8 +196,7 @@ impl Table {
         }
         for text in cells {
             let text = Some(text.into()).filter(|text| !text.is_empty());
-            row.cells
-                .push(Cell::new(text.unwrap_or("–".to_owned()), "", ""));
+            row.cells.push(Cell::new(text.unwrap_or("–".to_owned()), "", ""));
         }
         self.rows.push(row);
         let last = self.rows.len() - 1;
@@ -248,11 +230,7 @@ impl Figure {
     /// Draws a plot; `None` if there is nothing to draw.
     pub fn draw(title: impl Into<String>, description: &str, plot: &Plot) -> Option<Self> {
         let (title, description, svg) = (title.into(), description.to_owned(), plot.svg()?);
-        Some(Self {
-            title,
-            description,
-            svg,
-        })
+        Some(Self { title, description, svg })
     }
 }
 
@@ -311,12 +289,7 @@ mod tests {
         let texts = [0, 999, 1000, 1_234_567].map(|n| count_of(n, "error"));
         assert_eq!(
             texts,
-            [
-                "0 errors",
-                "999 errors",
-                "1\u{202f}000 errors",
-                "1\u{202f}234\u{202f}567 errors"
-            ]
+            ["0 errors", "999 errors", "1\u{202f}000 errors", "1\u{202f}234\u{202f}567 errors"]
         );
         assert_eq!(count_of(1, "error"), "1 error");
     }

@@ -77,10 +77,7 @@ impl LoadedModel {
         let tagger = open(path)?;
         tagger.model().verify()?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        Ok(Arc::new(Self {
-            tagger,
-            loaded: now.unwrap_or_default().as_secs(),
-        }))
+        Ok(Arc::new(Self { tagger, loaded: now.unwrap_or_default().as_secs() }))
     }
 }
 
@@ -260,10 +257,7 @@ mod tests {
             ("=b", "=b", "=b"),
         ] {
             let (name, path) = (name.to_owned(), path.into());
-            assert_eq!(
-                ModelFile::from(OsString::from(argument)),
-                ModelFile { name, path }
-            );
+            assert_eq!(ModelFile::from(OsString::from(argument)), ModelFile { name, path });
         }
     }
 }

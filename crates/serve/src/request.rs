@@ -97,15 +97,9 @@ impl Task {
     /// The options that it has.
     pub fn options(self) -> &'static [&'static str] {
         match self {
-            Self::Tag => &[
-                "model",
-                "constrain",
-                "forced",
-                "marginals",
-                "nbest",
-                "scheme",
-                "offsets",
-            ],
+            Self::Tag => {
+                &["model", "constrain", "forced", "marginals", "nbest", "scheme", "offsets"]
+            }
             Self::Explain => &["model", "constrain", "forced"],
         }
     }
@@ -257,18 +251,14 @@ impl<'a> TagRequest<'a> {
 
     fn of_json(raw: &'a RawValue) -> Result<Self, String> {
         let object = object(raw, EXPECTED)?;
-        let list = [TEXTS, INPUTS]
-            .into_iter()
-            .find(|key| object.get(key).is_some());
+        let list = [TEXTS, INPUTS].into_iter().find(|key| object.get(key).is_some());
         let Some(key) = list else {
             let object = Some(object);
             let inputs = vec![Input { raw, object }];
             return Ok(Self { inputs, list });
         };
         if let Some((other, _)) = object.members.iter().find(|(name, _)| name != key) {
-            return Err(format!(
-                "expected no other key beside {key:?}, found {other:?}"
-            ));
+            return Err(format!("expected no other key beside {key:?}, found {other:?}"));
         }
         let inputs: Vec<&RawValue> = serde_json::from_str(object.members[0].1.get())
             .map_err(|_| format!("key {key:?}: expected an array"))?;
@@ -388,10 +378,7 @@ fn object<'a>(raw: &'a RawValue, expected: &str) -> Result<JsonObject<'a>, Strin
     if let Some(key) = object.repeated_key() {
         return Err(format!("found the key {key:?} twice"));
     }
-    for (key, value) in OPTIONS
-        .into_iter()
-        .filter_map(|key| Some((key, object.get(key)?.get())))
-    {
+    for (key, value) in OPTIONS.into_iter().filter_map(|key| Some((key, object.get(key)?.get()))) {
         if value.starts_with(|c: char| c.is_ascii_digit() || "tf".contains(c)) {
             return Err(format!(
                 "{key:?} is an option; expected it in the address, as in /tag?{key}={value}"
@@ -416,9 +403,8 @@ pub fn rows_sentence(
     place: (&str, u64),
 ) -> Result<Option<Sentence>> {
     let error = |message: String| Error::input(Place::line(place.0, place.1), message);
-    let rows: Vec<Vec<String>> = value(object, ROWS, "arrays of strings")
-        .map_err(error)?
-        .unwrap_or_default();
+    let rows: Vec<Vec<String>> =
+        value(object, ROWS, "arrays of strings").map_err(error)?.unwrap_or_default();
     let names = value(object, COLUMNS, "an array of strings").map_err(error)?;
     let Some(first) = rows.first() else {
         return Ok(None);
@@ -451,9 +437,7 @@ fn value<T: DeserializeOwned>(
     key: &str,
     expected: &str,
 ) -> Result<Option<T>, String> {
-    let value = object
-        .get(key)
-        .map(|value| serde_json::from_str(value.get()));
+    let value = object.get(key).map(|value| serde_json::from_str(value.get()));
     value.transpose().map_err(|fault| {
         let fault = fault.to_string();
         // The place is one in the value alone.
@@ -505,32 +489,17 @@ mod tests {
     #[test]
     fn options_that_make_no_sense_are_rejected_by_name() {
         for (query, message) in [
-            (
-                "nbest=0",
-                "option \"nbest\": expected a number from 1 to 1000, found \"0\"",
-            ),
-            (
-                "nbest=1001",
-                "option \"nbest\": expected a number from 1 to 1000, found \"1001\"",
-            ),
-            (
-                "marginals=yes",
-                "option \"marginals\": expected true or false, found \"yes\"",
-            ),
+            ("nbest=0", "option \"nbest\": expected a number from 1 to 1000, found \"0\""),
+            ("nbest=1001", "option \"nbest\": expected a number from 1 to 1000, found \"1001\""),
+            ("marginals=yes", "option \"marginals\": expected true or false, found \"yes\""),
             (
                 "scheme=x",
                 "option \"scheme\": expected raw, io, iob1, iob2, bioes or plain, found \"x\"",
             ),
-            (
-                "offsets=utf8",
-                "option \"offsets\": expected chars, bytes or utf16, found \"utf8\"",
-            ),
+            ("offsets=utf8", "option \"offsets\": expected chars, bytes or utf16, found \"utf8\""),
             ("nbest=2&nbest=3", "the option \"nbest\" is given twice"),
             ("forced=a&forced=b", "the option \"forced\" is given twice"),
-            (
-                "forced=z,y,z",
-                "option \"forced\": the key \"z\" occurs twice",
-            ),
+            ("forced=z,y,z", "option \"forced\": the key \"z\" occurs twice"),
             (
                 "forced=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
                 "option \"forced\": expected at most 16 keys, found \

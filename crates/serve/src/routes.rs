@@ -25,15 +25,8 @@ use crate::tagging::{RESPONSE_UNITS, Workers, admit, answer, read_body};
 use crate::unread::SharedBody;
 
 /// The addresses.
-const PATHS: [&str; 7] = [
-    "/tag",
-    "/explain",
-    "/models",
-    "/health",
-    "/metrics",
-    "/openapi.json",
-    "/",
-];
+const PATHS: [&str; 7] =
+    ["/tag", "/explain", "/models", "/health", "/metrics", "/openapi.json", "/"];
 
 /// The page for people, with the style and the script of its marks.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
@@ -111,31 +104,22 @@ async fn check_and_count(State(app): State<Arc<App>>, request: Request, next: Ne
     let body = SharedBody::new(body);
     let request = Request::from_parts(head, Body::new(body.clone()));
     let path = PATHS.into_iter().find(|path| *path == request.uri().path());
-    let allowed = app
-        .origins
-        .check(request.headers(), request.uri().authority());
+    let allowed = app.origins.check(request.headers(), request.uri().authority());
     let (response, origin) = match allowed {
         Err(error) => (error.into_response(), None),
         Ok(Some(origin)) if request.method() == Method::OPTIONS => (preflight(), Some(origin)),
         Ok(origin) => (next.run(request).await, origin),
     };
     let endpoint = path.unwrap_or("other");
-    app.metrics
-        .count(endpoint, response.status(), began.elapsed());
+    app.metrics.count(endpoint, response.status(), began.elapsed());
     // What is left of a body would be taken for the next request.
     let is_read = body.drain(is_awaited, began + app.options.timeout).await;
     let close = (!is_read).then_some([(header::CONNECTION, "close")]);
-    let headers = [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
+    let headers =
+        [(header::X_CONTENT_TYPE_OPTIONS, "nosniff"), (header::CACHE_CONTROL, "no-store")];
     let vary = HeaderValue::from_static("Origin");
-    let cross_origin = origin.map(|origin| {
-        [
-            (header::ACCESS_CONTROL_ALLOW_ORIGIN, origin),
-            (header::VARY, vary),
-        ]
-    });
+    let cross_origin =
+        origin.map(|origin| [(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin), (header::VARY, vary)]);
     (headers, close, cross_origin, response).into_response()
 }
 
@@ -162,10 +146,7 @@ async fn answer_with(task: Task, app: &App, request: Request) -> Result<Response
     let deadline = Instant::now() + app.options.timeout;
     let options = RequestOptions::parse(task, request.uri().query().unwrap_or_default())?;
     let served = app.models.find(options.model.as_deref())?;
-    let (name, model) = (
-        served.file.name.clone(),
-        Arc::clone(&served.state().current),
-    );
+    let (name, model) = (served.file.name.clone(), Arc::clone(&served.state().current));
     check_content_type(request.headers())?;
     let body = read_body(request.into_body(), app.options.max_body);
     let body = timeout_at(deadline, body).await.map_err(|_| {
@@ -262,9 +243,8 @@ impl OriginRules {
         headers: &HeaderMap,
         uri_authority: Option<&Authority>,
     ) -> Result<Option<HeaderValue>, ApiError> {
-        if let Some(name) = [HOST, ORIGIN]
-            .into_iter()
-            .find(|name| headers.get_all(name).iter().nth(1).is_some())
+        if let Some(name) =
+            [HOST, ORIGIN].into_iter().find(|name| headers.get_all(name).iter().nth(1).is_some())
         {
             let message = format!("the header {name} occurs twice");
             return Err(ApiError::bad_request(message));
@@ -455,32 +435,17 @@ mod tests {
     #[test]
     fn a_local_server_answers_only_to_local_names() {
         let local = rules("127.0.0.1:80", &[], &[]);
-        for host in [
-            "localhost",
-            "LOCALHOST:8080",
-            "127.0.0.1:9",
-            "[::1]:80",
-            "127.1.2.3",
-        ] {
+        for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:9", "[::1]:80", "127.1.2.3"] {
             assert_eq!(check(&local, host, None), Some(false), "{host}");
         }
-        for host in [
-            "evil.example",
-            "localhost.evil.example:80",
-            "10.0.0.1",
-            "a b",
-            "",
-        ] {
+        for host in ["evil.example", "localhost.evil.example:80", "10.0.0.1", "a b", ""] {
             assert_eq!(check(&local, host, None), None, "{host}");
         }
     }
 
     #[test]
     fn a_server_of_the_network_answers_to_any_name_or_to_those_allowed() {
-        assert_eq!(
-            check(&rules("0.0.0.0:80", &[], &[]), "any.example", None),
-            Some(false)
-        );
+        assert_eq!(check(&rules("0.0.0.0:80", &[], &[]), "any.example", None), Some(false));
         let named = rules("0.0.0.0:80", &["Tag.Example"], &[]);
         assert_eq!(check(&named, "tag.example:80", None), Some(false));
         assert_eq!(check(&named, "other.example", None), None);
@@ -490,18 +455,12 @@ mod tests {
     #[test]
     fn pages_of_other_origins_need_to_be_allowed() {
         let own = rules("127.0.0.1:80", &[], &[]);
-        assert_eq!(
-            check(&own, "localhost:80", Some("http://localhost:80")),
-            Some(false)
-        );
+        assert_eq!(check(&own, "localhost:80", Some("http://localhost:80")), Some(false));
         for origin in ["http://localhost:81", "https://evil.example", "null", ""] {
             assert_eq!(check(&own, "localhost:80", Some(origin)), None, "{origin}");
         }
         let some = rules("127.0.0.1:80", &[], &["https://a.example/"]);
-        assert_eq!(
-            check(&some, "localhost", Some("https://a.example")),
-            Some(true)
-        );
+        assert_eq!(check(&some, "localhost", Some("https://a.example")), Some(true));
         assert_eq!(check(&some, "localhost", Some("http://a.example")), None);
         let any = rules("127.0.0.1:80", &[], &["*"]);
         assert_eq!(check(&any, "localhost", Some("null")), Some(true));

@@ -160,9 +160,7 @@ impl Server {
 /// Replaces models whose files are replaced, and all of them when that is asked for.
 async fn watch_files(app: Arc<App>, handle: ServerHandle, report: Arc<Report>) {
     loop {
-        let all = timeout(RELOAD_INTERVAL, handle.reload.notified())
-            .await
-            .is_ok();
+        let all = timeout(RELOAD_INTERVAL, handle.reload.notified()).await.is_ok();
         let (app, report) = (Arc::clone(&app), Arc::clone(&report));
         // A panic is printed; the next file may be better.
         let _ = spawn_blocking(move || app.models.refresh(all, &*report)).await;

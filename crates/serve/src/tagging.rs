@@ -153,10 +153,7 @@ pub fn answer(
     };
     let is_list = request.list_length().is_some();
     let mut answer = Answer::default();
-    answer.push(&format!(
-        "{{\"version\":{VERSION},\"model\":{},",
-        Value::from(name)
-    ));
+    answer.push(&format!("{{\"version\":{VERSION},\"model\":{},", Value::from(name)));
     answer.push(if is_list { "\"results\":[" } else { "" });
     let mut rest = inputs.into_iter().zip(&sentences).enumerate().peekable();
     for input in 0..request.list_length().unwrap_or(1) {

@@ -98,11 +98,7 @@ pub struct Lingering<S> {
 
 impl<S> Lingering<S> {
     pub fn new(stream: S) -> Self {
-        Self {
-            stream: Box::pin(stream),
-            unread: MAX_UNREAD,
-            timer: None,
-        }
+        Self { stream: Box::pin(stream), unread: MAX_UNREAD, timer: None }
     }
 }
 

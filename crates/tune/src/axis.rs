@@ -83,15 +83,13 @@ impl FromStr for Axis {
     fn from_str(text: &str) -> Result<Self> {
         let number = |number: &str| {
             let value = number.trim().parse().ok();
-            value
-                .filter(|value: &f64| value.is_finite())
-                .ok_or_else(|| {
-                    let problem = match number.trim() {
-                        "" => "a number is missing".to_owned(),
-                        number => format!("'{number}' is not a number"),
-                    };
-                    Error::parameter(format!("'{text}': {problem}; {EXPECTED}"))
-                })
+            value.filter(|value: &f64| value.is_finite()).ok_or_else(|| {
+                let problem = match number.trim() {
+                    "" => "a number is missing".to_owned(),
+                    number => format!("'{number}' is not a number"),
+                };
+                Error::parameter(format!("'{text}': {problem}; {EXPECTED}"))
+            })
         };
         let mut items = Vec::new();
         for item in text.split(',') {
@@ -159,10 +157,7 @@ mod tests {
     #[test]
     fn a_range_is_ascending() {
         let expected = "expected the lower end first, then a higher one";
-        assert_eq!(
-            error("0,1:0.1"),
-            format!("the range 1:0.1 is reversed; {expected}")
-        );
+        assert_eq!(error("0,1:0.1"), format!("the range 1:0.1 is reversed; {expected}"));
         assert_eq!(error("1:1"), format!("the range 1:1 is empty; {expected}"));
     }
 

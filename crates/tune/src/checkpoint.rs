@@ -241,11 +241,7 @@ pub(super) enum Job {
     /// A warm start.
     WarmStart { start: usize, fold: Fold },
     /// A configuration in a rung.
-    Rung {
-        rung: usize,
-        configuration: usize,
-        fold: Fold,
-    },
+    Rung { rung: usize, configuration: usize, fold: Fold },
 }
 
 /// Index of a fold; `None`: all data.
@@ -333,10 +329,7 @@ impl<'a> SegmentStore<'a> {
     /// Moves the weights of a segment to the temporary file.
     fn put(&self, mut end: SegmentEnd) -> Result<StoredSegment> {
         let last = self.write(&std::mem::take(&mut end.theta))?;
-        let best = end
-            .best
-            .as_mut()
-            .map(|best| std::mem::take(&mut best.theta));
+        let best = end.best.as_mut().map(|best| std::mem::take(&mut best.theta));
         let best = self.write(&best.unwrap_or_default())?;
         Ok(StoredSegment { end, last, best })
     }
@@ -405,14 +398,8 @@ mod tests {
     #[test]
     fn weights_are_read_back_bit_for_bit() {
         let store = SegmentStore::open(None, &Map::new()).unwrap();
-        let all = [
-            vec![0.1; 3],
-            vec![-0.0, f64::MIN_POSITIVE, 1e300],
-            vec![f64::NAN],
-        ];
-        let stored = all
-            .each_ref()
-            .map(|weights| store.write(weights).unwrap().unwrap());
+        let all = [vec![0.1; 3], vec![-0.0, f64::MIN_POSITIVE, 1e300], vec![f64::NAN]];
+        let stored = all.each_ref().map(|weights| store.write(weights).unwrap().unwrap());
         for (weights, stored) in all.iter().zip(stored).rev() {
             let bits = |x: &f64| x.to_bits();
             let read = store.read(stored).unwrap();

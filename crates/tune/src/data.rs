@@ -56,13 +56,7 @@ impl TuningData {
         validation: Validation,
         settings: &TrainSettings,
     ) -> Result<Self> {
-        Self::from_models(
-            corpora,
-            templates,
-            validation,
-            settings,
-            &BaseModels::default(),
-        )
+        Self::from_models(corpora, templates, validation, settings, &BaseModels::default())
     }
 
     /// Like [`extract`](Self::extract), for a search in which every training continues from the
@@ -93,19 +87,13 @@ impl TuningData {
             dev_units: None,
             fingerprints: vec![
                 ("training data".to_owned(), fingerprint(&corpora.labeled)),
-                (
-                    "development data".to_owned(),
-                    corpora.dev.as_ref().map_or(0, fingerprint),
-                ),
+                ("development data".to_owned(), corpora.dev.as_ref().map_or(0, fingerprint)),
                 ("unlabeled text".to_owned(), fingerprint(&corpora.unlabeled)),
             ],
             templates,
         };
         if data.folds.is_none() {
-            data.dev_units = corpora
-                .dev
-                .as_ref()
-                .map(|dev| units(corpora, dev, settings));
+            data.dev_units = corpora.dev.as_ref().map(|dev| units(corpora, dev, settings));
         }
         for (role, model) in models.iter() {
             let sum = model.fingerprint()?;
@@ -242,18 +230,13 @@ fn extract_folds(
     if let Some(template) = &mut template {
         template.set_parts(folds.parts());
     }
-    let mut corpora = TrainingCorpora {
-        dev: None,
-        ..corpora.clone()
-    };
+    let mut corpora = TrainingCorpora { dev: None, ..corpora.clone() };
     let mut whole = None;
     if let Some(documents) = template.as_ref().and_then(Template::documents) {
         let mut separate = corpora.labeled.clone().into_sentences();
         if folds.separate(&mut separate, documents.rule) {
             let (all, template) = (corpora.clone(), template.clone());
-            whole = Some(ExtractedCorpora::from_models(
-                all, template, settings, models,
-            )?);
+            whole = Some(ExtractedCorpora::from_models(all, template, settings, models)?);
             corpora.labeled = separate.into();
         }
     }
@@ -264,12 +247,7 @@ fn extract_folds(
 /// Returns what scores on development data count: gold spans, or tokens.
 fn units(corpora: &TrainingCorpora, dev: &Corpus, settings: &TrainSettings) -> usize {
     let train = corpora.labeled.iter().filter_map(Sentence::labels);
-    let labeling = settings
-        .options()
-        .detector()
-        .after(train)
-        .detected()
-        .labeling;
+    let labeling = settings.options().detector().after(train).detected().labeling;
     let units = dev.iter().filter_map(|sentence| {
         let labels = sentence.labels()?;
         Some(match labeling.scheme.has_spans() {

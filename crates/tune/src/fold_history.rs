@@ -42,10 +42,7 @@ impl FoldHistory {
                 ..Self::default()
             };
         }
-        Self {
-            uncounted: start.done,
-            ..start.clone()
-        }
+        Self { uncounted: start.done, ..start.clone() }
     }
 
     /// Returns the next segment, which ends after `target` counted iterations in total; `None` if
@@ -72,8 +69,7 @@ impl FoldHistory {
     /// Appends a segment, whose last weights are stored elsewhere.
     pub fn extend(&mut self, end: SegmentEnd, weights: Option<StoredWeights>) {
         self.done = end.done;
-        self.scores
-            .extend(end.scores.into_iter().zip(end.recall_biases));
+        self.scores.extend(end.scores.into_iter().zip(end.recall_biases));
         self.active_attributes.extend(end.active_attributes);
         self.recall_bias = end.recall_bias;
         self.best = end.best.or(self.best.take());

@@ -40,9 +40,8 @@ impl Pool {
         finished: impl Fn(usize),
         mut receive: impl FnMut(usize, T),
     ) -> Result<()> {
-        let pools = self.start_pools(count, |threads| {
-            ThreadPoolBuilder::new().num_threads(threads).build()
-        })?;
+        let pools = self
+            .start_pools(count, |threads| ThreadPoolBuilder::new().num_threads(threads).build())?;
         let next = AtomicUsize::new(0);
         let (sender, results) = mpsc::channel();
         let work = |pool: ThreadPool, sender: mpsc::Sender<(usize, Result<T>)>| {
@@ -106,10 +105,7 @@ impl Pool {
             }
         };
         let others = (1..workers).map(|number| start(threads(number).max(1)));
-        Ok([pool]
-            .into_iter()
-            .chain(others.map_while(Result::ok))
-            .collect())
+        Ok([pool].into_iter().chain(others.map_while(Result::ok)).collect())
     }
 }
 
@@ -125,10 +121,7 @@ mod tests {
     #[test]
     fn results_are_received_in_the_order_of_the_jobs_and_concurrency_is_limited() {
         let running = AtomicUsize::new(0);
-        let pool = Pool {
-            workers: 3,
-            threads: 4,
-        };
+        let pool = Pool { workers: 3, threads: 4 };
         let finished = AtomicUsize::new(0);
         let mut received = Vec::new();
         let result = pool.run(
@@ -152,21 +145,14 @@ mod tests {
 
     #[test]
     fn a_job_that_fails_stops_the_pool() {
-        let pool = Pool {
-            workers: 1,
-            threads: 1,
-        };
+        let pool = Pool { workers: 1, threads: 1 };
         let started = AtomicUsize::new(0);
         let mut received = 0;
         let result = pool.run(
             10,
             |i| {
                 started.fetch_add(1, Ordering::SeqCst);
-                if i == 3 {
-                    Err(Error::parameter("three"))
-                } else {
-                    Ok(())
-                }
+                if i == 3 { Err(Error::parameter("three")) } else { Ok(()) }
             },
             |_| {},
             |_, ()| received += 1,
@@ -177,12 +163,8 @@ mod tests {
 
     #[test]
     fn no_jobs_give_no_results() {
-        let pool = Pool {
-            workers: 2,
-            threads: 2,
-        };
-        pool.run(0, |_| Ok(()), |_| {}, |_, ()| unreachable!())
-            .unwrap();
+        let pool = Pool { workers: 2, threads: 2 };
+        pool.run(0, |_| Ok(()), |_| {}, |_, ()| unreachable!()).unwrap();
     }
 
     #[test]
@@ -192,9 +174,8 @@ mod tests {
             let left = AtomicUsize::new(limit);
             let pool = Pool { workers, threads };
             pool.start_pools(9, |n| {
-                let taken = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                    left.checked_sub(n)
-                });
+                let taken = left
+                    .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(n));
                 taken.map(|_| n).map_err(|left| format!("{left} left"))
             })
         };

@@ -64,12 +64,7 @@ impl ResourcePlan {
                  data, {training} for a training)"
             )));
         }
-        Ok(Self {
-            threads,
-            concurrency,
-            data_memory: data,
-            training_memory: training,
-        })
+        Ok(Self { threads, concurrency, data_memory: data, training_memory: training })
     }
 
     /// Returns the estimated memory of the search in bytes.
@@ -100,9 +95,7 @@ mod tests {
     #[test]
     fn too_little_memory_is_an_error_that_says_how_much_is_enough() {
         assert_eq!(
-            ResourcePlan::within(29_999_999, 4, ESTIMATES)
-                .unwrap_err()
-                .to_string(),
+            ResourcePlan::within(29_999_999, 4, ESTIMATES).unwrap_err().to_string(),
             "30 MB of memory is too little; expected at least 30 MB (10 MB for the data, 20 MB for \
              a training)"
         );

@@ -74,10 +74,7 @@ impl Search<'_> {
             observer.resumed(&resumed);
         }
         let folds = data.has_folds().then(|| data.folds());
-        let pool = Pool {
-            workers: plan.concurrency,
-            threads: plan.threads,
-        };
+        let pool = Pool { workers: plan.concurrency, threads: plan.threads };
         let run = SearchRun {
             search: self,
             data: SearchData::Scored(&data),
@@ -130,9 +127,7 @@ impl Search<'_> {
             }
         };
         if theta.len() != settings.state_length(&set, 0)? {
-            return Err(Error::parameter(
-                "the checkpoint is of a search with other attributes",
-            ));
+            return Err(Error::parameter("the checkpoint is of a search with other attributes"));
         }
         let record = best.record(&settings, recall_bias, refit_iterations);
         let finished = set.finish(&settings, theta, &record)?;

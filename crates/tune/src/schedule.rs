@@ -46,9 +46,7 @@ impl Schedule {
             )));
         }
         if first == 0 {
-            return Err(Error::parameter(
-                "0 iterations in the first rung; expected 1 or more",
-            ));
+            return Err(Error::parameter("0 iterations in the first rung; expected 1 or more"));
         }
         Ok(Self { eta, first })
     }
@@ -59,18 +57,12 @@ impl Schedule {
         let (mut configurations, mut iterations) = (configurations, self.first);
         if let Some(eta) = self.eta {
             while configurations > eta {
-                rungs.push(Rung {
-                    configurations,
-                    iterations: Some(iterations),
-                });
+                rungs.push(Rung { configurations, iterations: Some(iterations) });
                 configurations = configurations.div_ceil(eta);
                 iterations = iterations.saturating_mul(eta);
             }
         }
-        rungs.push(Rung {
-            configurations,
-            iterations: None,
-        });
+        rungs.push(Rung { configurations, iterations: None });
         rungs
     }
 }
@@ -81,18 +73,12 @@ mod tests {
 
     fn rungs(eta: Option<usize>, configurations: usize) -> Vec<(usize, Option<usize>)> {
         let rungs = Schedule::new(eta, 10).unwrap().rungs(configurations);
-        rungs
-            .iter()
-            .map(|r| (r.configurations, r.iterations))
-            .collect()
+        rungs.iter().map(|r| (r.configurations, r.iterations)).collect()
     }
 
     #[test]
     fn a_third_of_the_configurations_gets_three_times_the_iterations() {
-        assert_eq!(
-            rungs(Some(3), 28),
-            [(28, Some(10)), (10, Some(30)), (4, Some(90)), (2, None)]
-        );
+        assert_eq!(rungs(Some(3), 28), [(28, Some(10)), (10, Some(30)), (4, Some(90)), (2, None)]);
         assert_eq!(rungs(Some(2), 4), [(4, Some(10)), (2, None)]);
     }
 

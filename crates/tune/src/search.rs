@@ -75,8 +75,7 @@ impl Search<'_> {
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
-        self.interrupt
-            .is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Returns everything that determines the results, by the names of options where it has one. A
@@ -86,9 +85,8 @@ impl Search<'_> {
         identity.insert("dropchain".to_owned(), json!(env!("CARGO_PKG_VERSION")));
         let option = |name: &str| format!("--{}", name.replace('_', "-"));
         if let Value::Object(options) = json!(self.settings) {
-            let determining = options
-                .into_iter()
-                .filter(|(name, _)| !FREE_OPTIONS.contains(&name.as_str()));
+            let determining =
+                options.into_iter().filter(|(name, _)| !FREE_OPTIONS.contains(&name.as_str()));
             identity.extend(determining.map(|(name, value)| (option(&name), value)));
         }
         let mut searched: Map<String, Value> = Map::new();
@@ -110,10 +108,7 @@ impl Search<'_> {
         for (name, value) in [
             ("--halving", eta.map_or(json!("off"), |eta| json!(eta))),
             ("--first-rung", json!(first)),
-            (
-                "--warm-start",
-                json!(if self.warm_start { "on" } else { "off" }),
-            ),
+            ("--warm-start", json!(if self.warm_start { "on" } else { "off" })),
             ("--folds", json!(folds)),
             ("configurations", json!(self.configurations)),
         ] {

@@ -58,10 +58,7 @@ impl SearchRun<'_> {
         let best = lock(&self.best).take();
         let read = |trial: BestTrial| {
             let theta = self.store.read(trial.weights)?;
-            Ok(BestWeights {
-                theta,
-                ..trial.best
-            })
+            Ok(BestWeights { theta, ..trial.best })
         };
         best.map(read).transpose()
     }
@@ -164,11 +161,9 @@ impl SearchRun<'_> {
         let is_kept = self.is_kept && !self.search.is_interrupted();
         let mut end = segment.run(set, settings)?;
         let is_continued = match job {
-            Job::Rung {
-                rung,
-                fold: Some(_),
-                ..
-            } => end.reason.is_none() && rung + 1 < self.rungs.len(),
+            Job::Rung { rung, fold: Some(_), .. } => {
+                end.reason.is_none() && rung + 1 < self.rungs.len()
+            }
             _ => true,
         };
         let theta = match is_continued {
@@ -245,10 +240,8 @@ impl SearchRun<'_> {
             results.push(result);
         }
         let trials = histories.iter().zip(rung_counts).enumerate();
-        let trials = trials.map(|(c, (histories, rungs))| TrialResult {
-            rungs,
-            ..self.trial(c, histories)
-        });
+        let trials =
+            trials.map(|(c, (histories, rungs))| TrialResult { rungs, ..self.trial(c, histories) });
         let mut trials: Vec<TrialResult> = trials.collect();
         trials.sort_by(TrialResult::compare);
         Ok((trials, results))
@@ -271,11 +264,7 @@ impl SearchRun<'_> {
                 let (configuration, fold) = (configurations[job / folds], job % folds);
                 let mut history = earlier[configuration][fold].clone();
                 let target = self.search.target(&self.rungs[rung]);
-                let job = Job::Rung {
-                    rung,
-                    configuration,
-                    fold: Some(fold),
-                };
+                let job = Job::Rung { rung, configuration, fold: Some(fold) };
                 self.run_segment(job, target, &mut history)?;
                 Ok(history)
             },
@@ -305,15 +294,7 @@ impl SearchRun<'_> {
         history: &mut FoldHistory,
     ) -> Result<()> {
         let next = history.next_segment(target, self.search.interrupt);
-        let (
-            Job::Rung {
-                configuration,
-                fold,
-                ..
-            },
-            Some(mut segment),
-        ) = (job, next)
-        else {
+        let (Job::Rung { configuration, fold, .. }, Some(mut segment)) = (job, next) else {
             return Ok(());
         };
         let stored = match self.take(job) {
@@ -348,11 +329,7 @@ impl SearchRun<'_> {
         let all = iterations.saturating_sub(history.uncounted);
         for (rung, next) in self.rungs.iter().enumerate() {
             let target = search.target(next).unwrap_or(all).min(all);
-            let job = Job::Rung {
-                rung,
-                configuration,
-                fold: None,
-            };
+            let job = Job::Rung { rung, configuration, fold: None };
             self.run_segment(job, Some(target), &mut history)?;
         }
         self.with_training_set(chosen.template, None, &settings, |set| {
@@ -385,11 +362,7 @@ impl StoredSegment {
     /// Makes its best weights, if they are kept, those of the best trial.
     fn set_best(&self, configuration: usize, best: &mut Option<BestTrial>) {
         if let (Some(new), Some(weights)) = (&self.end.best, self.best) {
-            *best = Some(BestTrial {
-                configuration,
-                best: new.clone(),
-                weights,
-            });
+            *best = Some(BestTrial { configuration, best: new.clone(), weights });
         }
     }
 }

@@ -124,14 +124,13 @@ impl Configuration {
     pub fn compare_strength(&self, other: &Self) -> Ordering {
         let strengths = |c: &Self| [c.dropout, c.edge_dropout, c.l2, c.l1, c.unlabeled_weight];
         let pairs = strengths(self).into_iter().zip(strengths(other));
-        pairs
-            .map(|(own, other)| other.total_cmp(&own))
-            .find(|order| order.is_ne())
-            .unwrap_or_else(|| {
+        pairs.map(|(own, other)| other.total_cmp(&own)).find(|order| order.is_ne()).unwrap_or_else(
+            || {
                 (self.warm_up.cmp(&other.warm_up))
                     .then(self.gradient.cmp(&other.gradient))
                     .then(self.template.cmp(&other.template))
-            })
+            },
+        )
     }
 }
 
@@ -168,9 +167,7 @@ impl SearchSpace {
         let points = values.iter().fold(vec![Vec::new()], |points, axis| {
             let extend = |point: &Vec<f64>, &value| [&point[..], &[value]].concat();
             let points = points.iter();
-            points
-                .flat_map(|point| axis.iter().map(move |value| extend(point, value)))
-                .collect()
+            points.flat_map(|point| axis.iter().map(move |value| extend(point, value))).collect()
         });
         let mut configurations = Vec::new();
         for template in 0..self.templates {
@@ -244,12 +241,7 @@ impl SearchSpace {
     /// search.
     fn axes(&self) -> Vec<Parameter<'_>> {
         type Set = fn(&mut Regularization, f64);
-        let parameter = |name, scale, axis, set: Set| Parameter {
-            name,
-            scale,
-            axis,
-            set,
-        };
+        let parameter = |name, scale, axis, set: Set| Parameter { name, scale, axis, set };
         let (linear, logarithmic) = (Scale::Linear, Scale::Logarithmic);
         let weight = &self.unlabeled_weight;
         let mut axes = vec![
@@ -340,9 +332,7 @@ pub fn warm_up_iterations(number: f64) -> Result<usize> {
     if number >= 0.0 && number.fract() == 0.0 && number < 1e9 {
         return Ok(number as usize);
     }
-    Err(Error::parameter(format!(
-        "warm-up {number}; expected a whole number of iterations"
-    )))
+    Err(Error::parameter(format!("warm-up {number}; expected a whole number of iterations")))
 }
 
 #[cfg(test)]
@@ -355,11 +345,7 @@ mod tests {
     }
 
     fn space(dropout: &str, l2: &str) -> SearchSpace {
-        SearchSpace {
-            dropout: axis(dropout),
-            l2: axis(l2),
-            ..SearchSpace::default()
-        }
+        SearchSpace { dropout: axis(dropout), l2: axis(l2), ..SearchSpace::default() }
     }
 
     fn base() -> TrainSettings {
@@ -397,10 +383,7 @@ mod tests {
             ..space("0,0.5", "0.1")
         };
         let grid = grid(&space).unwrap();
-        let found: Vec<_> = grid
-            .iter()
-            .map(|c| (c.dropout, c.warm_up, c.gradient))
-            .collect();
+        let found: Vec<_> = grid.iter().map(|c| (c.dropout, c.warm_up, c.gradient)).collect();
         let (adjoint, window) = (Some(Engine::Exact), Some(Engine::Window(2)));
         let noisy = |warm_up, gradient| (0.5, Some(warm_up), gradient);
         assert_eq!(
@@ -422,25 +405,16 @@ mod tests {
             }
         }
         assert_eq!(random(&space, 4, 1).unwrap().len(), 4);
-        let wrong = |text| SearchSpace {
-            warm_up: Some(axis(text)),
-            ..SearchSpace::default()
-        };
+        let wrong = |text| SearchSpace { warm_up: Some(axis(text)), ..SearchSpace::default() };
         for text in ["0,2.5", "-1,3", "0:7.5"] {
             let error = random(&wrong(text), 3, 1).unwrap_err().to_string();
-            assert!(
-                error.ends_with("expected a whole number of iterations"),
-                "{error}"
-            );
+            assert!(error.ends_with("expected a whole number of iterations"), "{error}");
         }
     }
 
     #[test]
     fn without_noise_the_weight_of_unlabeled_text_has_no_effect() {
-        let space = SearchSpace {
-            unlabeled_weight: axis("0.1,1"),
-            ..space("0,0.5", "0.1")
-        };
+        let space = SearchSpace { unlabeled_weight: axis("0.1,1"), ..space("0,0.5", "0.1") };
         assert_eq!(grid(&space).unwrap().len(), 3);
     }
 
@@ -493,13 +467,8 @@ mod tests {
             error(random(&space("0.1", "1"), 0, 1)),
             "0 random configurations; expected 1 to 1000"
         );
-        let many: Vec<String> = (1..60)
-            .map(|i| (f64::from(i) / 100.0).to_string())
-            .collect();
+        let many: Vec<String> = (1..60).map(|i| (f64::from(i) / 100.0).to_string()).collect();
         let message = error(grid(&space(&many.join(","), &many.join(","))));
-        assert!(
-            message.starts_with("the grid has 3481 configurations"),
-            "{message}"
-        );
+        assert!(message.starts_with("the grid has 3481 configurations"), "{message}");
     }
 }

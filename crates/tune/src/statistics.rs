@@ -29,11 +29,7 @@ pub(super) fn paired_p_value(differences: &[f64]) -> f64 {
     let (k, degrees) = (differences.len() as f64, differences.len() - 1);
     let mean = mean(differences);
     let error = (variance(differences) * (1.0 / k + 1.0 / degrees as f64)).sqrt();
-    if error > 0.0 {
-        two_sided(mean / error, degrees)
-    } else {
-        f64::from(mean == 0.0)
-    }
+    if error > 0.0 { two_sided(mean / error, degrees) } else { f64::from(mean == 0.0) }
 }
 
 /// Returns the probability that |T| > |t| for Student's t with whole degrees of freedom, by the
@@ -62,12 +58,7 @@ mod tests {
 
     #[test]
     fn critical_values_of_t_have_their_probability() {
-        let values = [
-            (1, 12.706_205),
-            (2, 4.302_653),
-            (3, 3.182_446),
-            (4, 2.776_445),
-        ];
+        let values = [(1, 12.706_205), (2, 4.302_653), (3, 3.182_446), (4, 2.776_445)];
         for (degrees, t) in values.into_iter().chain([(9, 2.262_157), (10, 2.228_139)]) {
             assert_close(two_sided(t, degrees), 0.05, 1e-6);
             assert_close(two_sided(-t, degrees), 0.05, 1e-6);

@@ -63,9 +63,7 @@ impl TrialResult {
         let warm_up = histories.first().map_or(0, |history| history.warm_up);
         let best = best(histories);
         let counted = best.as_ref().map_or(0, |best| best.0);
-        let at_best = histories
-            .iter()
-            .filter_map(|history| history.after(counted));
+        let at_best = histories.iter().filter_map(|history| history.after(counted));
         let (scores, biases): (Vec<DevScore>, Vec<f64>) = at_best.unzip();
         let values: Vec<f64> = scores.iter().map(|score| score.value()).collect();
         let objectives: Option<Vec<f64>> =
@@ -83,12 +81,7 @@ impl TrialResult {
             standard_deviation: (has_folds && best.is_some()).then(|| standard_deviation(&values)),
             fold_scores: if has_folds { values } else { Vec::new() },
             best_iteration: if counted > 0 { counted + warm_up } else { 0 },
-            iterations: warm_up
-                + histories
-                    .iter()
-                    .map(|history| history.done)
-                    .max()
-                    .unwrap_or(0),
+            iterations: warm_up + histories.iter().map(|history| history.done).max().unwrap_or(0),
             recall_bias: mean(&biases),
             active_attributes: active.map(|counts| mean(&counts).round() as usize),
             objective: objectives.map(|objectives| mean(&objectives)),
@@ -202,10 +195,7 @@ mod tests {
     fn a_fold_that_has_ended_counts_with_its_last_score() {
         let histories = [history(&[0.5, 0.7]), history(&[0.5, 0.5, 0.5, 0.9])];
         let result = trial(1, configuration(0.3, 0.1), &histories);
-        assert_eq!(
-            (result.counted_best, result.fold_scores),
-            (4, vec![0.7, 0.9])
-        );
+        assert_eq!((result.counted_best, result.fold_scores), (4, vec![0.7, 0.9]));
     }
 
     #[test]

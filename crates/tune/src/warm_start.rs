@@ -22,11 +22,7 @@ pub(super) struct WarmStarts {
 /// Returns the number of iterations of the first warm start of a path by default. Learners
 /// that do not continue from weights alone have none.
 pub(super) fn warm_start_iterations(settings: &TrainSettings) -> usize {
-    if !settings.learner().ends_with_weights() {
-        0
-    } else {
-        settings.warm_up()
-    }
+    if !settings.learner().ends_with_weights() { 0 } else { settings.warm_up() }
 }
 
 /// Returns the warm start of a configuration: without all that only noise makes use of.
@@ -47,9 +43,7 @@ fn path_of(start: &Configuration) -> (usize, Option<usize>) {
 
 /// Compares by path, then by position along it: strong penalties first.
 fn compare(a: &Configuration, b: &Configuration) -> Ordering {
-    (path_of(a).cmp(&path_of(b)))
-        .then(b.l1.total_cmp(&a.l1))
-        .then(b.l2.total_cmp(&a.l2))
+    (path_of(a).cmp(&path_of(b))).then(b.l1.total_cmp(&a.l1)).then(b.l2.total_cmp(&a.l2))
 }
 
 impl WarmStarts {
@@ -89,11 +83,7 @@ impl WarmStarts {
     pub fn iterations_at(&self, start: usize, position: usize) -> usize {
         let searched = self.all[start].warm_up.filter(|_| !self.is_online);
         let first = searched.unwrap_or(self.default_iterations);
-        if position == 0 {
-            first
-        } else {
-            first.div_ceil(2)
-        }
+        if position == 0 { first } else { first.div_ceil(2) }
     }
 }
 
@@ -126,32 +116,20 @@ mod tests {
         ];
         let base = TrainSettings::new(TrainOptions::default()).unwrap();
         let starts = WarmStarts::new(&configurations, &base, true);
-        let strengths: Vec<_> = (starts.all.iter())
-            .map(|s| (s.template, s.l2, s.l1))
-            .collect();
-        assert_eq!(
-            strengths,
-            [(0, 0.1, 0.5), (0, 1.0, 0.0), (0, 0.1, 0.0), (1, 1.0, 0.0)]
-        );
+        let strengths: Vec<_> = (starts.all.iter()).map(|s| (s.template, s.l2, s.l1)).collect();
+        assert_eq!(strengths, [(0, 0.1, 0.5), (0, 1.0, 0.0), (0, 0.1, 0.0), (1, 1.0, 0.0)]);
         assert_eq!(starts.by_configuration, [2, 2, 1, 0, 3]);
         assert_eq!(starts.paths, [vec![0, 1, 2], vec![3]]);
         assert_eq!(starts.path_to(1), [0, 1]);
         assert_eq!(
             [0, 1, 2].map(|position| starts.iterations_at(position, position)),
-            [
-                Defaults::WARM_UP,
-                Defaults::WARM_UP.div_ceil(2),
-                Defaults::WARM_UP.div_ceil(2)
-            ]
+            [Defaults::WARM_UP, Defaults::WARM_UP.div_ceil(2), Defaults::WARM_UP.div_ceil(2)]
         );
         let searched = [Some(8), Some(0), None, Some(8), Some(0)];
         let lengths = configurations
             .iter()
             .zip(searched)
-            .map(|(c, warm_up)| Configuration {
-                warm_up: warm_up.filter(|_| c.has_noise()),
-                ..*c
-            });
+            .map(|(c, warm_up)| Configuration { warm_up: warm_up.filter(|_| c.has_noise()), ..*c });
         let searched = WarmStarts::new(&lengths.collect::<Vec<_>>(), &base, true);
         // Without noise nothing is searched; (0, 0.1, 0.5) and (0, 0.1, 0) have 8 and 0 iterations.
         let lengths: Vec<usize> = (searched.paths.iter().flatten())

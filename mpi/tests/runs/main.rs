@@ -67,13 +67,7 @@ fn a_public_corpus_trains_the_same_model() {
         return;
     };
     let text: String = text.split_inclusive('\n').take(2000).collect();
-    let ranks = Ranks::new(
-        5,
-        &parts
-            .into_iter()
-            .zip([&*train, &dev, &text])
-            .collect::<Vec<_>>(),
-    );
+    let ranks = Ranks::new(5, &parts.into_iter().zip([&*train, &dev, &text]).collect::<Vec<_>>());
     let line = "train train.conll --template ner --dev dev.conll --max-iterations 8 --warm-up 4";
     assert_same_models(line, &[2], &ranks);
     let line = format!("{line} --unlabeled unlabeled.txt dev.conll");
@@ -127,10 +121,7 @@ fn help_and_wrong_arguments_are_printed_once() {
     assert_eq!(help.stdout.matches("[OPTIONS]").count(), 1);
     let tag = ranks.run(2, "tag m");
     assert_eq!(tag.code, Some(2));
-    assert_eq!(
-        tag.stderr.matches("unrecognized subcommand 'tag'").count(),
-        1
-    );
+    assert_eq!(tag.stderr.matches("unrecognized subcommand 'tag'").count(), 1);
     assert_eq!(tag.stderr.matches("for others, use 'dropchain'").count(), 1);
 }
 
@@ -146,10 +137,7 @@ fn what_one_rank_finds_wrong_ends_all_with_one_message() {
     };
     let text = sample("train", 300);
     fs::remove_file(ranks.path(2, "train.conll")).unwrap();
-    fails(
-        "",
-        "rank 2: train.conll: No such file or directory (os error 2)",
-    );
+    fails("", "rank 2: train.conll: No such file or directory (os error 2)");
     ranks.write(2, "train.conll", &text.replacen("London", "Londinium", 1));
     fails(
         "",
@@ -159,29 +147,19 @@ fn what_one_rank_finds_wrong_ends_all_with_one_message() {
     ranks.write(2, "train.conll", &text);
     ranks.write(0, "run.toml", "l2 = 0.5\n");
     ranks.write(2, "run.toml", "l2 = 0.6\n");
-    fails(
-        "--config run.toml",
-        "rank 1: run.toml: No such file or directory (os error 2)",
-    );
+    fails("--config run.toml", "rank 1: run.toml: No such file or directory (os error 2)");
     ranks.write(1, "run.toml", "l2 = 0.5\n");
     fails(
         "--config run.toml",
         "rank 2 has other options than rank 0; expected the same files and options on all machines",
     );
-    fails(
-        "--dropout 2",
-        "dropout 2; expected a rate of at least 0 and below 1",
-    );
+    fails("--dropout 2", "dropout 2; expected a rate of at least 0 and below 1");
 }
 
 #[test]
 fn what_ranks_cannot_divide_is_refused() {
     let ranks = with_sample(2);
-    for options in [
-        "--algorithm ap",
-        "--warm-start online",
-        "--noise monte-carlo",
-    ] {
+    for options in ["--algorithm ap", "--warm-start online", "--noise monte-carlo"] {
         let output = ranks.run(2, &train(&format!("--model m {options}")));
         assert_eq!(output.code, Some(1));
         let expected = format!("dropchain-mpi: {options} ");
@@ -222,10 +200,7 @@ fn what_rank_0_cannot_write_is_an_error_of_all() {
 fn a_killed_rank_ends_all_and_leaves_an_old_model() {
     let ranks = with_sample(3);
     ranks.write(0, "m", "an old model");
-    let child = ranks.start(
-        3,
-        &train("--model m --force --l2 1e-9 --dropout 0.5 --threads 1"),
-    );
+    let child = ranks.start(3, &train("--model m --force --l2 1e-9 --dropout 0.5 --threads 1"));
     ranks.send("KILL", 2);
     let output = wait(child);
     assert_ne!(output.code, Some(0), "{}", output.stderr);
@@ -246,12 +221,7 @@ fn an_interrupted_run_saves_its_model_and_resumes_with_other_ranks() {
     let output = wait(child);
     assert_eq!(output.code, Some(143), "{}", output.stderr);
     let message = "dropchain-mpi: interrupted by SIGTERM after ";
-    assert_eq!(
-        output.stderr.matches(message).count(),
-        1,
-        "{}",
-        output.stderr
-    );
+    assert_eq!(output.stderr.matches(message).count(), 1, "{}", output.stderr);
     assert!(ranks.read(0, "m") != expected);
     assert!(!ranks.path(1, "state").exists());
     let output = ranks.run(3, &line);

@@ -77,10 +77,8 @@ impl Ranks {
     /// Sends a signal to a rank.
     pub fn send(&self, signal: &str, rank: usize) {
         let pid = String::from_utf8(self.read(rank, "pid")).unwrap();
-        let status = Command::new("kill")
-            .args([&format!("-{signal}"), pid.trim()])
-            .status()
-            .unwrap();
+        let status =
+            Command::new("kill").args([&format!("-{signal}"), pid.trim()]).status().unwrap();
         assert!(status.success());
     }
 
@@ -88,9 +86,8 @@ impl Ranks {
     pub fn written(&self, rank: usize, given: &[&str]) -> Vec<String> {
         let files = fs::read_dir(self.path(rank, "")).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<_> = names
-            .filter(|name| name != "pid" && !given.contains(&name.as_str()))
-            .collect();
+        let mut names: Vec<_> =
+            names.filter(|name| name != "pid" && !given.contains(&name.as_str())).collect();
         names.sort();
         names
     }
@@ -182,9 +179,7 @@ pub fn sample(part: &str, sentences: usize) -> String {
 /// Reads the beginning of a public corpus, if it is there.
 pub fn public(file: &str, sentences: usize) -> Option<String> {
     let folders = ["../shared/corpora", "corpora/public"].map(|folder| root().join(folder));
-    let text = folders
-        .iter()
-        .find_map(|folder| fs::read_to_string(folder.join(file)).ok())?;
+    let text = folders.iter().find_map(|folder| fs::read_to_string(folder.join(file)).ok())?;
     let sentences = text.split_inclusive("\n\n").take(sentences);
     Some(sentences.collect::<String>().trim_end().to_owned() + "\n")
 }

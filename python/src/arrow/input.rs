@@ -115,12 +115,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn new(columns: Vec<Strings<'a>>, structs: Option<&'a StructArray>, schema: Schema) -> Self {
-        Self {
-            columns,
-            structs,
-            schema: Arc::new(schema),
-            file: Arc::from(IN_MEMORY),
-        }
+        Self { columns, structs, schema: Arc::new(schema), file: Arc::from(IN_MEMORY) }
     }
 
     /// Returns the sentence of some of the tokens.

@@ -66,11 +66,7 @@ impl PyArrowArray {
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "<ArrowArray of {} rows: {}>",
-            self.array.len(),
-            self.field.data_type()
-        )
+        format!("<ArrowArray of {} rows: {}>", self.array.len(), self.field.data_type())
     }
 }
 

@@ -40,9 +40,7 @@ impl Output {
                     .to_owned(),
             ),
             "jsonl" => Ok(Self::Jsonl),
-            _ => Err(format!(
-                "output '{name}'; expected 'spans', 'labels' or 'jsonl'"
-            )),
+            _ => Err(format!("output '{name}'; expected 'spans', 'labels' or 'jsonl'")),
         }
     }
 }
@@ -92,11 +90,7 @@ impl OutputColumn {
                 }
             }
         };
-        Ok(Self {
-            items,
-            ends: vec![0],
-            valid: NullBufferBuilder::new(0),
-        })
+        Ok(Self { items, ends: vec![0], valid: NullBufferBuilder::new(0) })
     }
 
     /// Adds a sentence to the row; `text` is all of it, if rows are texts.

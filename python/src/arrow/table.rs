@@ -64,9 +64,7 @@ fn read(data: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
 /// Returns what has the values of an array; `None` if its type is of another kind.
 fn cells(array: &ArrayRef) -> Option<Cell<'_>> {
     if let Some(strings) = Strings::of(array) {
-        return Some(Box::new(move |py, i| {
-            Ok(strings.get(i).into_pyobject(py)?.into_any())
-        }));
+        return Some(Box::new(move |py, i| Ok(strings.get(i).into_pyobject(py)?.into_any())));
     }
     if let Some(lists) = Lists::of(array) {
         let items = cells(lists.items())?;

@@ -51,8 +51,7 @@ fn paths_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
 
 /// Whether a file is of spaCy's `DocBin`, by its name.
 fn is_spacy(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "spacy")
+    path.extension().is_some_and(|extension| extension == "spacy")
 }
 
 /// Whether two paths are those of one file that exists.
@@ -106,10 +105,7 @@ impl PyCorpus {
         let mut corpus = Self::of(sentences, labels, columns, weights)?;
         for start in starts.map(Vec::from).unwrap_or_default() {
             if let Some(sentence) = corpus.0.get_mut(start) {
-                Arc::make_mut(sentence)
-                    .layout
-                    .separation
-                    .add(Separation::MARK);
+                Arc::make_mut(sentence).layout.separation.add(Separation::MARK);
             }
         }
         Ok(corpus)
@@ -292,8 +288,7 @@ impl PyCorpus {
             },
         };
         let writer = CorpusWriter { format, label };
-        py.detach(|| writer.write(sentences, &path))
-            .map_err(exception)
+        py.detach(|| writer.write(sentences, &path)).map_err(exception)
     }
 
     /// Return a row for each token, as columns: the number of its sentence (`sentence`), the other
@@ -503,12 +498,10 @@ impl PyCorpus {
             return Err(PyTypeError::new_err(message));
         };
         let from_end = if index < 0 { self.0.len() as isize } else { 0 };
-        let sentence = usize::try_from(index + from_end)
-            .ok()
-            .and_then(|i| self.0.get(i))
-            .ok_or_else(|| {
-                PyIndexError::new_err(format!("sentence {index} of {}", self.0.len()))
-            })?;
+        let sentence =
+            usize::try_from(index + from_end).ok().and_then(|i| self.0.get(i)).ok_or_else(
+                || PyIndexError::new_err(format!("sentence {index} of {}", self.0.len())),
+            )?;
         Ok(Bound::new(py, PySentence(Arc::clone(sentence)))?.into_any())
     }
 
@@ -526,10 +519,7 @@ impl PyCorpus {
 
     fn __repr__(&self) -> String {
         let sentences = self.0.iter().filter(|s| !s.layout.document_start).count();
-        format!(
-            "<Corpus of {sentences} sentences, {} tokens>",
-            self.tokens()
-        )
+        format!("<Corpus of {sentences} sentences, {} tokens>", self.tokens())
     }
 }
 
@@ -550,8 +540,8 @@ pub fn sample_text(part: &str) -> PyResult<&'static str> {
         "train" => Ok(SAMPLE_TRAIN),
         "dev" => Ok(SAMPLE_DEV),
         "test" => Ok(SAMPLE_TEST),
-        _ => Err(PyValueError::new_err(format!(
-            "part '{part}'; expected 'train', 'dev' or 'test'"
-        ))),
+        _ => {
+            Err(PyValueError::new_err(format!("part '{part}'; expected 'train', 'dev' or 'test'")))
+        }
     }
 }

@@ -81,12 +81,9 @@ impl PyCorpus {
             return Err(found(sentences, "X", expected));
         }
         for (i, sentence) in sentences.try_iter()?.enumerate() {
-            read.push(PySentence::read(
-                &mut reader,
-                &sentence?,
-                i as u64 + 1,
-                &|| format!("X[{i}]"),
-            )?);
+            read.push(PySentence::read(&mut reader, &sentence?, i as u64 + 1, &|| {
+                format!("X[{i}]")
+            })?);
         }
         if let Some(labels) = labels {
             for (i, labels) in each(labels, read.len(), "y")?.into_iter().enumerate() {

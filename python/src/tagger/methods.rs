@@ -54,19 +54,14 @@ fn explained_tokens(tokens: Option<&Bound<'_, PyAny>>) -> PyResult<ExplainedToke
 }
 
 fn tag_options(constrain: bool) -> TagOptions {
-    TagOptions {
-        constrain,
-        ..TagOptions::default()
-    }
+    TagOptions { constrain, ..TagOptions::default() }
 }
 
 #[pymethods]
 impl PyTagger {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py
-            .detach(|| dropchain_crfsuite::open(path))
-            .map_err(exception)?;
+        let model = py.detach(|| dropchain_crfsuite::open(path)).map_err(exception)?;
         Ok(Self::of(py, model))
     }
 
@@ -86,9 +81,7 @@ impl PyTagger {
         data: Cow<'_, [u8]>,
     ) -> PyResult<Self> {
         let data = data.into_owned();
-        let model = py
-            .detach(|| dropchain_crfsuite::from_bytes(data))
-            .map_err(exception)?;
+        let model = py.detach(|| dropchain_crfsuite::from_bytes(data)).map_err(exception)?;
         Ok(Self::of(py, model))
     }
 
@@ -99,8 +92,7 @@ impl PyTagger {
 
     /// Writes the model.
     fn _save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.inner.model().save(path))
-            .map_err(exception)
+        py.detach(|| self.inner.model().save(path)).map_err(exception)
     }
 
     /// Save the model to a file, atomically: if anything fails, an old file stays as it is.
@@ -158,8 +150,7 @@ impl PyTagger {
         let tagging = py.detach(|| match constrain {
             true => self.inner.tag(sentence.input()),
             false => with_workspace(|workspace| {
-                self.inner
-                    .tag_with(sentence.input(), tag_options(false), workspace)
+                self.inner.tag_with(sentence.input(), tag_options(false), workspace)
             }),
         });
         self.label_list(py, &tagging.map_err(exception)?.labels)
@@ -308,10 +299,7 @@ impl PyTagger {
         name: &str,
     ) -> PyResult<Bound<'py, PyList>> {
         let all = PyList::empty(py);
-        let options = TagOptions {
-            marginals: true,
-            ..tag_options(false)
-        };
+        let options = TagOptions { marginals: true, ..tag_options(false) };
         self.tag_each(sentences, name, threads, options, |tagging| {
             let rows = tagging.marginals.iter().flat_map(|m| m.rows());
             let rows = rows.map(|row| facts::by_label(py, &self.names, row));
@@ -394,8 +382,7 @@ impl PyTagger {
         };
         let tagging = py.detach(|| {
             with_workspace(|workspace| {
-                self.inner
-                    .tag_given(sentence.input(), &condition, options, workspace)
+                self.inner.tag_given(sentence.input(), &condition, options, workspace)
             })
         });
         let tagging = tagging.map_err(exception)?;
@@ -562,11 +549,8 @@ impl PyTagger {
     ) -> PyResult<f64> {
         let sentence = self.read_one(sentence)?;
         let labels = strings(labels, "labels")?;
-        let probability = py.detach(|| {
-            self.inner
-                .distribution(sentence.input())?
-                .probability(&labels)
-        });
+        let probability =
+            py.detach(|| self.inner.distribution(sentence.input())?.probability(&labels));
         probability.map_err(exception)
     }
 
@@ -581,16 +565,9 @@ impl PyTagger {
         r#type: &str,
     ) -> PyResult<f64> {
         let sentence = self.read_one(sentence)?;
-        let span = Span {
-            start: token_start,
-            end: token_end,
-            kind: r#type,
-        };
-        let probability = py.detach(|| {
-            self.inner
-                .distribution(sentence.input())?
-                .span_probability(&span)
-        });
+        let span = Span { start: token_start, end: token_end, kind: r#type };
+        let probability =
+            py.detach(|| self.inner.distribution(sentence.input())?.span_probability(&span));
         probability.map_err(exception)
     }
 

@@ -155,9 +155,7 @@ impl PyTagger {
 
     /// Returns the names of labels, in the scheme of the training corpus.
     pub fn converted(&self, ids: &[LabelId]) -> Vec<String> {
-        let names = self
-            .inner
-            .label_names_in(&self.header().corpus_labeling, ids);
+        let names = self.inner.label_names_in(&self.header().corpus_labeling, ids);
         names.into_iter().map(Cow::into_owned).collect()
     }
 

@@ -111,11 +111,7 @@ pub fn condition(
         let parts = span.extract::<(usize, usize, String)>();
         let (start, end, kind) =
             parts.map_err(|_| found(&span, &format!("spans[{i}]"), "(first token, end, type)"))?;
-        condition = condition.span(&Span {
-            start,
-            end,
-            kind: &kind,
-        });
+        condition = condition.span(&Span { start, end, kind: &kind });
     }
     Ok(condition)
 }

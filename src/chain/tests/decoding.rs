@@ -34,13 +34,7 @@ fn decoding_finds_the_best_legal_path() {
     let mut path = Vec::new();
     let chains = [moderate_chains(), extreme_chains()].concat();
     for_each_constrained(chains, |chain, transitions, scores| {
-        let best = viterbi.decode(
-            transitions,
-            scores,
-            chain.constraint.as_ref(),
-            None,
-            &mut path,
-        );
+        let best = viterbi.decode(transitions, scores, chain.constraint.as_ref(), None, &mut path);
         assert_best(chain, transitions, scores, &path);
         if path.is_empty() {
             assert_eq!(best, f64::NEG_INFINITY);
@@ -55,13 +49,7 @@ fn ties_go_to_the_lowest_label_starting_from_the_last_token() {
     let mut viterbi = Viterbi::default();
     let mut path = Vec::new();
     for_each_constrained(integer_chains(), |chain, transitions, scores| {
-        viterbi.decode(
-            transitions,
-            scores,
-            chain.constraint.as_ref(),
-            None,
-            &mut path,
-        );
+        viterbi.decode(transitions, scores, chain.constraint.as_ref(), None, &mut path);
         assert_best(chain, transitions, scores, &path);
     });
 }
@@ -137,11 +125,7 @@ fn without_a_legal_path_the_result_is_empty() {
         let mut path = vec![LabelId(0)];
         let best = viterbi.decode(&transitions, scores, Some(&constraint), None, &mut path);
         assert_eq!((best, path.len()), (f64::NEG_INFINITY, 0));
-        assert!(
-            viterbi
-                .nbest(&transitions, scores, 5, Some(&constraint), None)
-                .is_empty()
-        );
+        assert!(viterbi.nbest(&transitions, scores, 5, Some(&constraint), None).is_empty());
     });
 }
 

@@ -27,11 +27,8 @@ fn padding_of_the_results_is_exactly_zero() {
     for chain in moderate_chains().into_iter().chain(extreme_chains()) {
         let actual = infer(&chain, Lattice::forward_backward);
         let edges = actual.edges.iter().flatten();
-        let rows: Vec<f64> = edges
-            .chain(&actual.expectations)
-            .chain(&actual.nodes)
-            .copied()
-            .collect();
+        let rows: Vec<f64> =
+            edges.chain(&actual.expectations).chain(&actual.nodes).copied().collect();
         for row in rows.chunks_exact(padded(chain.labels)) {
             assert!(row[chain.labels..].iter().all(|&x| x == 0.0));
         }
@@ -49,11 +46,7 @@ fn the_modes_hold_the_same_messages() {
             let (mut scaled, mut log) = (Lattice::default(), Lattice::default());
             scaled.forward_backward(&transitions, scores);
             log.forward_backward_in_log_space(&transitions, scores);
-            let first = if chain.edge.is_some() {
-                chain.labels * padded(chain.labels)
-            } else {
-                0
-            };
+            let first = if chain.edge.is_some() { chain.labels * padded(chain.labels) } else { 0 };
             for (scaled, log) in [
                 (&scaled.alpha[..], &log.alpha[..]),
                 (&scaled.beta[..], &log.beta[..]),
@@ -83,11 +76,7 @@ fn an_edge_marginal_is_the_product_of_its_messages() {
             * transitions.potentials()[3 * LANES + 4]
             * lattice.suffix[2 * LANES + 4];
         assert_eq!(edge[3 * LANES + 4], product);
-        assert_close(
-            product,
-            chain.enumerate().edge_marginals(2)[3 * LANES + 4],
-            1e-14,
-        );
+        assert_close(product, chain.enumerate().edge_marginals(2)[3 * LANES + 4], 1e-14);
     });
 }
 
@@ -99,9 +88,8 @@ fn boundary_weights_may_be_omitted() {
     chain.end.fill(0.0);
     let mut transitions = chain.transitions();
     transitions.set(&chain.trans.concat(), &[], &[]);
-    let actual = chain.scores(0.0, |scores| {
-        Lattice::default().forward_backward(&transitions, scores)
-    });
+    let actual =
+        chain.scores(0.0, |scores| Lattice::default().forward_backward(&transitions, scores));
     assert_close(actual, chain.enumerate().log_partition(), 1e-14);
 }
 
@@ -119,26 +107,17 @@ fn a_single_label_has_probability_one() {
 #[test]
 fn a_sentence_without_tokens_has_one_path() {
     let transitions = Transitions::new(3, Order::One);
-    let scores = Scores {
-        node: &[],
-        edge: None,
-    };
+    let scores = Scores { node: &[], edge: None };
     let mut lattice = Lattice::default();
     assert_eq!(lattice.forward_backward(&transitions, scores), 0.0);
     assert!(lattice.node_marginals().is_empty());
     lattice.add_edge_expectations(&transitions, &mut EdgeSums::new(&transitions));
     let mut path = vec![LabelId(1)];
     let mut viterbi = Viterbi::default();
-    assert_eq!(
-        viterbi.decode(&transitions, scores, None, None, &mut path),
-        0.0
-    );
+    assert_eq!(viterbi.decode(&transitions, scores, None, None, &mut path), 0.0);
     assert!(path.is_empty());
     let paths = viterbi.nbest(&transitions, scores, 9, None, None);
-    assert_eq!(
-        (paths.len(), paths[0].labels.len(), paths[0].score),
-        (1, 0, 0.0)
-    );
+    assert_eq!((paths.len(), paths[0].labels.len(), paths[0].score), (1, 0, 0.0));
     assert_eq!(score(&transitions, scores, &[]), 0.0);
 }
 
@@ -152,9 +131,7 @@ fn expectations_add_up_over_sentences_in_any_mix_of_modes() {
     let mut expected = vec![0.0; 3 * LANES];
     for i in 0..8 {
         let tokens = 1 + i % 6;
-        chain.node = (0..tokens)
-            .map(|_| (0..3).map(|_| numbers.next()).collect())
-            .collect();
+        chain.node = (0..tokens).map(|_| (0..3).map(|_| numbers.next()).collect()).collect();
         chain.edge = None;
         if i % 3 == 1 {
             chain = chain.with_edges(|| numbers.next());
@@ -185,9 +162,7 @@ fn a_lattice_keeps_no_state_between_sentences() {
         let transitions = chain.transitions();
         let mut junk = Chain::new(7, 5, || numbers.extreme());
         junk = junk.with_edges(|| numbers.extreme());
-        junk.scores(1.0, |scores| {
-            lattice.forward_backward(&junk.transitions(), scores)
-        });
+        junk.scores(1.0, |scores| lattice.forward_backward(&junk.transitions(), scores));
         chain.scores(0.0, |scores| {
             let mut fresh = Lattice::default();
             let expected = fresh.forward_backward(&transitions, scores);
@@ -207,14 +182,8 @@ fn a_lattice_does_not_allocate_after_the_longest_sentence() {
     let mut lattice = Lattice::default();
     chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
     let buffers = |lattice: &Lattice| {
-        [
-            &lattice.alpha,
-            &lattice.beta,
-            &lattice.edge,
-            &lattice.scratch,
-            &lattice.scale,
-        ]
-        .map(|array| (array.as_ptr(), array.capacity()))
+        [&lattice.alpha, &lattice.beta, &lattice.edge, &lattice.scratch, &lattice.scale]
+            .map(|array| (array.as_ptr(), array.capacity()))
     };
     assert_eq!(lattice.mode, Mode::Log);
     let before = buffers(&lattice);

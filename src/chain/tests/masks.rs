@@ -53,10 +53,7 @@ fn a_mask_that_allows_everything_changes_no_bit() {
         let mut mask = LabelMask::default();
         mask.begin(chain.labels);
         chain.node.iter().for_each(|_| mask.push_any());
-        let (masked, all) = (
-            infer_within(&chain, &mask),
-            infer(&chain, Lattice::forward_backward),
-        );
+        let (masked, all) = (infer_within(&chain, &mask), infer(&chain, Lattice::forward_backward));
         assert_eq!(masked.log_partition.to_bits(), all.log_partition.to_bits());
         assert_eq!(masked.nodes, all.nodes);
         assert_eq!(masked.expectations, all.expectations);
@@ -99,9 +96,8 @@ fn pairs_of_score_minus_infinity_are_forbidden_within_a_mask() {
             continue;
         }
         // One pair per token, so that a path remains.
-        let forbidden: Vec<[usize; 2]> = (0..edge.len())
-            .map(|_| [(); 2].map(|()| numbers.below(chain.labels)))
-            .collect();
+        let forbidden: Vec<[usize; 2]> =
+            (0..edge.len()).map(|_| [(); 2].map(|()| numbers.below(chain.labels))).collect();
         let mut restricted = chain.clone();
         let matrices = restricted.edge.iter_mut().flatten();
         for (matrix, [a, b]) in matrices.zip(&forbidden).skip(1) {

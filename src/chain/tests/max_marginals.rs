@@ -44,10 +44,7 @@ fn assert_detours(chain: &Chain, mask: Option<&LabelMask>, tolerance: f64) -> us
                 assert!(is_wanted(other[t]) && chain.allows(&other));
                 assert_close(chain.score(&other), expected.unwrap(), tolerance);
                 let differs = |t: usize| other[t] != path[t];
-                assert!(
-                    (start..start + labels.len()).all(differs),
-                    "{path:?} {other:?}"
-                );
+                assert!((start..start + labels.len()).all(differs), "{path:?} {other:?}");
             }
         }
         found

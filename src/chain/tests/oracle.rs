@@ -72,10 +72,7 @@ impl Chain {
             let rows = edge.iter().flatten();
             rows.flat_map(pad).collect::<Vec<f64>>()
         });
-        f(Scores {
-            node: &node,
-            edge: edge.as_deref(),
-        })
+        f(Scores { node: &node, edge: edge.as_deref() })
     }
 
     /// Returns the score of a path, from the definition.
@@ -90,11 +87,7 @@ impl Chain {
             }
             total += self.node[t][y];
             total += if t == 0 { self.start[y] } else { 0.0 };
-            total += if t + 1 == path.len() {
-                self.end[y]
-            } else {
-                0.0
-            };
+            total += if t + 1 == path.len() { self.end[y] } else { 0.0 };
         }
         total
     }
@@ -104,12 +97,9 @@ impl Chain {
         let Some(constraint) = &self.constraint else {
             return true;
         };
-        path.first()
-            .is_none_or(|y| constraint.allows_start(y.index()))
+        path.first().is_none_or(|y| constraint.allows_start(y.index()))
             && path.last().is_none_or(|y| constraint.allows_end(y.index()))
-            && path
-                .windows(2)
-                .all(|pair| constraint.allows(pair[0].index(), pair[1].index()))
+            && path.windows(2).all(|pair| constraint.allows(pair[0].index(), pair[1].index()))
     }
 
     /// Enumerates all legal paths.
@@ -129,9 +119,7 @@ impl Chain {
         Oracle {
             labels: self.labels,
             tokens,
-            paths: paths
-                .map(|path| (path.clone(), self.score(&path)))
-                .collect(),
+            paths: paths.map(|path| (path.clone(), self.score(&path))).collect(),
         }
     }
 }

@@ -44,11 +44,7 @@ fn infer_by_pairs(
     lattice.add_edge_expectations(&transitions, &mut sums);
     let mut expectations = vec![f64::NAN; positions.len()];
     sums.finish(&transitions, &mut expectations);
-    (
-        log_partition,
-        lattice.node_marginals().to_vec(),
-        expectations,
-    )
+    (log_partition, lattice.node_marginals().to_vec(), expectations)
 }
 
 #[test]
@@ -62,9 +58,7 @@ fn results_by_pairs_are_those_with_all_pairs() {
             let error = (log_partition - expected.log_partition).abs();
             assert!(error <= 1e-12 * (1.0 + log_partition.abs()), "{error}");
             assert_all_close(&nodes, &expected.nodes, 1e-12);
-            let at_pairs = positions
-                .iter()
-                .map(|&p| 2.0 * expected.expectations[p as usize]);
+            let at_pairs = positions.iter().map(|&p| 2.0 * expected.expectations[p as usize]);
             assert_all_close(&sums, &at_pairs.collect::<Vec<_>>(), 1e-11);
         }
     }

@@ -29,11 +29,7 @@ fn tunnel(inner: usize, score: f64) -> Chain {
     }
     for (t, row) in chain.node.iter_mut().enumerate() {
         let is_inner = t > 0 && t <= inner;
-        *row = if is_inner {
-            vec![score, score, 0.0]
-        } else {
-            vec![0.0, 0.0, -800.0]
-        };
+        *row = if is_inner { vec![score, score, 0.0] } else { vec![0.0, 0.0, -800.0] };
     }
     chain
 }
@@ -98,11 +94,8 @@ fn unscaled_log_partition(chain: &Chain) -> f64 {
                 None => chain.trans[a][b],
             };
             let paths = (0..chain.labels).map(|a| prefix[a] + step(a));
-            let before = if t > 0 {
-                log_sum_exp(&paths.collect::<Vec<_>>())
-            } else {
-                chain.start[b]
-            };
+            let before =
+                if t > 0 { log_sum_exp(&paths.collect::<Vec<_>>()) } else { chain.start[b] };
             before + node[b] + if t == last { chain.end[b] } else { 0.0 }
         });
         prefix = next.collect();
@@ -181,9 +174,5 @@ fn a_sum_of_finite_scores_that_overflows_gives_nan() {
     let mut chain = Chain::new(1, 2, || 0.0);
     chain.node[0][0] = f64::MAX;
     chain.start[0] = f64::MAX;
-    assert!(
-        infer(&chain, Lattice::forward_backward)
-            .log_partition
-            .is_nan()
-    );
+    assert!(infer(&chain, Lattice::forward_backward).log_partition.is_nan());
 }

@@ -20,10 +20,7 @@ pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, options: &WriteOpti
         return block(buffer, tagged, &tagged.labels, options);
     }
     for (n, path) in tagged.nbest.iter().enumerate() {
-        let head = format!(
-            "# n={n} score={:.6} probability={:.6}",
-            path.score, path.probability
-        );
+        let head = format!("# n={n} score={:.6} probability={:.6}", path.score, path.probability);
         line(buffer, &head);
         block(buffer, tagged, &path.labels, options)?;
     }
@@ -62,9 +59,7 @@ fn block(
     let sentence = tagged.sentence;
     // Multiword tokens and empty nodes of CoNLL-U have no label, so they cannot be rows.
     let comments = sentence.layout.extra_lines.iter();
-    let mut comments = comments
-        .filter(|(_, text)| text.starts_with('#'))
-        .peekable();
+    let mut comments = comments.filter(|(_, text)| text.starts_with('#')).peekable();
     for (t, label) in labels.iter().enumerate() {
         while let Some((_, text)) = comments.next_if(|(before, _)| *before <= t) {
             line(buffer, text);
@@ -94,9 +89,7 @@ fn row(
     label: &[&str],
     separator: char,
 ) -> Result<()> {
-    let cells = sentence
-        .cells(t)
-        .take(sentence.schema().input_names().len());
+    let cells = sentence.cells(t).take(sentence.schema().input_names().len());
     for cell in cells.chain(label.iter().copied()) {
         let invalid = if separator == '\t' {
             cell.contains(['\t', '\n', '\r'])
@@ -137,10 +130,7 @@ mod tests {
     }
 
     fn spaces() -> WriteOptions {
-        WriteOptions {
-            separator: ' ',
-            ..tabs()
-        }
+        WriteOptions { separator: ' ', ..tabs() }
     }
 
     #[test]
@@ -172,15 +162,9 @@ mod tests {
     #[test]
     fn document_starts_keep_their_own_label() {
         let text = "-DOCSTART- -X- O\n\na NN B\n";
-        let options = ReadOptions {
-            format: Some(Format::Conll),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { format: Some(Format::Conll), ..ReadOptions::default() };
         let labeled = sentences(text, &options).unwrap();
-        let tagged = [
-            Tagged::new(&labeled[0], Vec::new()),
-            Tagged::new(&labeled[1], vec!["B"]),
-        ];
+        let tagged = [Tagged::new(&labeled[0], Vec::new()), Tagged::new(&labeled[1], vec!["B"])];
         let expected = "-DOCSTART- -X- O O\n\na NN B B\n\n";
         assert_eq!(written(&spaces(), &tagged).unwrap(), expected);
         let bare = read(Format::Conll, "-DOCSTART- B\n\na NN\n");
@@ -190,11 +174,8 @@ mod tests {
 
     #[test]
     fn comments_keep_their_positions() {
-        let options = ReadOptions {
-            format: Some(Format::Conll),
-            comments: true,
-            ..ReadOptions::default()
-        };
+        let options =
+            ReadOptions { format: Some(Format::Conll), comments: true, ..ReadOptions::default() };
         let sentences = sentences("# 1\na O\n# 2\nb O\n# 3\n", &options).unwrap();
         let tagged = Tagged::new(&sentences[0], vec!["X", "Y"]);
         let expected = "# 1\na O X\n# 2\nb O Y\n# 3\n\n";
@@ -217,10 +198,7 @@ b X 0.250000
 ";
         assert_eq!(written(&spaces(), &[tagged.clone()]).unwrap(), expected);
         tagged.nbest.clear();
-        assert_eq!(
-            written(&spaces(), &[tagged]).unwrap(),
-            "a X 0.750000\nb Y 0.750000\n\n"
-        );
+        assert_eq!(written(&spaces(), &[tagged]).unwrap(), "a X 0.750000\nb Y 0.750000\n\n");
     }
 
     #[test]

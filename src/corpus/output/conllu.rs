@@ -202,19 +202,14 @@ mod tests {
 ";
 
     fn label(name: &str) -> WriteOptions {
-        WriteOptions {
-            label: name.to_owned(),
-            ..WriteOptions::new(OutputFormat::Conllu)
-        }
+        WriteOptions { label: name.to_owned(), ..WriteOptions::new(OutputFormat::Conllu) }
     }
 
     #[test]
     fn conllu_is_reproduced_byte_for_byte_if_the_labels_are_unchanged() {
-        for (column, labels) in [
-            ("upos", ["VERB", "PRON"]),
-            ("4", ["V", "P"]),
-            ("feats", ["A=b|C=d", "_"]),
-        ] {
+        for (column, labels) in
+            [("upos", ["VERB", "PRON"]), ("4", ["V", "P"]), ("feats", ["A=b|C=d", "_"])]
+        {
             let out = one(&label(column), Format::Conllu, NATIVE, &labels);
             assert_eq!(out, NATIVE, "{column}");
         }
@@ -308,9 +303,7 @@ mod tests {
         let sentences = read(Format::Jsonl, r#"{"tokens":["a\nb"]}"#);
         let error = |label_name: &str, sentence, found| {
             let tagged = Tagged::new(sentence, vec![found]);
-            written(&label(label_name), &[tagged])
-                .unwrap_err()
-                .to_string()
+            written(&label(label_name), &[tagged]).unwrap_err().to_string()
         };
         assert_eq!(
             error("upos", &sentences[0], "X"),
@@ -333,10 +326,7 @@ mod tests {
         };
         let sentences = read(Format::Conllu, "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n");
         let write = |label| written(&options, &[Tagged::new(&sentences[0], vec![label])]);
-        assert_eq!(
-            write("DET+B-A+b").unwrap(),
-            "1\ta\t_\tDET\t_\t_\t0\troot\t_\tner=B-A+b\n\n"
-        );
+        assert_eq!(write("DET+B-A+b").unwrap(), "1\ta\t_\tDET\t_\t_\t0\troot\t_\tner=B-A+b\n\n");
         assert_eq!(
             write("DET").unwrap_err().to_string(),
             "x:1: the label \"DET\" does not consist of values of 2 columns (upos+ner)"

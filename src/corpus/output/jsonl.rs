@@ -16,14 +16,8 @@ use crate::label::Span;
 use crate::sentence::Offsets;
 
 /// The keys that are always replaced by the output's.
-const PREDICTION_KEYS: [&str; 6] = [
-    "tokens",
-    "labels",
-    "spans",
-    "probability",
-    "marginals",
-    "nbest",
-];
+const PREDICTION_KEYS: [&str; 6] =
+    ["tokens", "labels", "spans", "probability", "marginals", "nbest"];
 
 /// The key of the file, if there are several.
 const FILE: &str = "file";
@@ -118,9 +112,7 @@ impl<'a> SentenceRecord<'a> {
     /// Where something begins and ends in the text that was given, in the unit of the options.
     fn position(&self, offsets: &Offsets) -> [usize; 2] {
         let start = self.tagged.sentence.layout.source_start;
-        let range = offsets
-            .after(start.unwrap_or_default())
-            .in_unit(self.options.offsets);
+        let range = offsets.after(start.unwrap_or_default()).in_unit(self.options.offsets);
         [range.start, range.end]
     }
 
@@ -189,20 +181,12 @@ mod tests {
     }
 
     fn tags() -> WriteOptions {
-        WriteOptions {
-            spans: false,
-            ..spans()
-        }
+        WriteOptions { spans: false, ..spans() }
     }
 
     #[test]
     fn pre_tokenized_input_has_neither_text_nor_offsets() {
-        let out = one(
-            &spans(),
-            Format::Conll,
-            "Ann\nLee\n\"\n",
-            &["B-P", "I-P", "O"],
-        );
+        let out = one(&spans(), Format::Conll, "Ann\nLee\n\"\n", &["B-P", "I-P", "O"]);
         assert_eq!(
             out,
             concat!(
@@ -329,10 +313,8 @@ mod tests {
 
     #[test]
     fn joined_labels_replace_the_keys_of_their_columns() {
-        let options = WriteOptions {
-            joined: ["pos", "labels"].map(str::to_owned).to_vec(),
-            ..tags()
-        };
+        let options =
+            WriteOptions { joined: ["pos", "labels"].map(str::to_owned).to_vec(), ..tags() };
         let json = r#"{"pos":["old"],"tokens":["a"],"labels":["X"]}"#;
         assert_eq!(
             one(&options, Format::Jsonl, json, &["N+Y"]),

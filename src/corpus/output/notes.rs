@@ -15,10 +15,7 @@ pub fn with_notes(sentence: &Sentence, notes: &[(&str, Value)]) -> Sentence {
         other => format!("# {key} = {other}"),
     });
     noted.layout.comments.extend(comments);
-    let mut members: Vec<String> = notes
-        .iter()
-        .map(|(key, value)| member(key, value))
-        .collect();
+    let mut members: Vec<String> = notes.iter().map(|(key, value)| member(key, value)).collect();
     let record = noted.layout.record.as_deref().unwrap_or("{}");
     if let Ok(input) = serde_json::from_str::<JsonObject<'_>>(record) {
         let others = input.members.iter();
@@ -40,10 +37,7 @@ mod tests {
         let sentences = read(input, text);
         let notes = [("score", Value::from(0.5)), ("place", Value::from("x:1"))];
         let sentence = with_notes(&sentences[0], &notes);
-        let options = WriteOptions {
-            spans: false,
-            ..WriteOptions::new(output)
-        };
+        let options = WriteOptions { spans: false, ..WriteOptions::new(output) };
         written(&options, &[Tagged::new(&sentence, vec!["X"])]).unwrap()
     }
 
@@ -58,10 +52,7 @@ mod tests {
         let json = r#"{"n":1.50,"score":"old","tokens":["a"],"labels":["Y"]}"#;
         assert_eq!(
             noted(Format::Jsonl, json, OutputFormat::Jsonl),
-            concat!(
-                r#"{"score":0.5,"place":"x:1","n":1.50,"tokens":["a"],"labels":["X"]}"#,
-                "\n"
-            )
+            concat!(r#"{"score":0.5,"place":"x:1","n":1.50,"tokens":["a"],"labels":["X"]}"#, "\n")
         );
         assert!(
             noted(Format::Conll, "a\n", OutputFormat::Jsonl)

@@ -32,12 +32,7 @@ impl<W: Write> Writer<W> {
 
     /// A writer to `out` with a writer of a format.
     pub fn with(out: W, name: &str, writer: Box<dyn SentenceWriter>) -> Self {
-        Self {
-            out,
-            name: name.to_owned(),
-            writer,
-            buffer: String::new(),
-        }
+        Self { out, name: name.to_owned(), writer, buffer: String::new() }
     }
 
     /// Writes a sentence.

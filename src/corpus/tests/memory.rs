@@ -4,17 +4,9 @@ use super::*;
 
 /// Sentences of words with part of speech and label.
 const SENTENCES: [&[[&str; 3]]; 3] = [
-    &[
-        ["Ada", "NNP", "B-PER"],
-        ["left", "VBD", "O"],
-        ["London", "NNP", "B-LOC"],
-    ],
+    &[["Ada", "NNP", "B-PER"], ["left", "VBD", "O"], ["London", "NNP", "B-LOC"]],
     &[["in", "IN", "O"], ["London", "NNP", "B-LOC"]],
-    &[
-        ["she", "PRP", "O"],
-        ["met", "VBD", "O"],
-        ["Ada", "NNP", "B-PER"],
-    ],
+    &[["she", "PRP", "O"], ["met", "VBD", "O"], ["Ada", "NNP", "B-PER"]],
 ];
 
 fn column(sentence: &'static [[&'static str; 3]], column: usize) -> Vec<&'static str> {
@@ -27,11 +19,7 @@ fn built() -> Corpus {
         let columns = [("word", column(sentence, 0)), ("pos", column(sentence, 1))];
         Sentence::from_columns(columns)?.with_labels(column(sentence, 2))
     };
-    SENTENCES
-        .into_iter()
-        .map(build)
-        .collect::<Result<Corpus>>()
-        .unwrap()
+    SENTENCES.into_iter().map(build).collect::<Result<Corpus>>().unwrap()
 }
 
 /// The corpus parsed from the text of [`SENTENCES`], which is named `name`.
@@ -75,11 +63,7 @@ fn sentences_of_attributes_equal_those_of_a_file() {
 #[test]
 fn sentences_without_columns_can_be_written_in_every_format() {
     let sentence = Sentence::from_attributes([[("w=Ada", 1.0)]]).unwrap();
-    for format in [
-        OutputFormat::Conll,
-        OutputFormat::Conllu,
-        OutputFormat::Jsonl,
-    ] {
+    for format in [OutputFormat::Conll, OutputFormat::Conllu, OutputFormat::Jsonl] {
         let mut writer = Writer::new(Vec::new(), "x", &WriteOptions::new(format)).unwrap();
         writer.write(&Tagged::new(&sentence, vec!["B-X"])).unwrap();
         assert!(!writer.into_inner().is_empty());
@@ -91,10 +75,7 @@ fn sentences_without_columns_can_be_written_in_every_format() {
 fn model_bytes(corpus: Corpus, template: Option<&str>) -> Vec<u8> {
     use crate::{Template, TrainOptions, Trainer};
 
-    let options = TrainOptions {
-        max_iterations: Some(5),
-        ..TrainOptions::default()
-    };
+    let options = TrainOptions { max_iterations: Some(5), ..TrainOptions::default() };
     let template = template.map(|source| {
         Template::parse(source, "t.tpl", &mut |_| unreachable!("no files are named")).unwrap()
     });
@@ -110,16 +91,11 @@ fn model_bytes(corpus: Corpus, template: Option<&str>) -> Vec<u8> {
 fn training_in_memory_and_on_a_file_yields_the_same_model_bytes() {
     // Sentences without a file have the name of standard input, which is part of the provenance.
     let template = Some("word\npos\nword[-1]\n");
-    assert_eq!(
-        model_bytes(built(), template),
-        model_bytes(parsed("-"), template)
-    );
+    assert_eq!(model_bytes(built(), template), model_bytes(parsed("-"), template));
     let text = "B\tw=Ada\tlength:3\nO\tw=left\n";
     let parsed = Corpus::parse(text, "-", &options(Format::Crfsuite)).unwrap();
     let tokens = [vec![("w=Ada", 1.0), ("length", 3.0)], vec![("w=left", 1.0)]];
     let built = Sentence::from_attributes(tokens).unwrap();
-    let built: Corpus = [built.with_labels(["B", "O"]).unwrap()]
-        .into_iter()
-        .collect();
+    let built: Corpus = [built.with_labels(["B", "O"]).unwrap()].into_iter().collect();
     assert_eq!(model_bytes(built, None), model_bytes(parsed, None));
 }

@@ -13,10 +13,7 @@ use crate::sentence::Sentence;
 
 /// Options for one format.
 pub fn options(format: Format) -> ReadOptions {
-    ReadOptions {
-        format: Some(format),
-        ..ReadOptions::default()
-    }
+    ReadOptions { format: Some(format), ..ReadOptions::default() }
 }
 
 /// The sentences of `text`, a file named `x`.
@@ -32,17 +29,9 @@ pub fn error(text: &str, options: &ReadOptions) -> String {
 
 /// Reads `text` in `format` and writes its sentences in every output format.
 fn round_trip(text: &str, format: Format, unlabeled: bool) {
-    let options = ReadOptions {
-        unlabeled,
-        comments: unlabeled,
-        ..options(format)
-    };
+    let options = ReadOptions { unlabeled, comments: unlabeled, ..options(format) };
     for sentence in sentences(text, &options).unwrap_or_default() {
-        for output in [
-            OutputFormat::Conll,
-            OutputFormat::Conllu,
-            OutputFormat::Jsonl,
-        ] {
+        for output in [OutputFormat::Conll, OutputFormat::Conllu, OutputFormat::Jsonl] {
             let mut writer = Writer::new(Vec::new(), "x", &WriteOptions::new(output)).unwrap();
             let labels = vec!["B-A"; sentence.len()];
             // Some formats cannot represent some cells: that is an error, not a panic.

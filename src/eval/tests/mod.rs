@@ -33,9 +33,8 @@ fn evaluate(text: &str) -> Evaluation {
 
 fn assert_equals_conlleval(name: &str) {
     let file = |extension: &str| {
-        let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/data/conlleval", name]
-            .iter()
-            .collect();
+        let path: PathBuf =
+            [env!("CARGO_MANIFEST_DIR"), "tests/data/conlleval", name].iter().collect();
         fs::read_to_string(path.with_extension(extension)).unwrap()
     };
     assert_eq!(evaluate(&file("txt")).conlleval(), file("expected"));
@@ -76,22 +75,12 @@ fn split(labels: &str) -> Vec<&str> {
 fn bioes_spans_count_like_those_of_iob2() {
     let mut bioes = Evaluation::new();
     bioes
-        .add(
-            &split("S-X B-X E-X O B-Y I-Y E-Y S-Y"),
-            &split("S-X B-X E-X O B-Y E-Y S-Y S-Y"),
-        )
+        .add(&split("S-X B-X E-X O B-Y I-Y E-Y S-Y"), &split("S-X B-X E-X O B-Y E-Y S-Y S-Y"))
         .unwrap();
     let mut iob2 = Evaluation::new();
-    iob2.add(
-        &split("B-X B-X I-X O B-Y I-Y I-Y B-Y"),
-        &split("B-X B-X I-X O B-Y I-Y B-Y B-Y"),
-    )
-    .unwrap();
-    let counts = Counts {
-        correct: 3,
-        gold: 4,
-        predicted: 5,
-    };
+    iob2.add(&split("B-X B-X I-X O B-Y I-Y I-Y B-Y"), &split("B-X B-X I-X O B-Y I-Y B-Y B-Y"))
+        .unwrap();
+    let counts = Counts { correct: 3, gold: 4, predicted: 5 };
     assert_eq!((bioes.spans(), iob2.spans()), (counts, counts));
 }
 
@@ -121,10 +110,7 @@ fn a_span_that_is_open_at_the_end_is_correct_with_the_empty_type() {
     for labels in ["B O", "A-X .-X"] {
         evaluation.add(&split(labels), &split(labels)).unwrap();
     }
-    let types: Vec<(&str, u64)> = evaluation
-        .types()
-        .map(|(kind, c)| (kind, c.correct))
-        .collect();
+    let types: Vec<(&str, u64)> = evaluation.types().map(|(kind, c)| (kind, c.correct)).collect();
     assert_eq!(types, [("", 2), ("X", 0)]);
     assert_eq!(evaluation.spans().correct, 2);
 }
@@ -132,9 +118,7 @@ fn a_span_that_is_open_at_the_end_is_correct_with_the_empty_type() {
 #[test]
 fn scores_are_fractions() {
     let mut evaluation = Evaluation::new();
-    evaluation
-        .add(&split("B-X O B-Y I-Y"), &split("B-X B-X O O"))
-        .unwrap();
+    evaluation.add(&split("B-X O B-Y I-Y"), &split("B-X B-X O O")).unwrap();
     assert_eq!(evaluation.accuracy(), 0.25);
     assert_eq!(evaluation.precision(), 0.5);
     assert_eq!(evaluation.recall(), 0.5);
@@ -146,10 +130,7 @@ fn different_lengths_are_an_error_and_nothing_is_counted() {
     let mut evaluation = Evaluation::new();
     evaluation.add(&["O"], &["O"]).unwrap();
     let error = evaluation.add(&["O", "B-X"], &["O"]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "sentence 2 has 2 gold labels but 1 predicted ones"
-    );
+    assert_eq!(error.to_string(), "sentence 2 has 2 gold labels but 1 predicted ones");
     assert_eq!((evaluation.sentences(), evaluation.tokens()), (1, 1));
 }
 
@@ -179,19 +160,14 @@ fn only_chunk_labels_have_spans() {
 
 fn parts_of_speech() -> Evaluation {
     let mut evaluation = Evaluation::with_confusions();
-    evaluation
-        .add(&split("DT NN NN VBZ NN"), &split("DT NN NNP NN VBZ"))
-        .unwrap();
+    evaluation.add(&split("DT NN NN VBZ NN"), &split("DT NN NNP NN VBZ")).unwrap();
     evaluation.add(&split("NN NN"), &split("NNP NN")).unwrap();
     evaluation
 }
 
 #[test]
 fn the_report_for_parts_of_speech_is_accuracy_alone() {
-    assert_eq!(
-        parts_of_speech().to_string(),
-        "accuracy:  42.86%  (3 of 7 tokens)\n"
-    );
+    assert_eq!(parts_of_speech().to_string(), "accuracy:  42.86%  (3 of 7 tokens)\n");
 }
 
 #[test]

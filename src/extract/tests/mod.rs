@@ -46,9 +46,7 @@ fn error_message(sentence: &Sentence) -> String {
 }
 
 fn rows(matrix: &SparseRows) -> Vec<Vec<(u32, f64)>> {
-    (0..matrix.len())
-        .map(|row| matrix.entries(row).collect())
-        .collect()
+    (0..matrix.len()).map(|row| matrix.entries(row).collect()).collect()
 }
 
 #[test]
@@ -60,33 +58,20 @@ fn input_attributes_keep_their_values_and_duplicates_are_summed() {
     let (data, alphabets, _) = builder.finish();
     assert_eq!((data.len(), data.tokens()), (2, 3));
     assert_eq!(data.sentence(1), 2..3);
-    assert_eq!(
-        rows(&data.nodes),
-        [vec![(0, 1.0), (1, 0.5)], vec![(1, 3.0)], vec![(0, 1.0)]]
-    );
-    assert_eq!(
-        alphabets.nodes.len(),
-        2,
-        "attributes of value 0 are dropped"
-    );
+    assert_eq!(rows(&data.nodes), [vec![(0, 1.0), (1, 0.5)], vec![(1, 3.0)], vec![(0, 1.0)]]);
+    assert_eq!(alphabets.nodes.len(), 2, "attributes of value 0 are dropped");
     assert_eq!(alphabets.nodes.get(b"b").map(|id| id.0), Some(1));
 }
 
 #[test]
 fn the_first_token_of_a_sentence_has_no_edge_attributes() {
-    let mut builder = DatasetBuilder::extending(
-        from_template("word\nedge: word"),
-        Alphabets::default(),
-        true,
-    );
+    let mut builder =
+        DatasetBuilder::extending(from_template("word\nedge: word"), Alphabets::default(), true);
     for words in [["a", "b"], ["c", "b"]] {
         add(&mut builder, &Sentence::from_words(words)).unwrap();
     }
     let (data, alphabets, _) = builder.finish();
-    assert_eq!(
-        alphabets.edges.name(crate::ids::AttributeId(0)),
-        b"edge:word[0]=b"
-    );
+    assert_eq!(alphabets.edges.name(crate::ids::AttributeId(0)), b"edge:word[0]=b");
     assert_eq!(alphabets.edges.len(), 1);
     let edge = vec![(0, 1.0)];
     assert_eq!(rows(&data.edges), [vec![], edge.clone(), vec![], edge]);
@@ -94,11 +79,8 @@ fn the_first_token_of_a_sentence_has_no_edge_attributes() {
 
 #[test]
 fn without_edges_there_are_no_edge_attributes() {
-    let mut builder = DatasetBuilder::extending(
-        from_template("word\nedge: word"),
-        Alphabets::default(),
-        false,
-    );
+    let mut builder =
+        DatasetBuilder::extending(from_template("word\nedge: word"), Alphabets::default(), false);
     add(&mut builder, &Sentence::from_words(["a", "b"])).unwrap();
     let (data, alphabets, _) = builder.finish();
     assert!(alphabets.edges.is_empty());
@@ -121,11 +103,9 @@ fn with_fixed_alphabets_unknown_attributes_are_dropped() {
 
 #[test]
 fn a_value_out_of_range_is_an_error_at_its_token() {
-    for (value, written) in [
-        (f64::NAN, "NaN"),
-        (f64::INFINITY, "inf"),
-        (-2e30, "-2000000000000000000000000000000"),
-    ] {
+    for (value, written) in
+        [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (-2e30, "-2000000000000000000000000000000")]
+    {
         let sentence = with_attributes(&[&[("a", 1.0)], &[("b", value)]]);
         assert_eq!(
             error_message(&sentence),

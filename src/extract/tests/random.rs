@@ -40,11 +40,7 @@ impl RandomData {
         while entries.len() < count {
             let column = numbers.below(columns) as u32;
             if entries.iter().all(|&(other, _)| other != column) {
-                let value = if self.binary {
-                    1.0
-                } else {
-                    2.0 * numbers.next()
-                };
+                let value = if self.binary { 1.0 } else { 2.0 * numbers.next() };
                 entries.push((column, value));
             }
         }
@@ -55,17 +51,12 @@ impl RandomData {
 /// Hides what is known of some labels: about a third of the tokens may have several labels, among
 /// them their own, and a third any.
 pub(crate) fn with_partial_labels(data: &Dataset, labels: usize, numbers: &mut Lcg) -> Dataset {
-    let mut partial = Dataset {
-        labels: Vec::new(),
-        ..data.clone()
-    };
+    let mut partial = Dataset { labels: Vec::new(), ..data.clone() };
     for &gold in &data.labels {
         let others = (0..labels as u16).map(LabelId);
         let set: Vec<LabelId> = match numbers.below(3) {
             0 => vec![gold],
-            1 => others
-                .filter(|&b| b == gold || numbers.below(3) == 0)
-                .collect(),
+            1 => others.filter(|&b| b == gold || numbers.below(3) == 0).collect(),
             _ => Vec::new(),
         };
         partial.push_labels(&set);

@@ -150,11 +150,7 @@ impl TableBuilder {
     fn shape(&self, seed: u64) -> TableInfo {
         let n = self.names.len();
         let dense = self.encoding().is_dense();
-        let weights = if dense {
-            n * self.scores
-        } else {
-            self.entries()
-        };
+        let weights = if dense { n * self.scores } else { self.entries() };
         TableInfo {
             attributes: n as u64,
             seed,
@@ -266,13 +262,9 @@ mod tests {
 
     #[test]
     fn runs_of_occupied_slots_continue_at_the_first_slot() {
-        for (table, expected) in [
-            (&[][..], 0),
-            (&[0, 0], 0),
-            (&[1, 1], 2),
-            (&[1, 0, 1, 1], 3),
-            (&[0, 1, 1, 1, 0, 1], 3),
-        ] {
+        for (table, expected) in
+            [(&[][..], 0), (&[0, 0], 0), (&[1, 1], 2), (&[1, 0, 1, 1], 3), (&[0, 1, 1, 1, 0, 1], 3)]
+        {
             let slots: Vec<[u8; 8]> = table.iter().map(|slot: &u64| slot.to_le_bytes()).collect();
             assert_eq!(longest_run(&slots), expected, "{table:?}");
         }

@@ -17,10 +17,7 @@ pub(super) struct WeightEncoding {
 impl WeightEncoding {
     /// Returns the encoding of dense tables.
     pub fn dense(precision: Precision) -> Self {
-        Self {
-            position_size: 0,
-            precision,
-        }
+        Self { position_size: 0, precision }
     }
 
     /// Returns the encoding of sparse tables of a model of K labels.
@@ -30,10 +27,7 @@ impl WeightEncoding {
             AttributeKind::Node => 2,
             AttributeKind::Edge => 4,
         };
-        Self {
-            position_size,
-            precision,
-        }
+        Self { position_size, precision }
     }
 
     #[inline(always)]
@@ -55,9 +49,7 @@ impl WeightEncoding {
 
     /// Returns the size of the weights of a table in bytes; `None` if it overflows.
     pub fn table_size(self, info: &TableInfo) -> Option<u64> {
-        let scales = info
-            .attributes
-            .checked_mul(self.precision.scale_bytes() as u64)?;
+        let scales = info.attributes.checked_mul(self.precision.scale_bytes() as u64)?;
         let entries = info.weights.checked_mul(self.entry_size() as u64)?;
         scales.checked_add(entries)
     }
@@ -153,9 +145,7 @@ impl WeightEncoding {
 
 #[inline(always)]
 fn first<W: StoredWeight>(bytes: &[u8]) -> f64 {
-    W::weights(bytes)
-        .first()
-        .map_or(0.0, |weight| weight.number())
+    W::weights(bytes).first().map_or(0.0, |weight| weight.number())
 }
 
 #[inline(always)]

@@ -41,12 +41,7 @@ struct DecodedNames {
 impl Names {
     /// Creates the names of `count` attributes in these sections.
     pub fn new(count: usize, lengths: Range<usize>, bytes: Range<usize>) -> Self {
-        Self {
-            count,
-            lengths,
-            bytes,
-            decoded: OnceLock::new(),
-        }
+        Self { count, lengths, bytes, decoded: OnceLock::new() }
     }
 
     /// Returns the number of names.
@@ -111,12 +106,7 @@ impl DecodedNames {
         if lengths_read.next().is_some() {
             return Err("there are bytes after the lengths of its names".to_owned());
         }
-        if end
-            > names
-                .len()
-                .saturating_mul(LARGEST_RATIO)
-                .saturating_add(SMALL)
-        {
+        if end > names.len().saturating_mul(LARGEST_RATIO).saturating_add(SMALL) {
             return Err(format!("its names have {end} bytes, more than they can"));
         }
         let mut bytes = Vec::new();
@@ -191,11 +181,7 @@ mod tests {
     #[test]
     fn names_are_decoded_as_they_were() {
         let long = "ä".repeat(10_000);
-        for names in [
-            &[][..],
-            &[&b""[..]],
-            &[b"a", b"", b"word[0]=x\n\0", long.as_bytes(), b"a"],
-        ] {
+        for names in [&[][..], &[&b""[..]], &[b"a", b"", b"word[0]=x\n\0", long.as_bytes(), b"a"]] {
             let list = list(names);
             let decoded = decode(names.len(), &encode(&list)).unwrap();
             assert_eq!(decoded.bytes, list.bytes());
@@ -227,14 +213,9 @@ mod tests {
             decode(count, &[lengths, names]).unwrap_err()
         };
         assert!(decode(2, &good).is_ok());
-        assert_eq!(
-            decode(1, &good).unwrap_err(),
-            "there are bytes after the lengths of its names"
-        );
-        let [unreadable, unequal] = [
-            "the lengths of its names cannot be read",
-            "its names cannot be read",
-        ];
+        assert_eq!(decode(1, &good).unwrap_err(), "there are bytes after the lengths of its names");
+        let [unreadable, unequal] =
+            ["the lengths of its names cannot be read", "its names cannot be read"];
         assert_eq!(decode(3, &good).unwrap_err(), unreadable);
         assert_eq!(decode(2, &[vec![0xff], vec![]]).unwrap_err(), unreadable);
         assert_eq!(error(1, &[0xff; 10], b"a"), unreadable);

@@ -51,11 +51,7 @@ impl Table {
         format: TableFormat,
         sections: [Range<usize>; 4],
     ) -> Result<Self, String> {
-        let TableFormat {
-            precision,
-            kind,
-            labels,
-        } = format;
+        let TableFormat { precision, kind, labels } = format;
         let lines = match kind {
             AttributeKind::Node => 1,
             AttributeKind::Edge => labels,
@@ -173,12 +169,7 @@ impl Table {
         let row = bytes.get(self.row(bytes, location)?)?;
         let (scale, entries) =
             (self.encoding.split_scale(row)).ok_or_else(|| bytes.missing_weights())?;
-        Ok(AttributeWeights {
-            entries,
-            scale,
-            encoding: self.encoding,
-            labels: self.labels,
-        })
+        Ok(AttributeWeights { entries, scale, encoding: self.encoding, labels: self.labels })
     }
 
     /// Returns the range of the row at a location.

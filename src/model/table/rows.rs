@@ -89,11 +89,7 @@ impl WeightRows<'_> {
     /// first line and leaves the others to the hardware prefetcher.
     #[inline(always)]
     pub fn prefetch(&self, offset: usize) -> u8 {
-        let size = if self.encoding.is_dense() {
-            self.row_size()
-        } else {
-            1
-        };
+        let size = if self.encoding.is_dense() { self.row_size() } else { 1 };
         prefetch_range(self.data, offset, size)
     }
 
@@ -192,13 +188,7 @@ fn add_columns<W: StoredWeight, const N: usize>(
     rows: &[(usize, f64)],
     scores: &mut [f64],
 ) {
-    simd::dispatch(AddDenseRows::<W, N> {
-        data,
-        first,
-        rows,
-        scores,
-        weight: PhantomData,
-    });
+    simd::dispatch(AddDenseRows::<W, N> { data, first, rows, scores, weight: PhantomData });
 }
 
 /// Adds `scores.len()` ≤ `LANES`·N weights of dense rows, from the one numbered `first` on.
@@ -257,12 +247,8 @@ mod tests {
     use super::*;
     use crate::model::format::AttributeKind;
 
-    const PRECISIONS: [Precision; 4] = [
-        Precision::F64,
-        Precision::F32,
-        Precision::F16,
-        Precision::I8,
-    ];
+    const PRECISIONS: [Precision; 4] =
+        [Precision::F64, Precision::F32, Precision::F16, Precision::I8];
 
     /// Appends a row with its scale, and returns its weights as stored.
     fn push(encoding: WeightEncoding, row: &[(u32, f64)], data: &mut Vec<u8>) -> Vec<f64> {
@@ -275,14 +261,7 @@ mod tests {
     }
 
     fn table(bytes: &Bytes, labels: usize, encoding: WeightEncoding) -> WeightRows<'_> {
-        WeightRows {
-            bytes,
-            data: bytes.all(),
-            start: 7,
-            locations: 3,
-            labels,
-            encoding,
-        }
+        WeightRows { bytes, data: bytes.all(), start: 7, locations: 3, labels, encoding }
     }
 
     #[test]
@@ -315,9 +294,7 @@ mod tests {
         }
         // The padding of a line of scores stays as it is.
         let mut scores = vec![0.25; labels + 3];
-        table(&bytes, labels, encoding)
-            .add(&positions, &mut scores)
-            .unwrap();
+        table(&bytes, labels, encoding).add(&positions, &mut scores).unwrap();
         assert_eq!(scores[..labels], expected);
         assert_eq!(scores[labels..], [0.25; 3]);
     }
@@ -341,22 +318,11 @@ mod tests {
         let third_row = data.len();
         let rows = |bytes: &Bytes, positions: &[(usize, f64)]| {
             let mut scores = vec![0.0; 8];
-            table(bytes, 5, encoding)
-                .add(positions, &mut scores)
-                .map(|()| scores)
+            table(bytes, 5, encoding).add(positions, &mut scores).map(|()| scores)
         };
         let bytes = Bytes::new(data.clone(), Path::new("x"));
         let scores = rows(&bytes, &[(second_row, 1.0), (7, 2.0), (second_row, 0.5)]).unwrap();
-        let expected = [
-            1.5 * second[0],
-            0.0,
-            0.0,
-            1.5 * second[1],
-            2.0 * first[0],
-            0.0,
-            0.0,
-            0.0,
-        ];
+        let expected = [1.5 * second[0], 0.0, 0.0, 1.5 * second[1], 2.0 * first[0], 0.0, 0.0, 0.0];
         assert_eq!(scores, expected);
 
         // An unterminated row, and one of no bytes.

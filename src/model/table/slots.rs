@@ -24,10 +24,7 @@ pub(super) struct Slots {
 impl Slots {
     /// Creates a layout of `number` slots for locations below `locations`.
     pub fn new(number: u64, locations: u64) -> Self {
-        Self {
-            number,
-            bits: (64 - locations.leading_zeros()).clamp(1, 63),
-        }
+        Self { number, bits: (64 - locations.leading_zeros()).clamp(1, 63) }
     }
 
     /// Returns the slot where probing for a key starts: the high bits of the key, scaled to the
@@ -40,11 +37,7 @@ impl Slots {
     /// Returns the slot to probe after slot `at`.
     #[inline]
     pub fn next(self, at: usize) -> usize {
-        if at as u64 + 1 == self.number {
-            0
-        } else {
-            at + 1
-        }
+        if at as u64 + 1 == self.number { 0 } else { at + 1 }
     }
 
     /// Returns the location in a nonempty slot, if its key matches `key`.

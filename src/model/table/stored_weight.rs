@@ -150,9 +150,7 @@ impl Precision {
         if scale < f32::MIN_POSITIVE {
             return 0.0;
         }
-        f64::from(f32::from_bits(
-            scale.to_bits().saturating_add(0x8000) & 0xffff_0000,
-        ))
+        f64::from(f32::from_bits(scale.to_bits().saturating_add(0x8000) & 0xffff_0000))
     }
 
     /// Returns the weight that is read if `weight` is stored in a row with this scale; not finite
@@ -255,9 +253,7 @@ mod tests {
         }
         assert_eq!(round(65519.99), 65504.0);
         assert!(
-            [65520.0, -65520.0, f64::NAN, f64::INFINITY]
-                .iter()
-                .all(|&x| !round(x).is_finite())
+            [65520.0, -65520.0, f64::NAN, f64::INFINITY].iter().all(|&x| !round(x).is_finite())
         );
     }
 
@@ -277,11 +273,7 @@ mod tests {
         assert_eq!(precision.scale([1e-40]), 0.0);
         assert_eq!(precision.round(1e-40, 0.0), 0.0);
         assert!(!precision.round(1e300, precision.scale([1e300])).is_finite());
-        assert!(
-            !precision
-                .round(f64::NAN, precision.scale([f64::NAN]))
-                .is_finite()
-        );
+        assert!(!precision.round(f64::NAN, precision.scale([f64::NAN])).is_finite());
     }
 
     proptest! {

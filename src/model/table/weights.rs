@@ -17,11 +17,8 @@ impl AttributeWeights<'_> {
     pub fn for_each(&self, mut visit: impl FnMut(usize, f64)) {
         let entries = self.entries.chunks_exact(self.encoding.entry_size());
         for (i, entry) in entries.enumerate() {
-            let position = if self.encoding.is_dense() {
-                i
-            } else {
-                self.encoding.read_position(entry)
-            };
+            let position =
+                if self.encoding.is_dense() { i } else { self.encoding.read_position(entry) };
             visit(position, self.read_weight(entry));
         }
     }
@@ -45,8 +42,7 @@ impl AttributeWeights<'_> {
             let size = self.labels * self.encoding.entry_size();
             let lines = scores.chunks_exact_mut(stride);
             for (line, entries) in lines.zip(self.entries.chunks_exact(size)) {
-                self.encoding
-                    .add_row(entries, factor, &mut line[..self.labels]);
+                self.encoding.add_row(entries, factor, &mut line[..self.labels]);
             }
             return true;
         }

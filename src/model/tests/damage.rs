@@ -97,10 +97,7 @@ fn every_truncation_is_detected() {
     }
     let longer = [&bytes[..], &[0]].concat();
     let (found, said) = (longer.len(), bytes.len());
-    assert_eq!(
-        damage(longer),
-        format!("it has {found} bytes; according to its preamble, {said}")
-    );
+    assert_eq!(damage(longer), format!("it has {found} bytes; according to its preamble, {said}"));
 }
 
 #[test]
@@ -108,9 +105,7 @@ fn damage_is_detected_on_access_and_not_before() {
     let mut table = TableBuilder::nodes(3, Precision::F32);
     for i in 0..5000 {
         let weights = (0..3).map(|position| (position, 1.0));
-        table
-            .push(format!("attribute {i}").as_bytes(), weights)
-            .unwrap();
+        table.push(format!("attribute {i}").as_bytes(), weights).unwrap();
     }
     let edges = TableBuilder::edges(3, Precision::F32);
     let model = Model::build(header(&LABELS, "word", Precision::F32), [table, edges]).unwrap();
@@ -122,10 +117,9 @@ fn damage_is_detected_on_access_and_not_before() {
     let mut scores = [0.0; 3];
     let known = damaged.add_scores(AttributeKind::Node, b"attribute 7", 1.0, 3, &mut scores);
     assert!(known.unwrap());
-    for error in [
-        damaged.attribute_name(AttributeKind::Node, 0).unwrap_err(),
-        damaged.verify().unwrap_err(),
-    ] {
+    for error in
+        [damaged.attribute_name(AttributeKind::Node, 0).unwrap_err(), damaged.verify().unwrap_err()]
+    {
         assert!(error.to_string().contains("do not match their checksum"));
     }
 }
@@ -137,10 +131,7 @@ fn other_files_are_not_mistaken_for_models() {
     for bytes in [&b""[..], b"DROPCRF", b"LCRF\x01\x02\x03\x04 and so on"] {
         assert_eq!(error_message(bytes.to_vec()), expected);
     }
-    assert_eq!(
-        damage(b"DROPCRF\n".to_vec()),
-        "it ends within its first 112 bytes"
-    );
+    assert_eq!(damage(b"DROPCRF\n".to_vec()), "it ends within its first 112 bytes");
 }
 
 #[test]
@@ -205,10 +196,7 @@ fn a_header_that_contradicts_itself_is_damaged() {
         change(&mut header);
         Header::decode(&header.encode().unwrap()).unwrap_err()
     };
-    assert_eq!(
-        error(|header| header.labels = LabelSet::new()),
-        "the model has no labels"
-    );
+    assert_eq!(error(|header| header.labels = LabelSet::new()), "the model has no labels");
     assert_eq!(
         error(|header| header.label_weights.transitions.push(1.0)),
         "the number of transition or boundary weights does not match the labels"
@@ -224,10 +212,7 @@ fn a_header_that_contradicts_itself_is_damaged() {
         error(|header| header.label_weights.end[0] = f64::NAN),
         "a transition or boundary weight is not a number"
     );
-    assert_eq!(
-        error(|header| header.label_column = Some(2)),
-        "the label column does not exist"
-    );
+    assert_eq!(error(|header| header.label_column = Some(2)), "the label column does not exist");
 }
 
 #[test]
@@ -292,10 +277,7 @@ fn a_table_of_another_size_than_its_header_says_is_damaged() {
         let number = i64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
         bytes[at..at + 8].copy_from_slice(&(number + change).to_le_bytes());
     }
-    assert_eq!(
-        damage(reseal(bytes).unwrap()),
-        "the size of a table does not match the header"
-    );
+    assert_eq!(damage(reseal(bytes).unwrap()), "the size of a table does not match the header");
 }
 
 #[test]
@@ -315,18 +297,9 @@ fn score_error(bytes: Vec<u8>) -> String {
     let model = Model::from_bytes(bytes).unwrap();
     let mut scores = [0.0; 9];
     let errors = dense_nodes().into_iter().map(|(name, _)| {
-        model.add_scores(
-            AttributeKind::Node,
-            name.as_bytes(),
-            1.0,
-            3,
-            &mut scores[..3],
-        )
+        model.add_scores(AttributeKind::Node, name.as_bytes(), 1.0, 3, &mut scores[..3])
     });
-    let errors: Vec<String> = errors
-        .filter_map(Result::err)
-        .map(|e| e.to_string())
-        .collect();
+    let errors: Vec<String> = errors.filter_map(Result::err).map(|e| e.to_string()).collect();
     errors.first().expect("an error").clone()
 }
 
@@ -340,10 +313,7 @@ fn locations_out_of_bounds_are_damage() {
         }
     }
     let error = score_error(reseal(bytes).unwrap());
-    assert!(
-        error.contains("the weights of an attribute are out of bounds"),
-        "{error}"
-    );
+    assert!(error.contains("the weights of an attribute are out of bounds"), "{error}");
 }
 
 #[test]
@@ -371,10 +341,7 @@ fn a_table_without_an_empty_slot_is_damage() {
     let model = Model::from_bytes(reseal(bytes).unwrap()).unwrap();
     let error = model.add_scores(AttributeKind::Node, b"word[0]=a", 1.0, 3, &mut [0.0; 3]);
     let error = error.unwrap_err().to_string();
-    assert!(
-        error.contains("a hash table has too few empty slots"),
-        "{error}"
-    );
+    assert!(error.contains("a hash table has too few empty slots"), "{error}");
 }
 
 #[test]
@@ -386,10 +353,7 @@ fn a_weight_without_a_label_is_damage() {
         let name = b"edge:word[0]=a";
         let error = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
         assert!(
-            error
-                .unwrap_err()
-                .to_string()
-                .contains("a weight is for a label that does not exist")
+            error.unwrap_err().to_string().contains("a weight is for a label that does not exist")
         );
     }
 }
@@ -421,16 +385,12 @@ fn a_first_pass_of_two_passes_is_damage() {
     assert_eq!(two.first_pass().unwrap().as_bytes(), model.as_bytes());
     let sections = |model: &Model| -> Vec<Vec<u8>> {
         let data = model.sections()[2..].iter();
-        data.map(|section| model.as_bytes()[section.clone()].to_vec())
-            .collect()
+        data.map(|section| model.as_bytes()[section.clone()].to_vec()).collect()
     };
     let header = two.as_bytes()[section(&two, 0)].to_vec();
     let mut nested = sections(&model);
     nested[FIRST_PASS - 2] = two.as_bytes().to_vec();
-    assert_eq!(
-        damage(assemble(MAGIC, &header, nested)),
-        "its first pass has two passes"
-    );
+    assert_eq!(damage(assemble(MAGIC, &header, nested)), "its first pass has two passes");
     let mut text = sections(&model);
     text[FIRST_PASS - 2] = b"text".to_vec();
     let error = error_message(assemble(MAGIC, &header, text));

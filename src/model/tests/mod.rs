@@ -87,25 +87,15 @@ fn sparse_nodes() -> NamedWeights {
 fn dense_edges() -> NamedWeights {
     let all =
         |factor: f64| (0..9).map(move |position| (position, factor * f64::from(position + 1)));
-    vec![
-        ("edge:word[0]=a", all(0.1).collect()),
-        ("edge:word[0]=c", all(-0.7).collect()),
-    ]
+    vec![("edge:word[0]=a", all(0.1).collect()), ("edge:word[0]=c", all(-0.7).collect())]
 }
 
 fn sparse_edges() -> NamedWeights {
-    vec![
-        ("edge:word[0]=a", vec![(1, 0.1), (8, 0.9)]),
-        ("edge:word[0]=c", vec![(5, -0.7)]),
-    ]
+    vec![("edge:word[0]=a", vec![(1, 0.1), (8, 0.9)]), ("edge:word[0]=c", vec![(5, -0.7)])]
 }
 
-pub(crate) const PRECISIONS: [Precision; 4] = [
-    Precision::F64,
-    Precision::F32,
-    Precision::F16,
-    Precision::I8,
-];
+pub(crate) const PRECISIONS: [Precision; 4] =
+    [Precision::F64, Precision::F32, Precision::F16, Precision::I8];
 
 /// A small model with tables of both kinds.
 pub(crate) fn small_model() -> Model {
@@ -116,14 +106,7 @@ pub(crate) fn small_model() -> Model {
 /// The weights of an attribute by position, if the model has it.
 fn weights(model: &Model, kind: AttributeKind, name: &str) -> Option<Vec<f64>> {
     let k = model.header().labels.len();
-    let mut scores = vec![
-        0.0;
-        if kind == AttributeKind::Node {
-            k
-        } else {
-            k * k
-        }
-    ];
+    let mut scores = vec![0.0; if kind == AttributeKind::Node { k } else { k * k }];
     let known = model.add_scores(kind, name.as_bytes(), 1.0, k, &mut scores);
     known.unwrap().then_some(scores)
 }
@@ -200,9 +183,7 @@ fn weights_are_scaled_by_the_value_and_strided() {
     assert_eq!(nodes, [4.0, 6.0, -6.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
     let mut edges = [0.0; 24];
     let name = b"edge:word[0]=c";
-    model
-        .add_scores(AttributeKind::Edge, name, -1.0, 8, &mut edges)
-        .unwrap();
+    model.add_scores(AttributeKind::Edge, name, -1.0, 8, &mut edges).unwrap();
     let mut expected = [0.0; 24];
     expected[8 + 2] = f64::from(0.7_f32);
     assert_eq!(edges, expected);
@@ -216,27 +197,13 @@ fn zero_weights_and_attributes_without_others_are_not_stored() {
         ("tiny", vec![(0, 1e-60)]),
         ("some", vec![(0, 0.0), (1, 2.0)]),
     ];
-    let single = model(
-        header(&LABELS, "word", Precision::F32),
-        &nodes,
-        &NamedWeights::new(),
-    );
+    let single = model(header(&LABELS, "word", Precision::F32), &nodes, &NamedWeights::new());
     assert_eq!(single.attributes(AttributeKind::Node), 1);
     assert_eq!(single.weights(AttributeKind::Node), 1);
-    assert_eq!(
-        weights(&single, AttributeKind::Node, "some"),
-        Some(vec![0.0, 2.0, 0.0])
-    );
+    assert_eq!(weights(&single, AttributeKind::Node, "some"), Some(vec![0.0, 2.0, 0.0]));
     assert_eq!(weights(&single, AttributeKind::Node, "tiny"), None);
-    let double = model(
-        header(&LABELS, "word", Precision::F64),
-        &nodes,
-        &NamedWeights::new(),
-    );
-    assert_eq!(
-        weights(&double, AttributeKind::Node, "tiny"),
-        Some(vec![1e-60, 0.0, 0.0])
-    );
+    let double = model(header(&LABELS, "word", Precision::F64), &nodes, &NamedWeights::new());
+    assert_eq!(weights(&double, AttributeKind::Node, "tiny"), Some(vec![1e-60, 0.0, 0.0]));
 }
 
 #[test]
@@ -287,22 +254,14 @@ fn transitions_that_are_all_0_are_not_stored() {
 
 #[test]
 fn a_name_beyond_the_last_is_an_error() {
-    let error = small_model()
-        .attribute_name(AttributeKind::Node, 4)
-        .unwrap_err();
+    let error = small_model().attribute_name(AttributeKind::Node, 4).unwrap_err();
     assert_eq!(error.to_string(), "attribute 4 does not exist: there are 4");
 }
 
 #[test]
 #[should_panic(expected = "scores are [1 or K][stride]")]
 fn scores_of_another_shape_are_rejected() {
-    let _ = small_model().add_scores(
-        AttributeKind::Edge,
-        b"edge:word[0]=a",
-        1.0,
-        3,
-        &mut [0.0; 3],
-    );
+    let _ = small_model().add_scores(AttributeKind::Edge, b"edge:word[0]=a", 1.0, 3, &mut [0.0; 3]);
 }
 
 #[test]
@@ -322,9 +281,6 @@ fn a_configuration_is_recorded_and_changes_nothing_else() {
     assert_holds(&recorded, AttributeKind::Edge, &sparse_edges());
     // The last one counts.
     let again = recorded.with_config(&serde_json::Value::Null).unwrap();
-    assert_eq!(
-        again.header().provenance.config(),
-        Some(serde_json::Value::Null)
-    );
+    assert_eq!(again.header().provenance.config(), Some(serde_json::Value::Null));
     assert!(again.as_bytes().len() > bytes.len());
 }

@@ -41,18 +41,10 @@ fn an_open_model_outlives_its_replacement() {
     let path = directory.path().join("x.model");
     small_model().save(&path).unwrap();
     let old = Model::open(&path).unwrap();
-    let other = model(
-        header(&LABELS, "word", Precision::F64),
-        &sparse_nodes(),
-        &dense_edges(),
-    );
+    let other = model(header(&LABELS, "word", Precision::F64), &sparse_nodes(), &dense_edges());
     other.save(&path).unwrap();
     assert_holds(&old, AttributeKind::Node, &dense_nodes());
-    assert_holds(
-        &Model::open(&path).unwrap(),
-        AttributeKind::Node,
-        &sparse_nodes(),
-    );
+    assert_holds(&Model::open(&path).unwrap(), AttributeKind::Node, &sparse_nodes());
 }
 
 #[test]
@@ -77,24 +69,12 @@ fn errors_for_files_that_are_not_models_give_the_path() {
         message.replace(&path.display().to_string(), "x")
     };
     fs::write(directory.path().join("empty"), "").unwrap();
-    assert_eq!(
-        open("empty"),
-        "x: the file is empty; expected a dropchain model"
-    );
+    assert_eq!(open("empty"), "x: the file is empty; expected a dropchain model");
     fs::write(directory.path().join("text"), "Ada B-PER\n").unwrap();
-    assert_eq!(
-        open("text"),
-        "x: this is not a dropchain model (it does not begin with DROPCRF)"
-    );
+    assert_eq!(open("text"), "x: this is not a dropchain model (it does not begin with DROPCRF)");
     fs::create_dir(directory.path().join("directory")).unwrap();
-    assert_eq!(
-        open("directory"),
-        "x: is a directory; expected a dropchain model"
-    );
-    assert!(matches!(
-        Model::open(directory.path().join("none")),
-        Err(Error::Io { .. })
-    ));
+    assert_eq!(open("directory"), "x: is a directory; expected a dropchain model");
+    assert!(matches!(Model::open(directory.path().join("none")), Err(Error::Io { .. })));
 }
 
 #[test]
@@ -162,11 +142,7 @@ mod unix {
         for _ in 0..2 {
             // The first time, the links are dangling.
             small_model().save(inside("current")).unwrap();
-            assert!(
-                fs::symlink_metadata(inside("current"))
-                    .unwrap()
-                    .is_symlink()
-            );
+            assert!(fs::symlink_metadata(inside("current")).unwrap().is_symlink());
             assert!(fs::symlink_metadata(inside("latest")).unwrap().is_symlink());
             assert_eq!(files_in(&inside("models")), ["1"]);
         }

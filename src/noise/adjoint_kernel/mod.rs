@@ -152,11 +152,7 @@ impl AdjointKernel {
         for array in buffered {
             array.resize(array.len().max(self.pending + numbers), 0.0);
         }
-        for array in self
-            .forward_products
-            .iter_mut()
-            .chain(&mut self.backward_products)
-        {
+        for array in self.forward_products.iter_mut().chain(&mut self.backward_products) {
             array.resize(array.len().max(numbers), 0.0);
         }
     }
@@ -170,11 +166,7 @@ impl AdjointKernel {
     /// Adds the derivatives with respect to transitions to the sums of `edges`.
     pub fn finish(&mut self, context: ChainContext<'_>, edges: &mut EdgeMatrices) {
         simd::dispatch(FlushSums(self));
-        let matrices = context
-            .transitions
-            .potentials()
-            .iter()
-            .zip(context.variance);
+        let matrices = context.transitions.potentials().iter().zip(context.variance);
         let derivatives = edges.score_sums.iter_mut().zip(&mut edges.variance_sums);
         let [p0, p1, p2, p3] = &self.sums;
         for (i, ((e, tau), (score, variance))) in matrices.zip(derivatives).enumerate() {
@@ -221,12 +213,7 @@ impl AdjointKernel {
         out: &mut Derivatives<'_>,
     ) -> f64 {
         self.reserve(sentence.node_variance.len());
-        let value = simd::dispatch(SentencePasses {
-            kernel: self,
-            transitions,
-            sentence,
-            out,
-        });
+        let value = simd::dispatch(SentencePasses { kernel: self, transitions, sentence, out });
         if self.pending >= FLUSH_TOKENS * self.row.len() {
             simd::dispatch(FlushSums(self));
         }

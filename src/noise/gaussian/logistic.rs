@@ -133,10 +133,7 @@ fn gauss_legendre() -> [[f64; 2]; ORDER] {
             let (mut before, mut value) = (1.0, x);
             for k in 2..=ORDER {
                 let k = k as f64;
-                (before, value) = (
-                    value,
-                    ((2.0 * k - 1.0) * x * value - (k - 1.0) * before) / k,
-                );
+                (before, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * before) / k);
             }
             slope = n * (x * value - before) / (x * x - 1.0);
             x -= value / slope;
@@ -150,24 +147,13 @@ fn gauss_legendre() -> [[f64; 2]; ORDER] {
 pub fn logistic_moments(mean: f64, variance: f64) -> LogisticMoments {
     let (a, s) = (mean.abs(), variance.sqrt());
     if (a + s).is_nan() {
-        return LogisticMoments {
-            penalty: f64::NAN,
-            slope: f64::NAN,
-            curvature: f64::NAN,
-        };
+        return LogisticMoments { penalty: f64::NAN, slope: f64::NAN, curvature: f64::NAN };
     }
-    let moments = if s <= LARGEST_SMOOTH {
-        smooth(a, s)
-    } else {
-        split(a, s)
-    };
+    let moments = if s <= LARGEST_SMOOTH { smooth(a, s) } else { split(a, s) };
     if mean < 0.0 {
         return moments;
     }
-    LogisticMoments {
-        slope: -moments.slope,
-        ..moments
-    }
+    LogisticMoments { slope: -moments.slope, ..moments }
 }
 
 /// softplus, σ and σ' at x, given e = exp(−|x|).
@@ -197,11 +183,7 @@ fn smooth(a: f64, s: f64) -> LogisticMoments {
             sums[i] += weight * ((right[i] - center[i]) + (left[i] - center[i]));
         }
     }
-    LogisticMoments {
-        penalty: sums[0],
-        slope: sums[1],
-        curvature: center[2] + sums[2],
-    }
+    LogisticMoments { penalty: sums[0], slope: sums[1], curvature: center[2] + sums[2] }
 }
 
 /// The expectations for the mean −a, split at the kink.
@@ -247,11 +229,7 @@ mod tests {
     fn fine(m: f64, s: f64) -> LogisticMoments {
         if s == 0.0 {
             let f = functions(m, (-m.abs()).exp());
-            return LogisticMoments {
-                penalty: 0.0,
-                slope: 0.0,
-                curvature: f[2],
-            };
+            return LogisticMoments { penalty: 0.0, slope: 0.0, curvature: f[2] };
         }
         let step = (0.02 / s).min(0.02); // in z
         let steps = (9.0 / step) as i64;
@@ -270,11 +248,7 @@ mod tests {
                 sums[i] = sum;
             }
         }
-        LogisticMoments {
-            penalty: sums[0],
-            slope: sums[1],
-            curvature: sums[2],
-        }
+        LogisticMoments { penalty: sums[0], slope: sums[1], curvature: sums[2] }
     }
 
     fn error(found: LogisticMoments, expected: LogisticMoments) -> f64 {
@@ -284,9 +258,7 @@ mod tests {
             (found.curvature, expected.curvature),
         ];
         let errors = pairs.map(|(x, y)| (x - y).abs() / y.abs().max(1.0));
-        errors
-            .into_iter()
-            .fold(0.0, |a: f64, b| if b >= a { b } else { a })
+        errors.into_iter().fold(0.0, |a: f64, b| if b >= a { b } else { a })
     }
 
     #[test]

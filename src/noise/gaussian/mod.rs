@@ -81,10 +81,7 @@ pub struct Gaussian {
 impl Gaussian {
     /// Creates the engine.
     pub fn new(expectation: Expectation) -> Self {
-        Self {
-            expectation,
-            quotients: Vec::new(),
-        }
+        Self { expectation, quotients: Vec::new() }
     }
 
     /// Returns weight·R of a token, and adds its derivatives.
@@ -103,10 +100,7 @@ impl Gaussian {
             Some(linear) => 4.0 * (linear[row.start] - variance[0]),
             None => 0.0,
         };
-        let derivatives = [
-            &mut out.scores.nodes[row.clone()],
-            &mut out.variances.nodes[row],
-        ];
+        let derivatives = [&mut out.scores.nodes[row.clone()], &mut out.variances.nodes[row]];
         let weight = sentence.weight;
         match (self.expectation, p, variance) {
             (Expectation::Best, &[p0, p1], &[v0, v1]) => {
@@ -158,9 +152,7 @@ impl Regularizer for Gaussian {
                 || (labels == 2 && self.expectation == Expectation::Best),
             "labels share masks only if there are two"
         );
-        (0..tokens)
-            .map(|t| self.add_token(labels, sentence, t, out))
-            .sum()
+        (0..tokens).map(|t| self.add_token(labels, sentence, t, out)).sum()
     }
 
     fn finish(&mut self, _: ChainContext<'_>, _: ChainDerivatives<'_>) {}
@@ -216,10 +208,7 @@ fn add_unscented(
                 false => share / ((0.5 * delta).tanh() * 4.0 * delta),
             };
         let slope = share * (1.0 - 2.0 * p) / (2.0 * SPREAD);
-        let term = Term {
-            slope,
-            quotient: slope / *q,
-        };
+        let term = Term { slope, quotient: slope / *q };
         scores[y] += weight * term.slope;
         if dominant == Some(y) {
             of_dominant = term;

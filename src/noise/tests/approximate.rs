@@ -57,9 +57,8 @@ fn the_value_of_an_approximate_engine_is_exact() {
 fn the_error_decreases_with_the_radius() {
     // Relative L2 norm of the error over 20 sentences of 12 tokens and 5 labels.
     let mut numbers = Lcg(8);
-    let sentences: Vec<TestSentence> = (0..20)
-        .map(|_| TestSentence::new(12, 5, &mut numbers))
-        .collect();
+    let sentences: Vec<TestSentence> =
+        (0..20).map(|_| TestSentence::new(12, 5, &mut numbers)).collect();
     let square = |x: f64| x * x;
     let error = |radius: usize| {
         let (mut error, mut size) = (0.0, 0.0);
@@ -74,10 +73,7 @@ fn the_error_decreases_with_the_radius() {
         (error / size).sqrt()
     };
     let errors: Vec<f64> = (0..12).map(error).collect();
-    assert!(
-        errors.windows(2).all(|pair| pair[1] < pair[0]),
-        "{errors:?}"
-    );
+    assert!(errors.windows(2).all(|pair| pair[1] < pair[0]), "{errors:?}");
     let rounded: Vec<f64> = errors.iter().map(|e| (e * 1e3).round() / 1e3).collect();
     assert_eq!(rounded[..5], [0.57, 0.178, 0.059, 0.02, 0.007]);
     assert!(errors[11] < 1e-14);

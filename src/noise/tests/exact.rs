@@ -60,14 +60,8 @@ fn the_enumeration_agrees_with_central_differences() {
             let last = sentence.node.len() - 1;
             for a in 0..labels {
                 let at = (last * labels + a) * stride + b;
-                close(
-                    &|c, h| c.chain.edge.as_mut().unwrap()[last][a][b] += h,
-                    edge[at],
-                );
-                close(
-                    &|c, h| c.edge.as_mut().unwrap()[last][a][b] += h,
-                    variance[at],
-                );
+                close(&|c, h| c.chain.edge.as_mut().unwrap()[last][a][b] += h, edge[at]);
+                close(&|c, h| c.edge.as_mut().unwrap()[last][a][b] += h, variance[at]);
             }
         }
     }
@@ -77,11 +71,7 @@ fn the_enumeration_agrees_with_central_differences() {
 fn adjoint_agrees_with_the_enumeration() {
     for sentence in all_sentences() {
         let expected = Paths::new(&sentence).derivatives(EXACT);
-        assert_agrees(
-            &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact)),
-            &expected,
-            1e-13,
-        );
+        assert_agrees(&evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact)), &expected, 1e-13);
     }
 }
 
@@ -92,10 +82,8 @@ fn all_engines_agree_with_the_enumeration_in_log_space() {
             continue;
         }
         let expected = Paths::new(&sentence).derivatives(EXACT);
-        for engine in [
-            NoiseTerm::Quadratic(Engine::Exact),
-            NoiseTerm::Quadratic(Engine::Window(7)),
-        ] {
+        for engine in [NoiseTerm::Quadratic(Engine::Exact), NoiseTerm::Quadratic(Engine::Window(7))]
+        {
             let buffers = SentenceBuffers::new(&sentence, true);
             assert_eq!(buffers.lattice.mode, Mode::Log);
             let mut actual = ValueAndGradient::zeros(&sentence);
@@ -124,12 +112,7 @@ fn assert_message_agrees(sentence: &TestSentence, collapse: bool, in_log_space: 
         assert_all_close(row, &node[column as usize], 1e-13);
         columns += 1;
     }
-    let mut seen: Vec<u32> = sentence
-        .node_attributes
-        .concat()
-        .iter()
-        .map(|x| x.0)
-        .collect();
+    let mut seen: Vec<u32> = sentence.node_attributes.concat().iter().map(|x| x.0).collect();
     seen.sort_unstable();
     seen.dedup();
     assert_eq!(columns, seen.len());
@@ -180,10 +163,9 @@ fn derivatives_are_accumulated_and_padding_is_untouched() {
                 sentence.weight,
                 &mut actual,
             );
-            for (actual, plain) in [
-                (actual.gradient(), plain.gradient()),
-                (actual.variances(), plain.variances()),
-            ] {
+            for (actual, plain) in
+                [(actual.gradient(), plain.gradient()), (actual.variances(), plain.variances())]
+            {
                 let expected: Vec<f64> = plain.iter().map(|x| x + 0.25).collect();
                 assert_all_close(&actual, &expected, 1e-15);
                 for (row, plain) in actual.chunks_exact(stride).zip(plain.chunks_exact(stride)) {
@@ -255,10 +237,8 @@ fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
             add(&mut expected.trans, &alone.trans);
             add(&mut expected.trans_variance, &alone.trans_variance);
         }
-        let out = ChainDerivatives {
-            scores: &mut actual.trans,
-            variance: &mut actual.trans_variance,
-        };
+        let out =
+            ChainDerivatives { scores: &mut actual.trans, variance: &mut actual.trans_variance };
         regularizer.finish(all_buffers[0].1.context(), out);
         assert_all_close(&actual.trans, &expected.trans, 1e-14);
         assert_all_close(&actual.trans_variance, &expected.trans_variance, 1e-14);

@@ -13,11 +13,7 @@ fn extreme_sentences(magnitude: f64) -> Vec<TestSentence> {
             }
         };
         let edge = sentence.chain.edge.iter_mut().flatten().flatten();
-        let rows = sentence
-            .chain
-            .node
-            .iter_mut()
-            .chain(&mut sentence.chain.trans);
+        let rows = sentence.chain.node.iter_mut().chain(&mut sentence.chain.trans);
         rows.chain(edge).for_each(&mut change);
     }
     sentences
@@ -26,10 +22,7 @@ fn extreme_sentences(magnitude: f64) -> Vec<TestSentence> {
 fn assert_exact(sentence: &TestSentence, tolerance: f64) {
     let expected = Paths::new(sentence).derivatives(usize::MAX);
     let size = sentence.error_scale();
-    for engine in [
-        NoiseTerm::Quadratic(Engine::Exact),
-        NoiseTerm::Quadratic(Engine::Window(7)),
-    ] {
+    for engine in [NoiseTerm::Quadratic(Engine::Exact), NoiseTerm::Quadratic(Engine::Window(7))] {
         assert_agrees(&evaluate(sentence, engine), &expected, tolerance * size);
     }
     let mut engine = Message::new(true);
@@ -53,15 +46,10 @@ fn near_certain_marginals_agree_with_the_enumeration() {
 fn scores_at_the_limit_of_exponentials_agree_with_the_enumeration() {
     let mut sentences = extreme_sentences(300.0);
     sentences.extend(extreme_sentences(600.0));
-    let all_buffers = sentences
-        .iter()
-        .map(|sentence| SentenceBuffers::new(sentence, false));
+    let all_buffers = sentences.iter().map(|sentence| SentenceBuffers::new(sentence, false));
     let scaled = all_buffers.filter(|buffers| buffers.lattice.mode == Mode::Scaled);
     let highest = scaled.map(|buffers| buffers.lattice.suffix.iter().copied().fold(0.0, f64::max));
-    assert!(
-        highest.filter(|&v| v > 2e120).count() > 5,
-        "none has a large v"
-    );
+    assert!(highest.filter(|&v| v > 2e120).count() > 5, "none has a large v");
     for sentence in sentences {
         assert_exact(&sentence, 1e-11);
     }
@@ -70,9 +58,7 @@ fn scores_at_the_limit_of_exponentials_agree_with_the_enumeration() {
 #[test]
 fn scores_of_ten_thousand_agree_with_the_enumeration() {
     let sentences = extreme_sentences(1e4);
-    let all_buffers = sentences
-        .iter()
-        .map(|sentence| SentenceBuffers::new(sentence, false));
+    let all_buffers = sentences.iter().map(|sentence| SentenceBuffers::new(sentence, false));
     let logs = all_buffers.filter(|buffers| buffers.lattice.mode == Mode::Log);
     assert!(logs.count() > 20, "none is in log space");
     for sentence in sentences {
@@ -84,11 +70,7 @@ fn scores_of_ten_thousand_agree_with_the_enumeration() {
 fn large_variances_agree_with_the_enumeration() {
     for mut sentence in sentences() {
         let edge = sentence.edge.iter_mut().flatten().flatten();
-        let rows = sentence
-            .node
-            .iter_mut()
-            .chain(&mut sentence.trans)
-            .chain(edge);
+        let rows = sentence.node.iter_mut().chain(&mut sentence.trans).chain(edge);
         rows.flatten().for_each(|x| *x *= 1e8);
         assert_exact(&sentence, 1e-13);
     }

@@ -16,14 +16,8 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
     let mut edge = vec![0.0; tokens * k * stride];
     let mut sums = vec![0.0; k * stride];
     direction.scores(0.0, |w| {
-        let w = Scores {
-            node: w.node,
-            edge: w.edge,
-        };
-        let out = ScoreArrays {
-            nodes: &mut node,
-            edges: &mut edge,
-        };
+        let w = Scores { node: w.node, edge: w.edge };
+        let out = ScoreArrays { nodes: &mut node, edges: &mut edge };
         product.add(&transitions, &lattice, w, 2.0, out);
     });
     product.finish(&mut sums);
@@ -33,10 +27,8 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
     let total = oracle.log_partition();
     let probability = |score: f64| (score - total).exp();
     let paths = oracle.paths.iter();
-    let mean: f64 = paths
-        .clone()
-        .map(|(path, score)| probability(*score) * direction.score(path))
-        .sum();
+    let mean: f64 =
+        paths.clone().map(|(path, score)| probability(*score) * direction.score(path)).sum();
     let mut expected = vec![0.0; actual.len()];
     for (path, score) in paths {
         let x = 2.0 * probability(*score) * (direction.score(path) - mean);

@@ -135,12 +135,7 @@ impl ValueAndGradient {
 
     pub(super) fn gradient(&self) -> Vec<f64> {
         let edge = self.edge.iter().flatten();
-        self.node
-            .iter()
-            .chain(&self.trans)
-            .chain(edge)
-            .copied()
-            .collect()
+        self.node.iter().chain(&self.trans).chain(edge).copied().collect()
     }
 
     pub(super) fn variances(&self) -> Vec<f64> {
@@ -179,12 +174,10 @@ impl SentenceBuffers {
             row
         };
         let mut lattice = Lattice::default();
-        sentence
-            .chain
-            .scores(f64::NAN, |scores| match in_log_space {
-                true => lattice.forward_backward_in_log_space(&transitions, scores),
-                false => lattice.forward_backward(&transitions, scores),
-            });
+        sentence.chain.scores(f64::NAN, |scores| match in_log_space {
+            true => lattice.forward_backward_in_log_space(&transitions, scores),
+            false => lattice.forward_backward(&transitions, scores),
+        });
         let rows = [&sentence.node_attributes, &sentence.edge_attributes].map(|attributes| {
             let mut end = 0;
             let ends = attributes.iter().map(|row| {
@@ -207,17 +200,12 @@ impl SentenceBuffers {
     }
 
     pub(super) fn context(&self) -> ChainContext<'_> {
-        ChainContext {
-            transitions: &self.transitions,
-            variance: &self.trans,
-        }
+        ChainContext { transitions: &self.transitions, variance: &self.trans }
     }
 
     pub(super) fn input(&self, weight: f64) -> SentenceInput<'_> {
-        let [node, edge] = self
-            .rows
-            .each_ref()
-            .map(|(ends, entries)| AttributeRows { ends, entries });
+        let [node, edge] =
+            self.rows.each_ref().map(|(ends, entries)| AttributeRows { ends, entries });
         SentenceInput {
             lattice: &self.lattice,
             node_variance: &self.node,
@@ -234,10 +222,8 @@ impl SentenceBuffers {
         let mut out = result.derivatives();
         let value = engine.regularize(self.context(), self.input(weight), &mut out);
         result.value += value;
-        let out = ChainDerivatives {
-            scores: &mut result.trans,
-            variance: &mut result.trans_variance,
-        };
+        let out =
+            ChainDerivatives { scores: &mut result.trans, variance: &mut result.trans_variance };
         engine.finish(self.context(), out);
     }
 }
@@ -272,11 +258,9 @@ fn feature_gradient(
     };
     let node = map(&sentence.node_attributes, &result.node, stride);
     let edge = match (&result.edge, sentence.chain.order) {
-        (Some(edge), Order::One) => map(
-            &sentence.edge_attributes,
-            edge,
-            sentence.chain.labels * stride,
-        ),
+        (Some(edge), Order::One) => {
+            map(&sentence.edge_attributes, edge, sentence.chain.labels * stride)
+        }
         _ => Vec::new(),
     };
     (node, edge)
@@ -287,10 +271,7 @@ fn assert_all_close(result: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(result.len(), expected.len());
     for (i, (result, expected)) in result.iter().zip(expected).enumerate() {
         let error = (result - expected).abs();
-        assert!(
-            error <= tolerance,
-            "number {i}: result {result}, expected {expected}"
-        );
+        assert!(error <= tolerance, "number {i}: result {result}, expected {expected}");
     }
 }
 
@@ -300,10 +281,6 @@ fn assert_agrees(result: &ValueAndGradient, expected: &ValueAndGradient, toleran
     assert_all_close(&result.node, &expected.node, tolerance);
     assert_all_close(&result.trans, &expected.trans, tolerance);
     let (edge, other) = (result.edge.as_ref(), expected.edge.as_ref());
-    assert_all_close(
-        edge.map_or(&[], |edge| edge),
-        other.map_or(&[], |edge| edge),
-        tolerance,
-    );
+    assert_all_close(edge.map_or(&[], |edge| edge), other.map_or(&[], |edge| edge), tolerance);
     assert_all_close(&result.variances(), &expected.variances(), tolerance);
 }

@@ -63,10 +63,8 @@ impl ModelWeights {
         let mut add = |at: usize, g: f64, d: f64, dv: f64| {
             gradient[at] += g * d + 2.0 * RHO * g * g * w[at] * dv;
         };
-        let (edge, edge_variance) = (
-            actual.edge.as_ref().unwrap(),
-            actual.edge_variance.as_ref().unwrap(),
-        );
+        let (edge, edge_variance) =
+            (actual.edge.as_ref().unwrap(), actual.edge_variance.as_ref().unwrap());
         for b in 0..LABELS {
             let last = (TOKENS - 1) * stride + b;
             add(START + b, 1.0, actual.node[b], actual.node_variance[b]);
@@ -125,10 +123,8 @@ fn assert_is_gradient_of_value(
 fn adjoint_gives_the_derivatives_by_weights() {
     let (attributes, weights) = model();
     let sentence = weights.sentence(&attributes);
-    let gradient = weights.gradient(
-        &sentence,
-        &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact)),
-    );
+    let gradient =
+        weights.gradient(&sentence, &evaluate(&sentence, NoiseTerm::Quadratic(Engine::Exact)));
     assert_is_gradient_of_value(&gradient, &attributes, &weights);
 }
 

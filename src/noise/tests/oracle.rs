@@ -25,10 +25,7 @@ impl<'a> Paths<'a> {
             let labels = path.iter().map(|y| y.index());
             (labels.collect(), (score - total).exp())
         });
-        Self {
-            sentence,
-            paths: paths.collect(),
-        }
+        Self { sentence, paths: paths.collect() }
     }
 
     /// Returns the labels of a path at t.

@@ -51,11 +51,7 @@ fn evaluate_by_pairs(
     buffers.run(&mut *engine.regularizer(), sentence.weight, &mut result);
     pairs.add_to_matrix(&result.trans, &mut trans);
     pairs.add_to_matrix(&result.trans_variance, &mut trans_variance);
-    ValueAndGradient {
-        trans,
-        trans_variance,
-        ..result
-    }
+    ValueAndGradient { trans, trans_variance, ..result }
 }
 
 fn zeros(pairs: &LabelPairs) -> Vec<f64> {
@@ -76,10 +72,7 @@ fn at_pairs(mut result: ValueAndGradient, positions: &[u32]) -> ValueAndGradient
 
 #[test]
 fn results_by_pairs_are_those_with_all_pairs() {
-    for engine in [
-        NoiseTerm::Quadratic(Engine::Exact),
-        NoiseTerm::Reweighted(3),
-    ] {
+    for engine in [NoiseTerm::Quadratic(Engine::Exact), NoiseTerm::Reweighted(3)] {
         for (sentence, positions) in sparse_sentences() {
             let expected = at_pairs(evaluate(&sentence, engine), &positions);
             for in_log_space in [false, true] {

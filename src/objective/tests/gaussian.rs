@@ -31,12 +31,7 @@ fn unlabeled(mut data: Dataset) -> Dataset {
 
 /// Data of order 0 with partial labels, weights and an unlabeled sentence.
 fn order_zero(labels: usize, states: States, seed: u64) -> (Dataset, ParameterSpace) {
-    let shape = RandomData {
-        sentences: 4,
-        labels,
-        edges: 0,
-        ..DATA
-    };
+    let shape = RandomData { sentences: 4, labels, edges: 0, ..DATA };
     let mut numbers = Lcg(seed);
     let data = shape.build(&mut numbers);
     let data = with_weights(&unlabeled(data), &[2.0, 0.25, 1.0, 3.0]);
@@ -47,11 +42,7 @@ fn order_zero(labels: usize, states: States, seed: u64) -> (Dataset, ParameterSp
     };
     let options = SpaceOptions {
         order: Order::Zero,
-        boundary: if seed.is_multiple_of(3) {
-            Boundary::On
-        } else {
-            Boundary::Off
-        },
+        boundary: if seed.is_multiple_of(3) { Boundary::On } else { Boundary::Off },
         states,
         ..FIRST_ORDER
     };
@@ -95,10 +86,9 @@ fn differences(
     }
     let mut weights = LabelWeights::default();
     space.label_weights(theta, &mut weights);
-    for (is_there, boundary) in [
-        (token == tokens.start, &weights.start),
-        (token + 1 == tokens.end, &weights.end),
-    ] {
+    for (is_there, boundary) in
+        [(token == tokens.start, &weights.start), (token + 1 == tokens.end, &weights.end)]
+    {
         if is_there && !boundary.is_empty() {
             // Masks of boundary weights are never shared: one term for each label.
             terms.push(([boundary[0], 0.0], edge_rate));
@@ -187,11 +177,7 @@ fn attributes_may_have_rates_of_their_own() {
         let (data, space) = order_zero(2, States::All, 2);
         let theta = Lcg(1).vector(space.dimension());
         let rates = AttributeNoise {
-            nodes: Some(
-                (0..space.nodes.columns())
-                    .map(|j| 0.1 * (j % 5) as f64)
-                    .collect(),
-            ),
+            nodes: Some((0..space.nodes.columns()).map(|j| 0.1 * (j % 5) as f64).collect()),
             edges: None,
         };
         let objective = PenalizedLikelihood::new(&data, &space, 0.1);
@@ -206,20 +192,13 @@ fn with_weak_noise_it_is_the_quadratic_term() {
         let (data, space) = order_zero(2, States::All, 0);
         let theta = Lcg(2).vector(space.dimension());
         let term = |engine| {
-            let noise = Noise {
-                term: engine,
-                node: 1e-6,
-                edge: 1e-6,
-                ..best(masks)
-            };
+            let noise = Noise { term: engine, node: 1e-6, edge: 1e-6, ..best(masks) };
             let objective = PenalizedLikelihood::new(&data, &space, 0.0);
             evaluate(objective.with_noise(noise), &theta).0.noise
         };
-        let [gaussian, quadratic] = [
-            NoiseTerm::GaussianScores(Expectation::Best),
-            NoiseTerm::Quadratic(Engine::Exact),
-        ]
-        .map(term);
+        let [gaussian, quadratic] =
+            [NoiseTerm::GaussianScores(Expectation::Best), NoiseTerm::Quadratic(Engine::Exact)]
+                .map(term);
         assert!(quadratic > 1e-7);
         assert!((gaussian / quadratic - 1.0).abs() < 1e-5);
     }
@@ -232,18 +211,9 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits_with_gaussian_scores() 
         (2, Expectation::Best, NoiseMasks::Inputs),
         (3, Expectation::Unscented, NoiseMasks::Weights),
     ] {
-        let shape = RandomData {
-            sentences: 6000,
-            nodes: 100,
-            edges: 0,
-            labels,
-            ..LARGE
-        };
+        let shape = RandomData { sentences: 6000, nodes: 100, edges: 0, labels, ..LARGE };
         let data = unlabeled(shape.build(&mut Lcg(13)));
-        let options = SpaceOptions {
-            order: Order::Zero,
-            ..FIRST_ORDER
-        };
+        let options = SpaceOptions { order: Order::Zero, ..FIRST_ORDER };
         let space = space(&data, &shape, options);
         assert!(BlockPartition::new(&data, space.stride()).blocks.len() > 1);
         let theta = Lcg(14).vector(space.dimension());
@@ -255,8 +225,7 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits_with_gaussian_scores() 
         };
         let with_threads = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            pool.unwrap()
-                .install(|| bits(PenalizedLikelihood::new(&data, &space, 0.1)))
+            pool.unwrap().install(|| bits(PenalizedLikelihood::new(&data, &space, 0.1)))
         };
         let one = with_threads(1);
         assert!(one.iter().all(|&x| f64::from_bits(x).is_finite()));
@@ -266,9 +235,8 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits_with_gaussian_scores() 
         let mut gradient = vec![0.0; theta.len()];
         let sums = objective.add_blocks(Pass::evaluation(&theta), LIMITS[0], &mut gradient);
         assert!(!sums.exceeds_limit);
-        let ranks = run_ranks(2, |ranks| {
-            bits(PenalizedLikelihood::divided(&data, &space, 0.1, &ranks))
-        });
+        let ranks =
+            run_ranks(2, |ranks| bits(PenalizedLikelihood::divided(&data, &space, 0.1, &ranks)));
         assert!(ranks.iter().all(|bits| *bits == one));
     }
 }
@@ -277,11 +245,7 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits_with_gaussian_scores() 
 fn collapsing_is_an_isometry_with_gaussian_scores() {
     for states in [States::All, States::Observed] {
         let twins = Twins::new(18);
-        let spaces = twins.spaces(SpaceOptions {
-            states,
-            order: Order::Zero,
-            ..FIRST_ORDER
-        });
+        let spaces = twins.spaces(SpaceOptions { states, order: Order::Zero, ..FIRST_ORDER });
         let phi = Lcg(19).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
         for expectation in ALL {

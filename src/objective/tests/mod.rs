@@ -27,14 +27,8 @@ impl PenalizedLikelihood {
     }
 }
 
-const DATA: RandomData = RandomData {
-    sentences: 3,
-    longest: 3,
-    labels: 3,
-    nodes: 6,
-    edges: 3,
-    binary: false,
-};
+const DATA: RandomData =
+    RandomData { sentences: 3, longest: 3, labels: 3, nodes: 6, edges: 3, binary: false };
 
 /// Small data and parameters of every kind.
 fn cases() -> Vec<(Dataset, ParameterSpace)> {
@@ -60,23 +54,11 @@ fn cases_of(
         let mut numbers = Lcg(seed as u64);
         let data = change(shape.build(&mut numbers), labels, &mut numbers);
         let options = SpaceOptions {
-            order: if bit(1) && !bit(0) {
-                Order::Zero
-            } else {
-                Order::One
-            },
+            order: if bit(1) && !bit(0) { Order::Zero } else { Order::One },
             boundary: if bit(2) { Boundary::On } else { Boundary::Off },
-            states: if bit(3) {
-                States::All
-            } else {
-                States::Observed
-            },
+            states: if bit(3) { States::All } else { States::Observed },
             transitions: seed % 5 != 0,
-            label_pairs: if seed % 3 > 0 {
-                States::All
-            } else {
-                States::Observed
-            },
+            label_pairs: if seed % 3 > 0 { States::All } else { States::Observed },
             min_frequency: None,
         };
         let space = space(&data, &shape, options);
@@ -147,9 +129,7 @@ pub(crate) fn enumerated(
         value += weight * (oracle.log_partition() - allowed.log_partition());
         let difference = |all: Vec<f64>, allowed: Vec<f64>| -> Vec<f64> {
             let pairs = all.iter().zip(&allowed);
-            pairs
-                .map(|(all, allowed)| weight * (all - allowed))
-                .collect()
+            pairs.map(|(all, allowed)| weight * (all - allowed)).collect()
         };
         let nodes = difference(oracle.node_marginals(), allowed.node_marginals());
         let mut pairs = vec![0.0; k * stride];
@@ -207,14 +187,8 @@ fn the_gradient_matches_central_differences() {
 }
 
 /// Data of several blocks, with a gradient of several chunks.
-const LARGE: RandomData = RandomData {
-    sentences: 1500,
-    longest: 12,
-    labels: 3,
-    nodes: 7000,
-    edges: 40,
-    binary: true,
-};
+const LARGE: RandomData =
+    RandomData { sentences: 1500, longest: 12, labels: 3, nodes: 7000, edges: 40, binary: true };
 
 #[test]
 fn every_number_of_threads_gives_the_same_bits() {
@@ -247,10 +221,7 @@ fn a_second_evaluation_gives_the_same_bits() {
         let (value, _) = objective.evaluate(theta, &mut gradient);
         (value.to_bits(), gradient)
     };
-    let (one, other) = (
-        Lcg(16).vector(space.dimension()),
-        vec![0.5; space.dimension()],
-    );
+    let (one, other) = (Lcg(16).vector(space.dimension()), vec![0.5; space.dimension()]);
     let first = evaluate(&one);
     evaluate(&other);
     assert!(evaluate(&one) == first);
@@ -276,11 +247,7 @@ struct Twins {
 
 impl Twins {
     fn new(seed: u64) -> Self {
-        let shape = RandomData {
-            sentences: 20,
-            longest: 8,
-            ..DATA
-        };
+        let shape = RandomData { sentences: 20, longest: 8, ..DATA };
         let mut separate = shape.build(&mut Lcg(seed));
         let mut sizes = [0; 2];
         (separate.nodes, sizes[0]) = copied(&separate.nodes, shape.nodes, |column| 1 + column % 3);
@@ -292,22 +259,15 @@ impl Twins {
         let mut collapsed = separate.clone();
         collapsed.nodes = classes[0].collapsed(&separate.nodes).into();
         collapsed.edges = classes[1].collapsed(&separate.edges).into();
-        Self {
-            separate,
-            collapsed,
-            classes,
-            sizes,
-        }
+        Self { separate, collapsed, classes, sizes }
     }
 
     /// The parameters of the columns and of the classes.
     fn spaces(&self, options: SpaceOptions) -> [ParameterSpace; 2] {
         let separate = self.sizes.map(Classes::singletons);
-        [
-            (&self.separate, &separate),
-            (&self.collapsed, &self.classes),
-        ]
-        .map(|(data, [nodes, edges])| ParameterSpace::new(DATA.labels, data, nodes, edges, options))
+        [(&self.separate, &separate), (&self.collapsed, &self.classes)].map(
+            |(data, [nodes, edges])| ParameterSpace::new(DATA.labels, data, nodes, edges, options),
+        )
     }
 
     /// θ of the columns for φ of the classes: each member has φ/√m.
@@ -335,10 +295,7 @@ impl Twins {
 fn collapsing_is_an_isometry() {
     for states in [States::All, States::Observed] {
         let twins = Twins::new(18);
-        let spaces = twins.spaces(SpaceOptions {
-            states,
-            ..FIRST_ORDER
-        });
+        let spaces = twins.spaces(SpaceOptions { states, ..FIRST_ORDER });
         assert!(spaces[1].dimension() < spaces[0].dimension());
         let phi = Lcg(19).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
@@ -366,20 +323,13 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
             let mut objective = PenalizedLikelihood::new(data, space, l2);
             let start = vec![0.0; space.dimension()];
             let (strengths, settings) = (Some(&strengths[..]), LbfgsSettings::default());
-            minimize(
-                &mut objective,
-                start,
-                strengths,
-                &settings,
-                None,
-                &mut |iteration| {
-                    points.push((iteration.value, iteration.x.to_vec()));
-                    if iteration.number == 12 {
-                        return std::ops::ControlFlow::Break(());
-                    }
-                    std::ops::ControlFlow::Continue(())
-                },
-            )
+            minimize(&mut objective, start, strengths, &settings, None, &mut |iteration| {
+                points.push((iteration.value, iteration.x.to_vec()));
+                if iteration.number == 12 {
+                    return std::ops::ControlFlow::Break(());
+                }
+                std::ops::ControlFlow::Continue(())
+            })
             .unwrap();
             points
         };
@@ -402,23 +352,11 @@ fn noises() -> Vec<Noise> {
     use crate::noise::{Engine, NoiseTerm};
     let collapsed = NoiseTerm::Quadratic(Engine::Message { collapse: true });
     let kinds = [
-        (
-            NoiseDistribution::Dropout,
-            NoiseTerm::Quadratic(Engine::Exact),
-        ),
+        (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Exact)),
         (NoiseDistribution::Gaussian, collapsed),
-        (
-            NoiseDistribution::Dropout,
-            NoiseTerm::Quadratic(Engine::Message { collapse: false }),
-        ),
-        (
-            NoiseDistribution::Dropout,
-            NoiseTerm::Quadratic(Engine::Window(5)),
-        ),
-        (
-            NoiseDistribution::Additive,
-            NoiseTerm::Quadratic(Engine::Exact),
-        ),
+        (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Message { collapse: false })),
+        (NoiseDistribution::Dropout, NoiseTerm::Quadratic(Engine::Window(5))),
+        (NoiseDistribution::Additive, NoiseTerm::Quadratic(Engine::Exact)),
         (NoiseDistribution::Additive, collapsed),
     ];
     let noise = |(distribution, engine)| Noise {
@@ -483,9 +421,8 @@ fn the_gradient_with_rates_of_attributes_matches_central_differences() {
             let amounts = amounts(&space, i % 2 == 0, &mut numbers);
             let n = space.dimension();
             let strengths: Vec<f64> = numbers.vector(n).iter().map(|x| x.abs()).collect();
-            let penalty = Penalty::from(0.1)
-                .with_strengths(strengths)
-                .with_centers(numbers.vector(n));
+            let penalty =
+                Penalty::from(0.1).with_strengths(strengths).with_centers(numbers.vector(n));
             let objective = PenalizedLikelihood::new(&data, &space, penalty);
             let mut objective = objective.with_attribute_noise(noise, amounts);
             let theta = numbers.vector(n);

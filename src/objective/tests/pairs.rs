@@ -6,14 +6,8 @@ use crate::noise::{Engine, NoiseTerm};
 
 const LABELS: usize = 70;
 
-const SHAPE: RandomData = RandomData {
-    sentences: 30,
-    longest: 9,
-    labels: LABELS,
-    nodes: 20,
-    edges: 0,
-    binary: true,
-};
+const SHAPE: RandomData =
+    RandomData { sentences: 30, longest: 9, labels: LABELS, nodes: 20, edges: 0, binary: true };
 
 const OPTIONS: SpaceOptions = SpaceOptions {
     order: Order::One,
@@ -55,20 +49,11 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
     ];
     let noises = [
         None,
-        Some(noise(
-            NoiseTerm::Quadratic(Engine::Exact),
-            NoiseDistribution::Dropout,
-        )),
-        Some(noise(
-            NoiseTerm::Quadratic(Engine::Exact),
-            NoiseDistribution::Additive,
-        )),
+        Some(noise(NoiseTerm::Quadratic(Engine::Exact), NoiseDistribution::Dropout)),
+        Some(noise(NoiseTerm::Quadratic(Engine::Exact), NoiseDistribution::Additive)),
         Some(Noise {
             masks: NoiseMasks::Inputs,
-            ..noise(
-                NoiseTerm::Quadratic(Engine::Exact),
-                NoiseDistribution::Dropout,
-            )
+            ..noise(NoiseTerm::Quadratic(Engine::Exact), NoiseDistribution::Dropout)
         }),
         Some(noise(NoiseTerm::Reweighted(3), NoiseDistribution::Gaussian)),
     ];

@@ -52,11 +52,7 @@ fn the_gradient_of_partial_labels_with_noise_matches_central_differences() {
 
 /// Random data, large enough for several chunks, with a seventh of the sentences unlabeled.
 fn sentences(partial: bool) -> (Dataset, RandomData) {
-    let shape = RandomData {
-        sentences: 150,
-        longest: 9,
-        ..DATA
-    };
+    let shape = RandomData { sentences: 150, longest: 9, ..DATA };
     let mut numbers = Lcg(22);
     let data = shape.build(&mut numbers);
     let mut data = match partial {
@@ -86,17 +82,13 @@ fn integer_weights_equal_repeated_sentences() {
     for (i, noise) in noises.enumerate() {
         let (data, shape) = sentences(i % 2 == 0);
         let weights = [3.0, 1.0, 0.0, 2.0];
-        let repeated: Vec<usize> = (0..data.len())
-            .flat_map(|i| std::iter::repeat_n(i, weights[i % 4] as usize))
-            .collect();
+        let repeated: Vec<usize> =
+            (0..data.len()).flat_map(|i| std::iter::repeat_n(i, weights[i % 4] as usize)).collect();
         let repeated = data.select(&repeated, None);
         let weighted = with_weights(&data, &weights);
         assert_eq!(weighted.total_weights(), repeated.total_weights());
         for states in [States::All, States::Observed] {
-            let options = SpaceOptions {
-                states,
-                ..FIRST_ORDER
-            };
+            let options = SpaceOptions { states, ..FIRST_ORDER };
             let space = space(&repeated, &shape, options);
             let found = evaluate(&weighted, &space, noise);
             for (found, expected) in found.iter().zip(evaluate(&repeated, &space, noise)) {
@@ -147,9 +139,7 @@ fn every_number_of_threads_gives_the_same_bits_with_partial_labels_and_weights()
     let space = space(&data, &shape, FIRST_ORDER);
     let bits = |threads: usize| -> Vec<u64> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let numbers = pool
-            .unwrap()
-            .install(|| evaluate(&data, &space, Some(noises()[0])));
+        let numbers = pool.unwrap().install(|| evaluate(&data, &space, Some(noises()[0])));
         numbers.iter().map(|x| x.to_bits()).collect()
     };
     let one = bits(1);

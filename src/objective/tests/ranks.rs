@@ -7,11 +7,7 @@ use crate::noise::{Engine, NoiseTerm};
 use crate::ranks::tests::run_ranks;
 
 /// Some five blocks.
-const LARGE: RandomData = RandomData {
-    sentences: 6_000,
-    longest: 12,
-    ..DATA
-};
+const LARGE: RandomData = RandomData { sentences: 6_000, longest: 12, ..DATA };
 
 const NOISE: Noise = Noise {
     distribution: NoiseDistribution::Dropout,
@@ -34,43 +30,25 @@ fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
     let mut cases = Vec::new();
     for (i, engine) in engines.into_iter().enumerate() {
         let states = [States::All, States::Observed][i % 2];
-        let shape = RandomData {
-            binary: i % 2 == 1,
-            edges: if i < 3 { DATA.edges } else { 0 },
-            ..LARGE
-        };
+        let shape =
+            RandomData { binary: i % 2 == 1, edges: if i < 3 { DATA.edges } else { 0 }, ..LARGE };
         let mut numbers = Lcg(i as u64);
         let mut data = shape.build(&mut numbers);
         if i > 0 {
             let unlabeled = data.len() / 3;
-            data.labels
-                .truncate(data.sentence(data.len() - unlabeled).start);
+            data.labels.truncate(data.sentence(data.len() - unlabeled).start);
         } else {
             data = with_partial_labels(&data, shape.labels, &mut numbers);
         }
         if i < 2 {
             data = with_weights(&data, &[1.0, 0.3, 2.0, 0.7]);
         }
-        let options = SpaceOptions {
-            states,
-            label_pairs: states,
-            ..FIRST_ORDER
-        };
+        let options = SpaceOptions { states, label_pairs: states, ..FIRST_ORDER };
         let space = space(&data, &shape, options);
-        cases.push((
-            data,
-            space,
-            engine.map(|engine| Noise {
-                term: engine,
-                ..NOISE
-            }),
-        ));
+        cases.push((data, space, engine.map(|engine| Noise { term: engine, ..NOISE })));
     }
     let (data, space, _) = &cases[3];
-    let additive = Noise {
-        distribution: NoiseDistribution::Additive,
-        ..NOISE
-    };
+    let additive = Noise { distribution: NoiseDistribution::Additive, ..NOISE };
     cases.push((data.clone(), space.clone(), Some(additive)));
     for i in [1, 2, 3] {
         let (data, space, _) = cases[i].clone();
@@ -108,16 +86,9 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
         let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
         for size in [1, 2, 3, 5, 8] {
             let ranks = run_ranks(size, |ranks| {
-                bits(
-                    PenalizedLikelihood::divided(data, space, 0.1, &ranks),
-                    *noise,
-                    1.0,
-                )
+                bits(PenalizedLikelihood::divided(data, space, 0.1, &ranks), *noise, 1.0)
             });
-            assert!(
-                ranks.iter().all(|bits| *bits == whole),
-                "case {case}, {size} ranks"
-            );
+            assert!(ranks.iter().all(|bits| *bits == whole), "case {case}, {size} ranks");
         }
     }
 }
@@ -125,17 +96,11 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
 #[test]
 fn ranks_have_about_the_same_number_of_tokens() {
     let (data, space, _) = &cases()[1];
-    let tokens = run_ranks(3, |ranks| {
-        PenalizedLikelihood::divided(data, space, 0.1, &ranks)
-            .data
-            .tokens()
-    });
+    let tokens =
+        run_ranks(3, |ranks| PenalizedLikelihood::divided(data, space, 0.1, &ranks).data.tokens());
     assert_eq!(tokens.iter().sum::<usize>(), data.tokens());
     let share = data.tokens() / 3;
-    assert!(
-        tokens.iter().all(|n| n.abs_diff(share) < share / 2),
-        "{tokens:?}"
-    );
+    assert!(tokens.iter().all(|n| n.abs_diff(share) < share / 2), "{tokens:?}");
 }
 
 /// Derivatives of the noise term that exceed the first limit.
@@ -153,11 +118,7 @@ fn large_derivatives_are_summed_with_a_higher_limit() {
 
     let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 60.0);
     let ranks = run_ranks(3, |ranks| {
-        bits(
-            PenalizedLikelihood::divided(data, space, 0.1, &ranks),
-            *noise,
-            60.0,
-        )
+        bits(PenalizedLikelihood::divided(data, space, 0.1, &ranks), *noise, 60.0)
     });
     assert!(ranks.iter().all(|bits| *bits == whole));
 }

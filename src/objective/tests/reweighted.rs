@@ -8,11 +8,8 @@ const ENGINE: NoiseTerm = NoiseTerm::Reweighted(4);
 
 /// Every distribution, with the direct part alone.
 fn reweighted() -> Vec<Noise> {
-    let kinds = [
-        NoiseDistribution::Dropout,
-        NoiseDistribution::Gaussian,
-        NoiseDistribution::Additive,
-    ];
+    let kinds =
+        [NoiseDistribution::Dropout, NoiseDistribution::Gaussian, NoiseDistribution::Additive];
     let noise = |distribution| Noise {
         distribution,
         node: 0.4,
@@ -52,13 +49,8 @@ fn at_the_beginning_of_a_round_the_value_is_that_of_eq_14() {
     for (i, (data, space, amounts)) in problems().into_iter().enumerate() {
         for noise in reweighted() {
             let objective = |engine| {
-                PenalizedLikelihood::new(&data, &space, 0.1).with_attribute_noise(
-                    Noise {
-                        term: engine,
-                        ..noise
-                    },
-                    amounts.clone(),
-                )
+                PenalizedLikelihood::new(&data, &space, 0.1)
+                    .with_attribute_noise(Noise { term: engine, ..noise }, amounts.clone())
             };
             let theta = Lcg(i as u64).vector(space.dimension());
             let (exact, _) = evaluate(&mut objective(NoiseTerm::Quadratic(Engine::Exact)), &theta);
@@ -128,10 +120,8 @@ fn a_resumed_round_has_the_same_penalty() {
     let [start, theta] = [(); 2].map(|()| numbers.vector(space.dimension()));
     let mut whole = objective();
     evaluate(&mut whole, &start);
-    let round: Round<'static> = Round {
-        first: 0,
-        numbers: whole.round().unwrap().numbers.into_owned().into(),
-    };
+    let round: Round<'static> =
+        Round { first: 0, numbers: whole.round().unwrap().numbers.into_owned().into() };
     let mut resumed = objective();
     resumed.resume_round(round);
     assert_eq!(evaluate(&mut resumed, &theta), evaluate(&mut whole, &theta));
@@ -170,15 +160,9 @@ fn the_noise_is_diluted_by_unlabeled_sentences_as_in_eq_11() {
         let theta = Lcg(i as u64).vector(space.dimension());
         for engine in engines {
             for noise in reweighted() {
-                let noise = Noise {
-                    term: engine,
-                    ..noise
-                };
+                let noise = Noise { term: engine, ..noise };
                 let value = |data: &Dataset, alpha: f64| {
-                    let noise = Noise {
-                        unlabeled_weight: alpha,
-                        ..noise
-                    };
+                    let noise = Noise { unlabeled_weight: alpha, ..noise };
                     let objective = PenalizedLikelihood::new(data, &space, 0.1);
                     evaluate(&mut objective.with_noise(noise), &theta).0.noise
                 };

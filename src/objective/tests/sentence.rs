@@ -43,9 +43,8 @@ impl Case {
         let mut numbers = Lcg(seed);
         let mut chain = Chain::new(TOKENS, LABELS, || numbers.next());
         chain = chain.with_edges(|| numbers.next());
-        let (nodes, edges) = chain.scores(0.0, |scores| {
-            (scores.node.to_vec(), scores.edge.unwrap().to_vec())
-        });
+        let (nodes, edges) =
+            chain.scores(0.0, |scores| (scores.node.to_vec(), scores.edge.unwrap().to_vec()));
         let mut positive = |n: usize| numbers.vector(n).iter().map(|x| x.abs()).collect();
         Self {
             node_variances: positive(nodes.len()),
@@ -65,10 +64,7 @@ impl Case {
 
     fn evaluate(&self, labels: &[LabelId], engine: Option<NoiseTerm>) -> Evaluated {
         let transitions = self.chain.transitions();
-        let parameters = ChainParameters {
-            transitions: &transitions,
-            variances: &self.variances,
-        };
+        let parameters = ChainParameters { transitions: &transitions, variances: &self.variances };
         let task = SentenceTask {
             target: match labels {
                 [] => Target::Unlabeled,
@@ -89,14 +85,8 @@ impl Case {
             parameters,
             task,
             SentenceArrays {
-                scores: ScoreArrays {
-                    nodes: &mut nodes,
-                    edges: &mut edges,
-                },
-                variances: ScoreArrays {
-                    nodes: &mut node_input,
-                    edges: &mut edge_input,
-                },
+                scores: ScoreArrays { nodes: &mut nodes, edges: &mut edges },
+                variances: ScoreArrays { nodes: &mut node_input, edges: &mut edge_input },
                 variance_derivatives: ScoreArrays {
                     nodes: &mut node_variances,
                     edges: &mut edge_variances,
@@ -104,13 +94,7 @@ impl Case {
             },
         );
         kernel.finish(parameters);
-        Evaluated {
-            terms,
-            nodes,
-            edges,
-            node_variances,
-            edge_variances,
-        }
+        Evaluated { terms, nodes, edges, node_variances, edge_variances }
     }
 
     /// The derivative of loss + noise with respect to a number of the case, by central differences.
@@ -119,9 +103,7 @@ impl Case {
         let [above, below] = [step, -step].map(|step| {
             let mut case = self.clone();
             *at(&mut case) += step;
-            let terms = case
-                .evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Exact)))
-                .terms;
+            let terms = case.evaluate(&case.gold, Some(NoiseTerm::Quadratic(Engine::Exact))).terms;
             terms.loss + terms.noise
         });
         (above - below) / (2.0 * step)

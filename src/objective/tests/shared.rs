@@ -104,9 +104,7 @@ fn unlabeled(mut data: Dataset) -> Dataset {
 fn all_cases() -> Vec<(Dataset, ParameterSpace)> {
     let weights = [2.0, 0.25, 1.0, 0.0];
     let mut all = cases();
-    all.extend(cases_of(|data, _, _| {
-        with_weights(&unlabeled(data), &weights)
-    }));
+    all.extend(cases_of(|data, _, _| with_weights(&unlabeled(data), &weights)));
     all.extend(cases_of(|data, labels, numbers| {
         with_weights(&with_partial_labels(&data, labels, numbers), &weights)
     }));
@@ -159,14 +157,8 @@ fn the_gradient_matches_central_differences() {
 
 /// Many labels, so that there are columns of every form.
 fn many_labels(labels: usize, order: Order, states: States) -> (Dataset, ParameterSpace) {
-    let shape = RandomData {
-        sentences: 220,
-        longest: 1,
-        labels,
-        nodes: 30,
-        edges: 0,
-        binary: false,
-    };
+    let shape =
+        RandomData { sentences: 220, longest: 1, labels, nodes: 30, edges: 0, binary: false };
     let mut numbers = Lcg(3);
     let mut data = shape.build(&mut numbers);
     // Half of the tokens have few labels, those with the last columns.
@@ -176,11 +168,7 @@ fn many_labels(labels: usize, order: Order, states: States) -> (Dataset, Paramet
             data.labels[token] = LabelId((token % 5) as u16);
         }
     }
-    let options = SpaceOptions {
-        order,
-        states,
-        ..FIRST_ORDER
-    };
+    let options = SpaceOptions { order, states, ..FIRST_ORDER };
     let space = space(&data, &shape, options);
     (data, space)
 }
@@ -198,9 +186,8 @@ fn many_labels_have_the_same_noise_term() {
     ];
     for (labels, states, expected_forms) in cases {
         let (data, space) = many_labels(labels, Order::Zero, states);
-        let forms: Vec<ColumnForm> = (0..space.nodes.columns())
-            .map(|column| space.nodes.targets.form(column))
-            .collect();
+        let forms: Vec<ColumnForm> =
+            (0..space.nodes.columns()).map(|column| space.nodes.targets.form(column)).collect();
         for form in expected_forms {
             assert!(forms.contains(&form), "{labels} labels: {forms:?}");
         }
@@ -280,17 +267,9 @@ fn the_gradient_of_many_labels_matches_central_differences() {
 
 /// Two labels at order 0, without boundary weights.
 fn two_labels() -> (Dataset, ParameterSpace) {
-    let shape = RandomData {
-        labels: 2,
-        edges: 0,
-        ..DATA
-    };
+    let shape = RandomData { labels: 2, edges: 0, ..DATA };
     let data = shape.build(&mut Lcg(6));
-    let options = SpaceOptions {
-        order: Order::Zero,
-        boundary: Boundary::Off,
-        ..FIRST_ORDER
-    };
+    let options = SpaceOptions { order: Order::Zero, boundary: Boundary::Off, ..FIRST_ORDER };
     let space = space(&data, &shape, options);
     (data, space)
 }
@@ -326,13 +305,8 @@ fn with_opposite_weights_of_two_labels_it_is_twice_eq_8() {
     let noise = |masks| {
         let objective = PenalizedLikelihood::new(&data, &space, 0.0);
         let plain = evaluate(PenalizedLikelihood::new(&data, &space, 0.0), &theta);
-        let (terms, mut gradient) = evaluate(
-            objective.with_noise(Noise {
-                masks,
-                ..NODES_ALONE
-            }),
-            &theta,
-        );
+        let (terms, mut gradient) =
+            evaluate(objective.with_noise(Noise { masks, ..NODES_ALONE }), &theta);
         gradient.iter_mut().zip(&plain.1).for_each(|(g, p)| *g -= p);
         (terms.noise, gradient)
     };
@@ -347,24 +321,15 @@ fn with_opposite_weights_of_two_labels_it_is_twice_eq_8() {
 
 #[test]
 fn collapsing_is_an_isometry_with_shared_masks() {
-    for (states, order) in [
-        (States::All, Order::One),
-        (States::Observed, Order::One),
-        (States::All, Order::Zero),
-    ] {
+    for (states, order) in
+        [(States::All, Order::One), (States::Observed, Order::One), (States::All, Order::Zero)]
+    {
         let twins = Twins::new(18);
-        let spaces = twins.spaces(SpaceOptions {
-            states,
-            order,
-            ..FIRST_ORDER
-        });
+        let spaces = twins.spaces(SpaceOptions { states, order, ..FIRST_ORDER });
         let phi = Lcg(19).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
         let evaluate = |data: &Dataset, space: &ParameterSpace, theta: &[f64]| {
-            evaluate(
-                PenalizedLikelihood::new(data, space, 0.2).with_noise(NOISE),
-                theta,
-            )
+            evaluate(PenalizedLikelihood::new(data, space, 0.2).with_noise(NOISE), theta)
         };
         let (separate, gradient) = evaluate(&twins.separate, &spaces[0], &theta);
         let (collapsed, collapsed_gradient) = evaluate(&twins.collapsed, &spaces[1], &phi);
@@ -381,39 +346,21 @@ fn collapsing_is_an_isometry_with_shared_masks() {
 fn uneven(space: &ParameterSpace, scale: f64) -> Vec<f64> {
     let mut theta = Lcg(20).vector(space.dimension());
     for (i, weight) in space.nodes.weights_mut(&mut theta).iter_mut().enumerate() {
-        *weight = scale
-            * if i % 3 == 0 {
-                weight.abs()
-            } else {
-                1e-3 * *weight
-            };
+        *weight = scale * if i % 3 == 0 { weight.abs() } else { 1e-3 * *weight };
     }
     theta
 }
 
 #[test]
 fn every_number_of_threads_and_ranks_gives_the_same_bits() {
-    let shape = RandomData {
-        sentences: 6000,
-        nodes: 100,
-        edges: 0,
-        ..LARGE
-    };
+    let shape = RandomData { sentences: 6000, nodes: 100, edges: 0, ..LARGE };
     let data = unlabeled(shape.build(&mut Lcg(13)));
     // At so high a rate the derivatives are far above those of scores.
-    let high = Noise {
-        node: 1.0 - 1e-6,
-        ..NOISE
-    };
-    for (states, noise, scale) in [
-        (States::All, NOISE, 1.0),
-        (States::Observed, NOISE, 300.0),
-        (States::All, high, 2e-3),
-    ] {
-        let options = SpaceOptions {
-            states,
-            ..FIRST_ORDER
-        };
+    let high = Noise { node: 1.0 - 1e-6, ..NOISE };
+    for (states, noise, scale) in
+        [(States::All, NOISE, 1.0), (States::Observed, NOISE, 300.0), (States::All, high, 2e-3)]
+    {
+        let options = SpaceOptions { states, ..FIRST_ORDER };
         let space = space(&data, &shape, options);
         let theta = uneven(&space, scale);
         let objective = || PenalizedLikelihood::new(&data, &space, 0.1);

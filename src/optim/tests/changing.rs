@@ -12,12 +12,7 @@ pub(super) struct MovingQuadratic {
 
 impl MovingQuadratic {
     pub(super) fn new(spread: f64) -> Self {
-        Self {
-            center: 3.0,
-            spread,
-            iteration: 0,
-            evaluated: Vec::new(),
-        }
+        Self { center: 3.0, spread, iteration: 0, evaluated: Vec::new() }
     }
 }
 
@@ -99,10 +94,7 @@ impl Objective for Rounds {
     }
 
     fn round(&self) -> Option<Round<'_>> {
-        Some(Round {
-            first: self.first,
-            numbers: self.strengths.as_slice().into(),
-        })
+        Some(Round { first: self.first, numbers: self.strengths.as_slice().into() })
     }
 
     fn resume_round(&mut self, round: Round<'static>) {
@@ -120,23 +112,14 @@ fn the_optimizer_stops_near_the_mean_of_the_minima() {
         let mut objective = MovingQuadratic::new(0.5);
         let outcome = run(&mut objective, &[0.0; 5], l1, &LbfgsSettings::default());
         assert_eq!(outcome.stop_reason, StopReason::Improvement);
-        assert!(
-            (20..200).contains(&outcome.iterations),
-            "{}",
-            outcome.iterations
-        );
+        assert!((20..200).contains(&outcome.iterations), "{}", outcome.iterations);
         assert!(outcome.x.iter().all(|x| (x - 3.0).abs() < 1.0));
     }
 }
 
 #[test]
 fn a_tolerance_of_0_stops_too() {
-    let outcome = run(
-        &mut MovingQuadratic::new(0.5),
-        &[0.0; 5],
-        None,
-        &precise(1e-9),
-    );
+    let outcome = run(&mut MovingQuadratic::new(0.5), &[0.0; 5], None, &precise(1e-9));
     assert_eq!(outcome.stop_reason, StopReason::Improvement);
     assert!(outcome.iterations < 200);
 }
@@ -150,18 +133,12 @@ fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
             points.push((*iteration.detail, iteration.x[0]));
             ControlFlow::Continue(())
         };
-        let options = LbfgsOptions {
-            max_iterations: Some(15),
-            ..LbfgsOptions::default()
-        };
+        let options = LbfgsOptions { max_iterations: Some(15), ..LbfgsOptions::default() };
         let settings = LbfgsSettings::new(options).unwrap();
         let start = vec![0.0; 5];
         let outcome = minimize(&mut objective, start, l1, &settings, None, &mut observer).unwrap();
         assert_eq!(outcome.evaluations, objective.evaluated.len());
-        assert_eq!(
-            (outcome.stop_reason, points.len()),
-            (StopReason::MaxIterations, 16)
-        );
+        assert_eq!((outcome.stop_reason, points.len()), (StopReason::MaxIterations, 16));
         for (k, pair) in points.windows(2).enumerate() {
             // The accepted point belongs to function k, which started where k − 1 ended.
             assert_eq!(pair[1].0, k as u64);
@@ -206,20 +183,14 @@ fn rounds_end_at_the_fixed_point_whatever_their_length() {
         }
         assert!(objective.beginnings.len() > 2);
         // Only a round whose first point needs no step ends the minimization.
-        assert_eq!(
-            *objective.beginnings.last().unwrap(),
-            outcome.iterations as u64
-        );
+        assert_eq!(*objective.beginnings.last().unwrap(), outcome.iterations as u64);
     }
 }
 
 #[test]
 fn a_round_that_begins_where_the_last_one_did_ends_the_minimization() {
     let mut objective = Rounds::new(20);
-    let options = LbfgsOptions {
-        gradient_tolerance: 0.0,
-        ..LbfgsOptions::default()
-    };
+    let options = LbfgsOptions { gradient_tolerance: 0.0, ..LbfgsOptions::default() };
     let settings = LbfgsSettings::new(options).unwrap();
     let outcome = run(&mut objective, &[0.0; 5], None, &settings);
     assert_eq!(outcome.stop_reason, StopReason::Improvement);

@@ -19,15 +19,9 @@ fn an_interrupt_within_a_line_search_returns_the_last_accepted_point() {
         let mut resume = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
         let settings = LbfgsSettings::default();
         let start = vec![-1.2, 1.0];
-        let outcome = minimize(
-            &mut objective,
-            start.clone(),
-            l1,
-            &settings,
-            Some(&flag),
-            &mut resume,
-        )
-        .unwrap();
+        let outcome =
+            minimize(&mut objective, start.clone(), l1, &settings, Some(&flag), &mut resume)
+                .unwrap();
         assert_eq!(outcome.stop_reason, StopReason::Interrupted);
         assert_eq!((outcome.evaluations, outcome.iterations), (2, 0));
         assert_eq!(outcome.x, start);
@@ -61,12 +55,7 @@ fn the_boundary_of_the_domain_only_shortens_steps() {
         assert_eq!(outcome.stop_reason, StopReason::Gradient);
         assert!((outcome.x[0] - 1.0).abs() < 1e-8);
         // with L1 the minimum of 1.5x − ln x
-        let l1 = run(
-            &mut function(1, barrier),
-            &[start],
-            Some(&[0.5]),
-            &precise(1e-9),
-        );
+        let l1 = run(&mut function(1, barrier), &[start], Some(&[0.5]), &precise(1e-9));
         assert_eq!(l1.stop_reason, StopReason::Gradient);
         assert!((l1.x[0] - 2.0 / 3.0).abs() < 1e-8);
     }
@@ -94,18 +83,12 @@ fn a_starting_point_without_a_value_is_reported() {
             value
         });
         let mut calls = 0;
-        let outcome = minimize(
-            &mut objective,
-            vec![4.0],
-            None,
-            &LbfgsSettings::default(),
-            None,
-            &mut |_| {
+        let outcome =
+            minimize(&mut objective, vec![4.0], None, &LbfgsSettings::default(), None, &mut |_| {
                 calls += 1;
                 ControlFlow::Continue(())
-            },
-        )
-        .unwrap();
+            })
+            .unwrap();
         assert_eq!(outcome.stop_reason, StopReason::NonFinite);
         assert_eq!((outcome.x, calls), (vec![4.0], 0));
     }
@@ -117,11 +100,9 @@ fn a_function_without_a_minimum_terminates() {
         gradient[0] = -1.0;
         -x[0]
     });
-    let settings = LbfgsSettings::new(LbfgsOptions {
-        improvement_tolerance: 0.0,
-        ..LbfgsOptions::default()
-    })
-    .unwrap();
+    let settings =
+        LbfgsSettings::new(LbfgsOptions { improvement_tolerance: 0.0, ..LbfgsOptions::default() })
+            .unwrap();
     let outcome = run(&mut objective, &[0.0], None, &settings);
     assert!(outcome.evaluations < 1000, "{outcome:?}");
 }
@@ -131,16 +112,9 @@ fn invalid_lengths_and_strengths_are_errors() {
     let error = |x: Vec<f64>, l1: Option<&[f64]>| {
         let mut resume = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
         let mut objective = function(2, rosenbrock);
-        minimize(
-            &mut objective,
-            x,
-            l1,
-            &LbfgsSettings::default(),
-            None,
-            &mut resume,
-        )
-        .unwrap_err()
-        .to_string()
+        minimize(&mut objective, x, l1, &LbfgsSettings::default(), None, &mut resume)
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(
         error(vec![0.0], None),

@@ -56,10 +56,7 @@ fn coordinate_descent(design: &[Vec<f64>], responses: &[f64], strength: &[f64]) 
             let mut along = 0.0;
             let mut square = 0.0;
             for (row, response) in design.iter().zip(responses) {
-                let others: f64 = (0..x.len())
-                    .filter(|&k| k != j)
-                    .map(|k| row[k] * x[k])
-                    .sum();
+                let others: f64 = (0..x.len()).filter(|&k| k != j).map(|k| row[k] * x[k]).sum();
                 along += row[j] * (response - others);
                 square += row[j] * row[j];
             }
@@ -91,12 +88,7 @@ fn a_lasso_agrees_with_coordinate_descent_to_the_zeros() {
 fn the_l1_gradient_converges_below_the_rounding_noise_of_the_value() {
     let h: Vec<f64> = (1..=50).map(f64::from).collect();
     let mut objective = quadratic(h, vec![1.0; 50], 1e6);
-    let outcome = run(
-        &mut objective,
-        &[0.0; 50],
-        Some(&[3.5; 50]),
-        &precise(1e-11),
-    );
+    let outcome = run(&mut objective, &[0.0; 50], Some(&[3.5; 50]), &precise(1e-11));
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
     assert_eq!(outcome.x[..3], [0.0; 3]);
     assert!((outcome.x[6] - 0.5).abs() < 1e-9);
@@ -104,18 +96,8 @@ fn the_l1_gradient_converges_below_the_rounding_noise_of_the_value() {
 
 #[test]
 fn an_l1_penalty_of_zero_is_plain_lbfgs() {
-    let plain = run(
-        &mut function(2, rosenbrock),
-        &[-1.2, 1.0],
-        None,
-        &precise(1e-8),
-    );
-    let zero = run(
-        &mut function(2, rosenbrock),
-        &[-1.2, 1.0],
-        Some(&[0.0; 2]),
-        &precise(1e-8),
-    );
+    let plain = run(&mut function(2, rosenbrock), &[-1.2, 1.0], None, &precise(1e-8));
+    let zero = run(&mut function(2, rosenbrock), &[-1.2, 1.0], Some(&[0.0; 2]), &precise(1e-8));
     assert_eq!(plain, zero);
 }
 

@@ -30,10 +30,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for FnObjective<F> {
 }
 
 fn function<F: FnMut(&[f64], &mut [f64]) -> f64>(dimension: usize, evaluate: F) -> FnObjective<F> {
-    FnObjective {
-        dimension,
-        evaluate,
-    }
+    FnObjective { dimension, evaluate }
 }
 
 /// Returns settings that stop on the gradient alone, at `gradient_tolerance`.
@@ -59,10 +56,7 @@ fn run<O: Objective>(
 
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f64::max)
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 /// offset + ½ Σ h_i (x_i − m_i)²

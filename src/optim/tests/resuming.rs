@@ -27,8 +27,7 @@ impl<O: Objective> Objective for Counted<'_, O> {
 
     fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> (f64, O::Detail) {
         self.evaluations += 1;
-        self.flag
-            .store(self.evaluations == self.stop_at, Ordering::Relaxed);
+        self.flag.store(self.evaluations == self.stop_at, Ordering::Relaxed);
         self.objective.evaluate(x, gradient)
     }
 
@@ -80,10 +79,7 @@ impl<D: Serialize> StateObserver<D> for Recorder {
 }
 
 fn settings(max_iterations: usize) -> LbfgsSettings {
-    let options = LbfgsOptions {
-        max_iterations: Some(max_iterations),
-        ..LbfgsOptions::default()
-    };
+    let options = LbfgsOptions { max_iterations: Some(max_iterations), ..LbfgsOptions::default() };
     LbfgsSettings::new(options).unwrap()
 }
 
@@ -95,12 +91,7 @@ where
     let settings = settings(40);
     let run = |from: Start<O::Detail>, stop_at: usize, recorder: &mut Recorder| {
         let flag = AtomicBool::new(false);
-        let mut objective = Counted {
-            objective: create(),
-            evaluations: 0,
-            stop_at,
-            flag: &flag,
-        };
+        let mut objective = Counted { objective: create(), evaluations: 0, stop_at, flag: &flag };
         minimize_from(&mut objective, from, l1, &settings, Some(&flag), recorder).unwrap()
     };
     let mut expected = Recorder::default();
@@ -182,15 +173,7 @@ fn a_state_of_another_dimension_is_an_error() {
     let mut objective = function(6, rosenbrock);
     let start = Start::Point(ROSENBROCK.to_vec());
     let interrupt = Some(&flag);
-    minimize_from(
-        &mut objective,
-        start,
-        None,
-        &settings,
-        interrupt,
-        &mut recorder,
-    )
-    .unwrap();
+    minimize_from(&mut objective, start, None, &settings, interrupt, &mut recorder).unwrap();
     let decoded = bincode::serde::decode_from_slice(&recorder.state, bincode::config::standard());
     let (state, _): (OptimizerState<'static, ()>, usize) = decoded.unwrap();
     let mut other = function(5, rosenbrock);

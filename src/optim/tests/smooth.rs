@@ -6,9 +6,7 @@ use super::*;
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for k in 0..n {
-        let pivot = (k..n)
-            .max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))
-            .unwrap();
+        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
         a.swap(k, pivot);
         b.swap(k, pivot);
         for i in k + 1..n {
@@ -52,10 +50,7 @@ fn the_gradient_converges_below_the_rounding_noise_of_the_value() {
 fn a_badly_scaled_quadratic_converges() {
     let h: Vec<f64> = (0..9).map(|i| 10f64.powi(i - 4)).collect();
     let mut objective = quadratic(h, vec![1.0; 9], 0.0);
-    let options = LbfgsOptions {
-        memory: 10,
-        ..precise(1e-10).options().clone()
-    };
+    let options = LbfgsOptions { memory: 10, ..precise(1e-10).options().clone() };
     let settings = LbfgsSettings::new(options).unwrap();
     let outcome = run(&mut objective, &[0.0; 9], None, &settings);
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
@@ -89,22 +84,17 @@ fn rosenbrocks_function_is_minimized() {
 
 #[test]
 fn every_line_search_minimizes_rosenbrocks_function() {
-    let evaluations = [
-        LineSearch::StrongWolfe,
-        LineSearch::Backtracking,
-        LineSearch::StrongBacktracking,
-    ]
-    .map(|line_search| {
-        let options = LbfgsOptions {
-            line_search,
-            ..precise(1e-8).options().clone()
-        };
-        let settings = LbfgsSettings::new(options).unwrap();
-        let outcome = run(&mut function(20, rosenbrock), &[-0.5; 20], None, &settings);
-        assert_eq!(outcome.stop_reason, StopReason::Gradient);
-        assert!(largest_difference(&outcome.x, &[1.0; 20]) < 1e-6);
-        outcome.evaluations
-    });
+    let evaluations =
+        [LineSearch::StrongWolfe, LineSearch::Backtracking, LineSearch::StrongBacktracking].map(
+            |line_search| {
+                let options = LbfgsOptions { line_search, ..precise(1e-8).options().clone() };
+                let settings = LbfgsSettings::new(options).unwrap();
+                let outcome = run(&mut function(20, rosenbrock), &[-0.5; 20], None, &settings);
+                assert_eq!(outcome.stop_reason, StopReason::Gradient);
+                assert!(largest_difference(&outcome.x, &[1.0; 20]) < 1e-6);
+                outcome.evaluations
+            },
+        );
     // They are not the same search.
     assert_ne!(evaluations[0], evaluations[1]);
     assert_ne!(evaluations[1], evaluations[2]);
@@ -203,11 +193,7 @@ fn an_observer_that_breaks_stops_at_the_point_that_it_saw() {
         None,
         &mut |iteration| {
             seen = iteration.x.to_vec();
-            if iteration.number == 3 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            if iteration.number == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     )
     .unwrap();
@@ -218,10 +204,7 @@ fn an_observer_that_breaks_stops_at_the_point_that_it_saw() {
 #[test]
 fn the_optimizer_stops_at_the_maximum_of_iterations() {
     for limit in [0, 1, 5] {
-        let options = LbfgsOptions {
-            max_iterations: Some(limit),
-            ..LbfgsOptions::default()
-        };
+        let options = LbfgsOptions { max_iterations: Some(limit), ..LbfgsOptions::default() };
         let settings = LbfgsSettings::new(options).unwrap();
         let outcome = run(&mut function(2, rosenbrock), &[-1.2, 1.0], None, &settings);
         assert_eq!(outcome.stop_reason, StopReason::MaxIterations);
@@ -286,8 +269,5 @@ fn every_number_of_threads_gives_the_same_bits() {
 #[test]
 fn stop_reasons_have_a_message_and_a_serialized_name() {
     assert_eq!(StopReason::Gradient.to_string(), "the gradient vanishes");
-    assert_eq!(
-        serde_json::to_string(&StopReason::MaxIterations).unwrap(),
-        "\"max_iterations\""
-    );
+    assert_eq!(serde_json::to_string(&StopReason::MaxIterations).unwrap(), "\"max_iterations\"");
 }

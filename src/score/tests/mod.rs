@@ -10,14 +10,8 @@ use crate::extract::{Classes, Dataset, SparseRows};
 use crate::math;
 use crate::random::Lcg;
 
-const DATA: RandomData = RandomData {
-    sentences: 12,
-    longest: 6,
-    labels: 3,
-    nodes: 9,
-    edges: 4,
-    binary: false,
-};
+const DATA: RandomData =
+    RandomData { sentences: 12, longest: 6, labels: 3, nodes: 9, edges: 4, binary: false };
 
 fn options(order: Order, boundary: Boundary, states: States) -> SpaceOptions {
     SpaceOptions {
@@ -76,9 +70,7 @@ fn four_chunks(data: &Dataset) -> BlockPartition {
         tokens: data.sentence(cut(chunks.start)).start..data.sentence(cut(chunks.end) - 1).end,
         chunks: chunks.map(|i| cut(i)..cut(i + 1)).collect(),
     };
-    BlockPartition {
-        blocks: vec![block(0..2), block(2..4)],
-    }
+    BlockPartition { blocks: vec![block(0..2), block(2..4)] }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -146,14 +138,7 @@ const MANY: usize = 88;
 
 /// Data with many labels, for all forms of columns and rows that are summed in several parts.
 fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
-    let shape = RandomData {
-        sentences: 40,
-        labels: MANY,
-        nodes: 30,
-        edges: 5,
-        binary,
-        ..DATA
-    };
+    let shape = RandomData { sentences: 40, labels: MANY, nodes: 30, edges: 5, binary, ..DATA };
     let data = shape.build(&mut Lcg(9));
     let options = options(Order::One, Boundary::On, States::Observed);
     let space = space(&data, &shape, options);
@@ -178,10 +163,7 @@ fn scores_and_variances_are_those_of_the_definition() {
         let rates = numbers.vector(block.columns());
         let rates = has_rates.then_some(rates);
         let noise_rates = NoiseRates::new(0.5, rates.clone(), targets);
-        let wanted = Variances {
-            values: &mut variances,
-            rates: &noise_rates,
-        };
+        let wanted = Variances { values: &mut variances, rates: &noise_rates };
         product.write(&theta, 2..5, &mut scores, Some(wanted));
         for (i, token) in (2..5).enumerate() {
             let [mut score, mut variance] = [vec![0.0; width], vec![0.0; width]];
@@ -278,15 +260,8 @@ fn every_parameter_is_the_weight_of_one_thing() {
 fn all_states_have_a_weight_for_every_pair() {
     let data = DATA.build(&mut Lcg(3));
     let all = options(Order::One, Boundary::On, States::All);
-    assert_eq!(
-        space(&data, &DATA, all).dimension(),
-        9 * 3 + 4 * 9 + 9 + 3 + 3
-    );
-    let none = SpaceOptions {
-        boundary: Boundary::Off,
-        transitions: false,
-        ..all
-    };
+    assert_eq!(space(&data, &DATA, all).dimension(), 9 * 3 + 4 * 9 + 9 + 3 + 3);
+    let none = SpaceOptions { boundary: Boundary::Off, transitions: false, ..all };
     assert_eq!(space(&data, &DATA, none).dimension(), 9 * 3 + 4 * 9);
 }
 
@@ -302,10 +277,7 @@ fn observed_states_have_a_weight_for_what_occurs_together() {
     }
     let mut found = Vec::new();
     for column in 0..DATA.nodes {
-        space
-            .nodes
-            .targets
-            .for_each(column, |position, _| found.push((column, position)));
+        space.nodes.targets.for_each(column, |position, _| found.push((column, position)));
     }
     assert_eq!(found, Vec::from_iter(pairs));
     let mut triples = std::collections::BTreeSet::new();
@@ -317,10 +289,7 @@ fn observed_states_have_a_weight_for_what_occurs_together() {
     }
     let mut found = Vec::new();
     for column in 0..DATA.edges {
-        space
-            .edges
-            .targets
-            .for_each(column, |position, _| found.push((column, position)));
+        space.edges.targets.for_each(column, |position, _| found.push((column, position)));
     }
     assert_eq!(found, Vec::from_iter(triples));
 }
@@ -337,9 +306,8 @@ fn label_weights_and_their_gradient_are_transposes() {
         let mut gradient = vec![0.0; space.dimension()];
         space.add_label_gradient([&pairs, &first, &last], &mut gradient);
         let line = |a: usize| &pairs[a * stride..a * stride + k];
-        let transitions: f64 = (0..k)
-            .map(|a| dot(&weights.transitions[a * k..(a + 1) * k], line(a)))
-            .sum();
+        let transitions: f64 =
+            (0..k).map(|a| dot(&weights.transitions[a * k..(a + 1) * k], line(a))).sum();
         let boundary = dot(&weights.start, &first[..k]) + dot(&weights.end, &last[..k]);
         assert_close(dot(&theta, &gradient), transitions + boundary);
     }
@@ -369,25 +337,14 @@ fn the_l1_strength_of_a_class_of_m_is_that_of_one_times_the_root_of_m() {
     assert_eq!(strengths.len(), space.dimension());
     for class in 0..classes.len() {
         let m = f64::from(classes.size(class as u32));
-        assert_eq!(
-            strengths[space.nodes.targets.range(class)],
-            [0.5 * m.sqrt(); 3]
-        );
+        assert_eq!(strengths[space.nodes.targets.range(class)], [0.5 * m.sqrt(); 3]);
     }
-    assert!(
-        strengths[space.edges.range.start..]
-            .iter()
-            .all(|&c| c == 0.5)
-    );
+    assert!(strengths[space.edges.range.start..].iter().all(|&c| c == 0.5));
 }
 
 #[test]
 fn a_partition_covers_all_sentences_in_order() {
-    let shape = RandomData {
-        sentences: 3000,
-        longest: 40,
-        ..DATA
-    };
+    let shape = RandomData { sentences: 3000, longest: 40, ..DATA };
     let data = shape.build(&mut Lcg(7));
     for width in [8, 20_000] {
         let partition = BlockPartition::new(&data, width);
@@ -408,11 +365,7 @@ fn a_partition_covers_all_sentences_in_order() {
 
 #[test]
 fn wide_scores_make_small_blocks() {
-    let shape = RandomData {
-        sentences: 200,
-        longest: 40,
-        ..DATA
-    };
+    let shape = RandomData { sentences: 200, longest: 40, ..DATA };
     let data = shape.build(&mut Lcg(8));
     assert_eq!(BlockPartition::new(&data, 8).blocks.len(), 1);
     assert_eq!(BlockPartition::new(&data, 20_000).max_block_chunks(), 1);
@@ -422,11 +375,7 @@ fn wide_scores_make_small_blocks() {
 fn an_empty_corpus_has_no_blocks() {
     let partition = BlockPartition::new(&Dataset::default(), 8);
     assert_eq!(
-        (
-            partition.blocks.len(),
-            partition.max_block_tokens(),
-            partition.max_block_chunks()
-        ),
+        (partition.blocks.len(), partition.max_block_tokens(), partition.max_block_chunks()),
         (0, 0, 0)
     );
 }

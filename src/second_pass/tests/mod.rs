@@ -26,14 +26,10 @@ fn predicted(text: &str) -> (Sentence, Prediction) {
 }
 
 fn predicted_with(text: &str, probability: f64) -> (Sentence, Prediction) {
-    let tokens = text
-        .split(' ')
-        .map(|t| t.split_once('/').unwrap_or((t, "O")));
+    let tokens = text.split(' ').map(|t| t.split_once('/').unwrap_or((t, "O")));
     let sentence = Sentence::from_words(tokens.clone().map(|(word, _)| word));
     let index = |label: &str| LABELS.iter().position(|l| *l == label).unwrap();
-    let labels: Vec<LabelId> = tokens
-        .map(|(_, label)| LabelId(index(label) as u16))
-        .collect();
+    let labels: Vec<LabelId> = tokens.map(|(_, label)| LabelId(index(label) as u16)).collect();
     let mut marginals = vec![0.0; labels.len() * LABELS.len()];
     for (t, label) in labels.iter().enumerate() {
         marginals[t * LABELS.len() + label.index()] = probability;
@@ -82,10 +78,7 @@ fn other_occurrences_of_a_word_vote_with_their_probabilities() {
 #[test]
 fn votes_come_from_the_window_alone() {
     let texts = ["a/B-X", "b", "b", "a"];
-    assert_eq!(
-        columns(&texts, "predicted_word", 3),
-        ["O:7", "O:7", "O:7", "X:7"]
-    );
+    assert_eq!(columns(&texts, "predicted_word", 3), ["O:7", "O:7", "O:7", "X:7"]);
     assert_eq!(columns(&texts, "predicted_word", 2), ["", "O:7", "O:7", ""]);
     assert_eq!(columns(&texts, "predicted_phrase", 3)[3], "B-X");
     assert_eq!(columns(&texts, "predicted_phrase", 2)[3], "");
@@ -119,10 +112,7 @@ fn labels_without_spans_are_their_own_types() {
     let prediction = Prediction::new(&labels, &marginals, &types);
     let document = PredictedDocument::new([(&sentence, &prediction)], &types, 9);
     let extended = document.extended().unwrap();
-    assert_eq!(
-        extended[0].cells(0).collect::<Vec<_>>(),
-        ["a", "B", "I:9", "", ""]
-    );
+    assert_eq!(extended[0].cells(0).collect::<Vec<_>>(), ["a", "B", "I:9", "", ""]);
 }
 
 #[test]
@@ -155,10 +145,7 @@ fn plain_columns(document: &[(Vec<&str>, Vec<&str>)], window: usize) -> [Vec<Str
     let winner = |votes: BTreeMap<String, usize>| {
         // Types and positions are in alphabetical order, like their numbers.
         let most = *votes.values().max()?;
-        votes
-            .into_iter()
-            .find(|(_, n)| *n == most)
-            .map(|(name, _)| name)
+        votes.into_iter().find(|(_, n)| *n == most).map(|(name, _)| name)
     };
     let [mut phrases, mut parts] = [Vec::new(), Vec::new()];
     start = 0;
@@ -186,9 +173,7 @@ fn plain_columns(document: &[(Vec<&str>, Vec<&str>)], window: usize) -> [Vec<Str
         }
         phrases.push(cells.join(" "));
         let cells = (0..words.len()).map(|t| {
-            let own = spans(labels)
-                .into_iter()
-                .find(|span| span.start <= t && t < span.end);
+            let own = spans(labels).into_iter().find(|span| span.start <= t && t < span.end);
             let own = own.map(|span| start + span.start);
             let mut votes = BTreeMap::new();
             for (position, phrase, kind) in &all {

@@ -59,13 +59,7 @@ pub(super) struct InOrder<T, S> {
 
 impl<T: BatchOutput, S: FnMut(T) -> Result<()>> InOrder<T, S> {
     pub fn new(sink: S) -> Self {
-        Self {
-            sink,
-            next: 0,
-            pending: BTreeMap::new(),
-            waiting_bytes: 0,
-            result: Ok(()),
-        }
+        Self { sink, next: 0, pending: BTreeMap::new(), waiting_bytes: 0, result: Ok(()) }
     }
 
     /// Adds the output of batch `index`, and hands over every batch that is next in order. Returns

@@ -210,14 +210,8 @@ impl Drop for EndOnDrop<'_> {
 
 impl Queue {
     pub fn new(documents: Option<DocumentOptions>) -> Self {
-        let state = QueueState {
-            documents,
-            ..QueueState::default()
-        };
-        Self {
-            state: Mutex::new(state),
-            ..Self::default()
-        }
+        let state = QueueState { documents, ..QueueState::default() };
+        Self { state: Mutex::new(state), ..Self::default() }
     }
 
     /// Reads all sentences into the queue, waiting while it is full.
@@ -282,15 +276,7 @@ impl Queue {
             state.reader_waits = false;
             self.not_full.notify_one();
         }
-        Some(Batch {
-            sentences,
-            separator,
-            new_document,
-            rule,
-            before,
-            after,
-            index,
-        })
+        Some(Batch { sentences, separator, new_document, rule, before, after, index })
     }
 
     /// Closes the queue: the reader stops and workers get no more batches.
@@ -314,9 +300,7 @@ impl Queue {
 }
 
 fn wait<'a>(condition: &Condvar, state: MutexGuard<'a, QueueState>) -> MutexGuard<'a, QueueState> {
-    condition
-        .wait(state)
-        .unwrap_or_else(PoisonError::into_inner)
+    condition.wait(state).unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Locks a mutex, ignoring poisoning: a panic is propagated when its thread is joined, and the
@@ -335,10 +319,7 @@ mod tests {
     fn document_text(sentences: usize, documents: usize) -> String {
         let sentence = |i: usize| match i % (sentences / documents) {
             0 => "-DOCSTART-\n\n".to_owned(),
-            j => format!(
-                "{}\n\n",
-                ["a", "b\na\nc", "d", "a\na", "e\nb"][(j * j + j / 7) % 5]
-            ),
+            j => format!("{}\n\n", ["a", "b\na\nc", "d", "a\na", "e\nb"][(j * j + j / 7) % 5]),
         };
         (0..sentences).map(sentence).collect()
     }
@@ -360,9 +341,7 @@ mod tests {
             let sentence = document.sentence(i).unwrap();
             let extractor = template.bind(sentence.schema()).unwrap();
             let mut workspace = crate::template::Workspace::default();
-            extractor
-                .prepare(document.in_context(i).unwrap(), &mut workspace)
-                .unwrap();
+            extractor.prepare(document.in_context(i).unwrap(), &mut workspace).unwrap();
             for t in 0..sentence.len() {
                 extractor.extract(sentence, t, &mut workspace, &mut names);
             }
@@ -372,18 +351,12 @@ mod tests {
 
     #[test]
     fn attributes_do_not_depend_on_when_sentences_arrive() {
-        let sentences: Vec<Sentence> = reader(&document_text(400, 5))
-            .collect::<Result<_>>()
-            .unwrap();
+        let sentences: Vec<Sentence> =
+            reader(&document_text(400, 5)).collect::<Result<_>>().unwrap();
         let whole = TagDocuments::with_context(Some(DocumentRule::Auto), [&[], &sentences, &[]]);
-        let expected: Vec<String> = (0..whole.len())
-            .map(|i| attributes(whole.input(i)))
-            .collect();
+        let expected: Vec<String> = (0..whole.len()).map(|i| attributes(whole.input(i))).collect();
         for every in [1, 2, 5, 37, 1000] {
-            let mut state = QueueState {
-                documents: documents_of(23),
-                ..QueueState::default()
-            };
+            let mut state = QueueState { documents: documents_of(23), ..QueueState::default() };
             let (mut found, mut most) = (Vec::new(), 0);
             let mut take = |state: &mut QueueState| {
                 while state.ready() > 0 {
@@ -411,10 +384,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_its_document_is_bounded_by_the_window() {
-        let mut state = QueueState {
-            documents: documents_of(100),
-            ..QueueState::default()
-        };
+        let mut state = QueueState { documents: documents_of(100), ..QueueState::default() };
         for i in 0..10_000 {
             state.push(Sentence::from_words(["a"]), 1);
             assert_eq!(state.ready(), usize::from(i >= 100));

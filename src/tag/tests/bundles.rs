@@ -35,11 +35,7 @@ fn weights() -> NamedWeights {
     ];
     let weight = |i: usize, b: u32| (i as f64 + 3.7 * f64::from(b)).sin() / 3.0;
     let row = |i: usize| (0..3).map(|b| (b, weight(i, b))).collect();
-    names
-        .into_iter()
-        .enumerate()
-        .map(|(i, name)| (name, row(i)))
-        .collect()
+    names.into_iter().enumerate().map(|(i, name)| (name, row(i))).collect()
 }
 
 fn bundled() -> Tagger {
@@ -64,9 +60,7 @@ fn sentence(cells: &[[&str; 2]]) -> Sentence {
 fn scores(cells: &[[&str; 2]], t: usize) -> [f64; 3] {
     let cell = |column: usize, offset: i64| {
         let position = usize::try_from(t as i64 + offset).ok();
-        position
-            .and_then(|i| cells.get(i))
-            .map(|cells| cells[column])
+        position.and_then(|i| cells.get(i)).map(|cells| cells[column])
     };
     let sequence = |offsets: &[i64]| {
         let name = |offset: &i64| match offset {
@@ -123,9 +117,7 @@ fn bits_do_not_depend_on_earlier_sentences() {
     let tagger = bundled();
     let fresh = TAGGED.map(|cells| {
         let mut workspace = Workspace::default();
-        tagger
-            .tag_with(&sentence(cells), EVERYTHING, &mut workspace)
-            .unwrap()
+        tagger.tag_with(&sentence(cells), EVERYTHING, &mut workspace).unwrap()
     });
     let mut workspace = Workspace::default();
     for i in [0, 1, 2, 3, 2, 0, 3, 1, 0, 2] {

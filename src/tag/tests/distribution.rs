@@ -19,21 +19,13 @@ fn for_each_path(tokens: usize, labels: usize, mut visit: impl FnMut(&[LabelId])
 }
 
 fn taggers() -> Vec<(Header, Tagger)> {
-    let schemes = [
-        ["O", "B-X", "I-X"],
-        ["I-X", "O", "I-Y"],
-        ["S-X", "E-X", "B-X"],
-        ["B", "I", "O"],
-    ];
+    let schemes =
+        [["O", "B-X", "I-X"], ["I-X", "O", "I-Y"], ["S-X", "E-X", "B-X"], ["B", "I", "O"]];
     let mut taggers = Vec::new();
     for order in [Order::One, Order::Zero] {
         for labels in schemes {
             let labels = LabelSet::try_from(labels.map(str::to_owned).to_vec()).unwrap();
-            let header = Header {
-                order,
-                labels,
-                ..double("word\nedge: word")
-            };
+            let header = Header { order, labels, ..double("word\nedge: word") };
             let tagger = Tagger::new(model(header.clone(), &nodes(), &edges()));
             taggers.push((header, tagger));
         }
@@ -59,11 +51,7 @@ fn probabilities_of_labels_are_those_of_the_enumeration() {
             });
             assert_close(total, 1.0);
             let marginals = distribution.marginals();
-            for (t, row) in oracle
-                .node_marginals()
-                .chunks(crate::chain::padded(3))
-                .enumerate()
-            {
+            for (t, row) in oracle.node_marginals().chunks(crate::chain::padded(3)).enumerate() {
                 for (b, label) in header.labels.names().iter().enumerate() {
                     assert_close(distribution.marginal(t, label).unwrap(), row[b]);
                     assert_close(marginals[[t, b]], row[b]);
@@ -166,18 +154,12 @@ fn what_does_not_fit_the_sentence_or_the_model_is_named() {
     assert_eq!(error, "token 2 of a sentence of 2 tokens, counted from 0");
     let span = |start, end, kind| {
         let span = Span { start, end, kind };
-        distribution
-            .span_probability(&span)
-            .unwrap_err()
-            .to_string()
+        distribution.span_probability(&span).unwrap_err().to_string()
     };
     let expected = "a span of tokens 1 to 3 (exclusive) in a sentence of 2 tokens";
     assert_eq!(span(1, 3, "X"), expected);
     assert!(span(1, 1, "X").starts_with("a span of tokens 1 to 1"));
-    assert_eq!(
-        span(0, 1, "Q"),
-        "a span of type 'Q'; the model has no label for it"
-    );
+    assert_eq!(span(0, 1, "Q"), "a span of type 'Q'; the model has no label for it");
 }
 
 #[test]

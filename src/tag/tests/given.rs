@@ -9,13 +9,7 @@ use crate::random::Lcg;
 
 const WORDS: [&str; 5] = ["c", "a", "d", "b", "x"];
 
-const ATTRIBUTES: [&str; 5] = [
-    "word[0]=c",
-    "word[0]=a",
-    "word[0]=d",
-    "word[0]=b",
-    "word[0]=x",
-];
+const ATTRIBUTES: [&str; 5] = ["word[0]=c", "word[0]=a", "word[0]=d", "word[0]=b", "word[0]=x"];
 
 /// A tagger whose labels are `labels` in `scheme`, of a corpus in another, with random weights.
 fn random_tagger(labels: &[&str], scheme: Scheme, corpus_scheme: Scheme) -> (Tagger, Chain) {
@@ -62,18 +56,12 @@ fn assert_given(
     let legal = fulfilled(chain.enumerate());
     let stride = crate::chain::padded(chain.labels);
     for (constrain, oracle) in [(true, &legal), (false, &all)] {
-        let options = TagOptions {
-            constrain,
-            ..EVERYTHING
-        };
+        let options = TagOptions { constrain, ..EVERYTHING };
         let mut workspace = Workspace::default();
         let found = tagger.tag_given(&sentence, condition, options, &mut workspace);
         if oracle.paths.is_empty() {
             let error = found.unwrap_err().to_string();
-            assert!(
-                error.contains("label sequence has the known labels"),
-                "{error}"
-            );
+            assert!(error.contains("label sequence has the known labels"), "{error}");
             continue;
         }
         let found = found.unwrap();
@@ -87,12 +75,7 @@ fn assert_given(
             assert_close(found.probability, (score - total).exp());
         }
         let marginals = all.node_marginals();
-        for (found, expected) in found
-            .marginals
-            .unwrap()
-            .rows()
-            .zip(marginals.chunks(stride))
-        {
+        for (found, expected) in found.marginals.unwrap().rows().zip(marginals.chunks(stride)) {
             for (p, expected) in found.iter().zip(expected) {
                 assert_close(*p, *expected);
             }
@@ -128,9 +111,8 @@ fn known_labels_are_kept_and_the_others_completed() {
         }
         let all: Vec<TokenLabel> = labels(&vec!["O"; words.len()]);
         let condition = Condition::from_labels(&sentence.clone().with_partial_labels(all).unwrap());
-        let tagging = tagger
-            .tag_given(&sentence, &condition, EVERYTHING, &mut Workspace::default())
-            .unwrap();
+        let tagging =
+            tagger.tag_given(&sentence, &condition, EVERYTHING, &mut Workspace::default()).unwrap();
         assert_close(tagging.probability.unwrap(), 1.0);
     }
 }
@@ -163,22 +145,12 @@ fn known_spans_are_kept_in_every_scheme() {
     let mut legal = 0;
     for (tagger, chain) in &taggers {
         for (start, end) in [(0, 1), (0, 2), (1, 3), (2, 5), (4, 5), (0, 5)] {
-            let span = Span {
-                start,
-                end,
-                kind: "X",
-            };
+            let span = Span { start, end, kind: "X" };
             let condition = Condition::new().span(&span);
-            legal += assert_given(tagger, chain, &condition, |path| {
-                spans(path).contains(&span)
-            });
+            legal += assert_given(tagger, chain, &condition, |path| spans(path).contains(&span));
             // With another span right after it, and a label.
             if end < 4 {
-                let next = Span {
-                    start: end,
-                    end: end + 1,
-                    kind: "X",
-                };
+                let next = Span { start: end, end: end + 1, kind: "X" };
                 let condition = condition.span(&next).label(4, "O");
                 let both = |path: &[&str]| {
                     let spans = spans(path);
@@ -233,11 +205,7 @@ fn an_empty_condition_changes_no_bit() {
 fn a_workspace_may_be_used_with_and_without_conditions() {
     let tagger = tagger();
     let mut workspace = Workspace::default();
-    let span = Span {
-        start: 0,
-        end: 2,
-        kind: "X",
-    };
+    let span = Span { start: 0, end: 2, kind: "X" };
     for words in SENTENCES {
         let sentence = Sentence::from_words(words);
         let condition = Condition::new().span(&span);
@@ -268,15 +236,8 @@ fn conditions_that_cannot_be_are_errors() {
         error(span(3, 3, "X")),
         format!("{place} 3 to 3 {counted} is empty; expected an end after the start")
     );
-    let overlapping = span(1, 3, "X").span(&Span {
-        start: 0,
-        end: 2,
-        kind: "X",
-    });
-    assert_eq!(
-        error(overlapping),
-        format!("{place} 1 to 3 {counted} overlaps that from 0 to 2")
-    );
+    let overlapping = span(1, 3, "X").span(&Span { start: 0, end: 2, kind: "X" });
+    assert_eq!(error(overlapping), format!("{place} 1 to 3 {counted} overlaps that from 0 to 2"));
     assert_eq!(
         error(span(1, 3, "Q")),
         "-:1: the model has no labels for the known span of type 'Q'"

@@ -8,22 +8,14 @@ type Tokens = Vec<[Vec<(&'static str, f64)>; 2]>;
 
 /// A model without a template: the weights of the tests' template models.
 fn untemplated(precision: Precision) -> Model {
-    let header = Header {
-        template: None,
-        precision,
-        ..double("word")
-    };
+    let header = Header { template: None, precision, ..double("word") };
     model(header, &nodes(), &edges())
 }
 
 fn sentences() -> Vec<Tokens> {
     let a = ("word[0]=a", 1.0);
     let both = vec![a, ("word[0]=c", -0.5), a, ("unknown", 2.0)];
-    let edge = vec![
-        ("edge:word[0]=a", 0.75),
-        ("edge:word[0]=c", 1.0),
-        ("edge:?", 1.0),
-    ];
+    let edge = vec![("edge:word[0]=a", 0.75), ("edge:word[0]=c", 1.0), ("edge:?", 1.0)];
     vec![
         vec![],
         vec![[vec![], vec![]]],
@@ -41,12 +33,8 @@ fn named(tokens: &Tokens) -> Sentence {
     let mut sentence = Sentence::from_attributes(tokens.iter().map(|_| [("", 0.0); 0])).unwrap();
     let mut attributes = Attributes::default();
     for [nodes, edges] in tokens {
-        nodes
-            .iter()
-            .for_each(|(name, value)| attributes.push(name, *value));
-        edges
-            .iter()
-            .for_each(|(name, value)| attributes.push_edge(name, *value));
+        nodes.iter().for_each(|(name, value)| attributes.push(name, *value));
+        edges.iter().for_each(|(name, value)| attributes.push_edge(name, *value));
         attributes.end_token();
     }
     sentence.attributes = Some(Box::new(attributes));
@@ -85,10 +73,7 @@ fn keys_tag_like_names() {
             let expected = tagger.tag_with(&named, EVERYTHING, &mut Workspace::default());
             let expected = expected.unwrap();
             let by_key = keyed(&tagger, &tokens);
-            assert_eq!(
-                (by_key.len(), by_key.is_empty()),
-                (tokens.len(), tokens.is_empty())
-            );
+            assert_eq!((by_key.len(), by_key.is_empty()), (tokens.len(), tokens.is_empty()));
             // By turns in one workspace: names, keys, another tagger.
             for _ in 0..2 {
                 for workspace in [&mut workspace, &mut other_workspace] {
@@ -98,9 +83,7 @@ fn keys_tag_like_names() {
                 let found = tagger.tag_with(&named, EVERYTHING, &mut workspace).unwrap();
                 assert_eq!(found, expected);
                 let sentence = keyed(&other, &tokens);
-                other
-                    .tag_with(&sentence, EVERYTHING, &mut other_workspace)
-                    .unwrap();
+                other.tag_with(&sentence, EVERYTHING, &mut other_workspace).unwrap();
             }
             assert_eq!(tagger.tag(&by_key).unwrap().labels, expected.labels);
             let distribution = tagger.distribution(&by_key).unwrap();
@@ -131,10 +114,7 @@ fn keys_of_another_tagger_and_values_that_are_no_numbers_are_rejected() {
     let [one, two] = [(); 2].map(|()| Tagger::new(untemplated(Precision::F32)));
     let mut sentence = keyed(&one, &sentences()[2]);
     let error = two.tag(&sentence).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the sentence was made for another tagger"
-    );
+    assert_eq!(error.to_string(), "the sentence was made for another tagger");
     for value in [f64::NAN, f64::INFINITY] {
         let error = sentence.attribute("x", value).unwrap_err().to_string();
         assert!(error.contains("'x' of token 1 has the value"), "{error}");

@@ -30,12 +30,7 @@ fn nodes() -> NamedWeights {
 fn edges() -> NamedWeights {
     let weight = |position: u32| f64::from(position * 7 % 5) / 3.0 - 0.5;
     vec![
-        (
-            "edge:word[0]=a",
-            (0..9)
-                .map(|position| (position, weight(position)))
-                .collect(),
-        ),
+        ("edge:word[0]=a", (0..9).map(|position| (position, weight(position))).collect()),
         ("edge:word[0]=c", vec![(2, 1.25), (4, -2.0)]),
     ]
 }
@@ -83,12 +78,8 @@ const SENTENCES: [&[&str]; 6] = [
     &["x", "y", "z"],
 ];
 
-const EVERYTHING: TagOptions = TagOptions {
-    constrain: true,
-    marginals: true,
-    nbest: 5,
-    probability: true,
-};
+const EVERYTHING: TagOptions =
+    TagOptions { constrain: true, marginals: true, nbest: 5, probability: true };
 
 #[track_caller]
 fn assert_close(found: f64, expected: f64) {
@@ -97,25 +88,17 @@ fn assert_close(found: f64, expected: f64) {
 
 fn tag(tagger: &Tagger, words: &[&str], options: TagOptions) -> Tagging {
     let sentence = Sentence::from_words(words);
-    tagger
-        .tag_with(&sentence, options, &mut Workspace::default())
-        .unwrap()
+    tagger.tag_with(&sentence, options, &mut Workspace::default()).unwrap()
 }
 
 #[test]
 fn paths_probabilities_and_marginals_are_those_of_the_enumeration() {
     for order in [Order::One, Order::Zero] {
-        let header = Header {
-            order,
-            ..double("word\nedge: word")
-        };
+        let header = Header { order, ..double("word\nedge: word") };
         let tagger = Tagger::new(model(header.clone(), &nodes(), &edges()));
         for constrain in [true, false] {
             for words in SENTENCES {
-                let options = TagOptions {
-                    constrain,
-                    ..EVERYTHING
-                };
+                let options = TagOptions { constrain, ..EVERYTHING };
                 let tagging = tag(&tagger, words, options);
                 let mut chain = chain(&header, words);
                 let free = chain.enumerate();
@@ -136,9 +119,8 @@ fn paths_probabilities_and_marginals_are_those_of_the_enumeration() {
                 let marginals = tagging.marginals.unwrap();
                 assert_eq!(marginals.values().len(), words.len() * 3);
                 let expected = free.node_marginals();
-                for (found, expected) in marginals
-                    .rows()
-                    .zip(expected.chunks(crate::chain::padded(3)))
+                for (found, expected) in
+                    marginals.rows().zip(expected.chunks(crate::chain::padded(3)))
                 {
                     for (found, expected) in found.iter().zip(expected) {
                         assert_close(*found, *expected);
@@ -165,10 +147,7 @@ fn the_n_best_are_distinct_sorted_and_legal() {
     let legal = label::SchemeConstraint::new(&tagger.model().header().labels, &Scheme::Iob2.into());
     let k = legal.start.len();
     for words in SENTENCES {
-        let options = TagOptions {
-            nbest: 1000,
-            ..EVERYTHING
-        };
+        let options = TagOptions { nbest: 1000, ..EVERYTHING };
         let paths = tag(&tagger, words, options).nbest;
         assert!(paths.windows(2).all(|pair| pair[0].score >= pair[1].score));
         for (i, path) in paths.iter().enumerate() {
@@ -184,15 +163,9 @@ fn the_n_best_are_distinct_sorted_and_legal() {
 fn the_constraint_prevents_illegal_sequences() {
     let name = |constrain: bool| -> Vec<String> {
         let tagger = tagger();
-        let options = TagOptions {
-            constrain,
-            ..TagOptions::default()
-        };
+        let options = TagOptions { constrain, ..TagOptions::default() };
         let labels = tag(&tagger, &["a"], options).labels;
-        labels
-            .into_iter()
-            .map(|id| tagger.label(id).to_owned())
-            .collect()
+        labels.into_iter().map(|id| tagger.label(id).to_owned()).collect()
     };
     assert_eq!(name(false), ["I-X"]);
     assert_eq!(name(true), ["B-X"]);
@@ -212,10 +185,7 @@ fn marginals_and_the_n_best_are_those_of_tagging() {
     for words in SENTENCES {
         let sentence = Sentence::from_words(words);
         let tagging = tag(&tagger, words, EVERYTHING);
-        assert_eq!(
-            tagger.marginals(&sentence).unwrap(),
-            tagging.marginals.unwrap()
-        );
+        assert_eq!(tagger.marginals(&sentence).unwrap(), tagging.marginals.unwrap());
         for n in [5, 2, 1, 0] {
             let paths = tagger.nbest(&sentence, n).unwrap();
             assert_eq!(paths, tagging.nbest[..n.min(tagging.nbest.len())]);
@@ -241,9 +211,8 @@ impl AttributeFilter for OfA {
 fn a_tagger_sees_the_attributes_that_its_filter_keeps() {
     let filtering = tagger().with_attribute_filter(Arc::new(OfA));
     for words in SENTENCES {
-        let others_unknown: Vec<&str> = (words.iter())
-            .map(|&word| if word == "a" { "a" } else { "unknown" })
-            .collect();
+        let others_unknown: Vec<&str> =
+            (words.iter()).map(|&word| if word == "a" { "a" } else { "unknown" }).collect();
         let expected = tag(&tagger(), &others_unknown, EVERYTHING);
         assert_eq!(tag(&filtering, words, EVERYTHING), expected);
     }
@@ -261,11 +230,7 @@ fn an_empty_sentence_has_one_empty_path() {
     assert!(tagging.labels.is_empty());
     assert!(tagging.marginals.unwrap().values().is_empty());
     assert_eq!(tagging.probability, Some(1.0));
-    let path = LabelPath {
-        labels: vec![],
-        score: 0.0,
-        probability: 1.0,
-    };
+    let path = LabelPath { labels: vec![], score: 0.0, probability: 1.0 };
     assert_eq!(tagging.nbest, [path]);
 }
 
@@ -274,9 +239,7 @@ fn in_columns(names: &[&str], words: &[&str]) -> Sentence {
     let schema = Schema::new(names.iter().map(|&n| n.to_owned()).collect(), None);
     let mut sentence = Sentence::new(Arc::new(schema.unwrap()), Arc::from("x.conll"));
     for (line, word) in (1..).zip(words) {
-        let cells = names
-            .iter()
-            .map(|&name| if name == "word" { word } else { "c" });
+        let cells = names.iter().map(|&name| if name == "word" { word } else { "c" });
         sentence.push(cells, line).unwrap();
     }
     sentence
@@ -285,10 +248,7 @@ fn in_columns(names: &[&str], words: &[&str]) -> Sentence {
 /// The error of tagging a sentence whose tokens have these values of an attribute with a very large
 /// weight.
 fn overflow_error(values: [f64; 2]) -> String {
-    let header = Header {
-        template: None,
-        ..double("word")
-    };
+    let header = Header { template: None, ..double("word") };
     let weights = vec![("size", vec![(0, 1e300)])];
     let tagger = Tagger::new(model(header, &weights, &NamedWeights::new()));
     let mut attributes = Attributes::default();
@@ -308,19 +268,13 @@ const OVERFLOW: &str = "the scores of the labels are not finite; expected smalle
 #[test]
 fn scores_that_are_not_finite_are_an_error_at_their_token() {
     for value in [f64::NAN, f64::INFINITY, 1e30] {
-        assert_eq!(
-            overflow_error([1.0, value]),
-            format!("x.conll:2: {OVERFLOW}")
-        );
+        assert_eq!(overflow_error([1.0, value]), format!("x.conll:2: {OVERFLOW}"));
     }
 }
 
 #[test]
 fn a_path_score_that_overflows_is_an_error() {
-    assert_eq!(
-        overflow_error([1.5e8, 1.5e8]),
-        format!("x.conll:1: {OVERFLOW}")
-    );
+    assert_eq!(overflow_error([1.5e8, 1.5e8]), format!("x.conll:1: {OVERFLOW}"));
 }
 
 #[test]

@@ -23,9 +23,7 @@ fn sentences_tokens_and_spans_have_offsets_in_the_whole_text() {
     let chars: Vec<char> = text.chars().collect();
     for sentence in &tagged {
         for token in &sentence.tokens {
-            let Offsets {
-                bytes, chars: at, ..
-            } = token.offsets.clone();
+            let Offsets { bytes, chars: at, .. } = token.offsets.clone();
             assert_eq!(&text[bytes], chars[at].iter().collect::<String>());
         }
     }
@@ -46,10 +44,8 @@ fn labels_and_spans_of_a_text_have_probabilities_if_asked_for() {
     let nodes = vec![("word[0]=Ada", vec![(1, 1.0)])];
     let tagger = Tagger::new(model(double("word"), &nodes, &Vec::new()));
     let text = "Ada left.";
-    let [plain, tagged] = [
-        tagger.tag_text(text).unwrap(),
-        tagger.tag_text_with_probabilities(text).unwrap(),
-    ];
+    let [plain, tagged] =
+        [tagger.tag_text(text).unwrap(), tagger.tag_text_with_probabilities(text).unwrap()];
     assert_eq!(plain[0].tokens[0].probability, None);
     let sentence = Sentence::from_words(["Ada", "left", "."]);
     let distribution = tagger.distribution(&sentence).unwrap();

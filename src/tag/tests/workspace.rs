@@ -30,18 +30,10 @@ fn threads_that_share_a_tagger_get_the_results_of_one() {
 fn a_workspace_can_be_used_with_other_columns() {
     let tagger = tagger();
     let mut workspace = Workspace::default();
-    for names in [
-        &["word"][..],
-        &["id", "word"],
-        &["word", "id"],
-        &["word"],
-        &["id", "word"],
-    ] {
+    for names in [&["word"][..], &["id", "word"], &["word", "id"], &["word"], &["id", "word"]] {
         for words in SENTENCES {
             let sentence = in_columns(names, words);
-            let reused = tagger
-                .tag_with(&sentence, EVERYTHING, &mut workspace)
-                .unwrap();
+            let reused = tagger.tag_with(&sentence, EVERYTHING, &mut workspace).unwrap();
             let fresh = tagger.tag_with(&sentence, EVERYTHING, &mut Workspace::default());
             assert_eq!(reused, fresh.unwrap(), "{names:?} {words:?}");
         }
@@ -51,27 +43,18 @@ fn a_workspace_can_be_used_with_other_columns() {
 #[test]
 fn a_workspace_can_be_used_with_several_taggers() {
     let by_word = tagger();
-    let weights = vec![
-        ("suffix(1)[0]=a", vec![(0, 3.0)]),
-        ("suffix(1)[0]=c", vec![(1, 3.0)]),
-    ];
+    let weights = vec![("suffix(1)[0]=a", vec![(0, 3.0)]), ("suffix(1)[0]=c", vec![(1, 3.0)])];
     let by_suffix = Tagger::new(model(double("suffix(1)"), &weights, &NamedWeights::new()));
     // Attributes of two values have no memo cell: their memos are cached by key.
     let by_pair = ["word[0]|word[+1]=a|c", "word[0]|word[+1]=c|b"].map(|name| {
         let weights = vec![(name, vec![(1, 3.0)])];
-        Tagger::new(model(
-            double("word & word[+1]"),
-            &weights,
-            &NamedWeights::new(),
-        ))
+        Tagger::new(model(double("word & word[+1]"), &weights, &NamedWeights::new()))
     });
     let mut workspace = Workspace::default();
     let sentence = in_columns(&["word"], &["a", "c", "b"]);
     for _ in 0..2 {
         for tagger in [&by_word, &by_pair[0], &by_pair[1], &by_suffix] {
-            let reused = tagger
-                .tag_with(&sentence, EVERYTHING, &mut workspace)
-                .unwrap();
+            let reused = tagger.tag_with(&sentence, EVERYTHING, &mut workspace).unwrap();
             let fresh = tagger.tag_with(&sentence, EVERYTHING, &mut Workspace::default());
             assert_eq!(reused, fresh.unwrap());
         }
@@ -103,23 +86,11 @@ fn a_workspace_can_be_used_after_an_error() {
         sentence
     };
     let mut workspace = Workspace::default();
-    assert!(
-        tagger
-            .tag_with(&sentence("7"), EVERYTHING, &mut workspace)
-            .is_ok()
-    );
+    assert!(tagger.tag_with(&sentence("7"), EVERYTHING, &mut workspace).is_ok());
     let error = tagger.tag_with(&sentence("seven"), EVERYTHING, &mut workspace);
     assert!(error.unwrap_err().to_string().starts_with("x.conll:1: "));
-    assert!(
-        tagger
-            .tag_with(&sentence("8"), EVERYTHING, &mut workspace)
-            .is_ok()
-    );
+    assert!(tagger.tag_with(&sentence("8"), EVERYTHING, &mut workspace).is_ok());
     let missing = tagger.tag_with(&Sentence::from_words(["a"]), EVERYTHING, &mut workspace);
     assert!(missing.is_err());
-    assert!(
-        tagger
-            .tag_with(&sentence("9"), EVERYTHING, &mut workspace)
-            .is_ok()
-    );
+    assert!(tagger.tag_with(&sentence("9"), EVERYTHING, &mut workspace).is_ok());
 }

@@ -148,10 +148,7 @@ fn lines_that_read_the_same_cells_are_bundled() {
     assert_eq!(bundles("pos[0]\npos[0] & pos[+2]"), (1, 7));
     // Single lines, windows of words, and what depends on more than a window.
     assert_eq!(bundles("word\nword[-1]\nword & word[-1]"), (0, 0));
-    assert_eq!(
-        bundles("pos[0] & pos[+3]\npos[0] & pos[+3] & pos[+1]"),
-        (0, 0)
-    );
+    assert_eq!(bundles("pos[0] & pos[+3]\npos[0] & pos[+3] & pos[+1]"), (0, 0));
     assert_eq!(bundles("pos[0] & word\npos[0] & lower"), (0, 0));
     assert_eq!(bundles("u1:%x[@0,1]\nu2:%x[@0,1]"), (0, 0));
     assert_eq!(bundles("edge: pos[0]\nedge: pos[-1] & pos[0]"), (0, 0));

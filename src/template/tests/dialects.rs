@@ -14,10 +14,7 @@ fn at(source: &str, t: usize) -> Collected {
 fn crfpp_attributes_are_those_of_crfpp() {
     let source = "# Unigram\nU00:%x[-2,0]\nU01:%x[0,0]\nU05:%x[-1,0]/%x[0,0]\nU10:%x[+1,1]\n\n\
                   # Bigram\nB\n";
-    assert_eq!(
-        at(source, 1).node,
-        ["U00:_B-1", "U01:Dog", "U05:The/Dog", "U10:VB"]
-    );
+    assert_eq!(at(source, 1).node, ["U00:_B-1", "U01:Dog", "U05:The/Dog", "U10:VB"]);
     assert_eq!(at(source, 1).edge, [""; 0]);
     let template = parse(source).unwrap();
     assert!(template.transitions());
@@ -27,14 +24,8 @@ fn crfpp_attributes_are_those_of_crfpp() {
 #[test]
 fn crfpp_boundary_values_include_the_distance() {
     let source = "U0:%x[-8,0]\nU1:%x[-1,0]\nU2:%x[3,1]\nU3:%x[8,0]";
-    assert_eq!(
-        at(source, 0).node,
-        ["U0:_B-8", "U1:_B-1", "U2:_B+1", "U3:_B+6"]
-    );
-    assert_eq!(
-        at(source, 2).node,
-        ["U0:_B-6", "U1:Dog", "U2:_B+3", "U3:_B+8"]
-    );
+    assert_eq!(at(source, 0).node, ["U0:_B-8", "U1:_B-1", "U2:_B+1", "U3:_B+6"]);
+    assert_eq!(at(source, 2).node, ["U0:_B-6", "U1:Dog", "U2:_B+3", "U3:_B+8"]);
 }
 
 #[test]
@@ -59,10 +50,7 @@ fn wapiti_attributes_are_those_of_wapiti() {
     let source = "*\n* # again\nU:const\n*:word=%X[0,0]\nu:pre=%m[0,0,\"^.?.?\"]\n\
                   U:%t[1,1,\"^V\"] %T[0,1,\"x\"]\nB:%x[-1,1]/%M[0,0,\"^\\u\\l*$\"]\n";
     let collected = at(source, 1);
-    assert_eq!(
-        collected.node,
-        ["*", "u:const", "*:word=dog", "u:pre=Do", "u:true false"]
-    );
+    assert_eq!(collected.node, ["*", "u:const", "*:word=dog", "u:pre=Do", "u:true false"]);
     assert_eq!(collected.edge, ["*:word=dog", "b:DT/dog"]);
     assert!(parse(source).unwrap().transitions(), "of the bare *");
 }
@@ -73,9 +61,7 @@ fn wapiti_boundaries_and_absolute_positions() {
         "u1:%x[-1,0]\nu2:%x[-6,0]\nu3:%x[@1,0]\nu4:%x[@-1,0]\nu5:%x[@9,0]\nu6:%m[3,0,\"x.\"]";
     assert_eq!(
         at(source, 0).node,
-        [
-            "u1:_x-1", "u2:_x-#", "u3:The", "u4:barks", "u5:_x+#", "u6:x+"
-        ]
+        ["u1:_x-1", "u2:_x-#", "u3:The", "u4:barks", "u5:_x+#", "u6:x+"]
     );
     assert_eq!(at("u:%x[4,0]", 2).node, ["u:_x+4"]);
 }
@@ -95,39 +81,21 @@ fn lines_without_an_identifier_share_their_attributes() {
 #[test]
 fn errors_in_patterns_name_line_and_column() {
     for (source, message) in [
-        (
-            "U:%x[0,0",
-            "t.tpl:1:9: expected ']', found the end of the line",
-        ),
+        ("U:%x[0,0", "t.tpl:1:9: expected ']', found the end of the line"),
         ("U:%x0,0]\nB", "t.tpl:1:5: expected '[', found '0'"),
         ("U:%x[a,0]", "t.tpl:1:6: expected a number, found ''"),
         ("U:é%y[0,0]", "t.tpl:1:4: unknown macro '%y'; expected %x"),
-        (
-            "u:%y[0,0]",
-            "t.tpl:1:3: unknown macro '%y'; expected %x, %t or %m",
-        ),
-        (
-            "U:%x[9,0]",
-            "t.tpl:1:6: the position 9 is out of range; CRF++ allows -8 to 8",
-        ),
-        (
-            "U:%x[0,-1]",
-            "t.tpl:1:10: column -1 does not exist; columns are numbered from 0",
-        ),
+        ("u:%y[0,0]", "t.tpl:1:3: unknown macro '%y'; expected %x, %t or %m"),
+        ("U:%x[9,0]", "t.tpl:1:6: the position 9 is out of range; CRF++ allows -8 to 8"),
+        ("U:%x[0,-1]", "t.tpl:1:10: column -1 does not exist; columns are numbered from 0"),
         (
             "u:%t[0,0,\"*\"]",
             "t.tpl:1:11: '*' has nothing to repeat in \"*\"; expected a character before it, or \
              \\*",
         ),
         ("u:%t[0,0]", "t.tpl:1:9: expected ',', found ']'"),
-        (
-            "u:%t[0,0,\"a]",
-            "t.tpl:1:11: unterminated regular expression; expected '\"'",
-        ),
-        (
-            "u:%x[*1,0]",
-            "t.tpl:1:6: positions read from a column ('*') are not supported",
-        ),
+        ("u:%t[0,0,\"a]", "t.tpl:1:11: unterminated regular expression; expected '\"'"),
+        ("u:%x[*1,0]", "t.tpl:1:6: positions read from a column ('*') are not supported"),
     ] {
         assert_eq!(error(source), message, "{source}");
     }

@@ -69,12 +69,8 @@ fn the_worked_example_is_correct() {
     let template = parse(block("tpl")).unwrap();
     let sentence = words("In New York City today");
     let collected = collect(&template, &sentence, 2);
-    let attributes: Vec<&str> = collected
-        .node
-        .iter()
-        .chain(&collected.edge)
-        .map(|a| &**a)
-        .collect();
+    let attributes: Vec<&str> =
+        collected.node.iter().chain(&collected.edge).map(|a| &**a).collect();
     assert_eq!(attributes, block("attributes").lines().collect::<Vec<_>>());
 }
 
@@ -84,23 +80,11 @@ fn canonical_names_match_the_table() {
         ("word [ -1 ] & word", "word[-1]|word[0]=the|dog"),
         ("title[-1] & shape(dan2)", "title[-1]|shape(dan2)[0]=Xx"),
     ] {
-        assert!(PAGE.contains(&format!(
-            "| `{template}` | `{}` |",
-            attribute.replace('|', "\\|")
-        )));
+        assert!(PAGE.contains(&format!("| `{template}` | `{}` |", attribute.replace('|', "\\|"))));
     }
-    assert_eq!(
-        nodes("word [ -1 ] & word", "the dog", 1),
-        ["word[-1]|word[0]=the|dog"]
-    );
-    assert_eq!(
-        nodes("title[-1] & shape(dan2)", "Mr. Ford", 1),
-        ["title[-1]|shape(dan2)[0]=Xx"]
-    );
-    assert_eq!(
-        nodes("prefix(1..4,word)", "dog", 0)[1],
-        "prefix(1..4)[0]=do"
-    );
+    assert_eq!(nodes("word [ -1 ] & word", "the dog", 1), ["word[-1]|word[0]=the|dog"]);
+    assert_eq!(nodes("title[-1] & shape(dan2)", "Mr. Ford", 1), ["title[-1]|shape(dan2)[0]=Xx"]);
+    assert_eq!(nodes("prefix(1..4,word)", "dog", 0)[1], "prefix(1..4)[0]=do");
 }
 
 #[test]

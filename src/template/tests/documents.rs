@@ -8,9 +8,7 @@ use crate::sentence::{Document, DocumentOptions, DocumentRule};
 fn document_nodes(template: &Template, text: &str) -> Vec<Vec<String>> {
     let sentences: Vec<Sentence> = text.split('/').map(|text| words(text.trim())).collect();
     let document = Document::new(&sentences);
-    (0..sentences.len())
-        .flat_map(|i| sentence_nodes(template, &document, i))
-        .collect()
+    (0..sentences.len()).flat_map(|i| sentence_nodes(template, &document, i)).collect()
 }
 
 /// Returns the node attributes of every token of a sentence.
@@ -18,9 +16,7 @@ fn sentence_nodes(template: &Template, document: &Document<'_>, i: usize) -> Vec
     let sentence = document.sentence(i).unwrap();
     let extractor = template.bind(sentence.schema()).expect("columns");
     let mut workspace = Workspace::default();
-    extractor
-        .prepare(document.in_context(i).unwrap(), &mut workspace)
-        .expect("values");
+    extractor.prepare(document.in_context(i).unwrap(), &mut workspace).expect("values");
     let tokens = 0..sentence.len();
     let nodes = tokens.map(|t| {
         let mut collected = Collected::default();
@@ -31,10 +27,7 @@ fn sentence_nodes(template: &Template, document: &Document<'_>, i: usize) -> Vec
 }
 
 fn with_window(source: &str, window: u32) -> Template {
-    let documents = DocumentOptions {
-        window,
-        ..DocumentOptions::default()
-    };
+    let documents = DocumentOptions { window, ..DocumentOptions::default() };
     let template = parse(source).unwrap();
     template.with_documents(documents).unwrap()
 }
@@ -47,16 +40,8 @@ fn mentions_are_counted_in_the_whole_document() {
         vec!["mention(order)[0]=first", "mention(count)[0]=3-4"],
         vec!["mention(order)[0]=only", "mention(count)[0]=1"],
         vec!["mention(order)[0]=only", "mention(count)[0]=1"],
-        vec![
-            "mention(order)[0]=later",
-            "mention(count)[0]=3-4",
-            "mention(distance)[0]=3-4",
-        ],
-        vec![
-            "mention(order)[0]=later",
-            "mention(count)[0]=3-4",
-            "mention(distance)[0]=1",
-        ],
+        vec!["mention(order)[0]=later", "mention(count)[0]=3-4", "mention(distance)[0]=3-4"],
+        vec!["mention(order)[0]=later", "mention(count)[0]=3-4", "mention(distance)[0]=1"],
         vec!["mention(order)[0]=only", "mention(count)[0]=1"],
     ];
     assert_eq!(nodes, expected);
@@ -78,10 +63,7 @@ fn a_mention_may_be_of_any_text_and_combined() {
     assert_eq!(
         nodes,
         [
-            vec![
-                "mention(order, lower)[0]|shape(collapsed)[0]=first|Xx",
-                "mention(count)[+1]=1"
-            ],
+            vec!["mention(order, lower)[0]|shape(collapsed)[0]=first|Xx", "mention(count)[+1]=1"],
             vec!["mention(order, lower)[0]|shape(collapsed)[0]=only|x"],
             vec!["mention(order, lower)[0]|shape(collapsed)[0]=later|x"],
         ]
@@ -90,10 +72,7 @@ fn a_mention_may_be_of_any_text_and_combined() {
 
 #[test]
 fn a_sentence_alone_is_a_document() {
-    assert_eq!(
-        nodes("mention(order)", "a b a", 2),
-        ["mention(order)[0]=later"]
-    );
+    assert_eq!(nodes("mention(order)", "a b a", 2), ["mention(order)[0]=later"]);
     assert_eq!(nodes("mention(order)", "b", 0), ["mention(order)[0]=only"]);
 }
 
@@ -102,17 +81,14 @@ fn a_part_of_a_document_with_its_context_has_the_same_attributes() {
     let source = "mention(order)\nmention(count)\nmention(distance)\nmention(forms)\n\
                   others(word[-2])\nothers(word[+3], nearest(2))\nothers(run(words), same(lower))";
     let template = with_window(source, 7);
-    let sentences: Vec<Sentence> = (0..40)
-        .map(|i| words(["A B c", "d", "a E f g", "C C", "h b i"][i * i % 5]))
-        .collect();
+    let sentences: Vec<Sentence> =
+        (0..40).map(|i| words(["A B c", "d", "a E f g", "C C", "h b i"][i * i % 5])).collect();
     let whole = Document::new(&sentences);
     for i in 0..sentences.len() {
         let tokens = |range: std::ops::Range<usize>| -> usize {
             sentences[range].iter().map(Sentence::len).sum()
         };
-        let first = (0..=i)
-            .rev()
-            .find(|&first| first == 0 || tokens(first..i) >= 7);
+        let first = (0..=i).rev().find(|&first| first == 0 || tokens(first..i) >= 7);
         let last = (i..sentences.len()).find(|&last| tokens(i + 1..last + 1) >= 7);
         let range = first.unwrap()..=last.unwrap_or(sentences.len() - 1);
         let part = Document::new(&sentences[range.clone()]);
@@ -131,23 +107,15 @@ fn the_sentences_of_a_document_must_have_the_columns_of_the_template() {
     let extractor = template.bind(sentences[0].schema()).unwrap();
     let document = Document::new(&sentences);
     let mut workspace = Workspace::default();
-    let error = extractor
-        .prepare(document.in_context(0).unwrap(), &mut workspace)
-        .unwrap_err();
-    assert!(
-        error.to_string().ends_with("found the columns word"),
-        "{error}"
-    );
+    let error = extractor.prepare(document.in_context(0).unwrap(), &mut workspace).unwrap_err();
+    assert!(error.to_string().ends_with("found the columns word"), "{error}");
     assert!(document.in_context(2).is_none());
 }
 
 #[test]
 fn a_line_says_what_a_document_is() {
     let template = parse("word\ndocument: marks window=50 # short\nmention(order)").unwrap();
-    let documents = DocumentOptions {
-        rule: DocumentRule::Marks,
-        window: 50,
-    };
+    let documents = DocumentOptions { rule: DocumentRule::Marks, window: 50 };
     assert_eq!(template.documents(), Some(documents));
     assert_eq!(parse("document: marks\nword").unwrap().documents(), None);
     let default = parse("mention(count)").unwrap().documents();
@@ -156,15 +124,9 @@ fn a_line_says_what_a_document_is() {
 
 #[test]
 fn the_line_is_replaced_or_appended_and_keeps_the_others() {
-    let documents = DocumentOptions {
-        rule: DocumentRule::File,
-        window: 9,
-    };
+    let documents = DocumentOptions { rule: DocumentRule::File, window: 9 };
     for (source, expected) in [
-        (
-            "mention(order)",
-            "mention(order)\ndocument: file window=9\n",
-        ),
+        ("mention(order)", "mention(order)\ndocument: file window=9\n"),
         (
             "# a\ndocument:marks\n\nmention(order)\n",
             "# a\ndocument: file window=9\n\nmention(order)\n",
@@ -174,10 +136,7 @@ fn the_line_is_replaced_or_appended_and_keeps_the_others() {
         assert_eq!(template.source(), expected);
         assert_eq!(parse(expected).unwrap().documents(), Some(documents));
     }
-    let error = parse("word")
-        .unwrap()
-        .with_documents(documents)
-        .unwrap_err();
+    let error = parse("word").unwrap().with_documents(documents).unwrap_err();
     assert_eq!(
         error.to_string(),
         "no line of the template looks at the document (others, mention); expected such a line, \
@@ -197,18 +156,9 @@ fn errors_in_the_line_name_the_place() {
             "document: file window=0",
             "t.tpl:1:16: the window '0' is not allowed; expected a number from 1 to 1000000",
         ),
-        (
-            "document: file marks",
-            "t.tpl:1:16: found a second rule; expected only one",
-        ),
-        (
-            "document:",
-            "t.tpl:1:10: expected a rule such as marks, or window=500",
-        ),
-        (
-            "document: file\ndocument: file",
-            "t.tpl:2:1: 'document:' is already on line 1",
-        ),
+        ("document: file marks", "t.tpl:1:16: found a second rule; expected only one"),
+        ("document:", "t.tpl:1:10: expected a rule such as marks, or window=500"),
+        ("document: file\ndocument: file", "t.tpl:2:1: 'document:' is already on line 1"),
         (
             "mention",
             "t.tpl:1:1: the input has no column 'mention', only word; as a function it needs \
@@ -230,10 +180,7 @@ fn columns_may_have_the_names_of_functions_over_documents() {
     let template = parse("mention\nmention[-1] & word").unwrap();
     assert_eq!(template.documents(), None);
     let sentence = table("word mention", None, "a x\nb y");
-    assert_eq!(
-        collect(&template, &sentence, 1).node,
-        ["mention[0]=y", "mention[-1]|word[0]=x|b"]
-    );
+    assert_eq!(collect(&template, &sentence, 1).node, ["mention[0]=y", "mention[-1]|word[0]=x|b"]);
 }
 
 /// The values of a function at the first token of the last sentence of a document.
@@ -257,14 +204,8 @@ fn others_are_the_values_at_other_occurrences() {
     assert_eq!(last("others(word[-1], nearest(2))", text), ["x", ""]);
     assert_eq!(last("others(word[-1], within(3))", text), ["x"]);
     assert_eq!(last("others(word[-1], within(4))", text), ["x", ""]);
-    assert_eq!(
-        last("others(prefix(1..2)[+1])", text),
-        ["M", "Mo", "s", "sa"]
-    );
-    assert_eq!(
-        last("others(bag(word, -1..1))", text),
-        ["x", "Ford", "", "Motors", "in", "said"]
-    );
+    assert_eq!(last("others(prefix(1..2)[+1])", text), ["M", "Mo", "s", "sa"]);
+    assert_eq!(last("others(bag(word, -1..1))", text), ["x", "Ford", "", "Motors", "in", "said"]);
     assert_eq!(last("others(shape(collapsed)[+1])", text), ["", "Xx", "x"]);
     assert_eq!(last("others(word[-1])", "Ford / ford / Ford"), [""]);
     assert_eq!(last("others(word[-1])", "Ford left"), [""; 0]);
@@ -274,18 +215,12 @@ fn others_are_the_values_at_other_occurrences() {
 fn others_may_be_the_same_in_another_text() {
     let text = "a Ford / b ford / c FORD / Ford";
     assert_eq!(last("others(word[-1], same(lower))", text), ["c", "b", "a"]);
-    assert_eq!(
-        last("others(capitalization, same(lower))", text),
-        ["upper", "lower", "initial"]
-    );
+    assert_eq!(last("others(capitalization, same(lower))", text), ["upper", "lower", "initial"]);
 }
 
 #[test]
 fn others_of_flags_are_flags() {
-    assert_eq!(
-        last("others(title[-1])", "Mr. Ford / Ford"),
-        ["others(title[-1])[0]"]
-    );
+    assert_eq!(last("others(title[-1])", "Mr. Ford / Ford"), ["others(title[-1])[0]"]);
     assert_eq!(last("others(regex(\"^i\")[-1])", "in Ford / Ford").len(), 1);
     assert!(last("others(regex(\"^o\")[-1])", "in Ford / Ford").is_empty());
 }
@@ -294,31 +229,20 @@ fn others_of_flags_are_flags() {
 fn others_may_be_at_a_position_and_combined() {
     let template = parse("others(word[-1])[+1] & word if run(position)[+1] exists").unwrap();
     let nodes = document_nodes(&template, "at Ford / a Ford / a b");
-    assert_eq!(
-        nodes[0],
-        ["others(word[-1])[+1]|word[0] if run(position)[+1] exists=a|at"]
-    );
-    assert_eq!(
-        nodes[2],
-        ["others(word[-1])[+1]|word[0] if run(position)[+1] exists=at|a"]
-    );
-    assert!(
-        [1, 3, 4, 5].iter().all(|&t| nodes[t].is_empty()),
-        "{nodes:?}"
-    );
+    assert_eq!(nodes[0], ["others(word[-1])[+1]|word[0] if run(position)[+1] exists=a|at"]);
+    assert_eq!(nodes[2], ["others(word[-1])[+1]|word[0] if run(position)[+1] exists=at|a"]);
+    assert!([1, 3, 4, 5].iter().all(|&t| nodes[t].is_empty()), "{nodes:?}");
 }
 
 #[test]
 fn others_are_those_of_a_search_of_the_whole_document() {
     let template = with_window("others(word[-1], nearest(3))\nothers(word[+2])", 9);
-    let sentences: Vec<&str> = (0..30)
-        .map(|i| ["a b c", "d", "a e a", "c c", "h b i"][(i * i + i / 3) % 5])
-        .collect();
+    let sentences: Vec<&str> =
+        (0..30).map(|i| ["a b c", "d", "a e a", "c c", "h b i"][(i * i + i / 3) % 5]).collect();
     let text = sentences.join("/");
     let words: Vec<Vec<&str>> = sentences.iter().map(|s| s.split(' ').collect()).collect();
-    let tokens: Vec<(usize, usize)> = (0..words.len())
-        .flat_map(|s| (0..words[s].len()).map(move |t| (s, t)))
-        .collect();
+    let tokens: Vec<(usize, usize)> =
+        (0..words.len()).flat_map(|s| (0..words[s].len()).map(move |t| (s, t))).collect();
     let nodes = document_nodes(&template, &text);
     for (p, &(s, t)) in tokens.iter().enumerate() {
         let is_other = |&q: &usize| q != p && words[tokens[q].0][tokens[q].1] == words[s][t];
@@ -326,10 +250,9 @@ fn others_are_those_of_a_search_of_the_whole_document() {
         others.retain(|q| q.abs_diff(p) <= 9);
         others.sort_by_key(|q| (q.abs_diff(p), *q));
         let mut expected = Vec::new();
-        for (name, count, k) in [
-            ("others(word[-1], nearest(3))[0]", 3, -1),
-            ("others(word[+2])[0]", 8, 2),
-        ] {
+        for (name, count, k) in
+            [("others(word[-1], nearest(3))[0]", 3, -1), ("others(word[+2])[0]", 8, 2)]
+        {
             let from = expected.len();
             for &q in others.iter().take(count) {
                 let (s, t) = (tokens[q].0, tokens[q].1 as i64 + k);
@@ -352,10 +275,7 @@ fn runs_are_seen_here_and_elsewhere() {
     assert_eq!(last("others(run(position))", text), ["B", "S", "I"]);
     assert_eq!(last("others(run(before))", text), ["New"]);
     assert_eq!(last("others(run(after))", text), ["City", "Times"]);
-    assert_eq!(
-        last("others(run(words))", text),
-        ["York City", "York", "New York Times"]
-    );
+    assert_eq!(last("others(run(words))", text), ["York City", "York", "New York Times"]);
     assert_eq!(last("others(run(words)[-1])", text), ["New York Times"]);
 }
 
@@ -376,10 +296,7 @@ fn forms_are_those_of_other_occurrences() {
 #[test]
 fn errors_in_functions_over_the_document_say_what_is_expected() {
     for (line, expected) in [
-        (
-            "others()",
-            "t.tpl:1:1: 'others' needs a function of a word, as in others(word[-1])",
-        ),
+        ("others()", "t.tpl:1:1: 'others' needs a function of a word, as in others(word[-1])"),
         (
             "others(start)",
             "t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'start'; expected \
@@ -390,38 +307,20 @@ fn errors_in_functions_over_the_document_say_what_is_expected() {
             "t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'others'; expected \
              for example others(word[-1]) or others(shape[+1])",
         ),
-        (
-            "others(word, nearest(0))",
-            "t.tpl:1:22: 'nearest' takes a number from 1 to 64",
-        ),
-        (
-            "others(word, within(1..2))",
-            "t.tpl:1:21: 'within' takes a number from 1 to 1000000",
-        ),
-        (
-            "others(word, same(3))",
-            "t.tpl:1:19: 'same' takes a column or lower",
-        ),
+        ("others(word, nearest(0))", "t.tpl:1:22: 'nearest' takes a number from 1 to 64"),
+        ("others(word, within(1..2))", "t.tpl:1:21: 'within' takes a number from 1 to 1000000"),
+        ("others(word, same(3))", "t.tpl:1:19: 'same' takes a column or lower"),
         (
             "others(word, shape)",
             "t.tpl:1:14: 'others' does not take the argument shape; expected others(word[-1])",
         ),
-        (
-            "run(position, lower)",
-            "t.tpl:1:1: 'run' reads a column, not 'lower', for its capitals",
-        ),
+        ("run(position, lower)", "t.tpl:1:1: 'run' reads a column, not 'lower', for its capitals"),
         (
             "others(ngrams(1..9), nearest(64))",
             "t.tpl:1:1: this line can produce 57600 attributes per token; at most 4096 are allowed",
         ),
-        (
-            "others(lemma)",
-            "t.tpl:1:8: the input has no column 'lemma', only word",
-        ),
-        (
-            "others(word, same(lemma))",
-            "t.tpl:1:1: the input has no column 'lemma', only word",
-        ),
+        ("others(lemma)", "t.tpl:1:8: the input has no column 'lemma', only word"),
+        ("others(word, same(lemma))", "t.tpl:1:1: the input has no column 'lemma', only word"),
     ] {
         let found = parse(line);
         let found = found.and_then(|template| template.bind(&Schema::words()).map(|_| ()));
@@ -443,10 +342,7 @@ fn canonical_names_omit_defaults() {
         let template = parse(line).unwrap();
         let nodes = document_nodes(&template, "A B / a B / A B");
         let all: Vec<String> = nodes.into_iter().flatten().collect();
-        assert!(
-            all.iter().all(|node| node.starts_with(name)),
-            "{line}: {all:?}"
-        );
+        assert!(all.iter().all(|node| node.starts_with(name)), "{line}: {all:?}");
         assert!(!all.is_empty(), "{line}");
     }
 }
@@ -461,9 +357,7 @@ fn a_document_of_equal_words_takes_linear_time() {
     let template = with_window(source, 1_000_000);
     let extractor = template.bind(&Schema::words()).unwrap();
     let mut workspace = Workspace::default();
-    extractor
-        .prepare(document.in_context(5).unwrap(), &mut workspace)
-        .unwrap();
+    extractor.prepare(document.in_context(5).unwrap(), &mut workspace).unwrap();
     let mut collected = Collected::default();
     extractor.extract(&sentences[5], 50_000, &mut workspace, &mut collected);
     let run = ["W"; 17].join(" ");

@@ -8,55 +8,28 @@ fn a_misspelled_function_gets_a_suggestion() {
         error("word\n  sufix(3)"),
         "t.tpl:2:3: there is no function 'sufix'; did you mean 'suffix'?"
     );
-    assert_eq!(
-        error("gazetteer(1)"),
-        "t.tpl:1:1: there is no function 'gazetteer'"
-    );
+    assert_eq!(error("gazetteer(1)"), "t.tpl:1:1: there is no function 'gazetteer'");
 }
 
 #[test]
 fn invalid_arguments_are_quoted() {
     for (source, message) in [
-        (
-            "prefix",
-            "t.tpl:1:1: 'prefix' needs a length or a range of lengths, as in prefix(1..4)",
-        ),
-        (
-            "prefix(0)",
-            "t.tpl:1:8: the length 0 is not allowed; expected 1 to 32",
-        ),
-        (
-            "prefix(1..99)",
-            "t.tpl:1:8: the length 99 is not allowed; expected 1 to 32",
-        ),
-        (
-            "prefix(4..1)",
-            "t.tpl:1:8: the range 4..1 is empty; expected 1..4",
-        ),
+        ("prefix", "t.tpl:1:1: 'prefix' needs a length or a range of lengths, as in prefix(1..4)"),
+        ("prefix(0)", "t.tpl:1:8: the length 0 is not allowed; expected 1 to 32"),
+        ("prefix(1..99)", "t.tpl:1:8: the length 99 is not allowed; expected 1 to 32"),
+        ("prefix(4..1)", "t.tpl:1:8: the range 4..1 is empty; expected 1..4"),
         (
             "shape(wide, pos, x)",
             "t.tpl:1:13: 'shape' does not take the argument pos; expected shape(dan2)",
         ),
-        (
-            "bias(3)",
-            "t.tpl:1:6: 'bias' does not take the argument 3; expected bias",
-        ),
+        ("bias(3)", "t.tpl:1:6: 'bias' does not take the argument 3; expected bias"),
         (
             "prefix(3, shape)",
             "t.tpl:1:11: 'prefix' reads a column, lower or lower(column), not 'shape'",
         ),
-        (
-            "bias[1]",
-            "t.tpl:1:1: 'bias' takes no position; remove the square brackets",
-        ),
-        (
-            "bag(word)",
-            "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)",
-        ),
-        (
-            "bag(word, 1..2)[1]",
-            "t.tpl:1:1: 'bag' takes no position; remove the square brackets",
-        ),
+        ("bias[1]", "t.tpl:1:1: 'bias' takes no position; remove the square brackets"),
+        ("bag(word)", "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)"),
+        ("bag(word, 1..2)[1]", "t.tpl:1:1: 'bag' takes no position; remove the square brackets"),
         (
             "length(word[-1])[-1]",
             "t.tpl:1:8: found a position both inside and outside the parentheses; \
@@ -67,10 +40,7 @@ fn invalid_arguments_are_quoted() {
             "t.tpl:1:1: 'column' needs a number from 0 or a name in quotes, as in \
                          column(2) or column(\"name\")",
         ),
-        (
-            "cluster(\"paths.txt\", 4, 4)",
-            "t.tpl:1:25: the length 4 occurs twice",
-        ),
+        ("cluster(\"paths.txt\", 4, 4)", "t.tpl:1:25: the length 4 occurs twice"),
     ] {
         assert_eq!(error(source), message, "{source}");
     }
@@ -84,38 +54,17 @@ fn unexpected_lexemes_are_quoted() {
             "t.tpl:1:6: expected '&', 'if' or the end of the line (a line holds one template), \
              found 'shape'",
         ),
-        (
-            "word &",
-            "t.tpl:1:7: expected a function or a column, found the end of the line",
-        ),
-        (
-            "word[x]",
-            "t.tpl:1:6: expected a position such as -1, found 'x'",
-        ),
-        (
-            "word[1",
-            "t.tpl:1:7: expected ']', found the end of the line",
-        ),
-        (
-            "prefix(1",
-            "t.tpl:1:9: expected ',' or ')', found the end of the line",
-        ),
-        (
-            "prefix(1..x)",
-            "t.tpl:1:11: expected the end of the range, ',' or ')', found 'x'",
-        ),
-        (
-            "prefix(0..)",
-            "t.tpl:1:8: the length 0 is not allowed; expected 1 to 32",
-        ),
+        ("word &", "t.tpl:1:7: expected a function or a column, found the end of the line"),
+        ("word[x]", "t.tpl:1:6: expected a position such as -1, found 'x'"),
+        ("word[1", "t.tpl:1:7: expected ']', found the end of the line"),
+        ("prefix(1", "t.tpl:1:9: expected ',' or ')', found the end of the line"),
+        ("prefix(1..x)", "t.tpl:1:11: expected the end of the range, ',' or ')', found 'x'"),
+        ("prefix(0..)", "t.tpl:1:8: the length 0 is not allowed; expected 1 to 32"),
         (
             "ngrams(2..)",
             "t.tpl:1:1: 'ngrams' needs a length or a range of lengths, as in ngrams(2..4)",
         ),
-        (
-            "bag(word, 1..)",
-            "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)",
-        ),
+        ("bag(word, 1..)", "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)"),
         (
             "shape(known(reading))",
             "t.tpl:1:7: only the shapes dan2 and chris2 mark known words; expected shape(dan2, \
@@ -130,14 +79,8 @@ fn unexpected_lexemes_are_quoted() {
             "word noise=0.2",
             "t.tpl:1:6: there is no option 'noise'; expected one of l1, l2, dropout",
         ),
-        (
-            "if word",
-            "t.tpl:1:1: expected a function or a column, found the keyword 'if'",
-        ),
-        (
-            "\"word\"",
-            "t.tpl:1:1: expected a function or a column, found '\"word\"'",
-        ),
+        ("if word", "t.tpl:1:1: expected a function or a column, found the keyword 'if'"),
+        ("\"word\"", "t.tpl:1:1: expected a function or a column, found '\"word\"'"),
     ] {
         assert_eq!(error(source), message, "{source}");
     }
@@ -156,14 +99,8 @@ fn invalid_conditions_are_explained() {
             "t.tpl:1:14: '<=' compares numbers, but word[0] is not a number; expected ==, !=, \
              matches or exists",
         ),
-        (
-            "word if length == \"a\"",
-            "t.tpl:1:19: expected a non-negative integer, found '\"a\"'",
-        ),
-        (
-            "word if word == 3",
-            "t.tpl:1:17: expected a string in quotes, found '3'",
-        ),
+        ("word if length == \"a\"", "t.tpl:1:19: expected a non-negative integer, found '\"a\"'"),
+        ("word if word == 3", "t.tpl:1:17: expected a string in quotes, found '3'"),
         (
             "word if word == \"\\n\"",
             "t.tpl:1:17: unknown escape '\\n' in \"\\\\n\"; expected \\\" or \\\\",
@@ -189,10 +126,7 @@ fn invalid_regular_expressions_are_explained() {
 #[test]
 fn limits_are_enforced() {
     for (source, message) in [
-        (
-            "word[101]",
-            "t.tpl:1:6: the position 101 is out of range; expected -100 to 100",
-        ),
+        ("word[101]", "t.tpl:1:6: the position 101 is out of range; expected -100 to 100"),
         (
             "bag(word, 1..1000)",
             "t.tpl:1:11: the position 1000 is out of range; expected -100 to 100",
@@ -206,31 +140,19 @@ fn limits_are_enforced() {
             "word&word&word&word&word&word&word&word&word",
             "t.tpl:1:1: 9 terms and 0 conditions; at most 8 of each are allowed",
         ),
-        (
-            "word[99999999999]",
-            "t.tpl:1:6: the number 99999999999 is too large",
-        ),
+        ("word[99999999999]", "t.tpl:1:6: the number 99999999999 is too large"),
     ] {
         assert_eq!(error(source), message, "{source}");
     }
     let nested = format!("lower{}", "(lower".repeat(1000));
-    assert_eq!(
-        error(&nested),
-        "t.tpl:1:49: the parentheses are nested too deeply"
-    );
+    assert_eq!(error(&nested), "t.tpl:1:49: the parentheses are nested too deeply");
     let long = "# \n".repeat(400_000);
-    assert_eq!(
-        error(&long),
-        "t.tpl: the template file is larger than 1048576 bytes"
-    );
+    assert_eq!(error(&long), "t.tpl: the template file is larger than 1048576 bytes");
 }
 
 #[test]
 fn a_duplicate_template_is_an_error() {
-    assert_eq!(
-        error("# x\nword\n word [0]"),
-        "t.tpl:3:2: 'word[0]' is already on line 2"
-    );
+    assert_eq!(error("# x\nword\n word [0]"), "t.tpl:3:2: 'word[0]' is already on line 2");
     assert!(parse("word\nedge: word").is_ok());
 }
 
@@ -267,18 +189,12 @@ fn invalid_vector_arguments_are_explained() {
             "t.tpl:1:1: 'vector' needs a file name in quotes, as in vector(\"vectors.txt\", \
              first(50000), scale(0.5))",
         ),
-        (
-            "vector(\"vectors.txt\", first(0))",
-            "t.tpl:1:29: 'first' takes a positive integer",
-        ),
+        ("vector(\"vectors.txt\", first(0))", "t.tpl:1:29: 'first' takes a positive integer"),
         (
             "vector(\"vectors.txt\", scale(0))",
             "t.tpl:1:29: 'scale' takes a number from 0.000001 to 1000000",
         ),
-        (
-            "vector(\"vectors.txt\", scale())",
-            "t.tpl:1:23: 'scale' takes one number",
-        ),
+        ("vector(\"vectors.txt\", scale())", "t.tpl:1:23: 'scale' takes one number"),
         (
             "vector(\"vectors.txt\", 0.5)",
             "t.tpl:1:23: 'vector' does not take the argument 0.5; expected \
@@ -331,10 +247,7 @@ fn unknown_columns_are_errors_when_binding() {
 fn a_cell_that_is_not_a_number_is_an_error_at_its_line() {
     for text in ["abc", "NaN", "inf", "1e16", ""] {
         let sentence = table("word freq", None, &format!("a 1\nb {text}"));
-        let extractor = parse("value(freq)")
-            .unwrap()
-            .bind(sentence.schema())
-            .unwrap();
+        let extractor = parse("value(freq)").unwrap().bind(sentence.schema()).unwrap();
         let error = extractor.prepare(&sentence, &mut Workspace::default());
         assert_eq!(
             error.unwrap_err().to_string(),
@@ -346,16 +259,11 @@ fn a_cell_that_is_not_a_number_is_an_error_at_its_line() {
 #[test]
 fn sentences_with_other_columns_are_rejected() {
     let extractor = parse("word & pos").unwrap();
-    let extractor = extractor
-        .bind(table("word pos", None, "a b").schema())
-        .unwrap();
+    let extractor = extractor.bind(table("word pos", None, "a b").schema()).unwrap();
     let mut workspace = Workspace::default();
     let other = table("word lemma", None, "a b");
     assert_eq!(
-        extractor
-            .prepare(&other, &mut workspace)
-            .unwrap_err()
-            .to_string(),
+        extractor.prepare(&other, &mut workspace).unwrap_err().to_string(),
         "x.conll:1: expected column 1 to be 'pos', found the columns word lemma"
     );
     assert!(extractor.prepare(&words("a"), &mut workspace).is_err());

@@ -115,18 +115,13 @@ fn the_ner_set_recognizes_titles_abbreviations_and_recurring_names() {
     let crossed = "word[+2]|shape(dan2)[0] if length[+1] <= 3=U.N.|Xx";
     assert!(at(2).contains(&crossed.to_owned()), "across a short word");
     let crossed = "word[-2]|shape(dan2)[0] if length[-1] <= 3=";
-    assert!(
-        !at(3).iter().any(|a| a.starts_with(crossed)),
-        "not across a long one"
-    );
+    assert!(!at(3).iter().any(|a| a.starts_with(crossed)), "not across a long one");
 }
 
 #[test]
 fn the_comment_on_the_paper_set_says_how_to_get_it() {
-    let change = [
-        ("affixes(2..6)", "affixes(2..)"),
-        ("shape(dan2)", "shape(dan2, known(reading))"),
-    ];
+    let change =
+        [("affixes(2..6)", "affixes(2..)"), ("shape(dan2)", "shape(dan2, known(reading))")];
     for (from, to) in change {
         assert!(NER.contains(&format!("s/{from}/{to}/g")), "{from}");
     }

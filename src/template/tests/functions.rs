@@ -59,11 +59,9 @@ fn functions_that_search_have_no_value_outside_the_sentence() {
 #[test]
 fn the_word_is_the_column_of_that_name_or_the_first() {
     let template = parse("word").unwrap();
-    for (names, expected) in [
-        ("id word", "word[0]=b"),
-        ("id form", "word[0]=b"),
-        ("0 1", "word[0]=a"),
-    ] {
+    for (names, expected) in
+        [("id word", "word[0]=b"), ("id form", "word[0]=b"), ("0 1", "word[0]=a")]
+    {
         let sentence = table(names, None, "a b");
         assert_eq!(collect(&template, &sentence, 0).node, [expected], "{names}");
     }
@@ -72,31 +70,17 @@ fn the_word_is_the_column_of_that_name_or_the_first() {
 #[test]
 fn bias_start_and_end_are_flags() {
     let source = "bias\nstart\nend\nstart[-1]\nbias & word";
-    assert_eq!(
-        nodes(source, "a b", 0),
-        ["bias", "start[0]", "bias|word[0]=a"]
-    );
-    assert_eq!(
-        nodes(source, "a b", 1),
-        ["bias", "end[0]", "start[-1]", "bias|word[0]=b"]
-    );
+    assert_eq!(nodes(source, "a b", 0), ["bias", "start[0]", "bias|word[0]=a"]);
+    assert_eq!(nodes(source, "a b", 1), ["bias", "end[0]", "start[-1]", "bias|word[0]=b"]);
 }
 
 #[test]
 fn affixes_longer_than_the_word_are_omitted() {
     assert_eq!(
         nodes("prefix(1..4)\nsuffix(3)", "Rio", 0),
-        [
-            "prefix(1..4)[0]=R",
-            "prefix(1..4)[0]=Ri",
-            "prefix(1..4)[0]=Rio",
-            "suffix(3)[0]=Rio",
-        ]
+        ["prefix(1..4)[0]=R", "prefix(1..4)[0]=Ri", "prefix(1..4)[0]=Rio", "suffix(3)[0]=Rio",]
     );
-    assert_eq!(
-        nodes("prefix(4)\nsuffix(2..3)", "EU", 0),
-        ["suffix(2..3)[0]=EU"]
-    );
+    assert_eq!(nodes("prefix(4)\nsuffix(2..3)", "EU", 0), ["suffix(2..3)[0]=EU"]);
 }
 
 #[test]
@@ -135,10 +119,7 @@ fn an_open_range_ends_at_256_characters_or_1024_bytes() {
     // Characters of 101 bytes: ten of them fit.
     let accented = format!("e{}", "\u{301}".repeat(50));
     assert_eq!(longest(&accented.repeat(1000)), (20, 1010));
-    assert_eq!(
-        longest(&accented.repeat(1000).repeat(10)[..101 * 11]),
-        (20, 1010)
-    );
+    assert_eq!(longest(&accented.repeat(1000).repeat(10)[..101 * 11]), (20, 1010));
     assert_eq!(longest(&format!("e{}", "\u{301}".repeat(600))), (0, 0));
 }
 
@@ -155,21 +136,13 @@ fn words_known_while_reading_are_those_up_to_the_token() {
         let all = (0..sentence.len()).map(|t| {
             let mut collected = Collected::default();
             extractor.extract(sentence, t, &mut workspace, &mut collected);
-            let values = collected
-                .node
-                .iter()
-                .filter_map(|name| name.split_once('='));
-            values
-                .map(|(_, shape)| shape.to_owned())
-                .collect::<Vec<_>>()
+            let values = collected.node.iter().filter_map(|name| name.split_once('='));
+            values.map(|(_, shape)| shape.to_owned()).collect::<Vec<_>>()
         });
         all.map(|of_token| of_token.join(" ")).collect::<Vec<_>>()
     };
     assert_eq!(shapes(&training[0], Some(0)), ["Xx Xxk", "x:2k x:2k"]);
-    assert_eq!(
-        shapes(&training[1], Some(1)),
-        ["Xx Xxk", "x:3k x:3k", "xk xk", "Xxk Xxk"]
-    );
+    assert_eq!(shapes(&training[1], Some(1)), ["Xx Xxk", "x:3k x:3k", "xk xk", "Xxk Xxk"]);
     assert_eq!(shapes(&training[2], Some(2)), ["Xxk Xxk"]);
     assert_eq!(shapes(&training[0], None), ["Xxk Xxk", "x:2k x:2k"]);
 
@@ -201,11 +174,7 @@ fn affixes_never_split_a_character() {
 
 #[test]
 fn an_affix_at_both_ends_is_one_attribute() {
-    let expected = [
-        "affixes(2..3)[0]=<>",
-        "affixes(2..3)[0]=<>a",
-        "affixes(2..3)[0]=a<>",
-    ];
+    let expected = ["affixes(2..3)[0]=<>", "affixes(2..3)[0]=<>a", "affixes(2..3)[0]=a<>"];
     assert_eq!(nodes("affixes(2..3)", ">a<", 0), expected);
 }
 
@@ -243,9 +212,7 @@ fn ngrams_are_all_substrings_without_duplicates() {
 
 #[test]
 fn ngrams_of_a_very_long_word_are_bounded() {
-    let word: String = (0..10_000_u32)
-        .filter_map(|i| char::from_u32(0x4e00 + i))
-        .collect();
+    let word: String = (0..10_000_u32).filter_map(|i| char::from_u32(0x4e00 + i)).collect();
     assert_eq!(nodes("ngrams(2)", &word, 0).len(), 99);
 }
 
@@ -268,11 +235,7 @@ fn shapes_have_four_kinds() {
 fn length_capitalization_and_class_are_values() {
     assert_eq!(
         nodes("length\ncapitalization\nclass", "F-16", 0),
-        [
-            "length[0]=4",
-            "capitalization[0]=initial",
-            "class[0]=letter+digit+other"
-        ]
+        ["length[0]=4", "capitalization[0]=initial", "class[0]=letter+digit+other"]
     );
 }
 
@@ -328,15 +291,9 @@ fn a_lexicon_tags_the_position_in_a_phrase() {
     let source = "lexicon(\"names.txt\")\nlexicon(\"names.txt\", lower)[+1]";
     assert_eq!(
         nodes(source, "in New York", 1),
-        [
-            "lexicon(\"names.txt\")[0]=B",
-            "lexicon(\"names.txt\", lower)[+1]=E"
-        ]
+        ["lexicon(\"names.txt\")[0]=B", "lexicon(\"names.txt\", lower)[+1]=E"]
     );
-    assert_eq!(
-        nodes(source, "new york", 0),
-        ["lexicon(\"names.txt\", lower)[+1]=E"]
-    );
+    assert_eq!(nodes(source, "new york", 0), ["lexicon(\"names.txt\", lower)[+1]=E"]);
     assert_eq!(nodes(source, "Paris !", 0), ["lexicon(\"names.txt\")[0]=S"]);
 }
 
@@ -395,10 +352,8 @@ fn vectors_multiply_and_can_be_tested() {
             "in Rome",
             1
         ),
-        [
-            "vector(\"vectors.txt\")[0]|shape(collapsed)[0] if vector(\"vectors.txt\")[-1] exists=\
-             0|Xx:2"
-        ]
+        ["vector(\"vectors.txt\")[0]|shape(collapsed)[0] if vector(\"vectors.txt\")[-1] exists=\
+             0|Xx:2"]
     );
 }
 
@@ -487,11 +442,7 @@ fn edge_templates_are_crossed_with_label_pairs() {
     let at = |t| collect(&template, &words("a b"), t);
     assert_eq!(at(1).node, ["word[0]=b"]);
     assert_eq!(at(1).edge, ["edge:word[0]=b", "edge:word[-1]|word[0]=a|b"]);
-    assert_eq!(
-        at(0).edge,
-        [""; 0],
-        "the first token has no label before it"
-    );
+    assert_eq!(at(0).edge, [""; 0], "the first token has no label before it");
     assert!(!parse("word").unwrap().has_edges());
 }
 
@@ -511,10 +462,7 @@ fn columns_are_listed_once_in_order() {
 #[test]
 fn white_space_comments_and_line_endings_are_ignored() {
     let source = "\u{feff}# title\r\n\r\n  word [ -1 ]&shape( dan2 ) # why\r\n\tprefix(1 .. 2)\r\n";
-    assert_eq!(
-        nodes(source, "a B", 1),
-        ["word[-1]|shape(dan2)[0]=a|X:1", "prefix(1..2)[0]=B"]
-    );
+    assert_eq!(nodes(source, "a B", 1), ["word[-1]|shape(dan2)[0]=a|X:1", "prefix(1..2)[0]=B"]);
 }
 
 #[test]

@@ -14,10 +14,7 @@ fn lines_with_the_same_options_are_a_group() {
                   suffix(3) l1*=2 dropout=1e-1 l2 *= .5\n"
         .replace(".5", "0.5");
     let none = LineOptions::default();
-    let loose = LineOptions {
-        l2: Some(LineAmount::Value(0.1)),
-        ..none
-    };
+    let loose = LineOptions { l2: Some(LineAmount::Value(0.1)), ..none };
     let all = LineOptions {
         l1: Some(LineAmount::Factor(2.0)),
         l2: Some(LineAmount::Factor(0.5)),
@@ -50,44 +47,23 @@ fn names_of_attributes_do_not_have_the_options() {
 #[test]
 fn invalid_options_are_errors_at_their_column() {
     for (source, message) in [
-        (
-            "word\nword[1] l2=-1",
-            "t.tpl:2:12: l2 -1; expected a finite number that is not negative",
-        ),
-        (
-            "word l1*=-0.5",
-            "t.tpl:1:10: l1 -0.5; expected a finite number that is not negative",
-        ),
+        ("word\nword[1] l2=-1", "t.tpl:2:12: l2 -1; expected a finite number that is not negative"),
+        ("word l1*=-0.5", "t.tpl:1:10: l1 -0.5; expected a finite number that is not negative"),
         (
             "word dropout=1e999",
             "t.tpl:1:14: dropout 1e999; expected a finite number that is not negative",
         ),
-        (
-            "word l2=",
-            "t.tpl:1:9: expected a number after 'l2', found the end of the line",
-        ),
-        (
-            "word l2=high",
-            "t.tpl:1:9: expected a number after 'l2', found 'high'",
-        ),
-        (
-            "word l2=1 l2=2",
-            "t.tpl:1:11: the option 'l2' is given twice",
-        ),
+        ("word l2=", "t.tpl:1:9: expected a number after 'l2', found the end of the line"),
+        ("word l2=high", "t.tpl:1:9: expected a number after 'l2', found 'high'"),
+        ("word l2=1 l2=2", "t.tpl:1:11: the option 'l2' is given twice"),
         (
             "word l2=1 lower",
             "t.tpl:1:11: expected 'and', an option such as l2=0.1, or the end of the line, found \
              'lower'",
         ),
-        (
-            "word l3=1",
-            "t.tpl:1:6: there is no option 'l3'; expected one of l1, l2, dropout",
-        ),
+        ("word l3=1", "t.tpl:1:6: there is no option 'l3'; expected one of l1, l2, dropout"),
         // No two lines share an attribute, whatever their options.
-        (
-            "word l2=1\nword l2=2",
-            "t.tpl:2:1: 'word[0]' is already on line 1",
-        ),
+        ("word l2=1\nword l2=2", "t.tpl:2:1: 'word[0]' is already on line 1"),
     ] {
         assert_eq!(error(source), message);
     }

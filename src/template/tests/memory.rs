@@ -15,12 +15,8 @@ occurrence
 lower[+1] if length(word) <= 2
 ";
 
-const TEXTS: [&str; 4] = [
-    "Mr. Ford or Mr. Ford ?",
-    "a|b \\\\ or a|b",
-    "Mr. Ford",
-    "or not or Ford",
-];
+const TEXTS: [&str; 4] =
+    ["Mr. Ford or Mr. Ford ?", "a|b \\\\ or a|b", "Mr. Ford", "or not or Ford"];
 
 /// Returns the attributes of each token of a sentence.
 fn all(extractor: &Extractor, ws: &mut Workspace, sentence: &Sentence) -> Vec<Vec<String>> {
@@ -91,10 +87,7 @@ fn memos_belong_to_their_attribute_and_start_at_0() {
     }
     let times = |name: &str| {
         let mut found = memos.0.iter().filter(|(known, _)| known == name);
-        (
-            found.next().map(|(_, times)| *times),
-            found.next().is_none(),
-        )
+        (found.next().map(|(_, times)| *times), found.next().is_none())
     };
     assert_eq!(times("word[0]=a"), (Some(4), true));
     assert_eq!(times("word[-1]=b"), (Some(2), true));

@@ -41,16 +41,9 @@ fn format_attribute(attribute: &Attribute<'_>, value: f64) -> String {
     let mut name = Vec::new();
     attribute.write(&mut name);
     assert!(attribute.has_name(&name));
-    assert_eq!(
-        attribute.key(),
-        Attribute::named(&name, Fingerprinter::default()).key()
-    );
+    assert_eq!(attribute.key(), Attribute::named(&name, Fingerprinter::default()).key());
     let name = String::from_utf8(name).expect("attributes are UTF-8");
-    if value == 1.0 {
-        name
-    } else {
-        format!("{name}:{value}")
-    }
+    if value == 1.0 { name } else { format!("{name}:{value}") }
 }
 
 /// Returns the contents of the files that the templates in these tests refer to.

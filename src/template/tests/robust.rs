@@ -103,9 +103,7 @@ fn template_text() -> impl Strategy<Value = String> {
 
 fn all_attributes(source: &str, sentence: &Sentence) -> Vec<Collected> {
     let template = parse(source).unwrap();
-    (0..sentence.len())
-        .map(|t| collect(&template, sentence, t))
-        .collect()
+    (0..sentence.len()).map(|t| collect(&template, sentence, t)).collect()
 }
 
 proptest! {

@@ -14,10 +14,7 @@ fn a_restored_template_has_its_files_and_known_words() {
     let sentence = words("New York is known");
     template.learn(std::iter::once(&words("is it new")));
     let before = collect(&template, &sentence, 0).node;
-    assert_eq!(
-        before,
-        ["lexicon(\"names.txt\")[0]=B", "shape(dan2)[0]=Xx:3k"]
-    );
+    assert_eq!(before, ["lexicon(\"names.txt\")[0]=B", "shape(dan2)[0]=Xx:3k"]);
     let template = restored(&template);
     assert_eq!(collect(&template, &sentence, 0).node, before);
     assert_eq!(template.source(), "lexicon(\"names.txt\")\nshape(dan2)");
@@ -31,10 +28,7 @@ fn only_the_vectors_that_are_read_are_stored() {
     assert_eq!(&*stored.files[0].1, "3 2\nin 0.5 -1\nRome 2 0\n");
     let before = collect(&template, &words("Rome"), 0).node;
     assert_eq!(before, ["vector(\"vectors.txt\", first(2))[0]=0:2"]);
-    assert_eq!(
-        collect(&restored(&template), &words("Rome"), 0).node,
-        before
-    );
+    assert_eq!(collect(&restored(&template), &words("Rome"), 0).node, before);
 }
 
 #[test]
@@ -78,14 +72,8 @@ fn learning_replaces_what_was_learned() {
     let mut template = parse("shape(dan2)").unwrap();
     template.learn(std::iter::once(&words("the end")));
     template.learn(std::iter::once(&words("an end")));
-    assert_eq!(
-        collect(&template, &words("The"), 0).node,
-        ["shape(dan2)[0]=Xx:3"]
-    );
-    assert_eq!(
-        collect(&template, &words("An"), 0).node,
-        ["shape(dan2)[0]=Xx:2k"]
-    );
+    assert_eq!(collect(&template, &words("The"), 0).node, ["shape(dan2)[0]=Xx:3"]);
+    assert_eq!(collect(&template, &words("An"), 0).node, ["shape(dan2)[0]=Xx:2k"]);
 }
 
 #[test]
@@ -103,16 +91,10 @@ fn file_names_are_relative_to_the_template() {
     let place = path.display();
     let list = folder.path().join("lists/names.txt");
     let error = Template::read(&path).unwrap_err().to_string();
-    let expected = format!(
-        "{place}:1:9: cannot read '{}': No such file",
-        list.display()
-    );
+    let expected = format!("{place}:1:9: cannot read '{}': No such file", list.display());
     assert!(error.starts_with(&expected), "{error}");
     std::fs::create_dir(folder.path().join("lists")).unwrap();
     std::fs::write(&list, "Paris\n").unwrap();
     let template = Template::read(&path).unwrap();
-    assert_eq!(
-        collect(&template, &words("Paris"), 0).node,
-        ["lexicon(\"lists/names.txt\")[0]=S"]
-    );
+    assert_eq!(collect(&template, &words("Paris"), 0).node, ["lexicon(\"lists/names.txt\")[0]=S"]);
 }

@@ -29,9 +29,7 @@ fn examples() -> Vec<(&'static str, &'static str)> {
 fn code_span(cell: &str) -> &str {
     let text = cell.trim_start_matches('`');
     let fence = &cell[..cell.len() - text.len()];
-    let text = text
-        .strip_suffix(fence)
-        .unwrap_or_else(|| panic!("{cell:?} is not code"));
+    let text = text.strip_suffix(fence).unwrap_or_else(|| panic!("{cell:?} is not code"));
     if fence.len() > 1 { text.trim() } else { text }
 }
 
@@ -54,10 +52,7 @@ fn the_examples_in_the_documentation_are_correct() {
         .iter()
         .filter(|(text, expected)| format_sentences(text) != **expected)
         .map(|(text, expected)| {
-            format!(
-                "{text}\n  expected: {expected}\n  actual:   {}",
-                format_sentences(text)
-            )
+            format!("{text}\n  expected: {expected}\n  actual:   {}", format_sentences(text))
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -77,16 +72,11 @@ fn a_line_becomes_sentences_with_offsets() {
     let file: Arc<str> = Arc::from("a.txt");
     let tokenizer = Tokenizer::new(1000);
     let read = tokenizer.read_line("¡Olé! It's é.\n", &file, 7).unwrap();
-    let words: Vec<Vec<&str>> = read
-        .iter()
-        .map(|s| (0..s.len()).map(|t| s.cell(t, 0)).collect())
-        .collect();
+    let words: Vec<Vec<&str>> =
+        read.iter().map(|s| (0..s.len()).map(|t| s.cell(t, 0)).collect()).collect();
     assert_eq!(words, [vec!["¡", "Olé", "!"], vec!["It", "'s", "é", "."]]);
     let offsets = &read[1].offsets[2];
-    assert_eq!(
-        (offsets.bytes.clone(), offsets.chars.clone()),
-        (13..15, 11..12)
-    );
+    assert_eq!((offsets.bytes.clone(), offsets.chars.clone()), (13..15, 11..12));
     assert_eq!(read[1].layout.source.as_deref(), Some("¡Olé! It's é.\n"));
     assert_eq!(read[1].place(0).to_string(), "a.txt:7");
     assert!(Arc::ptr_eq(read[0].schema(), read[1].schema()));
@@ -96,12 +86,7 @@ fn a_line_becomes_sentences_with_offsets() {
 fn a_blank_line_has_no_sentence() {
     let file: Arc<str> = Arc::from("-");
     for line in ["", " \t\u{3000}\r\n"] {
-        assert!(
-            Tokenizer::new(1000)
-                .read_line(line, &file, 1)
-                .unwrap()
-                .is_empty()
-        );
+        assert!(Tokenizer::new(1000).read_line(line, &file, 1).unwrap().is_empty());
     }
 }
 
@@ -124,10 +109,7 @@ fn check(text: &str) {
         let gap = &text[byte..token.bytes.start];
         assert!(gap.chars().all(char::is_whitespace), "lost {gap:?}");
         let word = &text[token.bytes.clone()];
-        assert!(
-            !word.is_empty() && !word.contains(char::is_whitespace),
-            "{word:?}"
-        );
+        assert!(!word.is_empty() && !word.contains(char::is_whitespace), "{word:?}");
         assert_eq!(text[..token.bytes.start].chars().count(), token.chars.start);
         assert_eq!(word.chars().count(), token.chars.len());
         let mut cursor = GraphemeCursor::new(token.bytes.start, text.len(), true);

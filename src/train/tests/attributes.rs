@@ -65,10 +65,7 @@ fn an_attribute_corpus_trains_the_model_of_its_sentences_and_does_so_again() {
         (|o| o.states = Some(States::Observed), true),
         (|o| o.method.noise.dropout = 0.3, false),
         (|o| (o.method.noise.dropout, o.discover) = (0.3, true), true),
-        (
-            |o| (o.method.noise.dropout, o.discover, o.min_count) = (0.3, true, 2),
-            true,
-        ),
+        (|o| (o.method.noise.dropout, o.discover, o.min_count) = (0.3, true, 2), true),
     ];
     for (change, has_dev) in changes {
         let mut options = options();
@@ -90,10 +87,7 @@ fn an_attribute_corpus_trains_the_model_of_its_sentences_and_does_so_again() {
 #[test]
 fn labels_are_converted_to_the_scheme_of_the_options() {
     let text = "B-X a;I-X b;O c\nO c;B-X a";
-    let options = TrainOptions {
-        scheme: Scheme::Bioes,
-        ..options()
-    };
+    let options = TrainOptions { scheme: Scheme::Bioes, ..options() };
     let trainer = Trainer::new(options).unwrap();
     let expected = trainer.train(given(text), None, &mut ()).unwrap();
     let found = trainer.train_attributes(&corpus(text, ""), None, &mut ());
@@ -116,11 +110,7 @@ fn a_corpus_that_training_shares_may_grow() {
 #[test]
 fn partial_labels_and_weights_count_as_those_of_sentences() {
     let labels = [
-        vec![
-            TokenLabel::from("B-X"),
-            TokenLabel::from("O"),
-            TokenLabel::Unknown,
-        ],
+        vec![TokenLabel::from("B-X"), TokenLabel::from("O"), TokenLabel::Unknown],
         vec!["O|B-X".parse().unwrap(), TokenLabel::from("O")],
     ];
     let text = "B-X a;O b;O c\nO c;O a\nB-X a;I-X b";
@@ -134,20 +124,14 @@ fn partial_labels_and_weights_count_as_those_of_sentences() {
         corpus.push(sentence).unwrap();
     }
     for scheme in [Scheme::Raw, Scheme::Bioes] {
-        let options = TrainOptions {
-            scheme,
-            min_count: 2,
-            ..options()
-        };
+        let options = TrainOptions { scheme, min_count: 2, ..options() };
         let trainer = Trainer::new(options).unwrap();
         let expected = trainer.train(sentences.clone(), None, &mut ()).unwrap();
         let found = trainer.train_attributes(&corpus, None, &mut ()).unwrap();
         assert_same(&found, &expected);
     }
-    let error = Trainer::new(options())
-        .unwrap()
-        .train_attributes(&corpus, &corpus, &mut ())
-        .unwrap_err();
+    let error =
+        Trainer::new(options()).unwrap().train_attributes(&corpus, &corpus, &mut ()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "labeled sentence 1, token 3: found a partial label; development data need one label for \
@@ -182,10 +166,7 @@ fn a_corpus_without_labeled_sentences_is_an_error() {
         trained.unwrap_err().to_string()
     };
     assert_eq!(fault("", None), "there are no sentences to train on");
-    assert_eq!(
-        fault("O a", Some("O a")),
-        "there are no development sentences"
-    );
+    assert_eq!(fault("O a", Some("O a")), "there are no development sentences");
 }
 
 #[test]
@@ -195,9 +176,7 @@ fn sentences_that_all_have_the_weight_0_are_an_error() {
     corpus.end_token(Some("O")).unwrap();
     corpus.end_sentence().unwrap();
     let trainer = Trainer::new(options()).unwrap();
-    let error = trainer
-        .train_attributes(&corpus, None, &mut ())
-        .unwrap_err();
+    let error = trainer.train_attributes(&corpus, None, &mut ()).unwrap_err();
     let expected = "the weights of all training sentences are 0; expected some above 0";
     assert_eq!(error.to_string(), expected);
 }

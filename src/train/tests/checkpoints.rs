@@ -120,10 +120,7 @@ fn an_interrupted_run_resumes_to_the_same_bits() {
         assert!(expected.end.iterations > 9, "{options:?}");
         for at in 0..expected.end.iterations {
             let flag = AtomicBool::new(false);
-            let mut watcher = Watcher {
-                stop: Some((at, &flag)),
-                ..Watcher::default()
-            };
+            let mut watcher = Watcher { stop: Some((at, &flag)), ..Watcher::default() };
             // By time, only the interrupt writes a checkpoint.
             run(&options, Some(Checkpoints::new(&path)), &mut watcher);
             assert_eq!(watcher.iterations.len(), at + 1);
@@ -139,13 +136,7 @@ fn an_interrupted_run_resumes_to_the_same_bits() {
             assert_eq!(watcher.iterations, whole.iterations);
             assert!(resumed.model.as_bytes() == expected.model.as_bytes());
             let time = expected.end.time;
-            assert_eq!(
-                End {
-                    time,
-                    ..resumed.end
-                },
-                expected.end
-            );
+            assert_eq!(End { time, ..resumed.end }, expected.end);
         }
     }
 }
@@ -157,10 +148,7 @@ fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
     for options in all_kinds_of_training() {
         let mut whole = Watcher::default();
         let expected = run(&options, None, &mut whole);
-        let mut watcher = Watcher {
-            copied: Some(path.clone()),
-            ..Watcher::default()
-        };
+        let mut watcher = Watcher { copied: Some(path.clone()), ..Watcher::default() };
         run(&options, Some(every_iteration(&path)), &mut watcher);
         assert_eq!(watcher.copies.len(), expected.end.iterations - 1);
         for (at, bytes) in watcher.copies {
@@ -186,22 +174,12 @@ fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {
     let all = all_kinds_of_training().into_iter().chain(patient);
     for (number, options) in all.enumerate() {
         let path = dir.path().join(number.to_string());
-        let expected = run(
-            &options,
-            Some(every_iteration(&path)),
-            &mut Watcher::default(),
-        );
+        let expected = run(&options, Some(every_iteration(&path)), &mut Watcher::default());
         let checkpoints = Some(Checkpoints::new(&path).resume());
         let resumed = run(&options, checkpoints, &mut Watcher::default());
-        assert_eq!(
-            resumed.end.iterations, expected.end.iterations,
-            "{options:?}"
-        );
+        assert_eq!(resumed.end.iterations, expected.end.iterations, "{options:?}");
         assert_eq!(resumed.end.reason, expected.end.reason, "{options:?}");
-        assert!(
-            resumed.model.as_bytes() == expected.model.as_bytes(),
-            "{options:?}"
-        );
+        assert!(resumed.model.as_bytes() == expected.model.as_bytes(), "{options:?}");
         let limit = EndReason::Optimizer(StopReason::MaxIterations);
         converged += usize::from(expected.end.reason != limit);
     }
@@ -241,10 +219,7 @@ fn without_a_checkpoint_training_starts_at_the_beginning() {
 /// Interrupts a run at its third iteration.
 fn interrupted(options: &TrainOptions, path: &Path) {
     let flag = AtomicBool::new(false);
-    let mut watcher = Watcher {
-        stop: Some((3, &flag)),
-        ..Watcher::default()
-    };
+    let mut watcher = Watcher { stop: Some((3, &flag)), ..Watcher::default() };
     run(options, Some(Checkpoints::new(path)), &mut watcher);
 }
 
@@ -260,10 +235,7 @@ fn a_checkpoint_of_other_options_or_data_is_an_error() {
         let checkpoints = Some(Checkpoints::new(&path).resume());
         let error = try_run(&options, text, checkpoints, &mut Watcher::default()).unwrap_err();
         let message = error.to_string();
-        message
-            .strip_prefix(&format!("{}: ", path.display()))
-            .unwrap()
-            .to_owned()
+        message.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
     };
     assert_eq!(
         error(|o| o.method.l2 = Some(0.5), NAMES),
@@ -290,11 +262,7 @@ fn a_run_may_resume_with_another_number_of_iterations() {
     let path = dir.path().join("checkpoint");
     let options = all_kinds_of_training().remove(1);
     interrupted(&options, &path);
-    let fewer = TrainOptions {
-        max_iterations: Some(8),
-        patience: 3,
-        ..options.clone()
-    };
+    let fewer = TrainOptions { max_iterations: Some(8), patience: 3, ..options.clone() };
     // The default of the warm-up depends on the maximum: that of the interrupted run counts.
     let defaults = |max_iterations| {
         changed(options.clone(), |o| {
@@ -332,20 +300,14 @@ fn a_damaged_checkpoint_is_an_error() {
     let error = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
         let checkpoints = Some(Checkpoints::new(&path).resume());
-        try_run(&options, NAMES, checkpoints, &mut Watcher::default())
-            .unwrap_err()
-            .to_string()
+        try_run(&options, NAMES, checkpoints, &mut Watcher::default()).unwrap_err().to_string()
     };
     let step = bytes.len() / 200;
     for i in (0..bytes.len()).step_by(step.max(1)) {
         let mut flipped = bytes.clone();
         flipped[i] ^= 0x10;
         let message = error(&flipped);
-        let expected = if i < 16 {
-            "is not a checkpoint"
-        } else {
-            "does not match its checksum"
-        };
+        let expected = if i < 16 { "is not a checkpoint" } else { "does not match its checksum" };
         assert!(message.contains(expected), "{i}: {message}");
     }
     for length in [1, 15, 16, 20, bytes.len() / 2, bytes.len() - 1] {

@@ -10,10 +10,7 @@ use crate::tag::Tagger;
 #[track_caller]
 fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&str>) {
     let train = |collapse: bool| {
-        let options = TrainOptions {
-            collapse,
-            ..options.clone()
-        };
+        let options = TrainOptions { collapse, ..options.clone() };
         let mut recorder = Recorder::default();
         let trainer = Trainer::new(options).unwrap();
         let trained = trainer.train(sentences.to_vec(), source.map(template), &mut recorder);
@@ -31,10 +28,7 @@ fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&s
         assert_close(y.gradient_norm, x.gradient_norm, 1e-4);
     }
     for kind in [AttributeKind::Node, AttributeKind::Edge] {
-        for name in names(&separate, kind)
-            .iter()
-            .chain(&names(&collapsed, kind))
-        {
+        for name in names(&separate, kind).iter().chain(&names(&collapsed, kind)) {
             let expected = weights(&separate, kind, name);
             for (found, expected) in weights(&collapsed, kind, name).iter().zip(&expected) {
                 assert_close(*found, *expected, 1e-5);
@@ -95,14 +89,8 @@ fn the_model_is_the_same_with_values_other_than_one() {
 #[test]
 fn the_model_is_the_same_with_observed_states_and_at_order_zero() {
     let source = "word\nsuffix(2)\nedge: word";
-    let observed = TrainOptions {
-        states: Some(States::Observed),
-        ..options(0.1, 0.0)
-    };
+    let observed = TrainOptions { states: Some(States::Observed), ..options(0.1, 0.0) };
     assert_same(&observed, &corpus(NAMES), Some(source));
-    let zero = TrainOptions {
-        order: Order::Zero,
-        ..options(0.1, 0.0)
-    };
+    let zero = TrainOptions { order: Order::Zero, ..options(0.1, 0.0) };
     assert_same(&zero, &corpus(NAMES), Some(source));
 }

@@ -88,10 +88,7 @@ fn without_iterations_a_model_keeps_its_bits() {
                     ..quick()
                 };
                 let model = original(&options);
-                let options = TrainOptions {
-                    max_iterations: Some(0),
-                    ..options
-                };
+                let options = TrainOptions { max_iterations: Some(0), ..options };
                 let same = continued(&options, &model, NAMES);
                 assert_eq!(same.fingerprint().unwrap(), model.fingerprint().unwrap());
                 let more = continued(&options, &model, MORE);
@@ -104,12 +101,8 @@ fn without_iterations_a_model_keeps_its_bits() {
 
 #[test]
 fn attributes_that_the_data_do_not_have_keep_their_weights_exactly() {
-    let kinds = [
-        NoiseKind::Dropout,
-        NoiseKind::Gaussian,
-        NoiseKind::Additive,
-        NoiseKind::Reweighted(3),
-    ];
+    let kinds =
+        [NoiseKind::Dropout, NoiseKind::Gaussian, NoiseKind::Additive, NoiseKind::Reweighted(3)];
     for i in 0..16 {
         let bit = |n: usize| i >> n & 1 == 1;
         let options = changed(quick(), |o| {
@@ -123,11 +116,7 @@ fn attributes_that_the_data_do_not_have_keep_their_weights_exactly() {
             o.min_count = 2;
         });
         let trainer = Trainer::new(options.clone()).unwrap();
-        let trainer = if bit(0) {
-            trainer.towards(&model)
-        } else {
-            trainer.init(&model)
-        };
+        let trainer = if bit(0) { trainer.towards(&model) } else { trainer.init(&model) };
         let corpora = TrainingCorpora::new(corpus(MORE)).unlabeled(corpus("Ada/O went/O"));
         let new = trainer.train(corpora, None, &mut ()).unwrap().model;
         let (old, new) = (all_weights(&model), all_weights(&new));
@@ -156,17 +145,10 @@ fn evaluate(set: &TrainingSet, l2: f64, theta: &[f64]) -> (f64, f64, Vec<f64>) {
 #[test]
 fn the_penalty_pulls_towards_the_weights_of_the_model() {
     for (collapse, states) in [(true, States::All), (false, States::Observed)] {
-        let options = TrainOptions {
-            collapse,
-            states: Some(states),
-            ..quick()
-        };
+        let options = TrainOptions { collapse, states: Some(states), ..quick() };
         let model = original(&options);
         let settings = TrainSettings::new(options).unwrap();
-        let models = BaseModels {
-            towards: Some(&model),
-            ..BaseModels::default()
-        };
+        let models = BaseModels { towards: Some(&model), ..BaseModels::default() };
         let extracted = ExtractedCorpora::from_models(corpus(MORE), None, &settings, &models);
         let set = extracted.unwrap().into_training_set(&settings);
         let start = set.start();
@@ -187,10 +169,7 @@ fn the_penalty_pulls_towards_the_weights_of_the_model() {
 
 #[test]
 fn the_strength_decides_between_the_model_and_the_data() {
-    let options = TrainOptions {
-        max_iterations: Some(200),
-        ..quick()
-    };
+    let options = TrainOptions { max_iterations: Some(200), ..quick() };
     let model = original(&options);
     let adapted = |l2: f64| {
         let options = changed(options.clone(), |o| {
@@ -216,10 +195,7 @@ fn the_strength_decides_between_the_model_and_the_data() {
 
 #[test]
 fn a_model_of_the_same_data_is_a_head_start_to_the_same_minimum() {
-    let whole = TrainOptions {
-        max_iterations: None,
-        ..quick()
-    };
+    let whole = TrainOptions { max_iterations: None, ..quick() };
     let mut recorders = [(); 2].map(|()| Recorder::default());
     let sentences = || corpus(&format!("{NAMES}\n{MORE}"));
     let trainer = Trainer::new(whole.clone()).unwrap();
@@ -230,10 +206,7 @@ fn a_model_of_the_same_data_is_a_head_start_to_the_same_minimum() {
     let [scratch, continued] = [scratch, continued].map(|trained| trained.unwrap().model);
     let objectives = |i: usize| {
         let iterations = &recorders[i].iterations;
-        [
-            iterations[0].objective,
-            iterations[iterations.len() - 1].objective,
-        ]
+        [iterations[0].objective, iterations[iterations.len() - 1].objective]
     };
     let ([first, last], [head_start, end]) = (objectives(0), objectives(1));
     assert!(head_start < 0.5 * first, "{head_start} {first}");
@@ -247,37 +220,21 @@ fn a_model_of_the_same_data_is_a_head_start_to_the_same_minimum() {
 #[test]
 fn a_recall_bias_is_applied_once() {
     for boundary in [Boundary::On, Boundary::Off] {
-        let options = TrainOptions {
-            recall_bias: Some(0.5),
-            boundary,
-            ..quick()
-        };
+        let options = TrainOptions { recall_bias: Some(0.5), boundary, ..quick() };
         let model = original(&options);
-        let none = TrainOptions {
-            max_iterations: Some(0),
-            ..options
-        };
+        let none = TrainOptions { max_iterations: Some(0), ..options };
         // The bias is known, so it is kept whether it is set again or not.
         for recall_bias in [Some(0.5), None] {
-            let options = TrainOptions {
-                recall_bias,
-                ..none.clone()
-            };
+            let options = TrainOptions { recall_bias, ..none.clone() };
             let same = all_weights(&continued(&options, &model, NAMES));
             for (name, weight) in all_weights(&model) {
                 assert_close(same[&name], weight, 1e-15);
             }
-            let again = all_weights(&continued(
-                &options,
-                &continued(&options, &model, NAMES),
-                NAMES,
-            ));
+            let again =
+                all_weights(&continued(&options, &continued(&options, &model, NAMES), NAMES));
             assert_close(again["O>O"], all_weights(&model)["O>O"], 1e-14);
         }
-        let without = TrainOptions {
-            recall_bias: Some(0.0),
-            ..none
-        };
+        let without = TrainOptions { recall_bias: Some(0.0), ..none };
         let without = all_weights(&continued(&without, &model, NAMES));
         assert_close(without["O>O"], all_weights(&model)["O>O"] + 0.5, 1e-15);
     }
@@ -305,11 +262,7 @@ fn made(labels: &[&str], scheme: Scheme, nodes: &[(&str, &str, f64)]) -> Model {
 
 #[test]
 fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
-    let init = made(
-        &["O", "B-PER"],
-        Scheme::Iob2,
-        &[("word[0]=Ada", "B-PER", 5.0)],
-    );
+    let init = made(&["O", "B-PER"], Scheme::Iob2, &[("word[0]=Ada", "B-PER", 5.0)]);
     let labels = ["B-LOC", "B-PER", "O"];
     let weights = [
         ("word[0]=Ada", "O", 7.0),
@@ -317,15 +270,9 @@ fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
         ("word[0]=London", "B-LOC", 9.0),
     ];
     let towards = made(&labels, Scheme::Iob2, &weights);
-    let settings = TrainSettings::new(TrainOptions {
-        states: Some(States::Observed),
-        ..quick()
-    });
+    let settings = TrainSettings::new(TrainOptions { states: Some(States::Observed), ..quick() });
     let settings = settings.unwrap();
-    let models = BaseModels {
-        init: Some(&init),
-        towards: Some(&towards),
-    };
+    let models = BaseModels { init: Some(&init), towards: Some(&towards) };
     let extracted =
         ExtractedCorpora::from_models(corpus(MORE), Some(template("word\n")), &settings, &models);
     let extracted = extracted.unwrap();
@@ -350,16 +297,9 @@ fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
     let mut label_weights = crate::chain::LabelWeights::default();
     space.label_weights(&start, &mut label_weights);
     assert_eq!(label_weights.start[..3], [1.0, 2.0, 1.0]);
-    let counts = |matched, new, only_in_model| MatchCounts {
-        matched,
-        new,
-        only_in_model,
-    };
+    let counts = |matched, new, only_in_model| MatchCounts { matched, new, only_in_model };
     assert_eq!(matches.len(), 2);
-    assert_eq!(
-        (matches[0].role, matches[1].role),
-        (BaseRole::Init, BaseRole::Towards)
-    );
+    assert_eq!((matches[0].role, matches[1].role), (BaseRole::Init, BaseRole::Towards));
     assert_eq!(matches[0].labels, counts(2, 3, 0));
     assert_eq!(matches[1].labels, counts(3, 2, 0));
     assert_eq!(matches[0].node_attributes, counts(1, 8, 0));
@@ -369,10 +309,7 @@ fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
 
 #[test]
 fn labels_take_the_scheme_of_the_model() {
-    let options = TrainOptions {
-        scheme: Scheme::Bioes,
-        ..quick()
-    };
+    let options = TrainOptions { scheme: Scheme::Bioes, ..quick() };
     let model = original(&options);
     let more = continued(&quick(), &model, MORE);
     assert_eq!(more.header().labeling, Scheme::Bioes);
@@ -390,19 +327,13 @@ fn models_of_another_structure_or_with_other_labels_are_rejected() {
         result.unwrap_err().to_string()
     };
     let model = made(&["O", "B-PER"], Scheme::Iob2, &[]);
-    let order = TrainOptions {
-        order: Order::Zero,
-        ..quick()
-    };
+    let order = TrainOptions { order: Order::Zero, ..quick() };
     assert_eq!(
         error(order, &model, NAMES),
         "--order 0, but --init model in memory has order 1; expected --order 1, since a model is \
          continued with its own structure"
     );
-    let scheme = TrainOptions {
-        scheme: Scheme::Bioes,
-        ..quick()
-    };
+    let scheme = TrainOptions { scheme: Scheme::Bioes, ..quick() };
     assert!(error(scheme, &model, NAMES).starts_with("--scheme bioes, but --init"));
     assert!(
         error(quick(), &model, "a/O\nAda/NN").starts_with("x.conll:2: the label 'NN': the labels"),
@@ -419,20 +350,14 @@ fn known_words_of_both_trainings_are_known() {
     let (old, new) = (all_weights(&model), all_weights(&more));
     // `may` is known from the first corpus, so `May` has the same shape in the second and its
     // weight is trained; `he` is known from the second.
-    assert_ne!(
-        new["shape(dan2)[0]=Xx:3k B-LOC"],
-        old["shape(dan2)[0]=Xx:3k B-LOC"]
-    );
+    assert_ne!(new["shape(dan2)[0]=Xx:3k B-LOC"], old["shape(dan2)[0]=Xx:3k B-LOC"]);
     assert!(new.contains_key("shape(dan2)[0]=Xx:2k O"), "{new:?}");
     assert!(!new.contains_key("shape(dan2)[0]=Xx:3 B-LOC"), "{new:?}");
 }
 
 #[test]
 fn sentences_without_weight_teach_nothing() {
-    let options = TrainOptions {
-        states: Some(States::Observed),
-        ..quick()
-    };
+    let options = TrainOptions { states: Some(States::Observed), ..quick() };
     let model = original(&options);
     let weighted = |text: &str, weight: f64| -> Vec<Sentence> {
         let sentences = corpus(text).into_iter();
@@ -449,24 +374,15 @@ fn sentences_without_weight_teach_nothing() {
 #[test]
 fn in_a_fold_all_of_the_model_is_kept() {
     let model = original(&quick());
-    let settings = TrainSettings::new(TrainOptions {
-        min_count: 2,
-        ..quick()
-    });
+    let settings = TrainSettings::new(TrainOptions { min_count: 2, ..quick() });
     let settings = settings.unwrap().continuing();
-    let models = BaseModels {
-        init: Some(&model),
-        ..BaseModels::default()
-    };
+    let models = BaseModels { init: Some(&model), ..BaseModels::default() };
     let whole = ExtractedCorpora::for_cross_validation(corpus(MORE), None, &settings, &models);
     let whole = whole.unwrap();
     let nodes = model.attributes(AttributeKind::Node);
     let fold = whole.hold_out(&[0], &settings).unwrap();
     // The held-out sentence is scored with the weights of the model.
-    let score = DevScorer::new(&fold, None)
-        .unwrap()
-        .score(&fold.start(), &[0.0])
-        .unwrap()[0];
+    let score = DevScorer::new(&fold, None).unwrap().score(&fold.start(), &[0.0]).unwrap()[0];
     assert!(score.value() > 0.0, "{score:?}");
     let start = fold.start();
     let mut kept = 0;

@@ -16,11 +16,7 @@ fn error(result: Result<Trained>) -> String {
 
 fn with_dev(dev: &str) -> Result<Trained> {
     let trainer = Trainer::new(options())?;
-    trainer.train(
-        TrainingCorpora::new(corpus(NAMES)).dev(corpus(dev)),
-        template("word"),
-        &mut (),
-    )
+    trainer.train(TrainingCorpora::new(corpus(NAMES)).dev(corpus(dev)), template("word"), &mut ())
 }
 
 #[test]
@@ -43,10 +39,7 @@ fn document_boundaries_are_not_sentences() {
     assert_eq!(model.header().provenance.sentences, 1);
     assert_eq!(model.header().provenance.tokens, 2);
     sentences.truncate(1);
-    assert_eq!(
-        error(train(&options(), sentences, "word")),
-        "there are no sentences to train on"
-    );
+    assert_eq!(error(train(&options(), sentences, "word")), "there are no sentences to train on");
 }
 
 #[test]
@@ -81,10 +74,7 @@ fn sentences_without_labels_are_an_error() {
     let trainer = Trainer::new(options()).unwrap();
     let corpora = TrainingCorpora::new(corpus(NAMES)).dev(bare());
     let result = trainer.train(corpora, template("word"), &mut ());
-    assert_eq!(
-        error(result),
-        "-:1: found no label column; development data need labels"
-    );
+    assert_eq!(error(result), "-:1: found no label column; development data need labels");
 }
 
 #[test]
@@ -131,10 +121,7 @@ fn the_header_describes_the_training_data() {
     let header = model.header();
     assert_eq!(header.columns, ["word", "label"]);
     assert_eq!(header.label_name(), Some("label"));
-    assert_eq!(
-        header.labels.names(),
-        ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]
-    );
+    assert_eq!(header.labels.names(), ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
     assert_eq!(header.template.as_ref().unwrap().source(), "word");
     let provenance = &header.provenance;
     assert_eq!(provenance.files, ["x.conll", "y.conll"]);
@@ -146,10 +133,7 @@ fn the_header_describes_the_training_data() {
 
 #[test]
 fn labels_can_be_converted_to_another_scheme() {
-    let options = TrainOptions {
-        scheme: Scheme::Bioes,
-        ..options()
-    };
+    let options = TrainOptions { scheme: Scheme::Bioes, ..options() };
     let trainer = Trainer::new(options).unwrap();
     let mut recorder = Recorder::default();
     let source = "word\nword[-1]\nword[+1]";
@@ -165,18 +149,13 @@ fn labels_can_be_converted_to_another_scheme() {
     let best = recorder.dev_scores().into_iter().fold(0.0, f64::max);
     assert_eq!(best, 1.0);
     let tagger = Tagger::new(model);
-    let found = tagger
-        .tag_words(["Ada", "Lovelace", "left", "London"])
-        .unwrap();
+    let found = tagger.tag_words(["Ada", "Lovelace", "left", "London"]).unwrap();
     assert_eq!(found, ["B-PER", "E-PER", "O", "S-LOC"]);
 }
 
 #[test]
 fn labels_without_spans_cannot_be_converted_to_a_scheme() {
-    let options = TrainOptions {
-        scheme: Scheme::Bioes,
-        ..options()
-    };
+    let options = TrainOptions { scheme: Scheme::Bioes, ..options() };
     assert_eq!(
         error(train(&options, corpus("the/DT dog/NN barks/VBZ"), "word")),
         "--scheme bioes: the labels encode no spans (B-X, I-X, …); omit the option"
@@ -190,10 +169,7 @@ fn one_illegal_sequence_in_a_hundred_does_not_lift_the_constraint() {
     assert_eq!(model.header().labeling, Scheme::Iob2);
     let tagger = Tagger::new(model);
     let tag = |constrain: bool| {
-        let options = TagOptions {
-            constrain,
-            ..TagOptions::default()
-        };
+        let options = TagOptions { constrain, ..TagOptions::default() };
         let sentence = Sentence::from_words(["b", "c"]);
         let tagging = tagger.tag_with(&sentence, options, &mut Workspace::default());
         tagger.label(tagging.unwrap().labels[0]).to_owned()
@@ -204,43 +180,28 @@ fn one_illegal_sequence_in_a_hundred_does_not_lift_the_constraint() {
 
 #[test]
 fn rare_attributes_can_be_dropped() {
-    let options = TrainOptions {
-        min_count: 2,
-        ..options()
-    };
+    let options = TrainOptions { min_count: 2, ..options() };
     let model = trained(&options, corpus(NAMES), "word");
     assert!(knows(&model, "word[0]=London"));
     assert!(!knows(&model, "word[0]=Marylebone"));
-    assert!(knows(
-        &trained(&super::options(), corpus(NAMES), "word"),
-        "word[0]=Marylebone"
-    ));
+    assert!(knows(&trained(&super::options(), corpus(NAMES), "word"), "word[0]=Marylebone"));
 }
 
 #[test]
 fn at_order_zero_a_label_depends_on_its_own_token_alone() {
-    let options = TrainOptions {
-        order: Order::Zero,
-        ..options()
-    };
+    let options = TrainOptions { order: Order::Zero, ..options() };
     let model = trained(&options, corpus(NAMES), "word\nedge: word");
     assert_eq!(model.attributes(AttributeKind::Edge), 0);
     let transitions = &model.header().label_weights.transitions;
     assert!(transitions.iter().all(|&w| w == 0.0));
     let tagger = Tagger::new(model);
-    let everything = TagOptions {
-        marginals: true,
-        ..TagOptions::default()
-    };
+    let everything = TagOptions { marginals: true, ..TagOptions::default() };
     let marginals = |words: [&str; 3]| {
         let sentence = Sentence::from_words(words);
         let tagging = tagger.tag_with(&sentence, everything, &mut Workspace::default());
         tagging.unwrap().marginals.unwrap()
     };
-    let (one, other) = (
-        marginals(["in", "London", "far"]),
-        marginals(["Ada", "London", "May"]),
-    );
+    let (one, other) = (marginals(["in", "London", "far"]), marginals(["Ada", "London", "May"]));
     assert_eq!(one.row(1), other.row(1));
 }
 
@@ -253,10 +214,7 @@ fn sentences_can_bring_their_own_attributes() {
     assert_eq!(trained.end.dev, Some(DevScore::Accuracy(1.0)));
     let model = trained.model;
     assert!(model.header().template.is_none());
-    assert_eq!(
-        names(&model, AttributeKind::Node),
-        [&b"a"[..], b"size", b"b"]
-    );
+    assert_eq!(names(&model, AttributeKind::Node), [&b"a"[..], b"size", b"b"]);
     let tagger = Tagger::new(model);
     let tag = |sentence: &Sentence| tagger.tag(sentence);
     let labels = tag(&given("A b,size:1;A a")[0]).unwrap().labels;
@@ -271,9 +229,7 @@ fn every_number_of_threads_gives_the_same_model() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
             let source = "word\nshape\nedge: word";
-            trained(&options(), corpus(NAMES), source)
-                .as_bytes()
-                .to_vec()
+            trained(&options(), corpus(NAMES), source).as_bytes().to_vec()
         })
     };
     let one = model(1);
@@ -283,10 +239,7 @@ fn every_number_of_threads_gives_the_same_model() {
 #[test]
 fn a_recall_bias_is_subtracted_from_all_weights_into_the_outside_label() {
     let [mut plain, biased] = [0.0, 1.5].map(|bias| {
-        let options = TrainOptions {
-            recall_bias: Some(bias),
-            ..options()
-        };
+        let options = TrainOptions { recall_bias: Some(bias), ..options() };
         trained(&options, corpus(NAMES), "word").header().clone()
     });
     let outside = plain.labels.id("O").unwrap().index();
@@ -305,11 +258,7 @@ fn a_model_has_the_score_on_development_data_that_training_reported() {
     let dev = corpus("Ada/B-PER left/O Marylebone/B-LOC\nin/O May/O Charles/B-PER died/O");
     let trainer = Trainer::new(options).unwrap();
     let trained = trainer
-        .train(
-            TrainingCorpora::new(corpus(NAMES)).dev(dev.clone()),
-            template("word"),
-            &mut (),
-        )
+        .train(TrainingCorpora::new(corpus(NAMES)).dev(dev.clone()), template("word"), &mut ())
         .unwrap();
     assert!(trained.end.recall_bias > 0.0, "{:?}", trained.end);
     let tagger = Tagger::new(trained.model);
@@ -317,9 +266,7 @@ fn a_model_has_the_score_on_development_data_that_training_reported() {
     for sentence in &dev {
         let tagging = tagger.tag(sentence).unwrap();
         let labels = tagger.label_names(&tagging.labels);
-        evaluation
-            .add(&sentence.labels().unwrap(), &labels)
-            .unwrap();
+        evaluation.add(&sentence.labels().unwrap(), &labels).unwrap();
     }
     assert_eq!(trained.end.dev, Some(DevScore::F1(evaluation.f1())));
 }
@@ -329,11 +276,8 @@ fn a_recall_bias_counts_for_label_pairs_without_weights() {
     // Of 81 labels few pairs occur, and not all of them before O.
     let line = |i: usize| format!("say/O Name{i}/B-T{i} Name{0}/B-T{0} off/O\n", i / 2);
     let names = corpus(&(0..80).map(line).collect::<String>());
-    let settings = TrainSettings::new(TrainOptions {
-        states: Some(States::Observed),
-        ..options()
-    })
-    .unwrap();
+    let settings =
+        TrainSettings::new(TrainOptions { states: Some(States::Observed), ..options() }).unwrap();
     let corpora = TrainingCorpora::new(names.clone()).dev(names);
     let set = TrainingSet::new(corpora, template("word"), &settings).unwrap();
     let (space, development) = (set.space(), set.corpora.development.as_ref().unwrap());
@@ -341,12 +285,7 @@ fn a_recall_bias_counts_for_label_pairs_without_weights() {
     for bias in [0.0, 1.5] {
         let mut weights = LabelWeights::default();
         space.label_weights(&theta, &mut weights);
-        add_recall_bias(
-            bias,
-            &set.corpora.labels.set,
-            &set.corpora.labels.labeling,
-            &mut weights,
-        );
+        add_recall_bias(bias, &set.corpora.labels.set, &set.corpora.labels.labeling, &mut weights);
         let transitions = development.transitions(space, &theta, bias);
         assert!(transitions.pairs().is_some());
         let k = space.labels();
@@ -359,34 +298,22 @@ fn a_recall_bias_counts_for_label_pairs_without_weights() {
 
 #[test]
 fn a_recall_bias_needs_a_label_outside_spans() {
-    let options = TrainOptions {
-        recall_bias: Some(1.0),
-        ..options()
-    };
+    let options = TrainOptions { recall_bias: Some(1.0), ..options() };
     let error = train(&options, corpus("a/NOUN b/VERB"), "word").unwrap_err();
     assert_eq!(
         error.to_string(),
         "recall bias 1; expected 0, since the labels do not encode spans separated by O"
     );
-    let options = TrainOptions {
-        order: Order::Zero,
-        ..options
-    };
+    let options = TrainOptions { order: Order::Zero, ..options };
     let error = train(&options, corpus(NAMES), "word").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "recall bias 1; expected 0, since the order is 0"
-    );
+    assert_eq!(error.to_string(), "recall bias 1; expected 0, since the order is 0");
 }
 
 #[test]
 fn rare_attributes_are_dropped_with_their_names() {
     let sentences = || given("X once,twice; Y always,twice; X always:2\nY always");
     let names = |min_count| {
-        let settings = TrainSettings::new(TrainOptions {
-            min_count,
-            ..options()
-        });
+        let settings = TrainSettings::new(TrainOptions { min_count, ..options() });
         let (settings, models) = (settings.unwrap(), BaseModels::default());
         let extracted =
             ExtractedCorpora::from_models(sentences(), None, &settings, &models).unwrap();
@@ -399,14 +326,6 @@ fn rare_attributes_are_dropped_with_their_names() {
     assert_eq!(all.len(), 3);
     let (frequent, rows) = names(2);
     assert_eq!(frequent, [&b"twice"[..], b"always"]);
-    assert_eq!(
-        rows,
-        [
-            vec![(0, 1.0)],
-            vec![(0, 1.0), (1, 1.0)],
-            vec![(1, 2.0)],
-            vec![(1, 1.0)]
-        ]
-    );
+    assert_eq!(rows, [vec![(0, 1.0)], vec![(0, 1.0), (1, 1.0)], vec![(1, 2.0)], vec![(1, 1.0)]]);
     assert_eq!(names(3).0, [b"always"]);
 }

@@ -35,9 +35,7 @@ fn existing(change: impl FnOnce(&mut TrainOptions)) -> (Vec<(String, Vec<u16>)>,
     let trained = trainer.train(given(TRAIN), None, &mut ()).unwrap();
     let labels = |weights: Vec<(u16, f64)>| weights.into_iter().map(|(label, _)| label).collect();
     let nodes = node_weights(&trained.model).into_iter();
-    let nodes = nodes
-        .map(|(name, weights)| (name, labels(weights)))
-        .collect();
+    let nodes = nodes.map(|(name, weights)| (name, labels(weights))).collect();
     let pairs = &trained.model.header().label_weights.transitions;
     let pairs = (0..pairs.len()).filter(|&i| pairs[i] != 0.0).collect();
     (nodes, pairs)
@@ -96,15 +94,8 @@ fn values_of_0_may_count_as_observed() {
     // a and b have the same values, but only b is 0 with Y; c is never anything but 0.
     let mut corpus = AttributeCorpus::new();
     corpus.observe_zeros();
-    corpus
-        .push_sentence([[("a", 1.0), ("b", 1.0)]], ["X"])
-        .unwrap();
-    corpus
-        .push_sentence(
-            [[("a", 1.0), ("b", 1.0)], [("b", 0.0), ("c", 0.0)]],
-            ["X", "Y"],
-        )
-        .unwrap();
+    corpus.push_sentence([[("a", 1.0), ("b", 1.0)]], ["X"]).unwrap();
+    corpus.push_sentence([[("a", 1.0), ("b", 1.0)], [("b", 0.0), ("c", 0.0)]], ["X", "Y"]).unwrap();
     let weights = |min_frequency| {
         let mut options = crfsuite();
         options.min_frequency = min_frequency;
@@ -114,10 +105,7 @@ fn values_of_0_may_count_as_observed() {
     };
     for min_frequency in [None, Some(0.0)] {
         let weights = weights(min_frequency);
-        assert_eq!(
-            (weights[0].1.len(), weights[1].1.len(), weights.len()),
-            (1, 2, 2)
-        );
+        assert_eq!((weights[0].1.len(), weights[1].1.len(), weights.len()), (1, 2, 2));
         assert!(weights[1].1[1].1 < 0.0);
     }
     assert_eq!(weights(Some(0.5))[1].1.len(), 1);
@@ -133,9 +121,7 @@ fn existing_of(tokens: &[[(&str, f64); 1]; 2]) -> Vec<(String, Vec<u16>)> {
     let trained = trainer.train_attributes(&corpus, None, &mut ()).unwrap();
     let labels = |weights: Vec<(u16, f64)>| weights.into_iter().map(|w| w.0).collect();
     let nodes = node_weights(&trained.model).into_iter();
-    nodes
-        .map(|(name, weights)| (name, labels(weights)))
-        .collect()
+    nodes.map(|(name, weights)| (name, labels(weights))).collect()
 }
 
 #[derive(Default)]
@@ -165,9 +151,7 @@ fn hold_out(options: TrainOptions, dev: bool) -> (Trained, Events) {
             let before = t.checked_sub(1).map_or("", |t| words[t]);
             [format!("w={}", words[t]), format!("p={before}")]
         });
-        corpus
-            .push_sentence(attributes, sentence.labels().unwrap())
-            .unwrap();
+        corpus.push_sentence(attributes, sentence.labels().unwrap()).unwrap();
     }
     let [rest, held_out] = corpus.split(|part| part == 2);
     let mut events = Events::default();
@@ -192,24 +176,14 @@ fn development_data_that_are_only_reported_change_nothing() {
     assert_eq!(reported.end.best_iteration, alone.end.best_iteration);
     let labels = reported.model.header().labels.names();
     assert_eq!(labels, ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
-    for scores in events
-        .iterations
-        .iter()
-        .map(|i| i.label_scores.as_ref().unwrap())
-    {
+    for scores in events.iterations.iter().map(|i| i.label_scores.as_ref().unwrap()) {
         let sum = |count: fn(&LabelCounts) -> usize| -> usize {
             scores.labels.iter().map(|(_, counts)| count(counts)).sum()
         };
         assert_eq!((sum(|c| c.gold), sum(|c| c.predicted)), (9, 9));
         assert!(scores.correct_sentences <= 2 && scores.sentences == 2);
     }
-    let last = events
-        .iterations
-        .last()
-        .unwrap()
-        .label_scores
-        .as_ref()
-        .unwrap();
+    let last = events.iterations.last().unwrap().label_scores.as_ref().unwrap();
     assert!(last.labels[0].1.correct >= 2, "{last:?}");
 }
 
@@ -223,19 +197,12 @@ fn weights_are_counted_before_collapsing() {
         });
         let (trained, events) = hold_out(options, false);
         let last = events.iterations.last().unwrap().clone();
-        let nodes: usize = node_weights(&trained.model)
-            .iter()
-            .map(|row| row.1.len())
-            .sum();
+        let nodes: usize = node_weights(&trained.model).iter().map(|row| row.1.len()).sum();
         let pairs = trained.model.header().label_weights.transitions.iter();
         let nonzero = nodes + pairs.filter(|weight| **weight != 0.0).count();
         assert_eq!(last.nonzero_weights, nonzero);
         assert!(last.nonzero_weights < events.weights);
-        (
-            events.weights,
-            last.nonzero_weights,
-            last.weight_norm as f32,
-        )
+        (events.weights, last.nonzero_weights, last.weight_norm as f32)
     };
     assert_eq!(counts(true), counts(false));
 }
@@ -245,11 +212,8 @@ fn the_minimum_of_plain_lbfgs_is_the_same() {
     let train = |(plain, l1)| {
         let mut options = crfsuite();
         options.method.l1 = l1;
-        options.method.optimizer = LbfgsOptions {
-            plain,
-            improvement_tolerance: 0.0,
-            ..LbfgsOptions::default()
-        };
+        options.method.optimizer =
+            LbfgsOptions { plain, improvement_tolerance: 0.0, ..LbfgsOptions::default() };
         hold_out(options, false).1.iterations
     };
     for l1 in [0.0, 0.1] {

@@ -52,10 +52,7 @@ fn training_stops_after_patience_iterations_and_keeps_the_best_model() {
     assert_eq!(trained.end.iterations, best + 3);
     assert_eq!(trained.end.dev, Some(DevScore::Accuracy(scores[best])));
     assert_eq!(recorder.end.as_ref(), Some(&trained.end));
-    let until_best = TrainOptions {
-        max_iterations: Some(best),
-        ..options()
-    };
+    let until_best = TrainOptions { max_iterations: Some(best), ..options() };
     let (expected, _) = train_on_overfitting(until_best, None);
     for name in names(&trained.model, AttributeKind::Node) {
         let [found, expected] =
@@ -68,16 +65,11 @@ fn training_stops_after_patience_iterations_and_keeps_the_best_model() {
 fn patience_does_not_count_while_the_score_is_0() {
     // The only span of the development data needs more than one iteration.
     let mut recorder = Recorder::default();
-    let options = TrainOptions {
-        patience: 1,
-        ..super::options()
-    };
+    let options = TrainOptions { patience: 1, ..super::options() };
     let trainer = Trainer::new(options).unwrap();
     let train = corpus(&format!("{}x/B-X a/O", "a/O b/O c/O\n".repeat(9)));
     let corpora = TrainingCorpora::new(train).dev(corpus("x/B-X a/O"));
-    let trained = trainer
-        .train(corpora, template("word"), &mut recorder)
-        .unwrap();
+    let trained = trainer.train(corpora, template("word"), &mut recorder).unwrap();
     let scores = recorder.dev_scores();
     assert!(scores.len() > 3 && scores[..2] == [0.0, 0.0], "{scores:?}");
     assert_eq!(trained.end.dev, Some(DevScore::F1(1.0)));
@@ -85,17 +77,11 @@ fn patience_does_not_count_while_the_score_is_0() {
 
 #[test]
 fn if_the_score_stays_0_the_last_iteration_is_kept() {
-    let options = TrainOptions {
-        max_iterations: Some(3),
-        ..options()
-    };
+    let options = TrainOptions { max_iterations: Some(3), ..options() };
     let (trained, recorder) = train_on_overfitting(options, Some("Z common"));
     assert_eq!(recorder.dev_scores(), [0.0; 4]);
     assert_eq!(trained.end.best_iteration, 3);
-    let [common, start] = [
-        weights(&trained.model, AttributeKind::Node, b"common"),
-        vec![0.0; 2],
-    ];
+    let [common, start] = [weights(&trained.model, AttributeKind::Node, b"common"), vec![0.0; 2]];
     assert_ne!(common, start);
 }
 
@@ -147,18 +133,9 @@ fn an_interrupt_keeps_the_weights_reached() {
         let trainer = Trainer::new(options()).unwrap().interrupt(&flag);
         let mut observer = Interrupter { at, flag: &flag };
         let trained = trainer.train(overfitting(), None, &mut observer).unwrap();
-        assert_eq!(
-            trained.end.reason,
-            EndReason::Optimizer(StopReason::Interrupted)
-        );
-        assert_eq!(
-            (trained.end.iterations, trained.end.best_iteration),
-            (at, at)
-        );
-        let until = TrainOptions {
-            max_iterations: Some(at),
-            ..options()
-        };
+        assert_eq!(trained.end.reason, EndReason::Optimizer(StopReason::Interrupted));
+        assert_eq!((trained.end.iterations, trained.end.best_iteration), (at, at));
+        let until = TrainOptions { max_iterations: Some(at), ..options() };
         let (expected, _) = train_on_overfitting(until, None);
         for name in [&b"common"[..], b"rare"] {
             let [found, expected] =
@@ -201,10 +178,7 @@ fn an_observer_that_breaks_keeps_the_weights_reached_with_and_without_warm_up() 
 
 #[test]
 fn an_error_of_the_observer_is_the_error_of_training() {
-    let mut ender = Ender {
-        at: 1,
-        error: Some("the disk is full"),
-    };
+    let mut ender = Ender { at: 1, error: Some("the disk is full") };
     let trainer = Trainer::new(options()).unwrap();
     let error = trainer.train(overfitting(), None, &mut ender).unwrap_err();
     assert!(matches!(error, Error::Observer(_)));
@@ -213,14 +187,8 @@ fn an_error_of_the_observer_is_the_error_of_training() {
 
 #[test]
 fn the_iteration_limit_is_respected() {
-    let options = TrainOptions {
-        max_iterations: Some(2),
-        ..options()
-    };
+    let options = TrainOptions { max_iterations: Some(2), ..options() };
     let (trained, recorder) = train_on_overfitting(options, None);
-    assert_eq!(
-        trained.end.reason,
-        EndReason::Optimizer(StopReason::MaxIterations)
-    );
+    assert_eq!(trained.end.reason, EndReason::Optimizer(StopReason::MaxIterations));
     assert_eq!((trained.end.iterations, recorder.iterations.len()), (2, 3));
 }

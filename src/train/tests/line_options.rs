@@ -59,10 +59,7 @@ fn only_attributes_of_the_same_group_are_trained_as_one() {
     assert_eq!(classes("word l2=2\nword if word exists l2=2\n"), words);
     let twice = classes("word\nword if word exists l2=2\n");
     assert!(twice > words, "{twice} {words}");
-    assert_eq!(
-        twice,
-        classes("word l2=2 dropout=0.1\nword if word exists l2=2\n")
-    );
+    assert_eq!(twice, classes("word l2=2 dropout=0.1\nword if word exists l2=2\n"));
 }
 
 #[test]
@@ -94,11 +91,8 @@ fn options_that_change_nothing_change_nothing() {
 fn a_line_may_be_without_noise_or_the_only_one_with_it() {
     let noise = |source: &str, edge: f64| {
         let settings = settings(|o| {
-            (
-                o.method.noise.dropout,
-                o.method.noise.edge_dropout,
-                o.collapse,
-            ) = (0.2, Some(edge), false);
+            (o.method.noise.dropout, o.method.noise.edge_dropout, o.collapse) =
+                (0.2, Some(edge), false);
         });
         let set = set(source, &settings);
         evaluate(&set, &settings).1
@@ -106,10 +100,7 @@ fn a_line_may_be_without_noise_or_the_only_one_with_it() {
     assert_eq!(noise("word dropout=0\nsuffix(2) dropout*=0\n", 0.0), 0.0);
     let [all, none, more] = ["", "dropout=0", "dropout=0.8"]
         .map(|option| noise(&format!("word\nsuffix(2) {option}\n"), 0.1));
-    assert!(
-        0.0 < none && none < all && all < more,
-        "{none} {all} {more}"
-    );
+    assert!(0.0 < none && none < all && all < more, "{none} {all} {more}");
 }
 
 #[test]
@@ -123,9 +114,7 @@ fn a_strong_penalty_of_a_line_silences_it() {
     };
     let sum = |model: &Model, prefix: &str| -> f64 {
         let names = names(model, AttributeKind::Node);
-        let own = names
-            .iter()
-            .filter(|name| name.starts_with(prefix.as_bytes()));
+        let own = names.iter().filter(|name| name.starts_with(prefix.as_bytes()));
         let weights = own.flat_map(|name| weights(model, AttributeKind::Node, name));
         weights.map(f64::abs).sum()
     };
@@ -152,10 +141,7 @@ fn unlabeled_text_has_the_rates_of_lines() {
         });
         let corpora = TrainingCorpora::new(corpus(NAMES)).unlabeled(corpus("Ada/O left/O"));
         let trained = Trainer::new(options).unwrap();
-        trained
-            .train(corpora, template(source), &mut ())
-            .unwrap()
-            .model
+        trained.train(corpora, template(source), &mut ()).unwrap().model
     };
     let plain = model("word\nsuffix(2)\n").fingerprint().unwrap();
     let other = model("word dropout=0.8\nsuffix(2)\n");
@@ -195,10 +181,7 @@ fn a_model_that_is_continued_keeps_the_options_of_its_template() {
     let source = "word l2=100\nsuffix(2)\n";
     let model = trained(&options(), corpus(NAMES), source);
     let settings = settings(|_| {}).continuing();
-    let models = BaseModels {
-        towards: Some(&model),
-        ..BaseModels::default()
-    };
+    let models = BaseModels { towards: Some(&model), ..BaseModels::default() };
     let extracted = ExtractedCorpora::from_models(corpus(NAMES), None, &settings, &models);
     let set = extracted.unwrap().into_training_set(&settings);
     let penalty = set.penalty(0.1);

@@ -107,10 +107,7 @@ fn synthetic_sentences(number: usize, seed: u64) -> Vec<Sentence> {
 }
 
 fn options() -> TrainOptions {
-    TrainOptions {
-        precision: Precision::F64,
-        ..TrainOptions::new(Lbfgs::l2(0.1))
-    }
+    TrainOptions { precision: Precision::F64, ..TrainOptions::new(Lbfgs::l2(0.1)) }
 }
 
 /// Options of a run of five iterations.
@@ -166,14 +163,7 @@ impl Recorder {
 /// The weights of an attribute for each label or pair of labels, 0 if it has none.
 fn weights(model: &Model, kind: AttributeKind, name: &[u8]) -> Vec<f64> {
     let k = model.header().labels.len();
-    let mut scores = vec![
-        0.0;
-        if kind == AttributeKind::Node {
-            k
-        } else {
-            k * k
-        }
-    ];
+    let mut scores = vec![0.0; if kind == AttributeKind::Node { k } else { k * k }];
     model.add_scores(kind, name, 1.0, k, &mut scores).unwrap();
     scores
 }

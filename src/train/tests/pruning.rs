@@ -13,17 +13,12 @@ impl Observer for PruningRecorder {
 }
 
 fn pruned(threshold: f64, dev: Option<Vec<Sentence>>) -> (Model, Option<Pruned>) {
-    let options = TrainOptions {
-        prune: threshold,
-        ..options()
-    };
+    let options = TrainOptions { prune: threshold, ..options() };
     let mut recorder = PruningRecorder::default();
     let template = template("word\nword[-1]\nedge: word");
     let trainer = Trainer::new(options).unwrap();
-    let corpora = TrainingCorpora {
-        dev: dev.map(Into::into),
-        ..TrainingCorpora::new(corpus(NAMES))
-    };
+    let corpora =
+        TrainingCorpora { dev: dev.map(Into::into), ..TrainingCorpora::new(corpus(NAMES)) };
     let trained = trainer.train(corpora, template, &mut recorder);
     (trained.unwrap().model, recorder.0)
 }
@@ -35,11 +30,7 @@ fn weights(model: &Model) -> usize {
 /// The weights of all attributes of a kind, with their names.
 fn all(model: &Model, kind: AttributeKind) -> Vec<(Vec<u8>, Vec<f64>)> {
     let k = model.header().labels.len();
-    let size = if kind == AttributeKind::Node {
-        k
-    } else {
-        k * k
-    };
+    let size = if kind == AttributeKind::Node { k } else { k * k };
     let row = |i: usize| {
         let name = model.attribute_name(kind, i).unwrap().to_vec();
         let mut scores = vec![0.0; size];

@@ -24,11 +24,7 @@ fn bytes(trained: &Trained) -> Vec<u8> {
 
 #[test]
 fn models_are_those_of_one_process() {
-    for (dropout, source) in [
-        (0.0, TEMPLATE),
-        (0.5, TEMPLATE),
-        (0.5, "word\nshape\npredicted\n"),
-    ] {
+    for (dropout, source) in [(0.0, TEMPLATE), (0.5, TEMPLATE), (0.5, "word\nshape\npredicted\n")] {
         let trainer = Trainer::new(short_options(dropout)).unwrap();
         let expected = trainer.train(corpora(), template(source), &mut ());
         let expected = bytes(&expected.unwrap());
@@ -37,10 +33,7 @@ fn models_are_those_of_one_process() {
                 let trainer = trainer.clone().ranks(ranks);
                 bytes(&trainer.train(corpora(), template(source), &mut ()).unwrap())
             });
-            assert!(
-                models.iter().all(|model| *model == expected),
-                "{size} ranks"
-            );
+            assert!(models.iter().all(|model| *model == expected), "{size} ranks");
         }
     }
 }
@@ -74,10 +67,7 @@ fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
         let at = if ranks.rank() == 1 { 3 } else { usize::MAX };
         let file = checkpoint(if ranks.rank() == 0 { "run" } else { "other" });
         let trainer = trainer.clone().interrupt(&request).checkpoints(file);
-        let mut stop = Stop {
-            at,
-            request: &request,
-        };
+        let mut stop = Stop { at, request: &request };
         train(&trainer.ranks(ranks), &mut stop).unwrap().end
     });
     for end in ends {
@@ -98,13 +88,9 @@ fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
 }
 
 fn error_of(outcomes: Vec<Result<Trained>>) -> String {
-    let messages: Vec<String> = (outcomes.into_iter())
-        .map(|outcome| outcome.unwrap_err().to_string())
-        .collect();
-    assert!(
-        messages.iter().all(|message| *message == messages[0]),
-        "{messages:?}"
-    );
+    let messages: Vec<String> =
+        (outcomes.into_iter()).map(|outcome| outcome.unwrap_err().to_string()).collect();
+    assert!(messages.iter().all(|message| *message == messages[0]), "{messages:?}");
     messages[0].clone()
 }
 

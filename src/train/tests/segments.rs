@@ -71,19 +71,10 @@ fn sentences_that_cannot_be_held_out_are_an_error() {
         Err(error) => error.to_string(),
         Ok(_) => panic!("no error"),
     };
-    assert_eq!(
-        error(&[]),
-        "0 of 8 sentences held out; expected some, and not all"
-    );
+    assert_eq!(error(&[]), "0 of 8 sentences held out; expected some, and not all");
     let all: Vec<usize> = (0..8).collect();
-    assert_eq!(
-        error(&all),
-        "8 of 8 sentences held out; expected some, and not all"
-    );
-    assert_eq!(
-        error(&[8]),
-        "sentence 8 held out; expected a number below 8"
-    );
+    assert_eq!(error(&all), "8 of 8 sentences held out; expected some, and not all");
+    assert_eq!(error(&[8]), "sentence 8 held out; expected a number below 8");
 }
 
 #[test]
@@ -92,20 +83,14 @@ fn resumed_segments_reach_the_same_minimum_as_a_single_one() {
     let corpora = TrainingCorpora::new(corpus(NAMES)).dev(corpus(NAMES));
     let set = TrainingSet::new(corpora, template("word"), &settings).unwrap();
     let to_the_end = |segment: Segment<'_>| {
-        let segment = Segment {
-            limit: None,
-            ..segment
-        };
+        let segment = Segment { limit: None, ..segment };
         segment.run(&set, &settings).unwrap()
     };
     let once = to_the_end(segment(&set, None));
     let first = segment(&set, Some(6)).run(&set, &settings).unwrap();
     assert_eq!((first.done, first.scores.len(), first.reason), (6, 6, None));
     assert_eq!(first.scores, once.scores[..6]);
-    let best = first.best.clone().map(|best| BestWeights {
-        theta: Vec::new(),
-        ..best
-    });
+    let best = first.best.clone().map(|best| BestWeights { theta: Vec::new(), ..best });
     let second = to_the_end(Segment {
         start: first.theta.clone(),
         done: first.done,

@@ -44,10 +44,7 @@ impl Watcher<'_> {
         if let Some((_, flag)) = self.stop.filter(|(moment, _)| *moment == now) {
             flag.store(true, Ordering::Relaxed);
         }
-        let copied = self
-            .copied
-            .as_ref()
-            .filter(|checkpoint| checkpoint.exists());
+        let copied = self.copied.as_ref().filter(|checkpoint| checkpoint.exists());
         if let Some(checkpoint) = copied {
             self.copies.push((now, fs::read(checkpoint).unwrap()));
         }
@@ -74,10 +71,7 @@ impl Observer for Watcher<'_> {
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         let time = Duration::ZERO;
-        let recorded = Iteration {
-            time,
-            ..iteration.clone()
-        };
+        let recorded = Iteration { time, ..iteration.clone() };
         self.iterations.push((self.model, recorded));
         self.reach(Some(iteration.number));
         Ok(ControlFlow::Continue(()))
@@ -135,19 +129,13 @@ fn moments(whole: &[(usize, Iteration)]) -> Vec<Moment> {
         let moment = move |iteration| Moment { model, iteration };
         [None].into_iter().chain(iterations).map(moment)
     };
-    [0, 1, 4, MODELS - 1]
-        .into_iter()
-        .flat_map(of_model)
-        .collect()
+    [0, 1, 4, MODELS - 1].into_iter().flat_map(of_model).collect()
 }
 
 /// Returns the checkpoint at each moment of a run; at the first there is none yet.
 fn copies(options: &TrainOptions, dir: &TempDir) -> Vec<(Moment, Vec<u8>)> {
     let path = dir.path().join("checkpoint");
-    let mut watcher = Watcher {
-        copied: Some(path.clone()),
-        ..Watcher::default()
-    };
+    let mut watcher = Watcher { copied: Some(path.clone()), ..Watcher::default() };
     run(options, Some(every_iteration(&path)), &mut watcher);
     watcher.copies
 }
@@ -183,10 +171,7 @@ fn an_interrupt_at_any_moment_leaves_a_model_and_resumes_to_the_same_bits() {
     let first = expected.model.first_pass().unwrap();
     for moment in moments(&whole.iterations) {
         let flag = AtomicBool::new(false);
-        let mut watcher = Watcher {
-            stop: Some((moment, &flag)),
-            ..Watcher::default()
-        };
+        let mut watcher = Watcher { stop: Some((moment, &flag)), ..Watcher::default() };
         // By time, only the interrupt and the ends of passes write checkpoints.
         let left = run(&options, Some(Checkpoints::new(&path)), &mut watcher);
         // After the last iteration, an interrupt ends the next model before its first one.
@@ -211,18 +196,13 @@ fn an_interrupt_at_any_moment_leaves_a_model_and_resumes_to_the_same_bits() {
         let mut rest = Watcher::default();
         let checkpoints = Checkpoints::new(&path).resume();
         let resumed = run(&options, Some(checkpoints), &mut rest);
-        assert!(
-            resumed.model.as_bytes() == expected.model.as_bytes(),
-            "{moment:?}"
-        );
+        assert!(resumed.model.as_bytes() == expected.model.as_bytes(), "{moment:?}");
         let is_new = (model, made) == (0, 0);
         assert_eq!(rest.resumed, (!is_new).then_some((model, made)));
         let starts_again = |(last, iteration): &(usize, Iteration)| {
             (*last, iteration.number, made) == (model, 0, 0)
         };
-        watcher
-            .iterations
-            .retain(|iteration| !starts_again(iteration));
+        watcher.iterations.retain(|iteration| !starts_again(iteration));
         watcher.iterations.extend(rest.iterations);
         assert_eq!(watcher.iterations, whole.iterations, "{moment:?}");
         fs::remove_file(&path).unwrap();
@@ -240,10 +220,7 @@ fn a_run_killed_at_any_moment_resumes_from_the_last_checkpoint_to_the_same_bits(
     let moments = moments(&whole.iterations);
     copies.retain(|(moment, _)| moments.contains(moment));
     let of_first = |moment: &&Moment| moment.model == 0 && moment.iteration < Some(2);
-    assert_eq!(
-        copies.len(),
-        moments.len() - moments.iter().filter(of_first).count()
-    );
+    assert_eq!(copies.len(), moments.len() - moments.iter().filter(of_first).count());
     for (moment, bytes) in copies {
         let made = moment.iteration.unwrap_or(0);
         fs::write(&copy, bytes).unwrap();
@@ -251,10 +228,7 @@ fn a_run_killed_at_any_moment_resumes_from_the_last_checkpoint_to_the_same_bits(
         let resumed = run(&options, Some(Checkpoints::new(&copy).resume()), &mut rest);
         let before = made.saturating_sub(1);
         assert_eq!(rest.resumed, Some((moment.model, before)), "{moment:?}");
-        assert!(
-            resumed.model.as_bytes() == expected.model.as_bytes(),
-            "{moment:?}"
-        );
+        assert!(resumed.model.as_bytes() == expected.model.as_bytes(), "{moment:?}");
         let earlier = whole.iterations.len() - rest.iterations.len();
         assert_eq!(rest.iterations, whole.iterations[earlier..]);
         assert_eq!(rest.iterations[0].0, moment.model);
@@ -269,22 +243,14 @@ fn a_checkpoint_of_other_options_data_or_passes_is_an_error() {
     let copies = copies(&options, &dir);
     // Between two passes, and within one.
     for iteration in [None, Some(2)] {
-        let moment = Moment {
-            model: 3,
-            iteration,
-        };
+        let moment = Moment { model: 3, iteration };
         let of_moment = copies.iter().find(|(other, _)| *other == moment);
         fs::write(&copy, &of_moment.unwrap().1).unwrap();
         let error = |change: fn(&mut TrainOptions), text: &str, lines: &str| {
             let mut options = options.clone();
             change(&mut options);
             let checkpoints = Some(Checkpoints::new(&copy).resume());
-            let error = try_run(
-                &options,
-                (text, lines),
-                checkpoints,
-                &mut Watcher::default(),
-            );
+            let error = try_run(&options, (text, lines), checkpoints, &mut Watcher::default());
             let message = error.unwrap_err().to_string();
             let path = format!("{}: ", copy.display());
             message.strip_prefix(&path).unwrap().to_owned()
@@ -310,23 +276,9 @@ fn a_checkpoint_of_other_options_data_or_passes_is_an_error() {
     }
     let path = dir.path().join("one");
     let one = (NAMES, "word\n");
-    try_run(
-        &options,
-        one,
-        Some(every_iteration(&path)),
-        &mut Watcher::default(),
-    )
-    .unwrap();
+    try_run(&options, one, Some(every_iteration(&path)), &mut Watcher::default()).unwrap();
     let checkpoints = Some(Checkpoints::new(&path).resume());
-    let error = try_run(
-        &options,
-        (NAMES, TEMPLATE),
-        checkpoints,
-        &mut Watcher::default(),
-    );
+    let error = try_run(&options, (NAMES, TEMPLATE), checkpoints, &mut Watcher::default());
     let message = error.unwrap_err().to_string();
-    assert!(
-        message.contains("by training in one pass, this run has two"),
-        "{message}"
-    );
+    assert!(message.contains("by training in one pass, this run has two"), "{message}");
 }

@@ -133,9 +133,7 @@ impl AttributeSink for Collector<'_> {
 
     fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
         // No edge leads into the first token.
-        let is_first = self.attributes.0[AttributeKind::Edge as usize]
-            .ends
-            .is_empty();
+        let is_first = self.attributes.0[AttributeKind::Edge as usize].ends.is_empty();
         if !is_first && self.result.is_ok() {
             self.result = self.push(AttributeKind::Edge, attribute, value);
         }

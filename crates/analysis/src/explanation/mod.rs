@@ -105,11 +105,7 @@ impl<'t> Explanation<'t> {
             ));
         }
         // Max-marginals take no more memory than the search for the n best sequences.
-        let arrays = TagOptions {
-            marginals: true,
-            nbest: 2,
-            ..options
-        };
+        let arrays = TagOptions { marginals: true, nbest: 2, ..options };
         let scores = tagger.scores_given(sentence, condition, arrays)?;
         let options = TagOptions { nbest: 1, ..arrays };
         let tag = |workspace: &mut _| tagger.tag_given(sentence, condition, options, workspace);
@@ -245,19 +241,13 @@ impl<'e> Alternative<'e> {
             }
             (b, node)
         });
-        let node = if own.0 == other.0 {
-            0.0
-        } else {
-            own.1 - other.1
-        };
+        let node = if own.0 == other.0 { 0.0 } else { own.1 - other.1 };
         let Some(before) = t.checked_sub(1) else {
             return node;
         };
         let [own_before, other_before] = self.labels_at(before).map(LabelId::index);
         let step = |a: usize, b: usize| {
-            let edge = edges
-                .as_ref()
-                .map_or(0.0, |edges| edges[(t * k + a) * stride + b]);
+            let edge = edges.as_ref().map_or(0.0, |edges| edges[(t * k + a) * stride + b]);
             transitions.score(a, b) + edge
         };
         node + (step(own_before, own.0) - step(other_before, other.0))

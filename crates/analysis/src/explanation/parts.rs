@@ -159,10 +159,7 @@ impl<'e> Alternative<'e> {
             previous: Some(previous),
             ..self.part(t, [weights[0] - bias[0], weights[1] - bias[1]])
         });
-        parts.push(Part {
-            previous: Some(previous),
-            ..self.part(t, bias)
-        });
+        parts.push(Part { previous: Some(previous), ..self.part(t, bias) });
         Ok(())
     }
 
@@ -181,10 +178,7 @@ impl<'e> Alternative<'e> {
         }
         if t + 1 == self.explanation.len() {
             let weights = labels.map(|label| transitions.end()[label.index()]);
-            parts.push(Part {
-                kind: PartKind::End,
-                ..self.part(t, weights)
-            });
+            parts.push(Part { kind: PartKind::End, ..self.part(t, weights) });
         }
     }
 

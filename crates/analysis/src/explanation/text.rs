@@ -90,12 +90,10 @@ fn write_reasons(
     columns: usize,
     text: &mut String,
 ) {
-    let weights: Vec<String> = (reasons.shown.iter())
-        .map(|part| describe_weights(sentence, part))
-        .collect();
-    let descriptions: Vec<String> = (reasons.shown.iter())
-        .map(|part| describe(sentence, t, part))
-        .collect();
+    let weights: Vec<String> =
+        (reasons.shown.iter()).map(|part| describe_weights(sentence, part)).collect();
+    let descriptions: Vec<String> =
+        (reasons.shown.iter()).map(|part| describe(sentence, t, part)).collect();
     let widest = |texts: &[String]| texts.iter().map(|text| width(text)).max().unwrap_or(0);
     let available = columns - INDENT;
     // Weights get what they need, unless too little is left for descriptions.
@@ -126,9 +124,7 @@ fn describe(sentence: &ExplainedSentence<'_>, t: usize, part: &Part<'_>) -> Stri
 
 /// Describes the weights of a part that are not 0, with their labels.
 fn describe_weights(sentence: &ExplainedSentence<'_>, part: &Part<'_>) -> String {
-    let weights = [0, 1]
-        .into_iter()
-        .filter(|&which| part.weights[which] != 0.0);
+    let weights = [0, 1].into_iter().filter(|&which| part.weights[which] != 0.0);
     let weights = weights.map(|which| {
         let labels = printable(&sentence.describe_labels(part, which));
         format!("{labels} {:.3}", part.weights[which])
@@ -149,10 +145,7 @@ fn not_shown(sentence: &ExplainedSentence<'_>, chosen: &[usize]) -> String {
     let least = margins.min_by(|x, y| x.0.total_cmp(&y.0));
     let s = if count == 1 { "" } else { "s" };
     let margin = least.map_or(String::new(), |(margin, word)| {
-        format!(
-            ", with margins of {margin:.3} ({}) or more",
-            printable(word)
-        )
+        format!(", with margins of {margin:.3} ({}) or more", printable(word))
     });
     format!("{count} other token{s}{margin}; --all explains them")
 }

@@ -11,10 +11,8 @@ use crate::bootstrap::*;
 fn bootstrap(sentences: &[&str]) -> PairedBootstrap {
     let mut bootstrap = PairedBootstrap::new();
     for sentence in sentences {
-        let sides: Vec<Vec<&str>> = sentence
-            .split('/')
-            .map(|side| side.split_whitespace().collect())
-            .collect();
+        let sides: Vec<Vec<&str>> =
+            sentence.split('/').map(|side| side.split_whitespace().collect()).collect();
         let [gold, a, b] = &sides[..] else {
             panic!("{sentence}");
         };
@@ -31,12 +29,7 @@ const FOUR: [&str; 4] = [
 ];
 
 /// Span counts of [`FOUR`], counted by hand: gold, correct by A and B, predicted by A and B.
-const COUNTED: [[u32; 5]; 4] = [
-    [1, 0, 1, 1, 1],
-    [2, 1, 1, 2, 2],
-    [1, 0, 1, 0, 1],
-    [1, 1, 1, 1, 2],
-];
+const COUNTED: [[u32; 5]; 4] = [[1, 0, 1, 1, 1], [2, 1, 1, 2, 2], [1, 0, 1, 0, 1], [1, 1, 1, 1, 2]];
 
 /// The differences in F1 over all 4⁴ samples of [`COUNTED`].
 fn all_differences() -> Vec<f64> {
@@ -62,10 +55,7 @@ fn sentences_are_counted_as_by_hand() {
     let report = bootstrap(&FOUR).run(1, 0).unwrap();
     let f1 = report.f1.unwrap();
     assert_eq!((f1.a, f1.b), (4.0 / 9.0, 8.0 / 11.0));
-    assert_eq!(
-        (report.accuracy.a, report.accuracy.b),
-        (9.0 / 13.0, 11.0 / 13.0)
-    );
+    assert_eq!((report.accuracy.a, report.accuracy.b), (9.0 / 13.0, 11.0 / 13.0));
     assert_eq!(f1.difference, f1.b - f1.a);
     assert_eq!((report.sentences, report.tokens), (4, 13));
 }
@@ -87,10 +77,7 @@ fn samples_have_the_distribution_of_the_enumeration() {
     for &limit in &all {
         let (expected, found) = (fraction(&all, limit), fraction(&drawn, limit));
         // Three standard deviations.
-        assert!(
-            (expected - found).abs() < 0.005,
-            "{limit}: {expected} {found}"
-        );
+        assert!((expected - found).abs() < 0.005, "{limit}: {expected} {found}");
     }
 }
 
@@ -107,10 +94,7 @@ fn the_p_value_is_twice_the_smaller_tail() {
 fn identical_scores_have_no_significant_difference() {
     let same = bootstrap(&["B-X O / O O / O O", "O B-X / O B-X / O B-X"]);
     let f1 = same.run(200, 1).unwrap().f1.unwrap();
-    assert_eq!(
-        (f1.difference, f1.interval, f1.p_value),
-        (0.0, [0.0, 0.0], 1.0)
-    );
+    assert_eq!((f1.difference, f1.interval, f1.p_value), (0.0, [0.0, 0.0], 1.0));
 }
 
 #[test]
@@ -159,10 +143,7 @@ fn no_sentences_no_samples_and_different_lengths_are_errors() {
     let mut bootstrap = PairedBootstrap::new();
     assert!(bootstrap.run(1, 1).is_err());
     let error = bootstrap.add(&["O", "O"], [&["O", "O"], &["O"]]);
-    assert_eq!(
-        error.unwrap_err().to_string(),
-        "sentence 1 has 2 gold labels but 1 predicted ones"
-    );
+    assert_eq!(error.unwrap_err().to_string(), "sentence 1 has 2 gold labels but 1 predicted ones");
     bootstrap.add(&["O"], [&["O"], &["O"]]).unwrap();
     assert!(bootstrap.run(0, 1).is_err());
 }
@@ -190,29 +171,17 @@ fn number(value: &Value) -> f64 {
 fn generated() -> (PairedBootstrap, Value) {
     let [gold, a, b] = ["gold", "a", "b"].map(|name| file(&format!("{name}.conll")));
     let mut bootstrap = PairedBootstrap::new();
-    for (gold, (a, b)) in sentences(&gold)
-        .iter()
-        .zip(sentences(&a).iter().zip(&sentences(&b)))
-    {
+    for (gold, (a, b)) in sentences(&gold).iter().zip(sentences(&a).iter().zip(&sentences(&b))) {
         bootstrap.add(gold, [a, b]).unwrap();
     }
-    (
-        bootstrap,
-        serde_json::from_str(&file("expected.json")).unwrap(),
-    )
+    (bootstrap, serde_json::from_str(&file("expected.json")).unwrap())
 }
 
 fn assert_near(found: &Difference, expected: &Value, tolerance: f64) {
     let near = |x: f64, y: &Value| (x - number(y)).abs() <= tolerance;
     assert!(near(found.a, &expected["a"]) && near(found.b, &expected["b"]));
-    assert!(
-        near(found.interval[0], &expected["interval"][0]),
-        "{found:?}"
-    );
-    assert!(
-        near(found.interval[1], &expected["interval"][1]),
-        "{found:?}"
-    );
+    assert!(near(found.interval[0], &expected["interval"][0]), "{found:?}");
+    assert!(near(found.interval[1], &expected["interval"][1]), "{found:?}");
     assert!(near(found.p_value, &expected["p_value"]), "{found:?}");
 }
 

@@ -60,9 +60,7 @@ fn sentence(words: &[&str]) -> Sentence {
 }
 
 fn column(sentence: &Sentence, column: usize) -> Vec<&str> {
-    (0..sentence.len())
-        .map(|t| sentence.cell(t, column))
-        .collect()
+    (0..sentence.len()).map(|t| sentence.cell(t, column)).collect()
 }
 
 /// The smallest number of letters left out, added, replaced or swapped with the next one that turns
@@ -72,9 +70,7 @@ fn is_one_error_away(a: &str, b: &str) -> bool {
     let left_out = |long: &[char], short: &[char]| {
         (0..long.len()).any(|i| [&long[..i], &long[i + 1..]].concat() == short)
     };
-    let differences: Vec<usize> = (0..a.len().min(b.len()))
-        .filter(|&i| a[i] != b[i])
-        .collect();
+    let differences: Vec<usize> = (0..a.len().min(b.len())).filter(|&i| a[i] != b[i]).collect();
     match a.len() as i64 - b.len() as i64 {
         1 => left_out(&a, &b),
         -1 => left_out(&b, &a),
@@ -89,9 +85,7 @@ fn is_one_error_away(a: &str, b: &str) -> bool {
 
 #[test]
 fn words_get_one_typing_error_and_nothing_else_changes() {
-    let words = [
-        "London", "is", "a", "schöne", "Stadt", "!", "1984", "ee", "x-y",
-    ];
+    let words = ["London", "is", "a", "schöne", "Stadt", "!", "1984", "ee", "x-y"];
     let original = sentence(&words);
     let mut lengths = std::collections::BTreeSet::new();
     for seed in 0..200 {

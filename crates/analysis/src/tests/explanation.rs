@@ -77,10 +77,7 @@ fn margins_are_those_of_the_enumeration_and_parts_sum_to_them() {
         for constrain in [true, false] {
             for words in SENTENCES {
                 let sentence = Sentence::from_words(words);
-                let options = TagOptions {
-                    constrain,
-                    ..TagOptions::default()
-                };
+                let options = TagOptions { constrain, ..TagOptions::default() };
                 let explanation =
                     Explanation::given(&tagger, &sentence, &Condition::new(), options);
                 let explanation = explanation.unwrap();
@@ -111,11 +108,7 @@ fn alternatives_keep_what_is_known() {
     assert_explains(&explanation, &known);
     assert!(explanation.runner_up(1).is_none());
 
-    let span = Span {
-        start: 1,
-        end: 3,
-        kind: "X",
-    };
+    let span = Span { start: 1, end: 3, kind: "X" };
     let condition = Condition::new().span(&span);
     let explanation = Explanation::given(&tagger, &sentence, &condition, options);
     let known = Paths::of(&tagger, &sentence, true)
@@ -140,11 +133,7 @@ fn values_and_repeated_attributes_count() {
         (name, (0..3).map(|b| (LabelId(b), number())).collect())
     });
     let mut attributes = Attributes::default();
-    let tokens = [
-        vec![(0, 2.5), (1, -1.0)],
-        vec![(0, 0.5), (0, 3.0), (2, 0.0)],
-        vec![],
-    ];
+    let tokens = [vec![(0, 2.5), (1, -1.0)], vec![(0, 0.5), (0, 3.0), (2, 0.0)], vec![]];
     for token in tokens {
         for (name, value) in token {
             attributes.push(names[name], value);
@@ -162,11 +151,7 @@ fn values_and_repeated_attributes_count() {
     let parts = runner_up.parts().unwrap();
     let names: Vec<_> = parts.iter().map(|part| (part.token, &*part.name)).collect();
     assert_eq!(names.iter().filter(|name| **name == (1, "x")).count(), 2);
-    assert!(
-        !names
-            .iter()
-            .any(|(_, name)| ["zero", "unknown"].contains(name))
-    );
+    assert!(!names.iter().any(|(_, name)| ["zero", "unknown"].contains(name)));
 }
 
 #[test]
@@ -174,16 +159,8 @@ fn the_recall_bias_is_a_part_of_its_own() {
     let bias = 0.75;
     let words = ["c", "a", "b"];
     let mut header = header();
-    add_recall_bias(
-        bias,
-        &header.labels,
-        &header.labeling,
-        &mut header.label_weights,
-    );
-    let record = TrainingRecord {
-        recall_bias: bias,
-        ..TrainingRecord::default()
-    };
+    add_recall_bias(bias, &header.labels, &header.labeling, &mut header.label_weights);
+    let record = TrainingRecord { recall_bias: bias, ..TrainingRecord::default() };
     let mut options = serde_json::json!({});
     record.add_to(&mut options);
     let without = tagger_of(header.clone());
@@ -194,17 +171,11 @@ fn the_recall_bias_is_a_part_of_its_own() {
     let explanations = [&with, &without].map(|tagger| Explanation::new(tagger, &sentence).unwrap());
     let mut seen = 0;
     for explanation in &explanations {
-        assert_explains(
-            explanation,
-            &Paths::of(explanation.tagger(), &sentence, true),
-        );
+        assert_explains(explanation, &Paths::of(explanation.tagger(), &sentence, true));
         for t in 0..words.len() {
             let runner_up = explanation.runner_up(t).unwrap();
             let parts = runner_up.parts().unwrap();
-            for part in parts
-                .iter()
-                .filter(|part| part.kind == PartKind::RecallBias)
-            {
+            for part in parts.iter().filter(|part| part.kind == PartKind::RecallBias) {
                 let is_outside = |label| header.labels.name(label) == "O";
                 let [y, z] = part.labels.map(is_outside).map(f64::from);
                 assert_close(part.contribution(), bias * (z - y));
@@ -223,10 +194,7 @@ fn empty_and_keyed_sentences_have_no_explanation() {
     let tagger = tagger();
     let empty = Sentence::from_words::<&str>([]);
     assert!(Explanation::new(&tagger, &empty).unwrap().is_empty());
-    let tagger = tagger_of(Header {
-        template: None,
-        ..header()
-    });
+    let tagger = tagger_of(Header { template: None, ..header() });
     let keyed = tagger.keyed_sentence().unwrap();
     let error = Explanation::new(&tagger, &keyed).unwrap_err().to_string();
     assert!(error.contains("keyed sentence"), "{error}");

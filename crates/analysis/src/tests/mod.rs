@@ -24,12 +24,8 @@ const SENTENCES: [&[&str]; 6] = [
     &["x", "y", "z"],
 ];
 
-const EVERYTHING: TagOptions = TagOptions {
-    constrain: true,
-    marginals: true,
-    nbest: 5,
-    probability: true,
-};
+const EVERYTHING: TagOptions =
+    TagOptions { constrain: true, marginals: true, nbest: 5, probability: true };
 
 /// A header in IOB2 with distinct weights of labels.
 fn header() -> Header {
@@ -152,14 +148,8 @@ fn measures_of_uncertainty_are_those_of_the_enumeration() {
             let length = words.len() as f64;
             for (measure, expected) in [
                 (UncertaintyMeasure::Entropy, entropy / length),
-                (
-                    UncertaintyMeasure::Confidence,
-                    1.0 - probabilities[0].powf(1.0 / length),
-                ),
-                (
-                    UncertaintyMeasure::Margin,
-                    1.0 - (probabilities[0] - probabilities[1]),
-                ),
+                (UncertaintyMeasure::Confidence, 1.0 - probabilities[0].powf(1.0 / length)),
+                (UncertaintyMeasure::Margin, 1.0 - (probabilities[0] - probabilities[1])),
             ] {
                 let found = measure.of(&tagger, &sentence, &mut Workspace::default());
                 assert!((found.unwrap() - expected).abs() < 1e-9, "{measure:?}");

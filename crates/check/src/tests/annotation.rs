@@ -27,28 +27,15 @@ fn the_scheme_is_explained_and_illegal_labels_have_places() {
 fn a_scheme_that_nothing_fits_is_explained() {
     let half = report(&[("train.conll", &(LEGAL.to_owned() + "a I-LOC\n"))]);
     assert!(!half.labels.labeling.strict);
-    assert!(
-        half.labels
-            .reason
-            .starts_with("too many errors for any scheme")
-    );
+    assert!(half.labels.reason.starts_with("too many errors for any scheme"));
     assert!(!examples(&half, FindingKind::IllegalTransition).is_empty());
     let stray = report(&[("train.conll", &(LEGAL.to_owned() + "a LOC\n"))]);
     assert_eq!(stray.labels.scheme, Scheme::Iob2);
-    assert_eq!(
-        examples(&stray, FindingKind::StrayLabel),
-        ["train.conll:5 'LOC'"]
-    );
+    assert_eq!(examples(&stray, FindingKind::StrayLabel), ["train.conll:5 'LOC'"]);
     let foreign = report(&[("train.conll", &(LEGAL.to_owned() + "a LOC\nb LOC\n"))]);
-    assert_eq!(
-        foreign.labels.reason,
-        "'LOC' belongs to no scheme (B-X, I-X, E-X, S-X, O)"
-    );
+    assert_eq!(foreign.labels.reason, "'LOC' belongs to no scheme (B-X, I-X, E-X, S-X, O)");
     let tags = report(&[("train.conll", "a DT\nb NN\n")]);
-    assert_eq!(
-        tags.labels.reason,
-        "the labels encode no spans (B-X, I-X, …)"
-    );
+    assert_eq!(tags.labels.reason, "the labels encode no spans (B-X, I-X, …)");
     assert!(tags.labels.types.is_empty());
 }
 
@@ -68,38 +55,24 @@ fn a_corpus_without_any_span_is_doubted() {
 #[test]
 fn labels_without_prefixes_are_spans_if_they_look_like_it() {
     let text = "Ann PER\nLee PER\nleft O\nthe O\ntown O\n\nAnn O\nLee O\nleft O\n";
-    let report = report(&[
-        ("train.conll", text),
-        ("dev.conll", "Ann PER\nLee PER\nLee O\n"),
-    ]);
+    let report = report(&[("train.conll", text), ("dev.conll", "Ann PER\nLee PER\nLee O\n")]);
     assert_eq!(report.labels.scheme, Scheme::Plain);
     assert_eq!(report.labels.types[0].label, "PER");
     assert_eq!(report.sizes[1].unseen_spans, Some(0));
     let found = variations(corpus(text).sentences(), &report.labels);
-    assert_eq!(
-        (&*found[0].phrase, &*found[0].labels[1].label),
-        ("Ann Lee", "PER")
-    );
+    assert_eq!((&*found[0].phrase, &*found[0].labels[1].label), ("Ann Lee", "PER"));
 }
 
 #[test]
 fn legal_corpora_in_every_scheme_have_no_illegal_labels() {
-    for text in [
-        "a I-X\nb I-X\nc B-X\nd O\n",
-        "a B-X\nb I-X\nc B-X\nd O\n",
-        "a B-X\nb E-X\nc S-X\nd O\n",
-    ] {
+    for text in
+        ["a I-X\nb I-X\nc B-X\nd O\n", "a B-X\nb I-X\nc B-X\nd O\n", "a B-X\nb E-X\nc S-X\nd O\n"]
+    {
         let report = report(&[("train.conll", text)]);
-        assert!(
-            !kinds(&report).contains(&FindingKind::IllegalTransition),
-            "{text}"
-        );
+        assert!(!kinds(&report).contains(&FindingKind::IllegalTransition), "{text}");
         assert_ne!(report.labels.scheme, Scheme::Raw);
     }
-    let report = report(&[(
-        "train.conll",
-        &("a B-X\nb E-X\nc S-X\n\n".repeat(150) + "a B-X\n"),
-    )]);
+    let report = report(&[("train.conll", &("a B-X\nb E-X\nc S-X\n\n".repeat(150) + "a B-X\n"))]);
     assert_eq!(
         examples(&report, FindingKind::IllegalTransition),
         ["train.conll:601 BIOES: 'B-X' ends the sentence"]
@@ -114,14 +87,8 @@ fn labels_that_look_like_mistakes_are_found() {
         examples(&report, FindingKind::SimilarLabels),
         ["train.conll:9 'B-Per', more often 'B-PER'"]
     );
-    assert_eq!(
-        examples(&report, FindingKind::UnseenLabel),
-        ["dev.conll:1 'B-LOC', 1 times"]
-    );
-    assert_eq!(
-        examples(&report, FindingKind::PartialLooking),
-        ["train.conll:10 '_'"]
-    );
+    assert_eq!(examples(&report, FindingKind::UnseenLabel), ["dev.conll:1 'B-LOC', 1 times"]);
+    assert_eq!(examples(&report, FindingKind::PartialLooking), ["train.conll:10 '_'"]);
     assert_eq!(
         examples(&report, FindingKind::RareLabel),
         ["train.conll:9 'B-Per'", "train.conll:10 '_'"]
@@ -130,10 +97,7 @@ fn labels_that_look_like_mistakes_are_found() {
 
 #[test]
 fn partial_labels_are_read_as_such_on_request() {
-    let options = ReadOptions {
-        partial_labels: true,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { partial_labels: true, ..ReadOptions::default() };
     let text = LEGAL.repeat(100) + "a _\nb I-PER\n\na O\nb I-PER\nc _\n";
     let files: [(&str, &[u8]); 1] = [("train.conll", text.as_bytes())];
     let report = check_with(&files, &options).1.report();
@@ -154,17 +118,11 @@ fn sentences_that_occur_again_are_found_unless_they_are_short() {
     let report = report(&[("train.conll", &train), ("dev.conll", &dev)]);
     assert_eq!(
         examples(&report, FindingKind::SharedSentence),
-        [
-            "dev.conll:1 also train.conll:1, 5 tokens",
-            "dev.conll:9 also train.conll:1, 5 tokens"
-        ]
+        ["dev.conll:1 also train.conll:1, 5 tokens", "dev.conll:9 also train.conll:1, 5 tokens"]
     );
     assert_eq!(
         examples(&report, FindingKind::RepeatedSentence),
-        [
-            "train.conll:9 also train.conll:1, 5 tokens",
-            "dev.conll:9 also dev.conll:1, 5 tokens"
-        ]
+        ["train.conll:9 also train.conll:1, 5 tokens", "dev.conll:9 also dev.conll:1, 5 tokens"]
     );
     // One example is enough for all sentences with the same words.
     assert_eq!(
@@ -217,11 +175,7 @@ fn phrases_with_different_labels_are_ranked_by_context_and_frequency() {
     let found = varying(&text);
     let phrases: Vec<_> = found.iter().map(|v| (&*v.phrase, v.same_context)).collect();
     assert_eq!(phrases, [("New York", true), ("Ann", false)]);
-    let labels: Vec<_> = found[0]
-        .labels
-        .iter()
-        .map(|l| (&*l.label, l.count))
-        .collect();
+    let labels: Vec<_> = found[0].labels.iter().map(|l| (&*l.label, l.count)).collect();
     assert_eq!(labels, [("LOC", 4), ("O", 1)]);
     assert_eq!(found[0].labels[1].places, ["x.conll:22"]);
 }
@@ -242,15 +196,9 @@ fn a_label_that_contradicts_all_others_is_the_most_suspicious() {
     let corpus = corpus(&text);
     let template = "word\nword[-1]\n".parse().unwrap();
     let trainer = Trainer::new(TrainOptions::default()).unwrap();
-    let options = SuspicionOptions {
-        limit: 3,
-        ..SuspicionOptions::default()
-    };
+    let options = SuspicionOptions { limit: 3, ..SuspicionOptions::default() };
     let find = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let found = || suspicious(&trainer, &corpus, Some(&template), options, &mut ());
         pool.install(found).unwrap().unwrap()
     };
@@ -258,10 +206,7 @@ fn a_label_that_contradicts_all_others_is_the_most_suspicious() {
     assert_eq!(found.len(), 3);
     assert_eq!(found[0].place(&corpus).to_string(), "x.conll:203");
     assert_eq!(found[0].predicted, ["B-PER", "O", "B-LOC", "O"]);
-    assert!(
-        found[0].suspicion > 0.8 && found[1].suspicion < 0.5,
-        "{found:?}"
-    );
+    assert!(found[0].suspicion > 0.8 && found[1].suspicion < 0.5, "{found:?}");
     assert!(found[0].log_probability < found[0].predicted_log_probability);
     assert_eq!(found, find(3));
 }
@@ -272,13 +217,8 @@ fn a_label_that_other_folds_do_not_have_is_impossible() {
     let corpus = corpus(&text);
     let template = "word\n".parse().unwrap();
     let trainer = Trainer::new(TrainOptions::default()).unwrap();
-    let found = suspicious(
-        &trainer,
-        &corpus,
-        Some(&template),
-        SuspicionOptions::default(),
-        &mut (),
-    );
+    let found =
+        suspicious(&trainer, &corpus, Some(&template), SuspicionOptions::default(), &mut ());
     let found = &found.unwrap().unwrap()[0];
     assert_eq!((found.sentence, found.token), (20, 1));
     assert_eq!(found.log_probability, f64::NEG_INFINITY);

@@ -36,16 +36,8 @@ not JSON
         ("train.crfsuite", crfsuite, &[2, 6], 2),
     ] {
         let report = report(&[(name, text)]);
-        let found = report
-            .findings
-            .iter()
-            .find(|f| f.kind == FindingKind::Malformed);
-        let found: Vec<u64> = found
-            .unwrap()
-            .examples
-            .iter()
-            .map(|e| e.place.line)
-            .collect();
+        let found = report.findings.iter().find(|f| f.kind == FindingKind::Malformed);
+        let found: Vec<u64> = found.unwrap().examples.iter().map(|e| e.place.line).collect();
         assert_eq!(found, lines, "{name}");
         assert_eq!(report.sizes[0].sentences, sentences, "{name}");
     }
@@ -54,13 +46,8 @@ not JSON
 #[test]
 fn bytes_that_are_not_utf8_do_not_hide_the_rest() {
     let bytes: &[u8] = b"a\xe9 O\nb O\n\nc I-X\nd\n\ne O\n";
-    let report = check_with(&[("train.conll", bytes)], &ReadOptions::default())
-        .1
-        .report();
-    assert_eq!(
-        kinds(&report)[..2],
-        [FindingKind::InvalidUtf8, FindingKind::Malformed]
-    );
+    let report = check_with(&[("train.conll", bytes)], &ReadOptions::default()).1.report();
+    assert_eq!(kinds(&report)[..2], [FindingKind::InvalidUtf8, FindingKind::Malformed]);
     assert_eq!(report.sizes[0].sentences, 2);
 }
 
@@ -70,14 +57,10 @@ fn compressed_files_are_scanned_too_and_damaged_ones_reported() {
     std::io::Write::write_all(&mut compressed, b"a\xe9 O\n\nb O\n").unwrap();
     let mut compressed = compressed.finish().unwrap();
     let options = ReadOptions::default();
-    let report = check_with(&[("train.conll.gz", &compressed)], &options)
-        .1
-        .report();
+    let report = check_with(&[("train.conll.gz", &compressed)], &options).1.report();
     assert_eq!(kinds(&report)[0], FindingKind::InvalidUtf8);
     compressed.truncate(compressed.len() - 9);
-    let report = check_with(&[("train.conll.gz", &compressed)], &options)
-        .1
-        .report();
+    let report = check_with(&[("train.conll.gz", &compressed)], &options).1.report();
     assert_eq!(kinds(&report)[0], FindingKind::Unreadable);
 }
 
@@ -89,35 +72,18 @@ fn files_without_sentences_are_errors() {
 
 #[test]
 fn other_encodings_are_decoded_before_characters_are_looked_at() {
-    let utf16: Vec<u8> = "\u{feff}é O\n"
-        .encode_utf16()
-        .flat_map(u16::to_le_bytes)
-        .collect();
-    let report = check_with(&[("train.conll", &utf16)], &ReadOptions::default())
-        .1
-        .report();
+    let utf16: Vec<u8> = "\u{feff}é O\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let report = check_with(&[("train.conll", &utf16)], &ReadOptions::default()).1.report();
     assert_eq!(report.sizes[0].tokens, 1);
-    assert!(
-        !kinds(&report).contains(&FindingKind::InvalidUtf8),
-        "{report:?}"
-    );
-    let lossy = ReadOptions {
-        lossy: true,
-        ..ReadOptions::default()
-    };
-    let report = check_with(&[("train.conll", b"a\xe9 O\n")], &lossy)
-        .1
-        .report();
+    assert!(!kinds(&report).contains(&FindingKind::InvalidUtf8), "{report:?}");
+    let lossy = ReadOptions { lossy: true, ..ReadOptions::default() };
+    let report = check_with(&[("train.conll", b"a\xe9 O\n")], &lossy).1.report();
     assert_eq!(report.findings[0].kind, FindingKind::ReplacementCharacter);
 }
 
 #[test]
 fn columns_are_compared_within_and_between_roles() {
-    let files = [
-        ("train.conll", "a X O\n"),
-        ("train2.conll", "a O\n"),
-        ("dev.conll", "a O\n"),
-    ];
+    let files = [("train.conll", "a X O\n"), ("train2.conll", "a O\n"), ("dev.conll", "a O\n")];
     let report = report(&files);
     assert_eq!(
         examples(&report, FindingKind::OtherColumns),
@@ -129,13 +95,8 @@ fn columns_are_compared_within_and_between_roles() {
 #[test]
 fn sentences_over_the_limits_are_errors() {
     let text = "a O\n".repeat(30) + "\nb O\n";
-    let options = ReadOptions {
-        max_sentence: 20,
-        ..ReadOptions::default()
-    };
-    let report = check_with(&[("train.conll", text.as_bytes())], &options)
-        .1
-        .report();
+    let options = ReadOptions { max_sentence: 20, ..ReadOptions::default() };
+    let report = check_with(&[("train.conll", text.as_bytes())], &options).1.report();
     assert_eq!(kinds(&report)[0], FindingKind::Malformed);
     assert_eq!(report.findings[0].count, 1);
     assert_eq!(report.sizes[0].tokens, 1);
@@ -143,28 +104,18 @@ fn sentences_over_the_limits_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.conll");
     std::fs::write(&path, "a O\n\n".repeat(1000)).unwrap();
-    let read = ReadOptions {
-        memory: MemoryLimit::Bytes(50_000),
-        ..ReadOptions::default()
-    };
-    let options = CheckOptions {
-        read,
-        ..CheckOptions::default()
-    };
+    let read = ReadOptions { memory: MemoryLimit::Bytes(50_000), ..ReadOptions::default() };
+    let options = CheckOptions { read, ..CheckOptions::default() };
     let error = Check::read(&[(Role::Train, path)], options).unwrap_err();
-    assert!(
-        error.to_string().contains("more memory than the limit"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("more memory than the limit"), "{error}");
 }
 
 #[test]
 fn blanks_in_words_and_labels_are_one_problem_in_every_format() {
     let json = r#"{"tokens":["a b","c"],"labels":["O","B X"]}"#;
-    for (file, text, lines) in [
-        ("train.conll", "a b\tO\nc\tB X\nd\tO\n", [1, 2]),
-        ("train.jsonl", json, [1, 1]),
-    ] {
+    for (file, text, lines) in
+        [("train.conll", "a b\tO\nc\tB X\nd\tO\n", [1, 2]), ("train.jsonl", json, [1, 1])]
+    {
         let report = report(&[(file, text)]);
         let [word, label] = lines;
         let word = format!("{file}:{word} 'a b'");
@@ -179,20 +130,11 @@ fn blanks_in_words_and_labels_are_one_problem_in_every_format() {
 fn cells_and_words_are_looked_at() {
     let text = "a b\t1\tO\nA\u{301}\t\tO\n\nÁ\t1\tO\n";
     let report = report(&[("train.conll", text)]);
-    assert_eq!(
-        examples(&report, FindingKind::BlankInWord),
-        ["train.conll:1 'a b'"]
-    );
-    assert_eq!(
-        examples(&report, FindingKind::EmptyCell),
-        ["train.conll:2 column 2 (1)"]
-    );
+    assert_eq!(examples(&report, FindingKind::BlankInWord), ["train.conll:1 'a b'"]);
+    assert_eq!(examples(&report, FindingKind::EmptyCell), ["train.conll:2 column 2 (1)"]);
     assert_eq!(
         examples(&report, FindingKind::MixedNormalization),
         ["train.conll:2 'A\u{301}', also composed"]
     );
-    assert_eq!(
-        examples(&report, FindingKind::ConstantColumn),
-        ["train.conll:1 label: 'O'"]
-    );
+    assert_eq!(examples(&report, FindingKind::ConstantColumn), ["train.conll:1 label: 'O'"]);
 }

@@ -27,8 +27,7 @@ pub fn gradient_table(rows: &[Measurement]) -> String {
             format!("{:.2e}", row.multiply_adds),
             row.relative_error.map_or_else(dash, format_error),
             row.relative_error_whole.map_or_else(dash, format_error),
-            row.cosine
-                .map_or_else(dash, |cosine| format!("{cosine:.6}")),
+            row.cosine.map_or_else(dash, |cosine| format!("{cosine:.6}")),
             format!("{:.1}", row.active_per_token),
             row.peak_bytes.map_or_else(dash, format_megabytes),
         ]
@@ -41,15 +40,7 @@ pub fn error_table(rows: &[ErrorRow]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let heading = [
-        "radius",
-        "error",
-        "quartiles",
-        "of all",
-        "quartiles",
-        "cosine",
-        "of all",
-    ];
+    let heading = ["radius", "error", "quartiles", "of all", "quartiles", "cosine", "of all"];
     let error = |error: f64| match error < 1e-3 {
         true => format!("{error:.1e}"),
         false => format!("{error:.4}"),
@@ -67,10 +58,7 @@ pub fn error_table(rows: &[ErrorRow]) -> String {
         ]
     });
     let table = format_table([heading.map(str::to_owned)].into_iter().chain(lines));
-    format!(
-        "\nBy radius of the window, over {} sentences\n{table}",
-        rows[0].sentences
-    )
+    format!("\nBy radius of the window, over {} sentences\n{table}", rows[0].sentences)
 }
 
 /// Formats the cost by what was varied; empty without any.
@@ -147,8 +135,7 @@ pub fn training_table(runs: &[TrainingRun]) -> String {
         };
         [
             display_name(&run.engine, run.collapsed),
-            run.objective
-                .map_or_else(dash, |value| format!("{value:.2}")),
+            run.objective.map_or_else(dash, |value| format!("{value:.2}")),
             run.noise.map_or_else(dash, |value| format!("{value:.2}")),
             score,
             run.evaluations.to_string(),
@@ -159,10 +146,7 @@ pub fn training_table(runs: &[TrainingRun]) -> String {
             run.stop_reason.clone(),
         ]
     });
-    format!(
-        "\n{}",
-        format_table([heading.map(str::to_owned)].into_iter().chain(rows))
-    )
+    format!("\n{}", format_table([heading.map(str::to_owned)].into_iter().chain(rows)))
 }
 
 fn dash() -> String {
@@ -171,11 +155,7 @@ fn dash() -> String {
 
 /// Formats rounding errors in scientific notation, others as fractions.
 fn format_error(error: f64) -> String {
-    if error < 1e-6 {
-        format!("{error:.0e}")
-    } else {
-        format!("{error:.4}")
-    }
+    if error < 1e-6 { format!("{error:.0e}") } else { format!("{error:.4}") }
 }
 
 fn format_megabytes(bytes: u64) -> String {
@@ -188,9 +168,6 @@ mod tests {
 
     #[test]
     fn rounding_errors_are_in_scientific_notation() {
-        assert_eq!(
-            [3.21e-14, 0.0, 0.20345].map(format_error),
-            ["3e-14", "0e0", "0.2034"]
-        );
+        assert_eq!([3.21e-14, 0.0, 0.20345].map(format_error), ["3e-14", "0e0", "0.2034"]);
     }
 }

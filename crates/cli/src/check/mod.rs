@@ -97,9 +97,7 @@ pub struct CheckCommand {
 impl CheckCommand {
     pub fn run(&self) -> CommandResult {
         let files = self.files();
-        CommandFiles::default()
-            .read(files.iter().map(|(_, file)| file))
-            .check()?;
+        CommandFiles::default().read(files.iter().map(|(_, file)| file)).check()?;
         super::check_stdin_once(self.train.iter().chain(&self.dev).chain(&self.test))?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
@@ -130,12 +128,7 @@ impl CheckCommand {
             Some(limit) => Some(self.suspicious(&corpus, &report, limit, &progress)?),
         };
         progress.clear();
-        let outcome = Outcome {
-            report,
-            inconsistent,
-            suspicious,
-            corpus,
-        };
+        let outcome = Outcome { report, inconsistent, suspicious, corpus };
         match self.json {
             true => print_json(&json_line(&outcome)?)?,
             false => print_painted(&outcome.painted_text(columns()))?,
@@ -145,11 +138,7 @@ impl CheckCommand {
 
     /// Returns the files with their roles.
     fn files(&self) -> Vec<(Role, &FileName)> {
-        let roles = [
-            (Role::Train, &self.train),
-            (Role::Dev, &self.dev),
-            (Role::Test, &self.test),
-        ];
+        let roles = [(Role::Train, &self.train), (Role::Dev, &self.dev), (Role::Test, &self.test)];
         let files = roles.into_iter();
         let files = files.flat_map(|(role, files)| files.iter().map(move |file| (role, file)));
         files.collect()
@@ -167,16 +156,9 @@ impl CheckCommand {
         let default = default.map(|name| FileName::from(OsString::from(name)));
         let name = self.template.as_ref().or(default.as_ref());
         let models = BaseModels::default();
-        let template = load_template(
-            name,
-            self.template_limits,
-            &self.train,
-            &self.input,
-            &models,
-        )?;
-        CommandFiles::default()
-            .read(template_files(name, template.as_ref()))
-            .check()?;
+        let template =
+            load_template(name, self.template_limits, &self.train, &self.input, &models)?;
+        CommandFiles::default().read(template_files(name, template.as_ref())).check()?;
         let template = template.map(|template| template_for(template, corpus, progress));
         let template = template.transpose()?;
         interrupt::watch();

@@ -50,41 +50,17 @@ pub struct DocumentInput {
 
 /// Formats of documents.
 const FORMATS: [Choice<InstanceFormat>; 7] = [
-    (
-        "labeled",
-        "A class, a tab, and a text on each line",
-        InstanceFormat::Labeled,
-    ),
-    (
-        "text",
-        "A text on each line, without classes",
-        InstanceFormat::Text,
-    ),
-    (
-        "csv",
-        "Comma-separated values with a row of column names",
-        InstanceFormat::Csv,
-    ),
-    (
-        "tsv",
-        "Tab-separated values with a row of column names",
-        InstanceFormat::Tsv,
-    ),
-    (
-        "jsonl",
-        "JSON lines: {\"text\": …, \"label\": …}",
-        InstanceFormat::Jsonl,
-    ),
+    ("labeled", "A class, a tab, and a text on each line", InstanceFormat::Labeled),
+    ("text", "A text on each line, without classes", InstanceFormat::Text),
+    ("csv", "Comma-separated values with a row of column names", InstanceFormat::Csv),
+    ("tsv", "Tab-separated values with a row of column names", InstanceFormat::Tsv),
+    ("jsonl", "JSON lines: {\"text\": …, \"label\": …}", InstanceFormat::Jsonl),
     (
         "svmlight",
         "Ready-made features: a class, then index:value, indices from 1",
         InstanceFormat::Svmlight,
     ),
-    (
-        "folder",
-        "A folder of files for each class",
-        InstanceFormat::Folder,
-    ),
+    ("folder", "A folder of files for each class", InstanceFormat::Folder),
 ];
 
 /// The values of features.
@@ -147,10 +123,9 @@ impl DocumentInput {
             text: self.text.clone(),
             label: self.label.clone().unwrap_or_else(|| LABEL.to_owned()),
             needs_labels,
-            read: self.encoding.apply(ReadOptions {
-                memory: self.limits.memory(),
-                ..ReadOptions::default()
-            }),
+            read: self
+                .encoding
+                .apply(ReadOptions { memory: self.limits.memory(), ..ReadOptions::default() }),
             ..InstanceReadOptions::default()
         }
     }
@@ -282,12 +257,7 @@ pub struct LearningArguments {
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Model")]
     min_count: u32,
     /// Drop weights with an absolute value below EPS
-    #[arg(
-        long,
-        default_value_t = 0.0,
-        value_name = "EPS",
-        help_heading = "Model"
-    )]
+    #[arg(long, default_value_t = 0.0, value_name = "EPS", help_heading = "Model")]
     prune: f64,
     /// Precision of the stored weights
     #[arg(
@@ -321,11 +291,7 @@ pub struct LearningArguments {
 
 const MULTICLASS: [Choice<Multiclass>; 2] = [
     ("softmax", "One model of all classes", Multiclass::Softmax),
-    (
-        "one-vs-rest",
-        "One of each class against the rest",
-        Multiclass::OneVsRest,
-    ),
+    ("one-vs-rest", "One of each class against the rest", Multiclass::OneVsRest),
 ];
 
 impl LearningArguments {
@@ -421,21 +387,9 @@ type LossChoice = Option<Loss>;
 
 const LOSSES: [Choice<LossChoice>; 4] = [
     ("softmax", "−log p(class): a log-linear model", None),
-    (
-        "hinge",
-        "max(0, ℓ − y·score): a support vector machine",
-        Some(Loss::Hinge { margin: 1.0 }),
-    ),
-    (
-        "logistic",
-        "log(1 + exp(−y·score)): the same as softmax without noise",
-        Some(Loss::Logistic),
-    ),
-    (
-        "squared",
-        "(1 − y·score)²: least squares",
-        Some(Loss::Squared),
-    ),
+    ("hinge", "max(0, ℓ − y·score): a support vector machine", Some(Loss::Hinge { margin: 1.0 })),
+    ("logistic", "log(1 + exp(−y·score)): the same as softmax without noise", Some(Loss::Logistic)),
+    ("squared", "(1 − y·score)²: least squares", Some(Loss::Squared)),
 ];
 
 impl LossArguments {

@@ -57,11 +57,7 @@ pub struct EvalCommand {
 
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::default()
-            .read([&self.model])
-            .read(&self.against)
-            .read(&self.gold)
-            .check()?;
+        CommandFiles::default().read([&self.model]).read(&self.against).read(&self.gold).check()?;
         let classifier = Classifier::open(&self.model)?;
         let documents = self.input.labeled(&self.gold)?;
         if let Some(rates) = &self.delete {
@@ -70,17 +66,14 @@ impl EvalCommand {
             self.input.print_notices();
             let reports = evaluations.iter().map(|e| e.report(self.seed));
             let reports: Vec<_> = rates.iter().copied().zip(reports).collect();
-            return print_report(self.json, &damaged_json(&reports), || {
-                damaged_text(&reports)
-            });
+            return print_report(self.json, &damaged_json(&reports), || damaged_text(&reports));
         }
         let other = self.against.as_ref().map(Classifier::open).transpose()?;
         let (evaluation, bootstrap) = classifier.evaluate(documents, other.as_ref())?;
         self.input.print_notices();
         let report = evaluation.report(self.seed);
-        let comparison = other
-            .map(|_| bootstrap.run(PairedBootstrap::SAMPLES, self.seed))
-            .transpose()?;
+        let comparison =
+            other.map(|_| bootstrap.run(PairedBootstrap::SAMPLES, self.seed)).transpose()?;
         let comparison = comparison.as_ref();
         if self.json {
             return print_json(&json_line(&evaluation.json(&report, comparison))?);
@@ -88,9 +81,7 @@ impl EvalCommand {
         let mut tables = vec![report.class_rows()];
         tables.extend(self.confusion.then(|| report.confusion_rows()));
         tables.extend(self.calibration.then(|| evaluation.calibration_rows()));
-        let tables = tables
-            .into_iter()
-            .map(|rows| format_table(rows.into_iter()));
+        let tables = tables.into_iter().map(|rows| format_table(rows.into_iter()));
         let mut text = report.summary();
         tables.for_each(|table| text += &format!("\n{table}"));
         text += &comparison.map_or_else(String::new, comparison_text);

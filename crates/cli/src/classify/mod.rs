@@ -96,10 +96,7 @@ const OUTPUTS: [Choice<bool>; 2] = [
 
 impl PredictCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::default()
-            .read([&self.model])
-            .read(&self.input)
-            .check()?;
+        CommandFiles::default().read([&self.model]).read(&self.input).check()?;
         let classifier = Classifier::open(&self.model)?;
         let documents = self.documents.unlabeled(&self.input)?;
         self.documents.print_lines(documents, |document| {

@@ -41,12 +41,7 @@ pub struct TuneCommand {
     #[command(flatten)]
     files: TrainingFiles,
     /// Development documents to score configurations on; may be repeated
-    #[arg(
-        long,
-        value_name = "FILE",
-        required_unless_present = "folds",
-        conflicts_with = "folds"
-    )]
+    #[arg(long, value_name = "FILE", required_unless_present = "folds", conflicts_with = "folds")]
     dev: Vec<FileName>,
     /// Score configurations by K-fold cross-validation on the training documents
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
@@ -107,14 +102,9 @@ impl TuneCommand {
         let mut trainer = ClassifierTrainer::new(options)?;
         trainer.memory = files.input.limits.memory();
         let settings = trainer.settings().clone();
-        let configurations = self
-            .strategy
-            .configurations(&self.space.space(), &settings)?;
+        let configurations = self.strategy.configurations(&self.space.space(), &settings)?;
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
-        let (file, resume) = (
-            self.checkpoint.checkpoint.as_deref(),
-            self.checkpoint.resume,
-        );
+        let (file, resume) = (self.checkpoint.checkpoint.as_deref(), self.checkpoint.resume);
         let declared = files.declared(&self.dev);
         declared.write_checkpoint(file, resume).check()?;
         interrupt::watch();
@@ -162,11 +152,8 @@ impl TuneCommand {
             checkpoint: checkpoint.as_ref(),
             interrupt: Some(interrupt::flag()),
         };
-        let (names, init, config) = (
-            vec!["–".to_owned()],
-            InitArguments::default(),
-            EffectiveConfig::default(),
-        );
+        let (names, init, config) =
+            (vec!["–".to_owned()], InitArguments::default(), EffectiveConfig::default());
         let description = SearchDescription {
             search: &search,
             templates: &names,
@@ -195,8 +182,7 @@ impl TuneCommand {
             let classifier = trainer.classifier(result.file.clone())?;
             Ok(classifier.file().as_bytes().to_vec())
         })?;
-        self.checkpoint
-            .end(&files.model, &result, printed, checkpoint)
+        self.checkpoint.end(&files.model, &result, printed, checkpoint)
     }
 
     /// Reads all documents, and returns the number of classes.
@@ -208,23 +194,14 @@ impl TuneCommand {
         let input = &self.files.input;
         let (labeled, counts) = trainer.sentences(input.labeled(&self.files.train)?)?;
         trainer.check_classes(&counts)?;
-        progress.println_all(
-            self.folds
-                .into_iter()
-                .flat_map(|n| counts.notices_of_folds(n)),
-        );
+        progress.println_all(self.folds.into_iter().flat_map(|n| counts.notices_of_folds(n)));
         let dev = match &self.dev[..] {
             [] => None,
             files => Some(trainer.sentences(input.labeled(files)?)?.0),
         };
         let unlabeled = trainer.sentences(self.files.unlabeled()?)?.0;
         input.print_notices();
-        let corpora = TrainingCorpora {
-            labeled,
-            dev,
-            unlabeled,
-            ..TrainingCorpora::default()
-        };
+        let corpora = TrainingCorpora { labeled, dev, unlabeled, ..TrainingCorpora::default() };
         Ok((corpora, counts.classes.len()))
     }
 }

@@ -95,10 +95,7 @@ fn parse_token(token: &str) -> Result<String, String> {
 impl ExplainCommand {
     pub fn run(&self) -> CommandResult {
         self.input.check("explain", &self.model)?;
-        CommandFiles::default()
-            .read([&self.model])
-            .read(self.input.files())
-            .check()?;
+        CommandFiles::default().read([&self.model]).read(self.input.files()).check()?;
         self.threads.check_stacks()?;
         let tagger = open_tagger(&self.model)?.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
@@ -114,10 +111,7 @@ impl ExplainCommand {
         let inputs = self.input.files();
         let (reader, format) = (self.input).open(&inputs, header, &self.forced, &self.limits)?;
         let columns = columns();
-        let options = TagOptions {
-            constrain: self.constrain.is_on(),
-            ..TagOptions::default()
-        };
+        let options = TagOptions { constrain: self.constrain.is_on(), ..TagOptions::default() };
         if self.output == OutputName::Html {
             print_exact(&output::page_beginning(&self.model.display().to_string()))?;
         }

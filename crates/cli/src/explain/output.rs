@@ -53,11 +53,7 @@ pub fn write_html(sentence: &ExplainedSentence<'_>, out: &mut Vec<u8>) -> Result
 /// Returns the reasons of a token, folded.
 fn token_html(sentence: &ExplainedSentence<'_>, t: usize) -> Result<String> {
     let (word, label) = (Escaped(&sentence.words[t]), Escaped(sentence.label(t)));
-    let class = if sentence.is_outside(t) {
-        " class=\"outside\""
-    } else {
-        ""
-    };
+    let class = if sentence.is_outside(t) { " class=\"outside\"" } else { "" };
     let mut html = format!("<details{class}><summary><b>{word}</b> {label}");
     let Some(alternative) = sentence.alternative(t) else {
         html.push_str("</summary>\n<p>There is nothing to compare it with.</p></details>\n");
@@ -102,19 +98,12 @@ fn rows(sentence: &ExplainedSentence<'_>, t: usize, reasons: &Reasons<'_>) -> St
     }
     if reasons.others > 0 {
         let (sum, others) = (reasons.sum_of_others, reasons.others);
-        let _ = writeln!(
-            html,
-            "<tr><td>{sum:+.3}<td colspan=\"3\">{others} others</tr>"
-        );
+        let _ = writeln!(html, "<tr><td>{sum:+.3}<td colspan=\"3\">{others} others</tr>");
     }
     html
 }
 
 fn weight(sentence: &ExplainedSentence<'_>, part: &Part<'_>, which: usize) -> String {
     let labels = sentence.describe_labels(part, which);
-    format!(
-        "{} <span class=\"weight\">{:.3}</span>",
-        Escaped(&labels),
-        part.weights[which]
-    )
+    format!("{} <span class=\"weight\">{:.3}</span>", Escaped(&labels), part.weights[which])
 }

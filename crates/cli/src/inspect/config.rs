@@ -11,14 +11,8 @@ use crate::definition;
 use crate::training_arguments::is_share_of_dev;
 
 /// Options that add lines to a template or change it: its text in the model is not that of a file.
-const CHANGE_TEMPLATE: [&str; 6] = [
-    "clusters",
-    "vectors",
-    "gazetteer",
-    "document",
-    "document-window",
-    "caseless",
-];
+const CHANGE_TEMPLATE: [&str; 6] =
+    ["clusters", "vectors", "gazetteer", "document", "document-window", "caseless"];
 
 /// A configuration file, and what a reader should know of it.
 pub struct RunConfig<'a> {
@@ -110,9 +104,7 @@ impl<'a> RunConfig<'a> {
     }
 
     fn check_files(&mut self, key: &str, value: &Value) {
-        let names = value
-            .as_array()
-            .map_or(std::slice::from_ref(value), Vec::as_slice);
+        let names = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         for name in names.iter().filter_map(Value::as_str) {
             if key == "dev" && is_share_of_dev(name) {
                 continue;

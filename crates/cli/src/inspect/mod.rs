@@ -100,9 +100,7 @@ impl InspectCommand {
             text.push_str("\nstrongest edge attributes\n");
         }
         for edge in &top.edges {
-            let EdgeWeight {
-                from, to, weight, ..
-            } = edge;
+            let EdgeWeight { from, to, weight, .. } = edge;
             let name = edge.attribute.as_deref().unwrap_or_default();
             let _ = writeln!(text, "{weight:10.4}  {from} → {to}  {name}");
         }
@@ -132,9 +130,8 @@ fn describe(model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Res
     let header = model.header();
     let fingerprint = model.fingerprint()?;
     let labels = header.labels.names().iter().enumerate();
-    let labels: Map<String, Value> = labels
-        .map(|(i, name)| (name.clone(), label_json(model, i, &top.nodes[i])))
-        .collect();
+    let labels: Map<String, Value> =
+        labels.map(|(i, name)| (name.clone(), label_json(model, i, &top.nodes[i]))).collect();
     let mut value = json!({
         "scheme": header.labeling.scheme.name(),
         "corpus_scheme": header.corpus_labeling.scheme.name(),
@@ -185,9 +182,8 @@ fn describe(model: &Model, top: &TopAttributes, lines: &[LineStatistics]) -> Res
         });
     }
     let files = header.template.iter().flat_map(Template::files);
-    let files: Vec<Value> = files
-        .map(|(name, bytes)| json!({"name": name, "bytes": bytes}))
-        .collect();
+    let files: Vec<Value> =
+        files.map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
     if !files.is_empty() {
         value["template_files"] = files.into();
     }

@@ -52,9 +52,7 @@ pub fn text(model: &Model, columns: usize) -> Result<String> {
     let options = header.provenance.training_options();
     let converted = option(&header.provenance, "converted_from");
     if let Some(options) = options.as_object().filter(|_| converted.is_null()) {
-        let options = options
-            .iter()
-            .map(|(name, value)| format!("{name} {}", plain(value)));
+        let options = options.iter().map(|(name, value)| format!("{name} {}", plain(value)));
         let options: Vec<String> = options.collect();
         if !options.is_empty() {
             lines.push(format!("options: {}", options.join(", ")));
@@ -104,10 +102,7 @@ fn origin(source: &Provenance) -> String {
 /// Describes how the training of a model and of its first pass ended, as far as they say.
 fn training(model: &Model) -> Vec<String> {
     let mut lines = Vec::new();
-    for (name, model) in [
-        ("", Some(model)),
-        ("first pass: ", model.first_pass().map(|m| &**m)),
-    ] {
+    for (name, model) in [("", Some(model)), ("first pass: ", model.first_pass().map(|m| &**m))] {
         let Some(model) = model else {
             continue;
         };
@@ -155,10 +150,7 @@ fn data(model: &Model) -> String {
         (None, Some(column)) => format!(", labels {column} ({})", header.corpus_labeling),
         (None, None) => String::new(),
     };
-    format!(
-        "columns of the training data: {}{labels}",
-        header.columns.join(" ")
-    )
+    format!("columns of the training data: {}{labels}", header.columns.join(" "))
 }
 
 /// Formats a value of JSON without quotes.
@@ -211,21 +203,11 @@ pub fn lines_text(model: &Model, lines: &[LineStatistics], columns: usize) -> St
     };
     let width = columns.saturating_sub(NUMBERS).clamp(16, 60);
     let index = template.attribute_lines();
-    let names = index
-        .lines()
-        .iter()
-        .map(|(number, text)| format!("{number} {text}"));
+    let names = index.lines().iter().map(|(number, text)| format!("{number} {text}"));
     let names = names.chain([String::from("others")]);
     let mut rows = vec![
-        [
-            "template line",
-            "attributes",
-            "weights",
-            "|weight|",
-            "squares",
-            "bytes",
-        ]
-        .map(str::to_owned),
+        ["template line", "attributes", "weights", "|weight|", "squares", "bytes"]
+            .map(str::to_owned),
     ];
     for (name, line) in names.zip(lines) {
         let is_last = rows.len() == lines.len();
@@ -243,11 +225,7 @@ pub fn lines_text(model: &Model, lines: &[LineStatistics], columns: usize) -> St
     }
     let caption = "attributes by template line: number, weights that are not 0, sums of their \
                    absolute values and squares, bytes";
-    format!(
-        "\n{}\n{}",
-        wrap(caption, columns, 0),
-        format_table(rows.into_iter())
-    )
+    format!("\n{}\n{}", wrap(caption, columns, 0), format_table(rows.into_iter()))
 }
 
 /// Formats a sum with three or more digits.
@@ -302,19 +280,12 @@ fn table(model: &Model, columns: usize) -> String {
             [name.to_owned()].into_iter().chain(values).collect()
         };
         let name = |target| names.get(target).map_or(END.to_owned(), String::clone);
-        let start = |target| {
-            weights
-                .start
-                .get(target)
-                .map_or(String::new(), format_weight)
-        };
+        let start = |target| weights.start.get(target).map_or(String::new(), format_weight);
         let transitions = names.iter().zip(weights.transition_rows());
-        let rows = transitions
-            .zip(&weights.end)
-            .map(|((name, transitions), end)| {
-                let weight = |target: usize| transitions.get(target).unwrap_or(end);
-                row(name, &|target| format_weight(weight(target)))
-            });
+        let rows = transitions.zip(&weights.end).map(|((name, transitions), end)| {
+            let weight = |target: usize| transitions.get(target).unwrap_or(end);
+            row(name, &|target| format_weight(weight(target)))
+        });
         format_table([row("", &name), row(START, &start)].into_iter().chain(rows))
     });
     let title = "transition weights, from the label of the row to that of the column";
@@ -333,26 +304,16 @@ fn strongest(model: &Model, count: usize) -> String {
     let rows = names.iter().zip(weights.transition_rows());
     let pairs =
         rows.flat_map(|(&from, row)| row.iter().zip(&names).map(move |(&w, &to)| (w, from, to)));
-    let starts = weights
-        .start
-        .iter()
-        .zip(&names)
-        .map(|(&w, name)| (w, START, *name));
-    let ends = weights
-        .end
-        .iter()
-        .zip(&names)
-        .map(|(&w, name)| (w, *name, END));
+    let starts = weights.start.iter().zip(&names).map(|(&w, name)| (w, START, *name));
+    let ends = weights.end.iter().zip(&names).map(|(&w, name)| (w, *name, END));
     let mut all: Vec<(f64, &str, &str)> = pairs.chain(starts).chain(ends).collect();
     let total = all.len();
     all.retain(|(weight, ..)| *weight != 0.0);
     all.sort_by(|x, y| y.0.abs().total_cmp(&x.0.abs()));
     all.truncate(count);
     all.sort_by(|x, y| y.0.total_cmp(&x.0));
-    let mut text = format!(
-        "\nstrongest {} of {total} transition weights (--json has all)\n",
-        all.len()
-    );
+    let mut text =
+        format!("\nstrongest {} of {total} transition weights (--json has all)\n", all.len());
     for (weight, from, to) in all {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{weight:10.4}  {from} → {to}");

@@ -66,9 +66,7 @@ impl<'a> AttributeWeights<'a> {
         let edge = |(pair, weight)| EdgeWeight::new(names, pair, None, weight);
         Ok(Self {
             attribute,
-            weights: nodes
-                .map(|(i, weight)| (names[i].clone(), json!(weight)))
-                .collect(),
+            weights: nodes.map(|(i, weight)| (names[i].clone(), json!(weight))).collect(),
             edges: edges.map(edge).collect(),
         })
     }
@@ -80,10 +78,7 @@ impl<'a> AttributeWeights<'a> {
             let weight = weight.as_f64().unwrap_or_default();
             let _ = writeln!(text, "{weight:10.4}  {label}");
         }
-        for EdgeWeight {
-            from, to, weight, ..
-        } in &self.edges
-        {
+        for EdgeWeight { from, to, weight, .. } in &self.edges {
             let _ = writeln!(text, "{weight:10.4}  {from} → {to}");
         }
         text
@@ -94,12 +89,7 @@ impl EdgeWeight {
     /// Creates the weight for a pair of labels, numbered K·from + to.
     fn new(labels: &[String], pair: usize, attribute: Option<String>, weight: f64) -> Self {
         let [from, to] = [pair / labels.len(), pair % labels.len()].map(|i| labels[i].clone());
-        Self {
-            from,
-            to,
-            attribute,
-            weight,
-        }
+        Self { from, to, attribute, weight }
     }
 }
 
@@ -164,11 +154,7 @@ fn strongest(
         }
     }
     let sorted = highest.into_iter().map(|highest| {
-        let mut list: Strongest = highest
-            .into_ranked()
-            .into_iter()
-            .map(|(_, item)| item)
-            .collect();
+        let mut list: Strongest = highest.into_ranked().into_iter().map(|(_, item)| item).collect();
         list.sort_by(|(x, _), (y, _)| y.total_cmp(x));
         list
     });

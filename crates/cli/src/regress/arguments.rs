@@ -19,20 +19,10 @@ pub struct NumberInput {
     #[command(flatten)]
     pub documents: DocumentInput,
     /// CSV and TSV: the columns of numbers that are features, or `all` but the other columns named
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        help_heading = "Input"
-    )]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input")]
     columns: Vec<String>,
     /// CSV and TSV: the columns whose cells are categories, such as color=red
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        help_heading = "Input"
-    )]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input")]
     categories: Vec<String>,
 }
 
@@ -65,11 +55,7 @@ impl NumberInput {
         progress.update(&format!("reading {}", files.join(", ")));
         let corpus = trainer.corpus(self.training(files)?)?;
         self.documents.print_notices();
-        let counts = format!(
-            "{} documents, {} features",
-            corpus.documents(),
-            corpus.features()
-        );
+        let counts = format!("{} documents, {} features", corpus.documents(), corpus.features());
         progress.println(&counts);
         trainer.interrupt = Some(interrupt::flag());
         trainer.files = files.iter().map(ToString::to_string).collect();
@@ -125,12 +111,7 @@ pub struct ModelArguments {
     #[arg(long, help_heading = "Regularization")]
     standardize: bool,
     /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
-    #[arg(
-        long,
-        value_name = "RATE",
-        default_value_t = 0.0,
-        help_heading = "Regularization"
-    )]
+    #[arg(long, value_name = "RATE", default_value_t = 0.0, help_heading = "Regularization")]
     dropout: f64,
     /// Kind of the noise
     #[arg(
@@ -145,12 +126,7 @@ pub struct ModelArguments {
     max_iterations: Option<usize>,
     /// Stop when the objective falls by less than this fraction in ten iterations; coordinate
     /// descent, when it is this close to the minimum, as a fraction of that without features
-    #[arg(
-        long,
-        value_name = "FRACTION",
-        default_value_t = 1e-8,
-        help_heading = "Optimization"
-    )]
+    #[arg(long, value_name = "FRACTION", default_value_t = 1e-8, help_heading = "Optimization")]
     tolerance: f64,
 }
 
@@ -158,11 +134,7 @@ pub struct ModelArguments {
 const EPSILON: f64 = 0.1;
 
 const LOSSES: [Choice<RegressionLoss>; 3] = [
-    (
-        "squared",
-        "(y − f)²: linear regression",
-        RegressionLoss::Squared,
-    ),
+    ("squared", "(y − f)²: linear regression", RegressionLoss::Squared),
     (
         "poisson",
         "exp(f) − y·f: Poisson regression, of counts; exp(f) is predicted",
@@ -180,16 +152,8 @@ type NoiseOfAmount = fn(f64) -> FeatureNoise;
 /// The noise of an amount.
 const NOISES: [Choice<NoiseOfAmount>; 3] = [
     ("dropout", "Features are dropped", FeatureNoise::Dropout),
-    (
-        "gaussian",
-        "Features are multiplied by Gaussian numbers with mean 1",
-        FeatureNoise::Gaussian,
-    ),
-    (
-        "additive",
-        "Gaussian numbers with mean 0 are added to features",
-        FeatureNoise::Additive,
-    ),
+    ("gaussian", "Features are multiplied by Gaussian numbers with mean 1", FeatureNoise::Gaussian),
+    ("additive", "Gaussian numbers with mean 0 are added to features", FeatureNoise::Additive),
 ];
 
 impl ModelArguments {

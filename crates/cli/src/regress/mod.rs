@@ -85,10 +85,7 @@ pub struct EvalCommand {
 
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::default()
-            .read([&self.model])
-            .read(&self.gold)
-            .check()?;
+        CommandFiles::default().read([&self.model]).read(&self.gold).check()?;
         let regression = Regression::open(&self.model)?;
         let documents = self.input.for_model(&self.gold, &regression, true)?;
         let evaluation = regression.evaluate(documents)?;
@@ -153,10 +150,7 @@ const OUTPUTS: [Choice<bool>; 2] = [
 
 impl PredictCommand {
     pub fn run(&self) -> CommandResult {
-        CommandFiles::default()
-            .read([&self.model])
-            .read(&self.input)
-            .check()?;
+        CommandFiles::default().read([&self.model]).read(&self.input).check()?;
         let regression = Regression::open(&self.model)?;
         let input = &self.documents;
         let documents = input.for_model(&self.input, &regression, false)?;

@@ -84,30 +84,15 @@ struct PenaltyArguments {
 
 const SOLVERS: [Choice<Solver>; 4] = [
     ("auto", "The fastest that fits", Solver::Auto),
-    (
-        "cholesky",
-        "Cholesky factorization: squared loss without L1",
-        Solver::Cholesky,
-    ),
-    (
-        "lbfgs",
-        "L-BFGS, with L1 OWL-QN: squared and poisson",
-        Solver::Lbfgs,
-    ),
-    (
-        "coordinate-descent",
-        "Coordinate descent: squared loss with L1",
-        Solver::CoordinateDescent,
-    ),
+    ("cholesky", "Cholesky factorization: squared loss without L1", Solver::Cholesky),
+    ("lbfgs", "L-BFGS, with L1 OWL-QN: squared and poisson", Solver::Lbfgs),
+    ("coordinate-descent", "Coordinate descent: squared loss with L1", Solver::CoordinateDescent),
 ];
 
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
         let mut trainer = RegressionTrainer::new(self.options()?)?;
-        CommandFiles::default()
-            .read(&self.train)
-            .write_model(&self.model, None)
-            .check()?;
+        CommandFiles::default().read(&self.train).write_model(&self.model, None).check()?;
         interrupt::watch();
         let model_file = ResultFile::new(&self.model)?;
         self.threads.start_pool()?;
@@ -140,10 +125,7 @@ impl TrainCommand {
         let model = self.model.display();
         progress.println(&format!("wrote {model}"));
         let fate = format!("{model} has the best weights so far");
-        let end = (
-            EndReason::Optimizer(trained.stop_reason),
-            trained.iterations,
-        );
+        let end = (EndReason::Optimizer(trained.stop_reason), trained.iterations);
         training_result(end, false, true, &fate)
     }
 
@@ -200,10 +182,8 @@ pub struct PathCommand {
 }
 
 /// Whether the strongest strength within one standard error is chosen.
-const CHOICES: [Choice<bool>; 2] = [
-    ("best", "The least error", false),
-    ("one-se", "One standard error above it at most", true),
-];
+const CHOICES: [Choice<bool>; 2] =
+    [("best", "The least error", false), ("one-se", "One standard error above it at most", true)];
 
 /// The strengths, and how one is chosen.
 #[derive(Debug, Args)]
@@ -286,9 +266,10 @@ impl PathCommand {
         let value = json!({"points": path.points, "chosen": path.chosen});
         if let Some(signal) = interrupt::received().filter(|_| path.interrupted) {
             print_report(self.json, &value, || table(&path))?;
-            let fate = self.model.as_ref().map_or_else(String::new, |model| {
-                format!("; {} was not written", model.display())
-            });
+            let fate = self
+                .model
+                .as_ref()
+                .map_or_else(String::new, |model| format!("; {} was not written", model.display()));
             let message = format!("interrupted by {signal} before the end of the path{fate}");
             return Err(CommandError::Interrupted(signal, message));
         }
@@ -310,9 +291,7 @@ fn table(path: &RegressionPath) -> String {
     }
     let heading: Vec<String> = heading.into_iter().map(str::to_owned).collect();
     let points = path.points.iter().enumerate().map(|(i, point)| {
-        let PathPoint {
-            strength, l2, l1, ..
-        } = *point;
+        let PathPoint { strength, l2, l1, .. } = *point;
         let mut row: Vec<String> = [strength, l2, l1].map(short).to_vec();
         row.push(point.nonzero.to_string());
         row.push(format!("{:.4}", point.explained));

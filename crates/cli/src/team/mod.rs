@@ -32,10 +32,7 @@ pub struct Team {
 impl Team {
     /// Creates a team whose ranks have `threads` threads each, unless they are told otherwise.
     pub fn new(ranks: Ranks, threads: usize, abort: Abort) -> Self {
-        Self {
-            ranks: Some((ranks, abort)),
-            threads: u16::try_from(threads).ok(),
-        }
+        Self { ranks: Some((ranks, abort)), threads: u16::try_from(threads).ok() }
     }
 
     /// Returns the ranks, if there are several.
@@ -96,16 +93,10 @@ impl Team {
         let Inputs(own) = ranks.agree(inputs())?;
         let all = ranks.gather(json!(own).to_string().as_bytes())?;
         // The inputs of a rank that encodes them differently are different.
-        let all = all
-            .iter()
-            .map(|bytes| serde_json::from_slice(bytes).unwrap_or_default());
+        let all = all.iter().map(|bytes| serde_json::from_slice(bytes).unwrap_or_default());
         let all: Vec<Vec<(String, u64)>> = all.collect();
         let differences = all.iter().enumerate().filter_map(|(rank, other)| {
-            let what = match other
-                .iter()
-                .zip(&all[0])
-                .find(|(here, there)| here != there)
-            {
+            let what = match other.iter().zip(&all[0]).find(|(here, there)| here != there) {
                 Some(((what, _), _)) => what,
                 None if other.len() == all[0].len() => return None,
                 None => "read other files",

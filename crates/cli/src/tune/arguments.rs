@@ -113,12 +113,7 @@ pub struct StrategyArguments {
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
     /// Successive halving: keep the best 1/ETA at each rung (on: ETA = 3); off: train all fully
-    #[arg(
-        long,
-        default_value = "on",
-        value_name = "ETA",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, default_value = "on", value_name = "ETA", allow_hyphen_values = true)]
     pub halving: HalvingFactor,
     /// Iterations of the first rung
     #[arg(long, default_value_t = Schedule::FIRST, value_name = "N")]

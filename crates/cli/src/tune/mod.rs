@@ -128,8 +128,7 @@ struct SearchSettings {
 
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
-        self.config
-            .check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
+        self.config.check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
         let open = self.init.open()?;
         let models = base_models(&open);
         let settings = self.validate(&models)?;
@@ -185,8 +184,7 @@ impl TuneCommand {
         };
         let (result, printed) =
             output.run(&description, data, |result| self.record(result, has_models))?;
-        self.checkpoint
-            .end(&model_path, &result, printed, checkpoint)
+        self.checkpoint.end(&model_path, &result, printed, checkpoint)
     }
 
     /// Returns the best model with a record of the options of the search, and of those with which
@@ -202,18 +200,14 @@ impl TuneCommand {
 
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
-        let mut options = TrainOptions {
-            seed: self.strategy.seed,
-            ..self.training.options(models)
-        };
+        let mut options =
+            TrainOptions { seed: self.strategy.seed, ..self.training.options(models) };
         self.space.apply(&mut options.method)?;
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
         let training = TrainSettings::new(self.training.with_learner(options, false)?)?;
         models.check(&training)?;
         let templates = self.templates(models)?;
-        let space = self
-            .space
-            .to_space(templates.len(), &self.training.method());
+        let space = self.space.to_space(templates.len(), &self.training.method());
         let configurations = self.strategy.configurations(&space, &training)?;
         for configuration in &configurations {
             let template = templates[configuration.template].as_ref();
@@ -224,12 +218,7 @@ impl TuneCommand {
         (self.training).check(has_noise, gradient.as_deref())?;
         self.training.share_of_dev(&self.dev)?;
         self.check_files(&templates)?;
-        Ok(SearchSettings {
-            training,
-            configurations,
-            schedule,
-            templates,
-        })
+        Ok(SearchSettings { training, configurations, schedule, templates })
     }
 
     /// Checks what is read and written.
@@ -239,10 +228,7 @@ impl TuneCommand {
             loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
         let files = CommandFiles::default()
             .read(self.training.corpus_files(&self.train, &self.dev))
-            .read(
-                self.input
-                    .other_files(self.training.corpus_files(&self.train, &self.dev)),
-            )
+            .read(self.input.other_files(self.training.corpus_files(&self.train, &self.dev)))
             .read(template_files)
             .read(self.knowledge.files().iter())
             .read(&self.config.config)
@@ -296,9 +282,7 @@ impl TuneCommand {
         progress: &Progress,
     ) -> Result<TuningData> {
         let dev = (&self.dev[..], self.strategy.seed);
-        let corpora = self
-            .training
-            .read_corpora(&self.train, dev, &self.input, progress)?;
+        let corpora = self.training.read_corpora(&self.train, dev, &self.input, progress)?;
         progress.println_all(corpora.held_out.map(|held_out| held_out.to_string()));
         let validation = match self.folds {
             None => Validation::Dev,

@@ -151,12 +151,7 @@ impl Results<'_> {
         if let Some(width) = width {
             narrow(&mut columns, width);
         }
-        let row = |i: usize| {
-            columns
-                .iter()
-                .map(move |column| column[i].clone())
-                .collect()
-        };
+        let row = |i: usize| columns.iter().map(move |column| column[i].clone()).collect();
         let rows: Vec<Vec<String>> = (0..=self.result.trials.len()).map(row).collect();
         let mut text = format_table(rows.into_iter());
         if let Some(best) = self.result.trials.first() {
@@ -229,38 +224,28 @@ impl Results<'_> {
         };
         let any = |has: fn(&TrialResult) -> bool| all.iter().any(has);
         let weight = |trial: &TrialResult| trial.configuration.unlabeled_weight;
-        let has_weights = all
-            .windows(2)
-            .any(|pair| weight(&pair[0]) != weight(&pair[1]));
+        let has_weights = all.windows(2).any(|pair| weight(&pair[0]) != weight(&pair[1]));
         let source = if has_folds { "mean" } else { "dev" };
         let percent = |x: Option<f64>| or_dash(x.map(|x| format!("{:.2}", 100.0 * x)));
-        add("template", is_tagger, &|s| {
-            description.templates[s.configuration.template].clone()
-        });
+        add("template", is_tagger, &|s| description.templates[s.configuration.template].clone());
         add("dropout", true, &number(|c| c.dropout));
         add("edge dropout", is_tagger, &number(|c| c.edge_dropout));
         add("L2", true, &number(|c| c.l2));
         add("L1", any(|s| s.configuration.l1 > 0.0), &number(|c| c.l1));
         add("unlabeled", has_weights, &number(|c| c.unlabeled_weight));
-        add(
-            "warm-up",
-            any(|s| s.configuration.warm_up.is_some()),
-            &|s| or_dash(s.configuration.warm_up),
-        );
-        add(
-            "gradient",
-            any(|s| s.configuration.gradient.is_some()),
-            &|s| or_dash(s.configuration.gradient),
-        );
+        add("warm-up", any(|s| s.configuration.warm_up.is_some()), &|s| {
+            or_dash(s.configuration.warm_up)
+        });
+        add("gradient", any(|s| s.configuration.gradient.is_some()), &|s| {
+            or_dash(s.configuration.gradient)
+        });
         add(&format!("{source} {}", self.metric()), true, &|s| {
             percent(s.score.map(DevScore::value))
         });
         add("±", has_folds, &|s| percent(s.standard_deviation));
-        add(
-            "active attributes",
-            any(|s| s.active_attributes.is_some()),
-            &|s| or_dash(s.active_attributes),
-        );
+        add("active attributes", any(|s| s.active_attributes.is_some()), &|s| {
+            or_dash(s.active_attributes)
+        });
         add("best at", true, &|s| s.best_iteration.to_string());
         add("iterations", true, &|s| s.iterations.to_string());
         add("stopped by", true, &|s| self.stop_reason(s).to_owned());
@@ -326,9 +311,7 @@ impl Results<'_> {
             progress.println("interrupted: not all configurations were trained to the end");
         }
         if let Some(iterations) = result.refit_iterations {
-            progress.println(&format!(
-                "retrained on all data for {iterations} iterations"
-            ));
+            progress.println(&format!("retrained on all data for {iterations} iterations"));
         }
         if result.refit_iterations != Some(0) {
             progress.println(&format!("wrote {}", model.display()));
@@ -340,9 +323,7 @@ impl Results<'_> {
         type Parameter = (&'static str, bool, fn(&Configuration) -> f64);
         let parameters: [Parameter; 3] = [
             ("dropout", true, |c| c.dropout),
-            ("edge dropout", self.description.has_edge_axis, |c| {
-                c.edge_dropout
-            }),
+            ("edge dropout", self.description.has_edge_axis, |c| c.edge_dropout),
             ("L2", true, |c| c.l2),
         ];
         for (name, _, value) in parameters.into_iter().filter(|parameter| parameter.1) {
@@ -402,14 +383,8 @@ const SEARCHED: [&str; 10] = [
 ];
 
 /// Options that `train` rejects without noise.
-const OF_NOISE: [&str; 6] = [
-    "noise",
-    "masks",
-    "samples",
-    "unlabeled",
-    "unlabeled-format",
-    "discover",
-];
+const OF_NOISE: [&str; 6] =
+    ["noise", "masks", "samples", "unlabeled", "unlabeled-format", "discover"];
 
 /// Returns the options with which `train` trains the best configuration of a search with these
 /// options and templates; `has_models`: training continues from models.

@@ -130,18 +130,14 @@ impl TuneObserver for SearchReporter<'_> {
             }
             Phase::Refit(iterations) => {
                 let what = "training the best configuration on all data";
-                return self
-                    .progress
-                    .update(&format!("{what} for {iterations} iterations"));
+                return self.progress.update(&format!("{what} for {iterations} iterations"));
             }
         };
         if self.progress.is_terminal() {
             let best = self.best().text.clone();
-            self.progress
-                .advance(&format!("{best}{phase}"), done, total);
+            self.progress.advance(&format!("{best}{phase}"), done, total);
         } else if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
-            self.progress
-                .update(&format!("{phase}: {done} of {total} training runs done"));
+            self.progress.update(&format!("{phase}: {done} of {total} training runs done"));
         }
     }
 

@@ -49,12 +49,7 @@ pub struct Target<'a> {
 
 impl<'a> Target<'a> {
     pub fn new(name: &'a str, dictionary: &'a [&'static str]) -> Self {
-        Self {
-            name,
-            seeds: Vec::new(),
-            dictionary,
-            mutate: None,
-        }
+        Self { name, seeds: Vec::new(), dictionary, mutate: None }
     }
 
     /// Calls `check` with each input; it panics if a property does not hold.

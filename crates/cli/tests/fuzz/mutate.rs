@@ -79,11 +79,7 @@ pub struct Mutator {
 impl Mutator {
     pub fn new(random: Random, dictionary: &[&'static str], limit: usize) -> Self {
         let words = dictionary.iter().map(|word| word.as_bytes());
-        Self {
-            random,
-            dictionary: COMMON.iter().copied().chain(words).collect(),
-            limit,
-        }
+        Self { random, dictionary: COMMON.iter().copied().chain(words).collect(), limit }
     }
 
     /// Changes `input` in one to eight places; `other` is an input to take parts from.
@@ -114,11 +110,7 @@ impl Mutator {
                 let word = self.random.choose(&self.dictionary).copied();
                 let word = word.unwrap_or_default();
                 let at = self.random.below(len + 1);
-                let replaced = if self.random.below(2) == 0 {
-                    0
-                } else {
-                    word.len()
-                };
+                let replaced = if self.random.below(2) == 0 { 0 } else { word.len() };
                 input.splice(at..(at + replaced).min(len), word.iter().copied());
             }
             6 => {

@@ -39,10 +39,7 @@ fn sections(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
 /// Assembles a model from its sections, with valid lengths and checksums.
 fn assemble(version: &[u8], sections: &mut [Vec<u8>]) -> Vec<u8> {
     let data = sections[2..].concat();
-    sections[1] = data
-        .chunks(BLOCK)
-        .flat_map(|block| xxh3_64(block).to_le_bytes())
-        .collect();
+    sections[1] = data.chunks(BLOCK).flat_map(|block| xxh3_64(block).to_le_bytes()).collect();
     let mut bytes = version.to_vec();
     for section in sections.iter() {
         bytes.extend_from_slice(&(section.len() as u64).to_le_bytes());
@@ -87,12 +84,7 @@ fn change_number(mutator: &mut Mutator, section: &mut [u8]) {
         0 => vec![251, 0xff, 0xff],
         1 => vec![252, 0xff, 0xff, 0xff, 0x7f],
         2 => vec![0xff; 8],
-        _ => mutator
-            .random
-            .choose(&floats)
-            .unwrap()
-            .to_le_bytes()
-            .to_vec(),
+        _ => mutator.random.choose(&floats).unwrap().to_le_bytes().to_vec(),
     };
     let at = mutator.random.below(section.len());
     for (byte, new) in section[at..].iter_mut().zip(number) {

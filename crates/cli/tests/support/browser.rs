@@ -8,12 +8,7 @@ use serde_json::Value;
 use super::{TestDir, finish};
 
 /// Names of the program.
-const NAMES: [&str; 4] = [
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-];
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /// Headless Chromium.
 pub struct Browser(PathBuf);
@@ -30,15 +25,10 @@ impl Browser {
     pub fn find() -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        let programs = NAMES
-            .iter()
-            .flat_map(|name| folders.iter().map(move |f| f.join(name)));
+        let programs = NAMES.iter().flat_map(|name| folders.iter().map(move |f| f.join(name)));
         let runs = |program: &PathBuf| {
             let mut command = Command::new(program);
-            let command = command
-                .arg("--version")
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
+            let command = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
             command.status().is_ok_and(|status| status.success())
         };
         let found = programs.filter(|program| program.is_file()).find(runs);
@@ -58,10 +48,7 @@ impl Browser {
         );
         let text = dir.text(page);
         assert!(text.contains("</body>"), "the page ends too early");
-        dir.write(
-            "framed.html",
-            text.replace("</body>", &format!("{script}</body>")),
-        );
+        dir.write("framed.html", text.replace("</body>", &format!("{script}</body>")));
         dir.write(
             "frame.html",
             format!(
@@ -74,14 +61,9 @@ impl Browser {
         );
         let (document, log) = self.dump(&dir.path("frame.html"), &dir.path("profile"), dark);
         let start = "<pre id=\"findings\">";
-        let found = document
-            .split_once(start)
-            .and_then(|(_, rest)| rest.split_once("</pre>"));
+        let found = document.split_once(start).and_then(|(_, rest)| rest.split_once("</pre>"));
         let json = found.map_or("", |(json, _)| json);
-        let json = json
-            .replace("&lt;", "<")
-            .replace("&gt;", ">")
-            .replace("&amp;", "&");
+        let json = json.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
         let console = log.lines().filter(|line| line.contains("CONSOLE"));
         Findings {
             values: serde_json::from_str(&json).unwrap_or_else(|e| panic!("{e}: {json}: {log}")),
@@ -93,23 +75,11 @@ impl Browser {
     fn dump(&self, page: &Path, profile: &Path, dark: bool) -> (String, String) {
         let mut command = Command::new(&self.0);
         command
-            .args([
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-            ])
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
             .args(["--no-first-run", "--enable-logging=stderr", "--dump-dom"])
             .arg(format!("--user-data-dir={}", profile.display()))
-            .args([
-                "--hide-scrollbars",
-                "--window-size=1400,1000",
-                "--virtual-time-budget=5000",
-            ])
-            .arg(format!(
-                "--blink-settings=preferredColorScheme={}",
-                u8::from(!dark)
-            ))
+            .args(["--hide-scrollbars", "--window-size=1400,1000", "--virtual-time-budget=5000"])
+            .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
             .arg(format!("file://{}", page.display()))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -107,20 +107,14 @@ impl TestDir {
     /// `options`, with so little L2 that the model reproduces its training data.
     pub fn with_model(corpus: &str, options: &str) -> Self {
         let dir = Self::new(&[("train.conll", corpus)]);
-        dir.run(&format!(
-            "train train.conll --model m --quiet --l2 0.01 {options}"
-        ))
-        .success();
+        dir.run(&format!("train train.conll --model m --quiet --l2 0.01 {options}")).success();
         dir
     }
 
     /// Creates a directory with the training and development parts of the sample corpus:
     /// `train.conll` and `dev.conll`.
     pub fn with_sample_corpus() -> Self {
-        Self::new(&[
-            ("train.conll", &sample_corpus("train")),
-            ("dev.conll", &sample_corpus("dev")),
-        ])
+        Self::new(&[("train.conll", &sample_corpus("train")), ("dev.conll", &sample_corpus("dev"))])
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -148,9 +142,8 @@ impl TestDir {
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
-        let mut names: Vec<String> = entries
-            .map(|entry| name(entry).into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            entries.map(|entry| name(entry).into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -278,12 +271,7 @@ pub fn finish(mut child: Child, line: &str) -> Output {
     let text = |reader: Option<JoinHandle<String>>| {
         reader.map_or(String::new(), |reader| reader.join().unwrap())
     };
-    Output {
-        status,
-        stdout: text(stdout),
-        stderr: text(stderr),
-        line: line.to_owned(),
-    }
+    Output { status, stdout: text(stdout), stderr: text(stderr), line: line.to_owned() }
 }
 
 /// Waits for a run to end. A run that hangs is killed and fails the test.
@@ -356,8 +344,6 @@ pub fn sample_corpus(part: &str) -> String {
     let file = PathBuf::from(root).join(format!("corpora/sample/{part}.conll"));
     let text = fs::read_to_string(file).unwrap();
     let sentences = text.split_inclusive("\n\n");
-    let text: String = sentences
-        .take(if part == "train" { 392 } else { 84 })
-        .collect();
+    let text: String = sentences.take(if part == "train" { 392 } else { 84 }).collect();
     text.trim_end().to_owned() + "\n"
 }

@@ -54,11 +54,7 @@ impl Server {
         stdout.read_line(&mut first).unwrap();
         let address = first.trim().strip_prefix("listening on http://");
         let address = address.unwrap_or_else(|| panic!("{first}{}", stderr.lock().unwrap()));
-        Self {
-            child,
-            address: address.parse().unwrap(),
-            stderr,
-        }
+        Self { child, address: address.parse().unwrap(), stderr }
     }
 
     /// Returns what it has written to standard error so far.
@@ -164,11 +160,7 @@ impl Connection {
             }
         }
         let status = head[0].split(' ').nth(1).unwrap().parse().unwrap();
-        let mut response = Response {
-            status,
-            head,
-            body: Vec::new(),
-        };
+        let mut response = Response { status, head, body: Vec::new() };
         let length = response.header("content-length");
         let length = length.map_or(0, |length| length.parse().unwrap());
         response.body.resize(length, 0);
@@ -223,11 +215,7 @@ impl Response {
     /// Asserts that it is an error with this status, and returns its message.
     pub fn error(&self, status: u16) -> String {
         let json = self.json();
-        assert_eq!(
-            (self.status, &json["status"]),
-            (status, &status.into()),
-            "{json}"
-        );
+        assert_eq!((self.status, &json["status"]), (status, &status.into()), "{json}");
         json["error"].as_str().unwrap().to_owned()
     }
 
@@ -242,8 +230,6 @@ impl Response {
         assert_eq!(self.status, 200, "{}", self.text());
         let sentences = self.json()["sentences"].take();
         let sentences = sentences.as_array().unwrap().iter();
-        sentences
-            .map(|sentence| sentence["labels"].clone())
-            .collect()
+        sentences.map(|sentence| sentence["labels"].clone()).collect()
     }
 }

@@ -31,12 +31,7 @@ impl<'a> Session<'a> {
                 }
             }
         });
-        Self {
-            dir: PhantomData,
-            child,
-            stdin,
-            output,
-        }
+        Self { dir: PhantomData, child, stdin, output }
     }
 
     /// Writes input and asserts that its complete output arrives before any further input.

@@ -75,13 +75,7 @@ impl Contents {
         }
         file.resize(file.len().next_multiple_of(4), 0);
         self.write_lists(OF_LABELS_AT, b"LFRF", 1, self.labels.len() + 2, &mut file);
-        self.write_lists(
-            OF_ATTRIBUTES_AT,
-            b"AFRF",
-            0,
-            self.attributes.len(),
-            &mut file,
-        );
+        self.write_lists(OF_ATTRIBUTES_AT, b"AFRF", 0, self.attributes.len(), &mut file);
         let length = file.len();
         put(&mut file, 4, length);
         file
@@ -150,9 +144,7 @@ fn database(names: &[Vec<u8>]) -> Vec<u8> {
 fn fault(file: Vec<u8>) -> String {
     let message = from_bytes(file).unwrap_err().to_string();
     let message = message.strip_prefix("model in memory: ").unwrap();
-    let message = message
-        .strip_prefix("the model is damaged: ")
-        .unwrap_or(message);
+    let message = message.strip_prefix("the model is damaged: ").unwrap_or(message);
     let message = message.strip_suffix("; retrain it or restore a copy");
     message.map_or_else(String::new, str::to_owned)
 }
@@ -184,11 +176,7 @@ fn labels_attributes_and_weights_are_those_of_the_file() {
 
 #[test]
 fn a_file_without_attributes_or_features_is_a_model() {
-    let contents = Contents {
-        attributes: Vec::new(),
-        features: Vec::new(),
-        ..Contents::default()
-    };
+    let contents = Contents { attributes: Vec::new(), features: Vec::new(), ..Contents::default() };
     let model = contents.open().unwrap();
     assert_eq!(model.node_weights().count(), 0);
     assert_eq!(model.header().label_weights.transitions, [0.0; 4]);
@@ -200,10 +188,7 @@ fn attributes_are_bytes_and_labels_are_text_that_may_be_empty() {
     contents.attributes[0] = b"\xff\n\xe2".to_vec();
     contents.labels[1].clear();
     let model = contents.open().unwrap();
-    assert_eq!(
-        model.node_weights().next().unwrap().unwrap().0,
-        b"\xff\n\xe2"
-    );
+    assert_eq!(model.node_weights().next().unwrap().unwrap().0, b"\xff\n\xe2");
     assert_eq!(model.header().labels.names(), ["Ö", ""]);
     contents.labels[1] = b"B\xfc".to_vec();
     assert_eq!(
@@ -217,10 +202,7 @@ fn attributes_are_bytes_and_labels_are_text_that_may_be_empty() {
 fn names_are_unique() {
     let mut contents = Contents::default();
     contents.attributes[1] = b"a".to_vec();
-    assert_eq!(
-        fault(contents.write()),
-        "attribute 'a' occurs twice; expected each attribute once"
-    );
+    assert_eq!(fault(contents.write()), "attribute 'a' occurs twice; expected each attribute once");
     contents.labels[1] = contents.labels[0].clone();
     assert_eq!(fault(contents.write()), "two labels have the name 'Ö'");
 }
@@ -254,22 +236,10 @@ fn features_are_checked() {
         fault(contents.write())
     };
     assert_eq!(with(0, [0, 0, 1], f64::NAN), "feature 0 has the weight NaN");
-    assert_eq!(
-        with(4, [1, 1, 1], f64::NEG_INFINITY),
-        "feature 4 has the weight -inf"
-    );
-    assert_eq!(
-        with(0, [0, 0, 2], 1.0),
-        "feature 0 is for a label that does not exist"
-    );
-    assert_eq!(
-        with(0, [0, 0, 0], 1.0),
-        "there are two features for the same label"
-    );
-    assert_eq!(
-        with(3, [1, 1, 1], 1.0),
-        "there are two features for the same label"
-    );
+    assert_eq!(with(4, [1, 1, 1], f64::NEG_INFINITY), "feature 4 has the weight -inf");
+    assert_eq!(with(0, [0, 0, 2], 1.0), "feature 0 is for a label that does not exist");
+    assert_eq!(with(0, [0, 0, 0], 1.0), "there are two features for the same label");
+    assert_eq!(with(3, [1, 1, 1], 1.0), "there are two features for the same label");
     let unused = "it has 5 features; its labels and attributes have 4";
     for feature in [[0, 3, 0], [1, 2, 0], [2, 0, 0]] {
         assert_eq!(with(2, feature, 1.0), unused, "{feature:?}");
@@ -292,10 +262,7 @@ fn lists_of_features_are_checked() {
     assert_eq!(change_list(0, &[2, 5]), "feature 5 does not exist");
     assert_eq!(change_list(0, &[2, 1, 2]), another(2));
     assert_eq!(change_list(0, &[2, 3]), another(3));
-    assert_eq!(
-        change_list(0, &[2, 1, 1]),
-        "there are two features for the same label"
-    );
+    assert_eq!(change_list(0, &[2, 1, 1]), "there are two features for the same label");
     let few = "it has 5 features; its labels and attributes have 4";
     assert_eq!(change_list(0, &[1]), few);
     let many = "an attribute or label has more features than there are labels";
@@ -357,10 +324,7 @@ fn names_are_checked() {
     assert_eq!(field(0, 0), outside);
     assert_eq!(field(4, 2071), outside);
     assert_eq!(field(4, u32::MAX as usize), outside);
-    assert_eq!(
-        field(12, 0x7153_4462),
-        "the names of labels have another byte order"
-    );
+    assert_eq!(field(12, 0x7153_4462), "the names of labels have another byte order");
     assert_eq!(field(16, 3), "there are 3 names of 2 labels");
     assert_eq!(field(20, u32::MAX as usize), outside);
 }
@@ -371,18 +335,9 @@ fn sections_lie_within_the_file() {
     for (field, expected) in [
         (FEATURES_AT, "its features lie outside of the file"),
         (LABELS_AT, "the names of labels lie outside of the file"),
-        (
-            ATTRIBUTES_AT,
-            "the names of attributes lie outside of the file",
-        ),
-        (
-            OF_LABELS_AT,
-            "its lists of features lie outside of the file",
-        ),
-        (
-            OF_ATTRIBUTES_AT,
-            "its lists of features lie outside of the file",
-        ),
+        (ATTRIBUTES_AT, "the names of attributes lie outside of the file"),
+        (OF_LABELS_AT, "its lists of features lie outside of the file"),
+        (OF_ATTRIBUTES_AT, "its lists of features lie outside of the file"),
     ] {
         let length = contents.write().len();
         for at in [0, 4, length - 4, length, length + 1, u32::MAX as usize] {
@@ -412,10 +367,7 @@ fn a_file_that_ends_early_or_late_is_an_error() {
     for length in (48..file.len()).chain([file.len() + 1]) {
         let mut other = file.clone();
         other.resize(length, 0);
-        let expected = format!(
-            "it has {length} bytes; according to its preamble, {}",
-            file.len()
-        );
+        let expected = format!("it has {length} bytes; according to its preamble, {}", file.len());
         assert_eq!(fault(other.clone()), expected);
         // With the length of what there is, something is missing.
         if length < file.len() {

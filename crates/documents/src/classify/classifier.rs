@@ -131,13 +131,7 @@ impl Classifier {
         let outputs = self.header.outputs.iter();
         let outputs = outputs.flat_map(|layer| layer.weights(self.classes()));
         let units = outputs.zip(&self.header.biases);
-        units
-            .map(|((class, weight), &bias)| HiddenUnit {
-                class,
-                weight,
-                bias,
-            })
-            .collect()
+        units.map(|((class, weight), &bias)| HiddenUnit { class, weight, bias }).collect()
     }
 
     /// Returns the biases of the classes, in their order.
@@ -184,10 +178,7 @@ impl Classifier {
             // Of two classes, whose scores are ½f and −½f.
             (Multiclass::Softmax, None) => scores.iter().map(|s| sigmoid(2.0 * s)).collect(),
         };
-        Ok(Prediction {
-            probabilities,
-            scores,
-        })
+        Ok(Prediction { probabilities, scores })
     }
 
     /// Returns the probabilities of a log-linear model, given the scores of the classes without
@@ -195,10 +186,7 @@ impl Classifier {
     fn marginals(&self, mut node: Vec<f64>) -> Vec<f64> {
         let classes = node.len();
         node.resize(self.halves.stride(), 0.0);
-        let scores = Scores {
-            node: &node,
-            edge: None,
-        };
+        let scores = Scores { node: &node, edge: None };
         let mut lattice = Lattice::default();
         lattice.forward_backward(&self.halves, scores);
         lattice.node_marginals()[..classes].to_vec()
@@ -380,11 +368,7 @@ pub fn inspection_text(value: &Value) -> String {
     for (number, unit) in units.into_iter().flatten().enumerate() {
         let class = unit["class"].as_str().unwrap_or_default();
         let weight = unit["weight"].as_f64().unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "\nhidden unit {}: {weight:.4} for {class}",
-            number + 1
-        );
+        let _ = writeln!(text, "\nhidden unit {}: {weight:.4} for {class}", number + 1);
         write_weights(&mut text, unit);
     }
     text

@@ -104,11 +104,7 @@ impl ClassifierParts {
             let (name, row) = row?;
             Ok((name.to_vec(), row))
         });
-        Ok(Self {
-            header,
-            precision: file.precision(),
-            rows: rows.collect::<Result<_>>()?,
-        })
+        Ok(Self { header, precision: file.precision(), rows: rows.collect::<Result<_>>()? })
     }
 
     /// Encodes the model file.
@@ -119,12 +115,7 @@ impl ClassifierParts {
     /// precision, or there are too many classes.
     pub fn encode(self) -> Result<Vec<u8>> {
         let shape = (self.header.biases.len(), self.precision);
-        RowFile::encode(
-            ModelKind::Classifier.magic(),
-            &self.header,
-            shape,
-            self.rows,
-        )
+        RowFile::encode(ModelKind::Classifier.magic(), &self.header, shape, self.rows)
     }
 }
 
@@ -253,13 +244,7 @@ pub(super) fn one_vs_rest(
         // The score of a model with hidden units is that of its second class.
         let is_second = model.header.classes.last() == Some(class);
         let sign = if is_second { 1.0 } else { -1.0 };
-        for mut output in model
-            .header
-            .outputs
-            .take()
-            .into_iter()
-            .flat_map(|layer| layer.0)
-        {
+        for mut output in model.header.outputs.take().into_iter().flat_map(|layer| layer.0) {
             output.weights.iter_mut().for_each(|weight| *weight *= sign);
             output.bias *= sign;
             outputs.push(output);

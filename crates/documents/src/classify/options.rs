@@ -73,21 +73,12 @@ impl ClassifierOptions {
     /// Returns the default training options: noise from the first iteration on, none on the bias.
     pub fn train_options() -> TrainOptions {
         let method = Lbfgs {
-            noise: NoiseOptions {
-                edge_dropout: Some(0.0),
-                ..NoiseOptions::dropout(Self::DROPOUT)
-            },
+            noise: NoiseOptions { edge_dropout: Some(0.0), ..NoiseOptions::dropout(Self::DROPOUT) },
             warm_up: Some(0),
-            optimizer: LbfgsOptions {
-                memory: Self::LBFGS_MEMORY,
-                ..LbfgsOptions::default()
-            },
+            optimizer: LbfgsOptions { memory: Self::LBFGS_MEMORY, ..LbfgsOptions::default() },
             ..Lbfgs::default()
         };
-        TrainOptions {
-            order: Order::Zero,
-            ..TrainOptions::new(method)
-        }
+        TrainOptions { order: Order::Zero, ..TrainOptions::new(method) }
     }
 
     /// Returns the options of training, checked.

@@ -81,12 +81,7 @@ impl<'a> ClassifierTrainer<'a> {
                 penalizes_bias: options.penalizes_bias,
             }));
         }
-        Ok(Self {
-            options,
-            settings,
-            interrupt: None,
-            memory: MemoryLimit::default(),
-        })
+        Ok(Self { options, settings, interrupt: None, memory: MemoryLimit::default() })
     }
 
     /// Returns the checked training options.
@@ -203,10 +198,7 @@ impl<'a> ClassifierTrainer<'a> {
         match &corpus.classes[..] {
             [class] => Err(Error::input(
                 class.first.clone(),
-                format!(
-                    "all documents are of the class '{}'; expected two classes",
-                    class.name
-                ),
+                format!("all documents are of the class '{}'; expected two classes", class.name),
             )),
             _ => Ok(()),
         }
@@ -374,10 +366,7 @@ impl PenaltyRule for DocumentPenalty {
             block.targets.for_each(column, |label, i| {
                 let [inside, outside] = [
                     [counts.of_weights[i], counts.of_labels[label]],
-                    [
-                        all - counts.of_weights[i],
-                        counts.tokens - counts.of_labels[label],
-                    ],
+                    [all - counts.of_weights[i], counts.tokens - counts.of_labels[label]],
                 ]
                 .map(|[occurrences, tokens]| ((occurrences + 1.0) / (tokens + 2.0)).ln());
                 divisors_of_block[i] = (inside - outside).abs() + epsilon;

@@ -16,10 +16,7 @@ use dropchain_analysis::{BootstrapReport, Calibration};
 const SAMPLES: u64 = 1000;
 
 /// The bounds of a 95 % interval, as positions in sorted resamples.
-const INTERVAL: [usize; 2] = [
-    (SAMPLES as usize * 25) / 1000,
-    (SAMPLES as usize * 975) / 1000 - 1,
-];
+const INTERVAL: [usize; 2] = [(SAMPLES as usize * 25) / 1000, (SAMPLES as usize * 975) / 1000 - 1];
 
 /// The least probability that the log-loss takes for granted, as scikit-learn does for 64 bits.
 const LEAST: f64 = f64::EPSILON;
@@ -124,11 +121,7 @@ impl ClassEvaluation {
         let errors = errors.map(|(c, p)| (p - f64::from(u8::from(c == number))).powi(2));
         // The class of an unseen one has the probability 0.
         let error = errors.sum::<f64>() + f64::from(u8::from(!is_seen));
-        self.squared_error += if self.of_model == 2 {
-            0.5 * error
-        } else {
-            error
-        };
+        self.squared_error += if self.of_model == 2 { 0.5 * error } else { error };
         let confidence = probabilities.get(predicted).copied().unwrap_or(0.0);
         self.calibration.add(confidence, predicted == number);
         self.outcomes.push([number as u32, predicted as u32]);
@@ -171,11 +164,7 @@ impl ClassEvaluation {
         let classes = self.classes.iter().zip(all).zip(predicted);
         let classes = classes.filter(|((_, counts), _)| occurs(counts));
         let scores = classes.map(|((class, counts), predicted)| {
-            let Metrics {
-                precision,
-                recall,
-                f1,
-            } = counts.metrics();
+            let Metrics { precision, recall, f1 } = counts.metrics();
             ClassScores {
                 class: class.clone(),
                 precision,
@@ -328,11 +317,7 @@ fn scores(pairs: &[[f64; 2]]) -> [f64; 3] {
         absolute += (y - predicted).abs();
         total += (y - mean) * (y - mean);
     }
-    let r2 = if total > 0.0 {
-        1.0 - squares / total
-    } else {
-        0.0
-    };
+    let r2 = if total > 0.0 { 1.0 - squares / total } else { 0.0 };
     [(squares / count).sqrt(), absolute / count, r2]
 }
 
@@ -467,10 +452,7 @@ mod tests {
             ("d", 0, [0.5, 0.3, 0.2]),
         ])
         .report(1);
-        assert_eq!(
-            (report.documents, report.unseen, report.accuracy),
-            (4, 1, 0.5)
-        );
+        assert_eq!((report.documents, report.unseen, report.accuracy), (4, 1, 0.5));
         let f1: Vec<(&str, f64)> = report.classes.iter().map(|c| (&*c.class, c.f1)).collect();
         assert_eq!(f1, [("a", 0.5), ("b", 2.0 / 3.0), ("d", 0.0)]); // c does not occur
         assert!((report.macro_f1 - (0.5 + 2.0 / 3.0) / 3.0).abs() < 1e-15);
@@ -507,10 +489,7 @@ mod tests {
         let outcomes = [vec![right; 80], vec![wrong; 20]].concat();
         let evaluation = evaluation(&outcomes);
         let [low, high] = evaluation.report(7).accuracy_interval;
-        assert!(
-            (low - 0.72).abs() <= 0.015 && (high - 0.88).abs() <= 0.015,
-            "{low} {high}"
-        );
+        assert!((low - 0.72).abs() <= 0.015 && (high - 0.88).abs() <= 0.015, "{low} {high}");
         assert_eq!(evaluation.report(7), evaluation.report(7));
         assert_ne!(evaluation.report(8).accuracy_interval, [0.0; 2]);
     }
@@ -531,10 +510,7 @@ mod tests {
             (report.mae, report.mae_interval),
             (report.r2, report.r2_interval),
         ] {
-            assert!(
-                low < score && score < high && high - low < 0.1,
-                "{low} {score} {high}"
-            );
+            assert!(low < score && score < high && high - low < 0.1, "{low} {score} {high}");
         }
         assert_eq!(report, evaluation.report(1));
         assert_ne!(report, evaluation.report(2));

@@ -111,40 +111,26 @@ impl InstanceReadOptions {
 impl Instance {
     /// Creates a document in memory from a text.
     pub fn from_text(text: impl Into<String>) -> Self {
-        Self {
-            label: None,
-            content: InstanceContent::Text(text.into()),
-            file: "-".into(),
-            line: 1,
-        }
+        Self { label: None, content: InstanceContent::Text(text.into()), file: "-".into(), line: 1 }
     }
 
     /// Creates a document in memory from names of features with their values.
     pub fn from_features<S: Into<String>>(features: impl IntoIterator<Item = (S, f64)>) -> Self {
         let features = features.into_iter();
         let features = features.map(|(name, value)| (name.into(), value));
-        Self {
-            content: InstanceContent::Features(features.collect()),
-            ..Self::from_text("")
-        }
+        Self { content: InstanceContent::Features(features.collect()), ..Self::from_text("") }
     }
 
     /// Returns the document with its class.
     #[must_use]
     pub fn with_label(self, label: impl Into<String>) -> Self {
-        Self {
-            label: Some(label.into()),
-            ..self
-        }
+        Self { label: Some(label.into()), ..self }
     }
 
     /// Returns the document without its class.
     #[must_use]
     pub fn without_label(self) -> Self {
-        Self {
-            label: None,
-            ..self
-        }
+        Self { label: None, ..self }
     }
 
     /// Returns where the document begins.

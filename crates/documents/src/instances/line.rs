@@ -127,9 +127,8 @@ fn svmlight(
             return Err(line.error(format!("found the index '{index}'; expected 1 or more")));
         };
         if number <= last {
-            return Err(line.error(format!(
-                "the index {number} follows {last}; expected ascending indices"
-            )));
+            return Err(line
+                .error(format!("the index {number} follows {last}; expected ascending indices")));
         }
         last = number;
         let Some(parsed) = value.parse().ok().filter(|value: &f64| value.is_finite()) else {

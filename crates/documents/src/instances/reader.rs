@@ -52,17 +52,10 @@ impl InstanceReader {
                     let message = "found a folder; expected a file in the format that was given";
                     return Err(Error::input(Place::file(source.to_string_lossy()), message));
                 }
-                _ => pending.push_back(Input {
-                    path: source.to_owned(),
-                    whole: None,
-                }),
+                _ => pending.push_back(Input { path: source.to_owned(), whole: None }),
             }
         }
-        Ok(Self {
-            options: options.clone(),
-            pending,
-            current: None,
-        })
+        Ok(Self { options: options.clone(), pending, current: None })
     }
 
     fn read(&mut self) -> Result<Option<Instance>> {
@@ -178,11 +171,7 @@ fn folder_inputs(folder: &Path, options: &InstanceReadOptions) -> Result<Vec<Inp
             let message = "found a folder; expected the documents of a class";
             return Err(Error::input(Place::file(inner.to_string_lossy()), message));
         }
-        inputs.extend(
-            files
-                .into_iter()
-                .map(|path| whole(path, Some(label.into()))),
-        );
+        inputs.extend(files.into_iter().map(|path| whole(path, Some(label.into()))));
     }
     if inputs.is_empty() {
         return Err(Error::input(place(), "the folder has no documents"));
@@ -231,10 +220,5 @@ fn read_whole(
         }
         text.push_str(line.text);
     }
-    Ok(Instance {
-        label,
-        content: InstanceContent::Text(text),
-        file,
-        line: 0,
-    })
+    Ok(Instance { label, content: InstanceContent::Text(text), file, line: 0 })
 }

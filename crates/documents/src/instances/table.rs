@@ -49,17 +49,11 @@ impl Table {
         let mut reader = ReaderBuilder::new()
             .delimiter(separator)
             .quoting(separator == b',')
-            .from_reader(Bounded {
-                stream,
-                longest,
-                unread: Arc::clone(&unread),
-            });
+            .from_reader(Bounded { stream, longest, unread: Arc::clone(&unread) });
         let header = reader.byte_headers().map_err(|error| fault(&file, error))?;
         let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
-        let names: Vec<&str> = names
-            .iter()
-            .map(|name| name.trim_start_matches('\u{feff}').trim())
-            .collect();
+        let names: Vec<&str> =
+            names.iter().map(|name| name.trim_start_matches('\u{feff}').trim()).collect();
         // Where a name is first, and how often it occurs.
         let mut places: HashMap<&str, [usize; 2]> = HashMap::with_capacity(names.len());
         for (place, name) in names.iter().enumerate() {
@@ -69,10 +63,7 @@ impl Table {
         let missing = |column: &str| {
             Error::input(
                 Place::line(&*file, 1),
-                format!(
-                    "there is no column '{column}'; found {}",
-                    names.join(", ").escape_debug()
-                ),
+                format!("there is no column '{column}'; found {}", names.join(", ").escape_debug()),
             )
         };
         let column = |name: &str| position(name).ok_or_else(|| missing(name));
@@ -87,11 +78,7 @@ impl Table {
                     } else if *name == options.label {
                         "is the label, and cannot be a feature"
                     } else {
-                        return Ok(FeatureColumn {
-                            number,
-                            name: name.to_owned(),
-                            is_category,
-                        });
+                        return Ok(FeatureColumn { number, name: name.to_owned(), is_category });
                     };
                     let message = format!("the column '{name}' {fault}");
                     Err(Error::input(Place::line(&*file, 1), message))
@@ -104,15 +91,7 @@ impl Table {
             return Err(missing(&options.label));
         }
         drop(places); // which borrows the names from the reader
-        Ok(Self {
-            reader,
-            longest,
-            unread,
-            file,
-            record: ByteRecord::new(),
-            content,
-            label,
-        })
+        Ok(Self { reader, longest, unread, file, record: ByteRecord::new(), content, label })
     }
 
     /// Reads the next row.
@@ -134,9 +113,9 @@ impl Table {
                     options.read.report.add_replaced(places as u64);
                     Ok(text)
                 }
-                (Err(_), false) => Err(error(
-                    "the text is not UTF-8; expected UTF-8, --encoding NAME, or --lossy",
-                )),
+                (Err(_), false) => {
+                    Err(error("the text is not UTF-8; expected UTF-8, --encoding NAME, or --lossy"))
+                }
             }
         };
         let content = match &self.content {
@@ -152,12 +131,7 @@ impl Table {
         };
         let label = self.label.map(cell).transpose()?;
         let label = checked_label(label.as_deref().map(str::trim), options, error)?;
-        Ok(Some(Instance {
-            label,
-            content,
-            file: Arc::clone(&self.file),
-            line,
-        }))
+        Ok(Some(Instance { label, content, file: Arc::clone(&self.file), line }))
     }
 }
 
@@ -187,10 +161,9 @@ impl FeatureColumn {
         }
         match cell.parse().ok().filter(|value: &f64| value.is_finite()) {
             Some(value) => Ok(Some((self.name.clone(), value))),
-            None => Err(format!(
-                "the column '{}' has '{cell}'; expected a finite number",
-                self.name
-            )),
+            None => {
+                Err(format!("the column '{}' has '{cell}'; expected a finite number", self.name))
+            }
         }
     }
 }
@@ -206,10 +179,8 @@ impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let unread = self.unread.load(Ordering::Relaxed);
         if unread == 0 {
-            let message = format!(
-                "a row is longer than {} bytes (is a quote missing?)",
-                self.longest
-            );
+            let message =
+                format!("a row is longer than {} bytes (is a quote missing?)", self.longest);
             return Err(io::Error::other(message));
         }
         let end = buffer.len().min(unread);
@@ -224,9 +195,7 @@ fn fault(file: &Arc<str>, error: csv::Error) -> Error {
     let line = error.position().map(csv::Position::line);
     match error.into_kind() {
         csv::ErrorKind::Io(error) => Error::io(&**file, error),
-        csv::ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => Error::input(
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => Error::input(
             Place::line(&**file, line.unwrap_or(1)),
             format!("found {len} cells; expected {expected_len}, one for each column"),
         ),

@@ -110,9 +110,7 @@ impl<'a> Dual<'a> {
 
     /// Sets the β, `[N]`, and w to that of them; a free bias is that of `w`.
     pub fn start_at(&mut self, betas: Vec<f64>, w: &[f64]) {
-        let Documents {
-            rows, scales, bias, ..
-        } = self.documents;
+        let Documents { rows, scales, bias, .. } = self.documents;
         self.w.fill(0.0);
         let last = w.len() - 1;
         for (n, beta) in betas.iter().enumerate() {
@@ -139,9 +137,7 @@ impl<'a> Dual<'a> {
             self.order.swap(i, other.min(i));
         }
         self.epochs += 1;
-        let Documents {
-            rows, scales, bias, ..
-        } = self.documents;
+        let Documents { rows, scales, bias, .. } = self.documents;
         let last = self.w.len() - 1;
         let mut largest = 0.0_f64;
         for &n in &self.order {
@@ -232,12 +228,7 @@ impl<'a> Dual<'a> {
         }
         let Documents { rows, scales, .. } = self.documents;
         let mut w = vec![0.0; scales.len()];
-        for (n, &beta) in self
-            .betas
-            .iter()
-            .enumerate()
-            .filter(|(_, beta)| **beta != 0.0)
-        {
+        for (n, &beta) in self.betas.iter().enumerate().filter(|(_, beta)| **beta != 0.0) {
             let beta = factor(beta) * beta / (2.0 * self.l2);
             for (j, x) in rows.entries(n) {
                 w[j as usize] += beta * (scales[j as usize] * x);

@@ -133,11 +133,7 @@ pub fn hidden_start(rows: &SparseRows, scales: &[f64], units: usize, seed: u64) 
     let size = 1.0 / (units as f64).sqrt();
     let outputs = (0..units).map(|k| if k % 2 == 0 { size } else { -size });
     let biases = std::iter::repeat_n(0.0, units);
-    alpha
-        .chain(biases)
-        .chain(outputs)
-        .chain(std::iter::once(0.0))
-        .collect()
+    alpha.chain(biases).chain(outputs).chain(std::iter::once(0.0)).collect()
 }
 
 impl<'a> HiddenProblem<'a> {
@@ -164,12 +160,7 @@ impl<'a> HiddenProblem<'a> {
         let (alpha, rest) = theta.split_at(self.columns.len() * self.units);
         let (biases, rest) = rest.split_at(self.units);
         let (outputs, bias) = rest.split_at(self.units);
-        Weights {
-            alpha,
-            biases,
-            outputs,
-            bias: bias[0],
-        }
+        Weights { alpha, biases, outputs, bias: bias[0] }
     }
 
     /// Returns αᵀ·α, `[K][K]`, if the noise is additive, else nothing.
@@ -242,12 +233,7 @@ impl<'a> HiddenProblem<'a> {
             by_outputs[k] = by_score * g + by_variance * m * slope(*g);
         }
         let bound = weight * self.loss.bound(y, score, variance, self.delta);
-        Row {
-            value: [bound, weight * self.loss.value(y, score)],
-            by_score,
-            by_variance,
-            of_units,
-        }
+        Row { value: [bound, weight * self.loss.value(y, score)], by_score, by_variance, of_units }
     }
 
     /// Adds the derivatives with respect to the weights of column `j`, but for the noise if that is
@@ -305,17 +291,15 @@ impl Objective for HiddenProblem<'_> {
         let by_column = columns.par_chunks_exact_mut(units);
         let alphas = weights.alpha.par_chunks_exact(units);
         let by_column = by_column.zip(alphas).enumerate();
-        by_column
-            .with_min_len(MIN_ROWS / WORK)
-            .for_each(|(j, (gradient, alpha))| {
-                for (g, a) in gradient.iter_mut().zip(alpha) {
-                    *g = 2.0 * self.l2 * a;
-                }
-                for (sums, a) in noise.chunks_exact(units).zip(alpha) {
-                    add_multiple(gradient, *a, sums);
-                }
-                self.add_column(j, alpha, &rows, gradient);
-            });
+        by_column.with_min_len(MIN_ROWS / WORK).for_each(|(j, (gradient, alpha))| {
+            for (g, a) in gradient.iter_mut().zip(alpha) {
+                *g = 2.0 * self.l2 * a;
+            }
+            for (sums, a) in noise.chunks_exact(units).zip(alpha) {
+                add_multiple(gradient, *a, sums);
+            }
+            self.add_column(j, alpha, &rows, gradient);
+        });
         let own = &theta[columns.len()..];
         for (g, weight) in rest.iter_mut().zip(own) {
             *g = 2.0 * self.l2 * weight;

@@ -135,10 +135,7 @@ impl Loss {
             Self::Insensitive { .. } => {
                 let count = targets.len().max(1) as f64;
                 let mean = targets.iter().map(|y| y / count).sum::<f64>();
-                let spread = targets
-                    .iter()
-                    .map(|y| (y - mean).abs() / count)
-                    .sum::<f64>();
+                let spread = targets.iter().map(|y| (y - mean).abs() / count).sum::<f64>();
                 SMOOTHING * if spread > 0.0 { spread } else { 1.0 }
             }
         }
@@ -173,34 +170,19 @@ impl Loss {
         match self {
             Self::Hinge { margin } => {
                 let s = norm(margin - y * f);
-                Majorizer {
-                    weight: 0.5 / s,
-                    target: y * (margin + s),
-                }
+                Majorizer { weight: 0.5 / s, target: y * (margin + s) }
             }
             Self::Logistic => {
                 let s = norm(f);
                 // tanh(½s)/(2s) = ¼ − s²/48 + …
-                let weight = if s < 1e-4 {
-                    0.25 - s * s / 48.0
-                } else {
-                    (0.5 * s).tanh() / (2.0 * s)
-                };
-                Majorizer {
-                    weight,
-                    target: 0.5 * y / weight,
-                }
+                let weight =
+                    if s < 1e-4 { 0.25 - s * s / 48.0 } else { (0.5 * s).tanh() / (2.0 * s) };
+                Majorizer { weight, target: 0.5 * y / weight }
             }
-            Self::Squared => Majorizer {
-                weight: 2.0,
-                target: y,
-            },
+            Self::Squared => Majorizer { weight: 2.0, target: y },
             Self::Insensitive { epsilon } => {
                 let [a, b] = [norm(y - f - epsilon), norm(y - f + epsilon)].map(|s| 1.0 / s);
-                Majorizer {
-                    weight: 0.5 * (a + b),
-                    target: y + epsilon * (b - a) / (a + b),
-                }
+                Majorizer { weight: 0.5 * (a + b), target: y + epsilon * (b - a) / (a + b) }
             }
         }
     }
@@ -214,10 +196,7 @@ impl Loss {
                 curvature(half_root(norm(a)), a, -y)
             }
             Self::Logistic => curvature(log_cosh_of_root(norm(f)), f, 1.0),
-            Self::Squared => Curvature {
-                mean: 2.0,
-                ..Curvature::default()
-            },
+            Self::Squared => Curvature { mean: 2.0, ..Curvature::default() },
             Self::Insensitive { epsilon } => {
                 let [a, b] = [y - f - epsilon, y - f + epsilon]
                     .map(|a| curvature(half_root(norm(a)), a, -1.0));

@@ -60,11 +60,7 @@ pub(super) struct Solvers {
 
 impl Default for Solvers {
     fn default() -> Self {
-        Self {
-            cholesky: 200,
-            dual: Some(200),
-            tolerance: 0.1,
-        }
+        Self { cholesky: 200, dual: Some(200), tolerance: 0.1 }
     }
 }
 
@@ -77,10 +73,7 @@ pub fn minimize<'p, 'a>(
 ) -> StopReason {
     let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
     let reason = 'iterations: loop {
-        if runs
-            .iter()
-            .any(|run| run.end == Some(StopReason::NonFinite))
-        {
+        if runs.iter().any(|run| run.end == Some(StopReason::NonFinite)) {
             break StopReason::NonFinite;
         }
         if observer(runs).is_break() || is_interrupted() {
@@ -95,11 +88,8 @@ pub fn minimize<'p, 'a>(
             }
         }
         if advanced == 0 {
-            let reasons = [
-                StopReason::NonFinite,
-                StopReason::MaxIterations,
-                StopReason::Improvement,
-            ];
+            let reasons =
+                [StopReason::NonFinite, StopReason::MaxIterations, StopReason::Improvement];
             let mut reasons = reasons.into_iter();
             let reason = reasons.find(|&reason| runs.iter().any(|run| run.end == Some(reason)));
             break reason.unwrap_or(StopReason::Gradient);
@@ -271,12 +261,8 @@ impl<'p, 'a> Minimization<'p, 'a> {
             self.leave_smoothing(&scores);
             return;
         }
-        self.descent = self.end.is_none().then_some(Descent {
-            scores,
-            quadratic,
-            delta,
-            is_smoothed,
-        });
+        self.descent =
+            self.end.is_none().then_some(Descent { scores, quadratic, delta, is_smoothed });
     }
 
     /// Goes on with the dual problem at the minimum of the smoothed loss, which has these scores.

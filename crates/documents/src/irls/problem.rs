@@ -105,10 +105,7 @@ impl Value {
 
     /// Returns the value without noise and smoothing.
     pub(super) fn without_noise(self) -> Self {
-        Self {
-            total: self.loss + self.l2,
-            ..self
-        }
+        Self { total: self.loss + self.l2, ..self }
     }
 }
 
@@ -144,9 +141,7 @@ pub fn irls_memory(rows: &SparseRows, columns: usize, problems: usize) -> usize 
     // The diagonal and six vectors of conjugate gradients; a line, and three buffers.
     let step = 8 * (7 * (columns + 1) + 6 * rows.len());
     let steps = step.saturating_mul(problems.min(CONCURRENT));
-    (state.saturating_mul(problems))
-        .saturating_add(steps)
-        .saturating_add(transposed)
+    (state.saturating_mul(problems)).saturating_add(steps).saturating_add(transposed)
 }
 
 impl<'a> Problem<'a> {
@@ -167,10 +162,7 @@ impl<'a> Problem<'a> {
         Self {
             columns: Arc::clone(&self.columns),
             delta: self.loss.smoothing(targets),
-            documents: Documents {
-                targets,
-                ..self.documents
-            },
+            documents: Documents { targets, ..self.documents },
             ..*self
         }
     }
@@ -270,9 +262,7 @@ impl<'a> Problem<'a> {
 
     /// Returns the means and variances of scores.
     pub(super) fn scores(&self, w: &[f64]) -> Scores {
-        let Documents {
-            rows, scales, bias, ..
-        } = self.documents;
+        let Documents { rows, scales, bias, .. } = self.documents;
         let (rate, constant) = match self.noise {
             InputNoise::None => (0.0, 0.0),
             InputNoise::Proportional(rate) => (rate, 0.0),
@@ -299,9 +289,7 @@ impl<'a> Problem<'a> {
         d: &[f64],
         delta: f64,
     ) -> Line<'s, 'a> {
-        let Documents {
-            rows, scales, bias, ..
-        } = self.documents;
+        let Documents { rows, scales, bias, .. } = self.documents;
         let (rate, constants) = match self.noise {
             InputNoise::None => (0.0, [0.0; 2]),
             InputNoise::Proportional(rate) => (rate, [0.0; 2]),
@@ -340,11 +328,7 @@ impl<'a> Problem<'a> {
             bound += weight * self.loss.bound(y, f, variance, delta);
             loss += weight * self.loss.value(y, f);
         }
-        Value {
-            total: bound + l2,
-            loss,
-            l2,
-        }
+        Value { total: bound + l2, loss, l2 }
     }
 
     /// Returns Σ_n a_n·x_nj².
@@ -482,10 +466,7 @@ mod tests {
             let count = f64::from(length);
             let found = entry_sums((&numbers, Some(&values)), power);
             assert_eq!(found, [expected, expected, count]);
-            assert_eq!(
-                entry_sums((&numbers, None), power),
-                [count, expected, count]
-            );
+            assert_eq!(entry_sums((&numbers, None), power), [count, expected, count]);
             assert_eq!(dot(&values, &vec![1.0; values.len()]), expected);
         }
     }

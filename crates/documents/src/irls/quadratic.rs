@@ -153,20 +153,12 @@ impl<'p, 'a> Quadratic<'p, 'a> {
         for ((gradient, diagonal), w) in gradient.iter_mut().zip(&diagonal).zip(w) {
             *gradient += diagonal * w;
         }
-        Self {
-            problem,
-            weights,
-            coupling,
-            diagonal,
-            gradient,
-        }
+        Self { problem, weights, coupling, diagonal, gradient }
     }
 
     /// Returns H·d.
     pub fn hessian_product(&self, d: &[f64]) -> Vec<f64> {
-        let Documents {
-            rows, scales, bias, ..
-        } = self.problem.documents;
+        let Documents { rows, scales, bias, .. } = self.problem.documents;
         let bias = bias * d[d.len() - 1];
         // One gather for each entry instead of two.
         let scaled: Vec<f64> = scales.iter().zip(d).map(|(s, d)| s * d).collect();
@@ -177,8 +169,7 @@ impl<'p, 'a> Quadratic<'p, 'a> {
                     let [sum] = entry_sums(rows.row(n), |j, x| [x * scaled[j]]);
                     self.weights[n] * (sum + bias)
                 });
-                self.problem
-                    .transpose_product(&products.collect::<Vec<f64>>())
+                self.problem.transpose_product(&products.collect::<Vec<f64>>())
             }
             Some(coupling) => self.coupled_product(coupling, d, &scaled),
         };
@@ -191,9 +182,7 @@ impl<'p, 'a> Quadratic<'p, 'a> {
     /// Returns H·d without the diagonal, given √m·d as well, `[D]`.
     fn coupled_product(&self, coupling: &Coupling, d: &[f64], scaled: &[f64]) -> Vec<f64> {
         let problem = self.problem;
-        let Documents {
-            rows, scales, bias, ..
-        } = problem.documents;
+        let Documents { rows, scales, bias, .. } = problem.documents;
         let bias = bias * d[d.len() - 1];
         let changes: Vec<f64> = coupling.slopes.iter().zip(d).map(|(s, d)| s * d).collect();
         let is_proportional = matches!(problem.noise, InputNoise::Proportional(_));
@@ -242,10 +231,7 @@ impl<'p, 'a> Quadratic<'p, 'a> {
             };
             let [cross, mut variance] = entry_sums(problem.columns.row(j), |n, x| {
                 let u = problem.variance_slope(coupling.slopes[j], x);
-                [
-                    coupling.cross[n] * scales[j] * x * u,
-                    coupling.variances[n] * u * u,
-                ]
+                [coupling.cross[n] * scales[j] * x * u, coupling.variances[n] * u * u]
             });
             if !matches!(problem.noise, InputNoise::Proportional(_)) {
                 variance = 0.0;
@@ -262,11 +248,8 @@ impl<'p, 'a> Quadratic<'p, 'a> {
                 *square += everywhere * coupling.slopes[j] * coupling.slopes[j];
             }
             // J is convex: without the penalty, it is not below 0 but for rounding.
-            *square = (*square + diagonal).max(if j < scales.len() {
-                2.0 * problem.l2
-            } else {
-                0.0
-            });
+            *square =
+                (*square + diagonal).max(if j < scales.len() { 2.0 * problem.l2 } else { 0.0 });
         }
         squares
     }
@@ -274,9 +257,7 @@ impl<'p, 'a> Quadratic<'p, 'a> {
     /// Returns the lower half of H, row by row: `[D + 1][D + 1]` with zeros above.
     pub fn hessian(&self) -> Vec<f64> {
         let problem = self.problem;
-        let Documents {
-            rows, scales, bias, ..
-        } = problem.documents;
+        let Documents { rows, scales, bias, .. } = problem.documents;
         let size = self.diagonal.len();
         let mut hessian = vec![0.0; size * size];
         let is_additive = matches!(problem.noise, InputNoise::Additive(_));
@@ -332,10 +313,7 @@ pub(super) fn by_cholesky(quadratic: &Quadratic<'_, '_>) -> Option<Step> {
     factorize(&mut factor, size)?;
     let mut direction: Vec<f64> = quadratic.gradient.iter().map(|g| -g).collect();
     solve_factorized(&factor, size, &mut direction);
-    Some(Step {
-        direction,
-        products: 1,
-    })
+    Some(Step { direction, products: 1 })
 }
 
 /// Solves L·Lᵀ·x = b, where `vector` is b and becomes x, `[size]`.
@@ -399,10 +377,8 @@ pub(super) fn by_conjugate_gradients(
             break;
         }
         let step = square / curvature;
-        for ((d, r), (c, p)) in direction
-            .iter_mut()
-            .zip(&mut residual)
-            .zip(conjugate.iter().zip(&product))
+        for ((d, r), (c, p)) in
+            direction.iter_mut().zip(&mut residual).zip(conjugate.iter().zip(&product))
         {
             *d += step * c;
             *r -= step * p;
@@ -416,8 +392,5 @@ pub(super) fn by_conjugate_gradients(
             break;
         }
     }
-    Step {
-        direction,
-        products,
-    }
+    Step { direction, products }
 }

@@ -47,9 +47,7 @@ impl RegressionCorpus {
         let label = document.label.as_deref().unwrap_or_default();
         let target = label.trim().parse().ok();
         let target = target.filter(|y: &f64| y.abs() <= LARGEST).ok_or_else(|| {
-            fault(format!(
-                "found '{label}'; expected a number of at most {LARGEST:e} to predict"
-            ))
+            fault(format!("found '{label}'; expected a number of at most {LARGEST:e} to predict"))
         })?;
         if options.loss == RegressionLoss::Poisson && target < 0.0 {
             return Err(fault(format!(

@@ -130,11 +130,9 @@ impl RegressionOptions {
     /// Checks that all options are in their ranges and fit one another.
     pub(super) fn check(&self) -> Result<()> {
         self.noise.check()?;
-        for (name, number) in [
-            ("L2 strength", self.l2),
-            ("L1 strength", self.l1),
-            ("tolerance", self.tolerance),
-        ] {
+        for (name, number) in
+            [("L2 strength", self.l2), ("L1 strength", self.l1), ("tolerance", self.tolerance)]
+        {
             if !(number.is_finite() && number >= 0.0) {
                 return Err(Error::parameter(format!(
                     "{name} {number}; expected a finite number that is not negative"
@@ -160,11 +158,7 @@ impl RegressionOptions {
                 )));
             }
             if has_l1 || self.standardize {
-                let found = if has_l1 {
-                    "an L1 strength"
-                } else {
-                    "standardized penalties"
-                };
+                let found = if has_l1 { "an L1 strength" } else { "standardized penalties" };
                 return fault(found, "squared or poisson");
             }
             if self.solver != Solver::Auto {

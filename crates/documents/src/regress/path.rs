@@ -159,10 +159,7 @@ impl PathOptions {
     }
 
     fn split(&self, strength: f64) -> Strengths {
-        Strengths {
-            l2: strength * (1.0 - self.l1_ratio),
-            l1: 2.0 * strength * self.l1_ratio,
-        }
+        Strengths { l2: strength * (1.0 - self.l1_ratio), l1: 2.0 * strength * self.l1_ratio }
     }
 
     /// Returns the strengths, in falling order.
@@ -267,11 +264,7 @@ impl RegressionTrainer<'_> {
                 advance();
             }
             let point = &result.points[chosen];
-            let options = RegressionOptions {
-                l2: point.l2,
-                l1: point.l1,
-                ..self.options.clone()
-            };
+            let options = RegressionOptions { l2: point.l2, l1: point.l1, ..self.options.clone() };
             let solution = last.as_ref();
             let trained = solution.map(|solution| self.finish(corpus, &options, solution));
             result.trained = trained.transpose()?;
@@ -313,12 +306,7 @@ impl RegressionTrainer<'_> {
                 let Some(solution) = path.next(&fit, strength * share, &mut last)? else {
                     return Ok(None);
                 };
-                errors.push(mean_error(
-                    &held_rows,
-                    &held_targets,
-                    solution,
-                    options.loss,
-                ));
+                errors.push(mean_error(&held_rows, &held_targets, solution, options.loss));
                 advance();
             }
         }
@@ -361,11 +349,7 @@ impl CrossValidation {
     /// strength.
     fn choose(self, errors: &[[f64; 2]]) -> usize {
         // One that is not finite is of no use.
-        let finite = |error: f64| {
-            Some(error)
-                .filter(|e| e.is_finite())
-                .unwrap_or(f64::INFINITY)
-        };
+        let finite = |error: f64| Some(error).filter(|e| e.is_finite()).unwrap_or(f64::INFINITY);
         let mut best = 0;
         for (i, error) in errors.iter().enumerate() {
             if finite(error[0]) < finite(errors[best][0]) {

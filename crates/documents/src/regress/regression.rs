@@ -50,10 +50,7 @@ impl Regression {
             let message = "the weights of the regression are not those of one number";
             return Err(Error::model(file.path(), message));
         }
-        Ok(Self {
-            file: Arc::new(file),
-            header: Arc::new(header),
-        })
+        Ok(Self { file: Arc::new(file), header: Arc::new(header) })
     }
 
     /// Returns the model file, for example to save it.

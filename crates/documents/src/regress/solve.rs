@@ -275,14 +275,8 @@ impl<'a> Fit<'a> {
             watch(iteration(i.number, i.value, &i.x[..i.x.len() - 1]))
         };
         let l1 = Some(&l1[..]);
-        let outcome = optim::minimize(
-            &mut objective,
-            x,
-            l1,
-            &settings,
-            self.interrupt,
-            &mut observe,
-        )?;
+        let outcome =
+            optim::minimize(&mut objective, x, l1, &settings, self.interrupt, &mut observe)?;
         let mut w = outcome.x;
         let bias = w.pop().unwrap_or_default();
         Ok(Solution {
@@ -335,11 +329,7 @@ impl<'a> Fit<'a> {
         let mut run = [Minimization::new(&problem, start, options)];
         let stop_reason = irls::minimize(&mut run, self.interrupt, &mut |run| {
             let run = &run[0];
-            watch(iteration(
-                run.iterations(),
-                run.value.total,
-                &run.w[..columns],
-            ))
+            watch(iteration(run.iterations(), run.value.total, &run.w[..columns]))
         });
         let [run] = run;
         let iterations = run.iterations();
@@ -373,11 +363,7 @@ impl<'a> Fit<'a> {
             let strength = strength * self.factor(j).powi(2) + noise(j);
             let is_constant = self.design.squares[j] == 0.0;
             // Constant features are the bias, and have no weight of their own.
-            if is_constant {
-                strength.max(1.0)
-            } else {
-                strength
-            }
+            if is_constant { strength.max(1.0) } else { strength }
         });
         strengths.collect()
     }
@@ -389,11 +375,7 @@ impl<'a> Fit<'a> {
 }
 
 fn iteration(number: usize, objective: f64, w: &[f64]) -> RegressionIteration {
-    RegressionIteration {
-        number,
-        objective,
-        nonzero: w.iter().filter(|&&w| w != 0.0).count(),
-    }
+    RegressionIteration { number, objective, nonzero: w.iter().filter(|&&w| w != 0.0).count() }
 }
 
 /// Checks that so many bytes, of which some are held already, are within the limit.

@@ -210,11 +210,7 @@ impl<'a> CoordinateDescent<'a> {
         let square = dot(&centered, &centered) + ridge;
         let primal = 0.5 * square + lasso;
         let dual = scale * dot(&centered, self.y) - 0.5 * scale * scale * square;
-        Check {
-            objective: 2.0 * primal,
-            gap: 2.0 * (primal - dual).max(0.0),
-            working_set,
-        }
+        Check { objective: 2.0 * primal, gap: 2.0 * (primal - dual).max(0.0), working_set }
     }
 
     /// Lowers the objective over the working set until a pass gains less than a fraction of
@@ -301,11 +297,9 @@ impl SmoothObjective<'_> {
                     by_variance: 0.5 * mean,
                 }
             }
-            _ => Derivatives {
-                value: (f - y) * (f - y),
-                by_score: 2.0 * (f - y),
-                by_variance: 0.0,
-            },
+            _ => {
+                Derivatives { value: (f - y) * (f - y), by_score: 2.0 * (f - y), by_variance: 0.0 }
+            }
         }
     }
 

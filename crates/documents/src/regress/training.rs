@@ -45,11 +45,7 @@ impl<'a> RegressionTrainer<'a> {
     /// [`Error::Parameter`] if they are out of range or contradict one another.
     pub fn new(options: RegressionOptions) -> Result<Self> {
         options.check()?;
-        Ok(Self {
-            options,
-            interrupt: None,
-            files: Vec::new(),
-        })
+        Ok(Self { options, interrupt: None, files: Vec::new() })
     }
 
     /// Collects documents whose labels are the numbers to be predicted, such as those of an
@@ -83,10 +79,7 @@ impl<'a> RegressionTrainer<'a> {
         observer: &mut dyn FnMut(RegressionIteration) -> ControlFlow<()>,
     ) -> Result<TrainedRegression> {
         let fit = self.fit(corpus)?;
-        let strengths = Strengths {
-            l2: self.options.l2,
-            l1: self.options.l1,
-        };
+        let strengths = Strengths { l2: self.options.l2, l1: self.options.l1 };
         let solution = fit.minimize(strengths, None, observer)?;
         self.finish(corpus, &self.options, &solution)
     }

@@ -36,12 +36,7 @@ impl Aligner {
             true => Schema::words(),
             false => Schema::new(vec!["word".to_owned(), "label".to_owned()], Some(1))?,
         };
-        Ok(Self {
-            options,
-            spans,
-            schema: Arc::new(schema),
-            faults: Faults::default(),
-        })
+        Ok(Self { options, spans, schema: Arc::new(schema), faults: Faults::default() })
     }
 
     /// Reports the faults of all texts.
@@ -115,9 +110,7 @@ impl Aligner {
         map: &OffsetMap<'_>,
     ) -> Result<ByteSpan<'a>> {
         let error = |message: String| {
-            let MarkedSpan {
-                start, end, label, ..
-            } = span;
+            let MarkedSpan { start, end, label, .. } = span;
             let message = format!("the span {start}–{end} ({label}) {message}");
             Err(Error::input(span.place.clone(), message))
         };
@@ -189,11 +182,7 @@ impl Aligner {
                 self.faults.add(span.span.place.clone(), message, false);
                 continue;
             }
-            found.push(Span {
-                start: first,
-                end: last,
-                kind: &span.span.label,
-            });
+            found.push(Span { start: first, end: last, kind: &span.span.label });
         }
         found
     }
@@ -334,9 +323,7 @@ fn given_tokens(
 
 /// Describes a span in a message.
 fn described(span: &ByteSpan<'_>, text: &str) -> String {
-    let MarkedSpan {
-        start, end, label, ..
-    } = span.span;
+    let MarkedSpan { start, end, label, .. } = span.span;
     let covered = shortened(&text[span.bytes.clone()]);
     format!("the span '{covered}' ({label}, {start}–{end})")
 }

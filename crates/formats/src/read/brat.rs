@@ -28,11 +28,7 @@ impl ReadFormat for Brat {
     }
 
     fn parser(&self, options: &ReadOptions) -> Result<Box<dyn SentenceParser>> {
-        Ok(Box::new(BratParser {
-            options: options.clone(),
-            spans: self.0.clone(),
-            ready: None,
-        }))
+        Ok(Box::new(BratParser { options: options.clone(), spans: self.0.clone(), ready: None }))
     }
 }
 
@@ -126,11 +122,7 @@ fn annotation(line: &InputLine) -> Result<Option<MarkedSpan>> {
         };
     }
     let mut fields = line.text.splitn(3, '\t');
-    let (_, middle, text) = (
-        fields.next(),
-        fields.next().unwrap_or_default(),
-        fields.next(),
-    );
+    let (_, middle, text) = (fields.next(), fields.next().unwrap_or_default(), fields.next());
     let parsed = middle.split_once(' ').and_then(|(label, ranges)| {
         let range = |range: &str| {
             let (start, end) = range.split_once(' ')?;
@@ -201,10 +193,7 @@ fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
 /// None if it cannot be read.
 pub fn annotation_files(source: &OsStr) -> Vec<PathBuf> {
     let texts = text_files(source).unwrap_or_default().into_iter();
-    texts
-        .map(PathBuf::from)
-        .flat_map(|text| [text.with_extension("ann"), text])
-        .collect()
+    texts.map(PathBuf::from).flat_map(|text| [text.with_extension("ann"), text]).collect()
 }
 
 #[cfg(test)]
@@ -229,12 +218,7 @@ mod tests {
     fn read(source: &Path, options: &ReadOptions) -> Result<Vec<String>> {
         let sentences: Result<Vec<Sentence>> = Reader::open(&[source], options)?.collect();
         let cells = |s: &Sentence, t| s.cells(t).collect::<Vec<_>>().join("/");
-        let line = |s: &Sentence| {
-            (0..s.len())
-                .map(|t| cells(s, t))
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
+        let line = |s: &Sentence| (0..s.len()).map(|t| cells(s, t)).collect::<Vec<_>>().join(" ");
         Ok(sentences?.iter().map(line).collect())
     }
 
@@ -248,20 +232,14 @@ mod tests {
         let expected = ["Zoë/B-PER Lee/I-PER", "left/O Rome/B-LOC ./O"];
         for source in ["", "a.txt", "a.ann"] {
             let source = folder.path().join(source);
-            assert_eq!(
-                read(&source, &options(SpanOptions::default())).unwrap(),
-                expected
-            );
+            assert_eq!(read(&source, &options(SpanOptions::default())).unwrap(), expected);
         }
     }
 
     #[test]
     fn faults_are_errors_with_their_place_in_the_annotations() {
         for (annotations, expected) in [
-            (
-                "T1\tPER 0 2\tZo\n",
-                "a.ann:1: the span 'Zo' (PER, 0–2) cuts the token 'Zoë'\n",
-            ),
+            ("T1\tPER 0 2\tZo\n", "a.ann:1: the span 'Zo' (PER, 0–2) cuts the token 'Zoë'\n"),
             (
                 "\nT1\tPER 0 3;14 18\tZoë Rome\n",
                 "a.ann:2: the span 'Zoë Lee\r\nleft Rome' (PER, 0–18) is discontinuous\n",
@@ -274,25 +252,18 @@ mod tests {
                 "T1\tPER 0 3\tZoe\n",
                 "a.ann:1: the span 0–3 (PER) has the text 'Zoe', but there is 'Zoë'",
             ),
-            (
-                "T1\tPER 3 0\tZoë\n",
-                "a.ann:1: the span 3–0 (PER) is empty or reversed",
-            ),
+            ("T1\tPER 3 0\tZoë\n", "a.ann:1: the span 3–0 (PER) is empty or reversed"),
             (
                 "T1\tPER 0 x\tZoë\n",
                 "a.ann:1: expected a type and offsets after the first tab, such as PER 0 3, found \
                  'PER 0 x'",
             ),
             ("PER 0 3\n", "a.ann:1: expected an annotation such as"),
-            (
-                "T1\tPER 0 99\tZoë\n",
-                "a.ann:1: the span 0–99 (PER) ends beyond the text",
-            ),
+            ("T1\tPER 0 99\tZoë\n", "a.ann:1: the span 0–99 (PER) ends beyond the text"),
         ] {
             let folder = folder(TEXT, annotations);
-            let error = read(folder.path(), &options(SpanOptions::default()))
-                .unwrap_err()
-                .to_string();
+            let error =
+                read(folder.path(), &options(SpanOptions::default())).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }
@@ -310,17 +281,11 @@ mod tests {
     fn discontinuous_spans_can_be_extended_or_left_out() {
         let folder = folder(TEXT, "T1\tPER 0 3;9 13\tZoë left\n");
         let read = |misaligned| {
-            let options = options(SpanOptions {
-                misaligned,
-                ..SpanOptions::default()
-            });
+            let options = options(SpanOptions { misaligned, ..SpanOptions::default() });
             read(folder.path(), &options).unwrap()
         };
         assert_eq!(read(Misaligned::Drop)[0], "Zoë/O Lee/O");
-        assert_eq!(
-            read(Misaligned::Expand)[0],
-            "Zoë/B-PER Lee/I-PER left/I-PER Rome/O ./O"
-        );
+        assert_eq!(read(Misaligned::Expand)[0], "Zoë/B-PER Lee/I-PER left/I-PER Rome/O ./O");
     }
 
     #[cfg(unix)]
@@ -333,10 +298,7 @@ mod tests {
             std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
             let error = read(folder.path(), &options(SpanOptions::default())).unwrap_err();
             let error = error.to_string();
-            assert!(
-                error.contains(name) && error.contains("is no regular file"),
-                "{error}"
-            );
+            assert!(error.contains(name) && error.contains("is no regular file"), "{error}");
         }
     }
 
@@ -346,14 +308,8 @@ mod tests {
         fs::remove_file(folder.path().join("a.ann")).unwrap();
         let labeled = options(SpanOptions::default());
         let error = read(folder.path(), &labeled).unwrap_err();
-        assert!(
-            matches!(&error, Error::Io { path, .. } if path.ends_with("a.ann")),
-            "{error}"
-        );
-        let unlabeled = ReadOptions {
-            unlabeled: true,
-            ..labeled
-        };
+        assert!(matches!(&error, Error::Io { path, .. } if path.ends_with("a.ann")), "{error}");
+        let unlabeled = ReadOptions { unlabeled: true, ..labeled };
         assert_eq!(read(folder.path(), &unlabeled).unwrap()[0], "Zoë Lee");
     }
 }

@@ -51,10 +51,7 @@ impl Scan {
 impl JsonObjects {
     /// Finds objects that take at most `memory` bytes once parsed.
     pub fn new(memory: u64) -> Self {
-        Self {
-            memory,
-            ..Self::default()
-        }
+        Self { memory, ..Self::default() }
     }
 
     /// Returns the next object and the line that it begins on.

@@ -11,14 +11,8 @@ use super::misaligned::{FIRST_LABEL, SEVERAL_LABELS, SeveralLabels, SpanOptions}
 const SPAN_KEYS: [&str; 4] = ["spans", "label", "labels", "entities"];
 
 /// Keys that the output does not copy, beside those of the spans.
-const READ_KEYS: [&str; 6] = [
-    "text",
-    "tokens",
-    "data",
-    "annotations",
-    "completions",
-    "predictions",
-];
+const READ_KEYS: [&str; 6] =
+    ["text", "tokens", "data", "annotations", "completions", "predictions"];
 
 /// Texts that were left out.
 pub(super) const REJECTED: Repair = Repair {
@@ -42,11 +36,7 @@ pub(super) fn marked_text(
     span_options: &SpanOptions,
 ) -> Result<Option<MarkedText>> {
     let object = parse_object(line)?;
-    let source = Source {
-        line,
-        options,
-        span_options,
-    };
+    let source = Source { line, options, span_options };
     if !options.unlabeled && source.is_rejected(&object)? {
         options.report.add(&REJECTED, 1);
         return Ok(None);
@@ -97,9 +87,7 @@ impl Source<'_> {
     /// The text: the value of the key that was chosen, or of `text`, also that of the key `data`
     /// (Label Studio), or the only string there.
     fn text(&self, object: &JsonObject) -> Result<String> {
-        let data = object
-            .get("data")
-            .filter(|value| value.get().starts_with('{'));
+        let data = object.get("data").filter(|value| value.get().starts_with('{'));
         let data = data.map(|value| self.object(value, "data")).transpose()?;
         let data = data.as_ref();
         let chosen = self.span_options.text_key.as_deref();
@@ -162,9 +150,7 @@ impl Source<'_> {
         let mut results = Vec::new();
         for annotation in annotations {
             let annotation = self.object(annotation, "annotations")?;
-            let is_canceled = annotation
-                .get("was_cancelled")
-                .is_some_and(|v| v.get() == "true");
+            let is_canceled = annotation.get("was_cancelled").is_some_and(|v| v.get() == "true");
             if !is_canceled {
                 results.push(self.items(annotation.get("result"), "result")?);
             }
@@ -208,10 +194,7 @@ impl Source<'_> {
             None => object,
         };
         let first = |keys: [&str; 2]| keys.iter().find_map(|key| value.get(key));
-        let (start, end) = (
-            first(["start", "start_offset"]),
-            first(["end", "end_offset"]),
-        );
+        let (start, end) = (first(["start", "start_offset"]), first(["end", "end_offset"]));
         if value.get("hypertextlabels").is_some() {
             return Err(self.fault(
                 name,
@@ -246,9 +229,7 @@ impl Source<'_> {
         let Some(label) = labels.pop() else {
             return Err(self.fault(name, "found no label; expected \"label\" with a string"));
         };
-        let text = value
-            .get("text")
-            .and_then(|text| serde_json::from_str(text.get()).ok());
+        let text = value.get("text").and_then(|text| serde_json::from_str(text.get()).ok());
         let [start, end] = [self.offset(start, name)?, self.offset(end, name)?];
         Ok(Some(self.marked(start, end, label, text)))
     }
@@ -311,10 +292,7 @@ impl Source<'_> {
     /// An object inside the object.
     fn object<'b>(&self, value: &'b RawValue, name: &str) -> Result<JsonObject<'b>> {
         let object: JsonObject<'b> = serde_json::from_str(value.get()).map_err(|_| {
-            self.fault(
-                name,
-                &format!("expected an object, found {}", type_name(value)),
-            )
+            self.fault(name, &format!("expected an object, found {}", type_name(value)))
         })?;
         match object.repeated_key() {
             Some(key) => Err(self.fault(name, &format!("the key {key:?} occurs twice"))),

@@ -5,17 +5,11 @@ use dropchain::corpus::Repair;
 use dropchain::corpus::OffsetUnit;
 
 /// Spans that [`Misaligned::Expand`] extends.
-pub(super) const EXPANDED: Repair = Repair {
-    one: "span cuts a token",
-    many: "spans cut tokens",
-    fate: "extended to whole tokens",
-};
+pub(super) const EXPANDED: Repair =
+    Repair { one: "span cuts a token", many: "spans cut tokens", fate: "extended to whole tokens" };
 
 /// Spans that [`Misaligned::Drop`] leaves out.
-pub(super) const DROPPED: Repair = Repair {
-    fate: "left out",
-    ..EXPANDED
-};
+pub(super) const DROPPED: Repair = Repair { fate: "left out", ..EXPANDED };
 
 /// How spans of characters are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,17 +40,12 @@ dropchain::named!(SeveralLabels, "treatment of spans with several labels":
 );
 
 /// Spans with several labels that [`SeveralLabels::Drop`] leaves out.
-pub(super) const SEVERAL_LABELS: Repair = Repair {
-    one: "span has several labels",
-    many: "spans have several labels",
-    fate: "left out",
-};
+pub(super) const SEVERAL_LABELS: Repair =
+    Repair { one: "span has several labels", many: "spans have several labels", fate: "left out" };
 
 /// Spans with several labels that [`SeveralLabels::First`] keeps.
-pub(super) const FIRST_LABEL: Repair = Repair {
-    fate: "the first of each is read",
-    ..SEVERAL_LABELS
-};
+pub(super) const FIRST_LABEL: Repair =
+    Repair { fate: "the first of each is read", ..SEVERAL_LABELS };
 
 /// What to do with annotated spans that begin or end inside a token, or are discontinuous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

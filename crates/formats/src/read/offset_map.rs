@@ -35,13 +35,8 @@ impl<'a> OffsetMap<'a> {
 
     /// Returns the byte of an offset, or what is wrong with it.
     pub fn byte(&self, offset: u64) -> Result<usize, String> {
-        let units = self
-            .bytes
-            .as_ref()
-            .map_or(self.text.len(), |bytes| bytes.len() - 1);
-        let offset = usize::try_from(offset)
-            .ok()
-            .filter(|&offset| offset <= units);
+        let units = self.bytes.as_ref().map_or(self.text.len(), |bytes| bytes.len() - 1);
+        let offset = usize::try_from(offset).ok().filter(|&offset| offset <= units);
         let Some(offset) = offset else {
             return Err(format!(
                 "ends beyond the text, which has {units} {}",
@@ -92,11 +87,7 @@ mod tests {
     fn offsets_beyond_the_text_or_inside_a_character_are_rejected() {
         for (unit, beyond, inside) in [(OffsetUnit::Utf16, 5, 2), (OffsetUnit::Bytes, 8, 3)] {
             let map = OffsetMap::new("é😀x", unit);
-            assert!(
-                map.byte(beyond)
-                    .unwrap_err()
-                    .starts_with("ends beyond the text")
-            );
+            assert!(map.byte(beyond).unwrap_err().starts_with("ends beyond the text"));
             assert!(map.byte(u64::MAX).is_err());
             assert!(map.byte(inside).unwrap_err().contains("inside a character"));
         }

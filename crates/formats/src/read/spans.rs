@@ -94,9 +94,8 @@ mod tests {
     fn read(text: &str, options: &ReadOptions) -> Vec<String> {
         let read = sentences(text, options).unwrap();
         let pairs = |s: &Sentence| {
-            let cells: Vec<String> = (0..s.len())
-                .map(|t| s.cells(t).collect::<Vec<_>>().join("/"))
-                .collect();
+            let cells: Vec<String> =
+                (0..s.len()).map(|t| s.cells(t).collect::<Vec<_>>().join("/")).collect();
             cells.join(" ")
         };
         read.iter().map(pairs).collect()
@@ -135,14 +134,8 @@ mod tests {
         );
         let found = read(text, &spans());
         assert_eq!(found[1], "Bob/O");
-        assert!(
-            found[2].starts_with("stayed/O at/O St./B-ORG Paul/I-ORG Inc."),
-            "{found:?}"
-        );
-        let paragraphs = ReadOptions {
-            paragraphs: true,
-            ..spans()
-        };
+        assert!(found[2].starts_with("stayed/O at/O St./B-ORG Paul/I-ORG Inc."), "{found:?}");
+        let paragraphs = ReadOptions { paragraphs: true, ..spans() };
         assert!(read(text, &paragraphs)[1].starts_with("Bob/O stayed/O"));
         let across = r#"{"text":"New\nYork","spans":[{"start":0,"end":8,"label":"LOC"}]}"#;
         assert_eq!(read(across, &spans()), ["New/B-LOC York/I-LOC"]);
@@ -150,17 +143,12 @@ mod tests {
 
     #[test]
     fn offsets_count_the_chosen_unit() {
-        for (unit, start, end) in [
-            (OffsetUnit::Chars, 2, 5),
-            (OffsetUnit::Bytes, 5, 9),
-            (OffsetUnit::Utf16, 3, 6),
-        ] {
+        for (unit, start, end) in
+            [(OffsetUnit::Chars, 2, 5), (OffsetUnit::Bytes, 5, 9), (OffsetUnit::Utf16, 3, 6)]
+        {
             let span = format!(r#"{{"start":{start},"end":{end},"label":"PER","text":"Zoë"}}"#);
             let text = format!(r#"{{"text":"😀 Zoë","spans":[{span}]}}"#);
-            let options = spans_with(SpanOptions {
-                offsets: unit,
-                ..SpanOptions::default()
-            });
+            let options = spans_with(SpanOptions { offsets: unit, ..SpanOptions::default() });
             assert_eq!(read(&text, &options), ["😀/O Zoë/B-PER"], "{unit}");
         }
         let wrong =
@@ -194,23 +182,16 @@ mod tests {
 
     #[test]
     fn spans_that_cut_tokens_can_be_extended_or_left_out() {
-        let expand = spans_with(SpanOptions {
-            misaligned: Misaligned::Expand,
-            ..SpanOptions::default()
-        });
+        let expand =
+            spans_with(SpanOptions { misaligned: Misaligned::Expand, ..SpanOptions::default() });
         assert_eq!(
             read(CUT, &expand),
             ["in/O London/B-LOC today/O", "Ann/B-PER", "Ann/O Lee/B-PER"]
         );
         assert_eq!(expand.report.count(&EXPANDED), 2);
-        let drop = spans_with(SpanOptions {
-            misaligned: Misaligned::Drop,
-            ..SpanOptions::default()
-        });
-        assert_eq!(
-            read(CUT, &drop),
-            ["in/O London/O today/O", "Ann/B-PER", "Ann/O Lee/O"]
-        );
+        let drop =
+            spans_with(SpanOptions { misaligned: Misaligned::Drop, ..SpanOptions::default() });
+        assert_eq!(read(CUT, &drop), ["in/O London/O today/O", "Ann/B-PER", "Ann/O Lee/O"]);
         assert_eq!(drop.report.count(&DROPPED), 2);
         // Both in one token.
         let both = concat!(
@@ -263,11 +244,7 @@ mod tests {
             let tokens = words.iter().enumerate().map(|(i, word)| {
                 let start = text.find(word).filter(|_| *word != ".").unwrap_or(24);
                 let end = start + word.len();
-                let is_start = if starts.contains(&i) {
-                    ",\"sent_start\":true"
-                } else {
-                    ""
-                };
+                let is_start = if starts.contains(&i) { ",\"sent_start\":true" } else { "" };
                 format!("{{\"start\":{start},\"end\":{end}{is_start}}}")
             });
             tokens.collect::<Vec<_>>().join(",")
@@ -287,10 +264,7 @@ mod tests {
         );
         // No sentence ends inside a span.
         assert_eq!(
-            read(
-                &object(&[0, 3], r#"{"start":10,"end":24,"label":"X"}"#),
-                &spans()
-            ),
+            read(&object(&[0, 3], r#"{"start":10,"end":24,"label":"X"}"#), &spans()),
             ["Ann/O left./O Rome-based/B-X Bob/I-X ./O Yes/O"]
         );
         let odd = r#"{"text":"a","tokens":[{"start":0,"end":1,"sent_start":1}],"spans":[]}"#;
@@ -313,19 +287,14 @@ mod tests {
         );
         assert_eq!(read(text, &options), ["b/O"]);
         assert_eq!(options.report.count(&REJECTED), 2);
-        let unlabeled = ReadOptions {
-            unlabeled: true,
-            ..spans()
-        };
+        let unlabeled = ReadOptions { unlabeled: true, ..spans() };
         assert_eq!(read(text, &unlabeled), ["a", "b", "c"]);
     }
 
     #[test]
     fn the_text_may_have_another_key() {
-        let options = spans_with(SpanOptions {
-            text_key: Some("body".to_owned()),
-            ..SpanOptions::default()
-        });
+        let options =
+            spans_with(SpanOptions { text_key: Some("body".to_owned()), ..SpanOptions::default() });
         let annotation =
             r#""annotations":[{"result":[{"value":{"start":0,"end":3,"labels":["PER"]}}]}]"#;
         for text in [
@@ -361,11 +330,7 @@ mod tests {
 
     #[test]
     fn hostile_objects_are_errors_with_their_line() {
-        let deep = format!(
-            r#"{{"text":"a","spans":{}1{}}}"#,
-            "[".repeat(9000),
-            "]".repeat(9000)
-        );
+        let deep = format!(r#"{{"text":"a","spans":{}1{}}}"#, "[".repeat(9000), "]".repeat(9000));
         let span = |span: &str| format!(r#"{{"text":"é b","spans":[{span}]}}"#);
         let offset = "expected an offset, a whole number from 0, found";
         for (text, expected) in [
@@ -377,10 +342,7 @@ mod tests {
                 span(r#"{"start":0,"end":1e99,"label":"X"}"#),
                 format!("key \"spans\", item 1: {offset} 1e99"),
             ),
-            (
-                span(r#"[0.5,1,"X"]"#),
-                format!("key \"spans\", item 1: {offset} 0.5"),
-            ),
+            (span(r#"[0.5,1,"X"]"#), format!("key \"spans\", item 1: {offset} 0.5")),
             (
                 span(r#"[2,1,"X"]"#),
                 "the span 2–1 (X) is empty or reversed; expected an end after the \
@@ -391,10 +353,7 @@ mod tests {
                 span(r#"[0,9,"X"]"#),
                 "the span 0–9 (X) ends beyond the text, which has 3 characters".to_owned(),
             ),
-            (
-                span(r#"[0,1,""]"#),
-                "the span 0–1 () has no label".to_owned(),
-            ),
+            (span(r#"[0,1,""]"#), "the span 0–1 () has no label".to_owned()),
             (
                 span(r#"{"start":0,"end":1}"#),
                 "key \"spans\", item 1: found no label; expected \"label\" with a \
@@ -405,10 +364,7 @@ mod tests {
                 span(r#"{"start":0,"start":1,"end":2,"label":"X"}"#),
                 "key \"spans\", item 1: the key \"start\" occurs twice".to_owned(),
             ),
-            (
-                span("3"),
-                "key \"spans\", item 1: expected an object, found a number".to_owned(),
-            ),
+            (span("3"), "key \"spans\", item 1: expected an object, found a number".to_owned()),
             (
                 r#"{"text":3,"spans":[]}"#.to_owned(),
                 "key \"text\": expected a string, found a number".to_owned(),
@@ -439,18 +395,11 @@ mod tests {
                 r#"{"text":"a","#.to_owned(),
                 "the JSON object that begins here does not end".to_owned(),
             ),
-            (
-                "[".to_owned(),
-                "the array that begins here does not end".to_owned(),
-            ),
+            ("[".to_owned(), "the array that begins here does not end".to_owned()),
         ] {
             assert_eq!(error(&text, &spans()), format!("x:1: {expected}"), "{text}");
         }
-        assert!(
-            error(&deep, &spans()).starts_with("x:1"),
-            "{}",
-            error(&deep, &spans())
-        );
+        assert!(error(&deep, &spans()).starts_with("x:1"), "{}", error(&deep, &spans()));
         assert!(error("3\n", &spans()).starts_with("x:1:1: expected a JSON object"));
         assert!(error("{\n\"text\": \"a\",\n!}\n", &spans()).starts_with("x:3:1: not valid JSON"));
     }
@@ -458,10 +407,8 @@ mod tests {
     #[test]
     fn a_span_inside_a_surrogate_pair_is_an_error() {
         let text = r#"{"text":"😀","spans":[[0,1,"X"]]}"#;
-        let options = spans_with(SpanOptions {
-            offsets: OffsetUnit::Utf16,
-            ..SpanOptions::default()
-        });
+        let options =
+            spans_with(SpanOptions { offsets: OffsetUnit::Utf16, ..SpanOptions::default() });
         assert!(error(text, &options).contains("inside a character"));
     }
 }

@@ -121,17 +121,12 @@ impl AnnotatedText {
             probability: probability(i),
         };
         if spans {
-            let spans = tagged
-                .labeling
-                .spans(&tagged.labels)
-                .into_iter()
-                .enumerate();
+            let spans = tagged.labeling.spans(&tagged.labels).into_iter().enumerate();
             let spans = spans.map(|(i, span)| mark(i, span.start..span.end, span.kind));
             self.marks.extend(spans);
         } else {
             let labels = tagged.labels.iter().enumerate();
-            self.marks
-                .extend(labels.map(|(t, label)| mark(t, t..t + 1, label)));
+            self.marks.extend(labels.map(|(t, label)| mark(t, t..t + 1, label)));
         }
         let marks = self.marks.len() - before;
         if let Some(probabilities) = &tagged.mark_probabilities
@@ -153,9 +148,7 @@ impl AnnotatedText {
 
     /// Returns whether a token is the first of a sentence.
     pub fn starts_sentence(&self, token: usize) -> bool {
-        let first = self
-            .places
-            .binary_search_by_key(&token, |(first, _)| *first);
+        let first = self.places.binary_search_by_key(&token, |(first, _)| *first);
         first.is_ok()
     }
 

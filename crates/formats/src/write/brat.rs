@@ -57,10 +57,7 @@ impl BratFile {
         }
         let _ = writeln!(buffer, "\t{words}");
         if let Some(p) = mark.probability {
-            let _ = writeln!(
-                buffer,
-                "#{number}\tAnnotatorNotes T{number}\tprobability {p:.6}"
-            );
+            let _ = writeln!(buffer, "#{number}\tAnnotatorNotes T{number}\tprobability {p:.6}");
         }
     }
 }

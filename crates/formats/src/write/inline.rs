@@ -27,10 +27,7 @@ pub struct Inline {
 
 impl WriteFormat for Inline {
     fn writer(&self, options: &WriteOptions) -> Result<Box<dyn SentenceWriter>> {
-        Ok(Box::new(InlineWriter {
-            spans: options.spans,
-            color: self.color,
-        }))
+        Ok(Box::new(InlineWriter { spans: options.spans, color: self.color }))
     }
 }
 
@@ -197,10 +194,7 @@ mod tests {
     }
 
     fn tags() -> WriteOptions {
-        WriteOptions {
-            spans: false,
-            ..spans()
-        }
+        WriteOptions { spans: false, ..spans() }
     }
 
     #[test]
@@ -238,17 +232,9 @@ mod tests {
 
     #[test]
     fn colors_depend_on_the_type_and_control_characters_cannot_change_them() {
-        let color = |options| WriteOptions {
-            format: Arc::new(Inline { color: true }),
-            ..options
-        };
+        let color = |options| WriteOptions { format: Arc::new(Inline { color: true }), ..options };
         let json = r#"{"tokens": ["Ann", "\u001b[31m", "Rome"]}"#;
-        let out = one(
-            &color(spans()),
-            Format::Jsonl,
-            json,
-            &["B-PER", "O", "B-LOC"],
-        );
+        let out = one(&color(spans()), Format::Jsonl, json, &["B-PER", "O", "B-LOC"]);
         let expected = "\x1b[38;5;16m\x1b[48;5;183m[PER Ann]\x1b[0m \u{fffd}\\[31m \
                         \x1b[38;5;16m\x1b[48;5;223m[LOC Rome]\x1b[0m\n";
         assert_eq!(out, expected);
@@ -262,11 +248,8 @@ mod tests {
     #[test]
     fn each_candidate_has_a_line() {
         let sentences = read(Format::Conll, "a\n");
-        let candidate = |label, probability| Candidate {
-            labels: vec![label],
-            score: 0.0,
-            probability,
-        };
+        let candidate =
+            |label, probability| Candidate { labels: vec![label], score: 0.0, probability };
         let tagged = Tagged {
             nbest: vec![candidate("B-A", 0.5), candidate("O", 0.125)],
             ..Tagged::new(&sentences[0], vec!["B-A"])

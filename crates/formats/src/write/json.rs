@@ -85,10 +85,7 @@ pub(super) fn doccano(text: &AnnotatedText, unit: OffsetUnit) -> impl Serialize 
     let label = |mark: &Mark, Range { start, end }| json!([start, end, mark.label]);
     Record {
         input: Some(text),
-        members: vec![
-            ("text", json!(text.text)),
-            ("label", marks(text, unit, label)),
-        ],
+        members: vec![("text", json!(text.text)), ("label", marks(text, unit, label))],
     }
 }
 
@@ -129,10 +126,7 @@ pub(super) fn task<'a>(
     let mut prediction = with_score(json!({"model_version": model}), text.probability);
     prediction["result"] = regions;
     Task {
-        data: Record {
-            input: Some(text),
-            members: vec![("text", json!(text.text))],
-        },
+        data: Record { input: Some(text), members: vec![("text", json!(text.text))] },
         predictions: [prediction],
     }
 }

@@ -75,10 +75,7 @@ impl TextWriter {
     /// (If the input is a file of raw text, the annotations refer to that file.)
     #[must_use]
     pub fn with_text(self, out: Box<dyn Write + Send>) -> Self {
-        Self {
-            text_output: Some(out),
-            ..self
-        }
+        Self { text_output: Some(out), ..self }
     }
 
     /// Writes the text that is being collected.

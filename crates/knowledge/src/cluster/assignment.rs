@@ -57,9 +57,7 @@ impl ClusterAssignment {
     /// The cluster of every word, numbered as by [`ClusterAssignment::numbers`].
     pub(super) fn leaves(&mut self) -> Vec<usize> {
         let numbers = self.numbers();
-        (0..self.links.len())
-            .map(|word| numbers[self.slot(word)])
-            .collect()
+        (0..self.links.len()).map(|word| numbers[self.slot(word)]).collect()
     }
 
     /// Numbers the clusters from 0, in slot order: `[slots]`, valid for slots in use.
@@ -84,11 +82,7 @@ pub(super) struct MergeTree {
 impl MergeTree {
     /// A forest of leaves: the clusters of `assignment`.
     pub(super) fn new(leaves: usize, assignment: &ClusterAssignment) -> Self {
-        Self {
-            leaves,
-            children: Vec::with_capacity(leaves),
-            nodes: assignment.numbers(),
-        }
+        Self { leaves, children: Vec::with_capacity(leaves), nodes: assignment.numbers() }
     }
 
     /// Adds a parent to the clusters in two slots, that with the more frequent word first, of which

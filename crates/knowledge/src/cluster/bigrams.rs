@@ -28,9 +28,7 @@ impl Bigrams {
     /// Counts the bigrams of `text` whose words both occur at least `min_count` times.
     pub(super) fn count(text: InternedText, min_count: u64) -> Self {
         let (words, stream) = text.into_parts();
-        let mut order: Vec<usize> = (0..words.len())
-            .filter(|&i| words[i].1 >= min_count)
-            .collect();
+        let mut order: Vec<usize> = (0..words.len()).filter(|&i| words[i].1 >= min_count).collect();
         order.sort_unstable_by(|&i, &j| {
             let ((word, count), (other, other_count)) = (&words[i], &words[j]);
             other_count.cmp(count).then_with(|| word.cmp(other))
@@ -72,13 +70,11 @@ impl Bigrams {
     /// itself).
     pub(super) fn earlier_neighbors(&self, word: usize) -> impl Iterator<Item = Neighbor> {
         let range = self.starts[word]..self.starts[word + 1];
-        self.neighbors[range]
-            .iter()
-            .map(|&(packed, count)| Neighbor {
-                word: (packed >> 1) as usize,
-                direction: (packed & 1) as usize,
-                count,
-            })
+        self.neighbors[range].iter().map(|&(packed, count)| Neighbor {
+            word: (packed >> 1) as usize,
+            direction: (packed & 1) as usize,
+            count,
+        })
     }
 }
 

@@ -92,11 +92,7 @@ impl Clusters {
             word: bigrams.words[word].0.clone(),
             count: bigrams.words[word].1,
         };
-        Ok(Self {
-            words: order.into_iter().map(clustered).collect(),
-            count,
-            mutual_information,
-        })
+        Ok(Self { words: order.into_iter().map(clustered).collect(), count, mutual_information })
     }
 
     /// All words, by path; those of a cluster most frequent first, then bytewise.
@@ -145,8 +141,7 @@ impl Clustering {
                 self_count += neighbor.count;
             } else {
                 let other = self.assignment.slot(neighbor.word);
-                self.window
-                    .add_to_delta(neighbor.direction, other, neighbor.count);
+                self.window.add_to_delta(neighbor.direction, other, neighbor.count);
             }
         }
         self.window.apply_delta(slot, self_count);

@@ -59,9 +59,8 @@ impl InternedText {
         self.letters += word.len().next_multiple_of(16) + 16;
         self.words.push((word.to_owned(), 0));
         let words = &self.words;
-        self.numbers.insert_unique(hash, number, |&number| {
-            xxh3_64(words[number as usize].0.as_bytes())
-        });
+        self.numbers
+            .insert_unique(hash, number, |&number| xxh3_64(words[number as usize].0.as_bytes()));
         number
     }
 

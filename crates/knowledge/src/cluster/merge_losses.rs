@@ -24,16 +24,8 @@ const ABSENT: i64 = i64::MAX;
 impl MergeLosses {
     /// A matrix without pairs.
     pub(super) fn new(slots: usize) -> Self {
-        let empty = RowMinimum {
-            value: ABSENT,
-            column: slots,
-            stale: false,
-        };
-        Self {
-            slots,
-            values: vec![ABSENT; slots * slots],
-            minima: vec![empty; slots],
-        }
+        let empty = RowMinimum { value: ABSENT, column: slots, stale: false };
+        Self { slots, values: vec![ABSENT; slots * slots], minima: vec![empty; slots] }
     }
 
     /// The loss of a pair.
@@ -73,11 +65,7 @@ impl MergeLosses {
     fn update(&mut self, row: usize, column: usize, value: i64) {
         let minimum = &mut self.minima[row];
         if (value, column) <= (minimum.value, minimum.column) {
-            *minimum = RowMinimum {
-                value,
-                column,
-                stale: false,
-            };
+            *minimum = RowMinimum { value, column, stale: false };
         } else if column == minimum.column {
             minimum.stale = true;
         }
@@ -106,11 +94,7 @@ impl MergeLosses {
                 (value, column) = (other, i);
             }
         }
-        self.minima[row] = RowMinimum {
-            value,
-            column,
-            stale: false,
-        };
+        self.minima[row] = RowMinimum { value, column, stale: false };
     }
 }
 

@@ -204,12 +204,7 @@ impl ClusterWindow {
             }
             let cell = |i: usize, j: usize| self.counts[0][i * self.slots + j];
             let old = [cell(k, k), cell(k, a), cell(a, k), cell(a, a)];
-            let new = [
-                old[0] + self_count,
-                old[1] + extra[0],
-                old[2] + extra[1],
-                old[3],
-            ];
+            let new = [old[0] + self_count, old[1] + extra[0], old[2] + extra[1], old[3]];
             let change = self.corner(new) - self.corner(old);
             self.losses.add(k, a, change);
         }
@@ -278,9 +273,7 @@ pub(super) struct EntropyTable {
 
 impl EntropyTable {
     pub(super) fn new() -> Self {
-        Self {
-            table: (0..TABLE).map(compute).collect(),
-        }
+        Self { table: (0..TABLE).map(compute).collect() }
     }
 
     /// φ(n).
@@ -320,10 +313,7 @@ mod tests {
 
     impl CheckedWindow {
         fn new(slots: usize) -> Self {
-            Self {
-                window: ClusterWindow::new(slots),
-                table: vec![vec![0; slots]; slots],
-            }
+            Self { window: ClusterWindow::new(slots), table: vec![vec![0; slots]; slots] }
         }
 
         /// Puts a cluster into `slot`. Neighbors, including itself, are
@@ -397,10 +387,7 @@ mod tests {
         checked.add(1, &[(0, 1, 1)]);
         assert!((checked.window.mutual_information() - 1.0).abs() < ROUNDING);
         // The merge loses N·I = 2 bits = 2·log 2 nats = φ(2).
-        assert_eq!(
-            checked.window.losses.get(0, 1),
-            checked.window.entropy.phi(2)
-        );
+        assert_eq!(checked.window.losses.get(0, 1), checked.window.entropy.phi(2));
         checked.merge();
         assert_eq!(checked.window.mutual_information(), 0.0);
     }

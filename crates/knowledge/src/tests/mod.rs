@@ -53,10 +53,7 @@ impl Files {
 }
 
 fn read(files: &KnowledgeFiles) -> Result<Knowledge> {
-    let options = KnowledgeOptions {
-        clusters: 3,
-        ..KnowledgeOptions::default()
-    };
+    let options = KnowledgeOptions { clusters: 3, ..KnowledgeOptions::default() };
     Knowledge::read(files, &options, &mut |_| ())
 }
 
@@ -86,10 +83,7 @@ fn clusters_of_text_are_those_that_the_command_learns() {
     };
     assert_eq!(part.text.as_bytes(), bytes);
     assert_eq!(part.name, "a.txt");
-    assert_eq!(
-        (part.clusters, part.words, part.tokens),
-        (Some(3), Some(7), Some(23))
-    );
+    assert_eq!((part.clusters, part.words, part.tokens), (Some(3), Some(7), Some(23)));
     assert_eq!(part.files.len(), 2);
 }
 
@@ -107,11 +101,7 @@ fn a_cluster_file_is_recognized_by_its_contents() {
         ("", false),
     ] {
         let files = Files::new(&[("x", text)]);
-        assert_eq!(
-            is_cluster_file(&files.paths(&["x"])[0]).unwrap(),
-            is_clusters,
-            "{text:?}"
-        );
+        assert_eq!(is_cluster_file(&files.paths(&["x"])[0]).unwrap(), is_clusters, "{text:?}");
     }
 }
 
@@ -152,10 +142,7 @@ fn files_of_all_kinds_add_lines_that_say_where_they_come_from() {
     }
     let stored = serde_json::to_string(&template).unwrap();
     let restored: Template = serde_json::from_str(&stored).unwrap();
-    assert_eq!(
-        attributes(&restored, "Rome", 0),
-        attributes(&template, "Rome", 0)
-    );
+    assert_eq!(attributes(&restored, "Rome", 0), attributes(&template, "Rome", 0));
 }
 
 #[test]
@@ -178,10 +165,7 @@ fn files_of_the_same_name_have_attributes_of_their_own() {
         "cluster(\"c#2\", 4, 6, 10, 20)[0]=1:1",
         "lexicon(\"c#3\")[0]=S:1",
     ] {
-        assert!(
-            found.contains(&expected.to_owned()),
-            "{expected}: {found:?}"
-        );
+        assert!(found.contains(&expected.to_owned()), "{expected}: {found:?}");
     }
 }
 
@@ -202,24 +186,15 @@ fn errors_name_what_was_found() {
     };
     assert!(error(read(&clusters(&["none.txt"]))).contains("none.txt"));
     assert!(error(read(&clusters(&[]).with_vectors(files.paths(&["v.txt"])))).contains("v.txt:2"));
-    let mut options = KnowledgeOptions {
-        clusters: 1,
-        ..KnowledgeOptions::default()
-    };
+    let mut options = KnowledgeOptions { clusters: 1, ..KnowledgeOptions::default() };
     let text = clusters(&["text.txt"]);
     let few = Knowledge::read(&text, &options, &mut |_| ());
     assert_eq!(error(few), "1 clusters; expected 2 to 10000");
     options.clusters = 3;
     options.read.memory = dropchain::memory::MemoryLimit::Bytes(1);
     let over = error(Knowledge::read(&text, &options, &mut |_| ()));
-    assert!(
-        over.contains("text.txt:1") && over.contains("memory"),
-        "{over}"
-    );
-    let stdin = KnowledgeFiles {
-        clusters: vec!["-".into()],
-        ..KnowledgeFiles::default()
-    };
+    assert!(over.contains("text.txt:1") && over.contains("memory"), "{over}");
+    let stdin = KnowledgeFiles { clusters: vec!["-".into()], ..KnowledgeFiles::default() };
     assert!(error(read(&stdin)).contains("expected a file"));
 
     let knowledge = read(&clusters(&["bad"])).unwrap();

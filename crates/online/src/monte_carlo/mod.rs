@@ -83,15 +83,11 @@ impl Sampling {
         };
         // Scales are square roots of integers far below 2⁵⁰, so rounding recovers these.
         let size = |scale: &f64| (scale * scale).round() as u32;
-        let members = space
-            .blocks()
-            .map(|block| block.scale.iter().map(size).collect());
+        let members = space.blocks().map(|block| block.scale.iter().map(size).collect());
         Box::new(Self {
             monte_carlo,
             iteration: 0,
-            samplers: (0..partition.max_block_chunks())
-                .map(|_| ChunkSampler::default())
-                .collect(),
+            samplers: (0..partition.max_block_chunks()).map(|_| ChunkSampler::default()).collect(),
             noised_derivatives: BlockArrays::new(partition.max_block_tokens(), space),
             zero_transitions: Transitions::new(space.labels(), space.order()),
             members,
@@ -122,18 +118,14 @@ impl Sampling {
         let outputs = score_derivatives.into_iter().zip(noised_derivatives);
         let chunks = self.samplers.iter_mut().zip(&input.block.chunks);
         let work: Vec<_> = chunks.zip(outputs).collect();
-        work.into_par_iter()
-            .for_each(|((sampler, chunk), (scores, noised))| {
-                sampler.run(&context, chunk.clone(), [scores, noised]);
-            });
+        work.into_par_iter().for_each(|((sampler, chunk), (scores, noised))| {
+            sampler.run(&context, chunk.clone(), [scores, noised]);
+        });
     }
 
     /// Adds the derivatives with respect to masked features to the gradient: X̃ᵀ·(μ(s̃) − μ(s)).
     fn scatter(&self, input: &TermInput<'_>, masks: &SampleMasks, gradient: &mut [f64]) {
-        let derivatives = [
-            &self.noised_derivatives.nodes,
-            &self.noised_derivatives.edges,
-        ];
+        let derivatives = [&self.noised_derivatives.nodes, &self.noised_derivatives.edges];
         for (i, features) in input.space.blocks().into_iter().enumerate() {
             let (masks, members) = (masks.attributes[i], &self.members[i]);
             let rates = self.rates.each()[i];

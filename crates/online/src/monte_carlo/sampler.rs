@@ -58,12 +58,7 @@ impl ChunkSampler {
         chunk: Range<usize>,
         mut output: [ScoreArrays<'_>; 2],
     ) {
-        let TermInput {
-            data,
-            space,
-            transitions,
-            ..
-        } = *context.input;
+        let TermInput { data, space, transitions, .. } = *context.input;
         let (labels, stride) = (space.labels(), space.stride());
         self.value = 0.0;
         self.sums.clear(transitions.pair_numbers(), stride);
@@ -74,9 +69,7 @@ impl ChunkSampler {
         let labeled = data.labeled();
         for i in chunk {
             let tokens = data.sentence(i);
-            let output = output
-                .each_mut()
-                .map(|arrays| arrays.take(tokens.len(), space));
+            let output = output.each_mut().map(|arrays| arrays.take(tokens.len(), space));
             if !tokens.is_empty() {
                 let weight = data.weight(i) * context.factors[usize::from(i >= labeled)];
                 self.run_sentence(context, tokens, weight, output);
@@ -101,9 +94,7 @@ impl ChunkSampler {
         let scores = Scores::new(&self.nodes, &self.edges);
         let clean = self.clean.forward_backward(transitions, scores);
         let scores = Scores::new(&self.noised_nodes, &self.noised_edges);
-        let noised = self
-            .noised
-            .forward_backward(context.zero_transitions, scores);
+        let noised = self.noised.forward_backward(context.zero_transitions, scores);
         self.subtract_scores(transitions, tokens.len());
         let first_order = self.differentiate_masked(context, tokens, weight, noised_derivatives);
         self.value += weight * (noised - clean - first_order);
@@ -117,18 +108,12 @@ impl ChunkSampler {
         tokens: Range<usize>,
         has_edges: bool,
     ) {
-        let TermInput {
-            data, space, theta, ..
-        } = *context.input;
+        let TermInput { data, space, theta, .. } = *context.input;
         let has_chain = space.order() == Order::One;
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         let arrays = [
             (&mut self.nodes, &mut self.noised_nodes, [true, true]),
-            (
-                &mut self.edges,
-                &mut self.noised_edges,
-                [has_edges, has_chain],
-            ),
+            (&mut self.edges, &mut self.noised_edges, [has_edges, has_chain]),
         ];
         for (i, (scores, noised, needed)) in arrays.into_iter().enumerate() {
             let (matrix, block) = matrices[i];
@@ -169,10 +154,9 @@ impl ChunkSampler {
         let (labels, stride) = (transitions.labels(), transitions.stride());
         let (chain, sample) = (context.input.transitions, context.masks);
         let last = self.noised_nodes.len() - stride;
-        for (at, masks, weights) in [
-            (0, &sample.start, chain.start()),
-            (last, &sample.end, chain.end()),
-        ] {
+        for (at, masks, weights) in
+            [(0, &sample.start, chain.start()), (last, &sample.end, chain.end())]
+        {
             let token = tokens.start + at / stride;
             self.factors.resize(labels, 0.0);
             masks.fill(token, 0, 1, &mut self.factors);
@@ -265,19 +249,12 @@ impl ChunkSampler {
         let ScoreArrays { nodes, edges } = score_derivatives;
         set_zeros(&mut self.node_derivatives, nodes.len());
         let direction = Scores::new(&self.noised_nodes, &self.noised_edges);
-        let out = ScoreArrays {
-            nodes: &mut self.node_derivatives,
-            edges,
-        };
-        self.product
-            .add(transitions, &self.clean, direction, -weight, out);
+        let out = ScoreArrays { nodes: &mut self.node_derivatives, edges };
+        self.product.add(transitions, &self.clean, direction, -weight, out);
         add(nodes, &self.node_derivatives);
         let stride = transitions.stride();
         add(&mut self.sums.first, &self.node_derivatives[..stride]);
-        add(
-            &mut self.sums.last,
-            &self.node_derivatives[nodes.len() - stride..],
-        );
+        add(&mut self.sums.last, &self.node_derivatives[nodes.len() - stride..]);
     }
 }
 
@@ -285,9 +262,7 @@ impl ChunkSampler {
 /// `sums`. `factors` is `[n][K]`, the others are `[n][S]`.
 fn add_masked(factors: &[f64], derivatives: &[f64], sums: &mut [f64], labels: usize) {
     let stride = padded(labels);
-    let rows = derivatives
-        .chunks_exact(stride)
-        .zip(sums.chunks_exact_mut(stride));
+    let rows = derivatives.chunks_exact(stride).zip(sums.chunks_exact_mut(stride));
     for (factors, (derivatives, sums)) in factors.chunks_exact(labels).zip(rows) {
         for ((sum, x), factor) in sums.iter_mut().zip(derivatives).zip(factors) {
             *sum += x * factor;
@@ -467,10 +442,7 @@ mod tests {
             let expected = rate / (1.0 - rate) / f64::from(members);
             let error = (expected / 50_000.0).sqrt();
             assert!((mean - 1.0).abs() < 4.0 * error, "{rate} {members}: {mean}");
-            assert!(
-                (variance / expected - 1.0).abs() < 0.05,
-                "{rate} {members}: {variance}"
-            );
+            assert!((variance / expected - 1.0).abs() < 0.05, "{rate} {members}: {variance}");
         }
     }
 

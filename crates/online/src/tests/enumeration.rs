@@ -22,11 +22,8 @@ pub(super) fn features(
 ) -> Vec<f64> {
     let stride = space.stride();
     let mut features = vec![0.0; space.dimension()];
-    let [mut pairs, mut first, mut last] = [
-        vec![0.0; space.labels() * stride],
-        vec![0.0; stride],
-        vec![0.0; stride],
-    ];
+    let [mut pairs, mut first, mut last] =
+        [vec![0.0; space.labels() * stride], vec![0.0; stride], vec![0.0; stride]];
     first[path[0].index()] = 1.0;
     last[path[path.len() - 1].index()] = 1.0;
     for (t, token) in data.sentence(sentence).enumerate() {
@@ -36,10 +33,9 @@ pub(super) fn features(
         if let Some(pair) = pair {
             pairs[pair] += 1.0;
         }
-        for (rows, block, position) in [
-            (&data.nodes, &space.nodes, Some(node)),
-            (&data.edges, &space.edges, pair),
-        ] {
+        for (rows, block, position) in
+            [(&data.nodes, &space.nodes, Some(node)), (&data.edges, &space.edges, pair)]
+        {
             for (column, x) in rows.entries(token) {
                 let features = block.weights_mut(&mut features);
                 block.targets.for_each(column as usize, |p, i| {
@@ -77,11 +73,7 @@ fn is_allowed(allowed: &[Vec<LabelId>], path: &[LabelId]) -> bool {
 /// The logarithm of the sum of the exponentials of scores.
 fn log_sum(scores: impl Iterator<Item = f64> + Clone) -> f64 {
     let highest = scores.clone().fold(f64::NEG_INFINITY, f64::max);
-    highest
-        + scores
-            .map(|score| (score - highest).exp())
-            .sum::<f64>()
-            .ln()
+    highest + scores.map(|score| (score - highest).exp()).sum::<f64>().ln()
 }
 
 /// The negative log-likelihood of a sentence, times its weight, and the gradient.
@@ -123,11 +115,7 @@ fn scored_paths(
     let scored = |labels: Vec<LabelId>| {
         let features = features(data, space, sentence, &labels);
         let score = features.iter().zip(theta).map(|(f, w)| f * w).sum();
-        ScoredPath {
-            labels,
-            features,
-            score,
-        }
+        ScoredPath { labels, features, score }
     };
     let paths = paths(data, space, sentence).into_iter();
     paths.map(scored).collect()
@@ -162,14 +150,10 @@ pub(super) fn curvature(
     let mut curvature = vec![0.0; theta.len()];
     let mut pairs = vec![0.0; space.labels() * stride];
     for (t, token) in tokens.enumerate() {
-        pairs
-            .iter_mut()
-            .zip(&edges[t])
-            .for_each(|(sum, x)| *sum += x);
-        for (rows, block, variances) in [
-            (&data.nodes, &space.nodes, &nodes[t]),
-            (&data.edges, &space.edges, &edges[t]),
-        ] {
+        pairs.iter_mut().zip(&edges[t]).for_each(|(sum, x)| *sum += x);
+        for (rows, block, variances) in
+            [(&data.nodes, &space.nodes, &nodes[t]), (&data.edges, &space.edges, &edges[t])]
+        {
             for (column, x) in rows.entries(token) {
                 let curvature = block.weights_mut(&mut curvature);
                 block.targets.for_each(column as usize, |position, i| {

@@ -10,18 +10,11 @@ use crate::problem::Problem;
 fn sampled(seed: u64) -> LearnerSettings {
     LearnerSettings {
         noise: Some(OnlineNoise {
-            kind: OnlineNoiseKind::Sampled {
-                rates: [0.3, 0.5],
-                seed,
-            },
+            kind: OnlineNoiseKind::Sampled { rates: [0.3, 0.5], seed },
             amounts: AttributeNoise::default(),
         }),
         penalty: Penalty::from(0.0),
-        ..settings(Algorithm::Sgd(SgdOptions {
-            max_trials: 1,
-            eta: 1e-6,
-            ..SgdOptions::default()
-        }))
+        ..settings(Algorithm::Sgd(SgdOptions { max_trials: 1, eta: 1e-6, ..SgdOptions::default() }))
     }
 }
 
@@ -53,17 +46,10 @@ fn a_step_follows_the_gradient_of_the_masked_loss() {
 
 #[test]
 fn masked_values_are_right_on_average() {
-    let shape = RandomData {
-        sentences: 1,
-        longest: 1,
-        labels: 3,
-        nodes: 4,
-        edges: 0,
-        binary: false,
-    };
-    let data = (0..)
-        .map(|seed| shape.build(&mut Lcg(seed)))
-        .find(|data| data.nodes.nonzeros() == 3);
+    let shape =
+        RandomData { sentences: 1, longest: 1, labels: 3, nodes: 4, edges: 0, binary: false };
+    let data =
+        (0..).map(|seed| shape.build(&mut Lcg(seed))).find(|data| data.nodes.nonzeros() == 3);
     let data = data.unwrap();
     let space = shape.space(&data, FIRST_ORDER);
     let problem = Problem::new(&data, &space);
@@ -95,9 +81,7 @@ fn masks_depend_on_seed_and_epoch() {
     let (data, space) = &cases()[0];
     let run = |seed| {
         let mut settings = sampled(seed);
-        let Algorithm::Sgd(options) = &mut settings.algorithm else {
-            unreachable!()
-        };
+        let Algorithm::Sgd(options) = &mut settings.algorithm else { unreachable!() };
         options.eta = 0.1;
         let mut learner = learner(data, space, &settings);
         [learner.run_epoch(), learner.run_epoch()].map(|epoch| epoch.objective)

@@ -66,11 +66,7 @@ impl Dense {
             let all = |path: &[LabelId]| path.iter().enumerate().all(|(t, b)| allows(t, b));
             let path = best_path(data, space, sentence, &self.theta, |_| true);
             self.has_tie |= has_tie(data, space, sentence, &self.theta, &path);
-            let wrong = path
-                .iter()
-                .enumerate()
-                .filter(|&(t, b)| !allows(t, b))
-                .count();
+            let wrong = path.iter().enumerate().filter(|&(t, b)| !allows(t, b)).count();
             if wrong > 0 {
                 let gold = best_path(data, space, sentence, &self.theta, all);
                 let mut delta = features(data, space, sentence, &gold);
@@ -78,10 +74,7 @@ impl Dense {
                 delta.iter_mut().zip(&other).for_each(|(d, x)| *d -= x);
                 loss += weight * self.learn(&delta, wrong as f64, path.len(), weight);
             }
-            self.sum
-                .iter_mut()
-                .zip(&self.theta)
-                .for_each(|(s, w)| *s += w);
+            self.sum.iter_mut().zip(&self.theta).for_each(|(s, w)| *s += w);
         }
         loss
     }
@@ -95,11 +88,7 @@ impl Dense {
                 wrong / tokens as f64
             }
             Algorithm::PassiveAggressive(options) => {
-                let loss = if options.error_sensitive {
-                    wrong.sqrt()
-                } else {
-                    1.0
-                } - margin;
+                let loss = if options.error_sensitive { wrong.sqrt() } else { 1.0 } - margin;
                 let tau = match options.variant {
                     PassiveAggressiveType::Zero => loss / norm,
                     PassiveAggressiveType::One => (loss / norm).min(options.c),
@@ -150,17 +139,11 @@ fn rules() -> Vec<Algorithm> {
     let mut rules = vec![
         Algorithm::Perceptron(Perceptron::default()),
         Algorithm::Arow(Arow::default()),
-        Algorithm::Arow(Arow {
-            variance: 0.3,
-            gamma: 4.0,
-            epsilon: 0.0,
-        }),
+        Algorithm::Arow(Arow { variance: 0.3, gamma: 4.0, epsilon: 0.0 }),
     ];
-    for variant in [
-        PassiveAggressiveType::Zero,
-        PassiveAggressiveType::One,
-        PassiveAggressiveType::Two,
-    ] {
+    for variant in
+        [PassiveAggressiveType::Zero, PassiveAggressiveType::One, PassiveAggressiveType::Two]
+    {
         for is_default in [true, false] {
             rules.push(Algorithm::PassiveAggressive(PassiveAggressive {
                 variant,
@@ -224,11 +207,8 @@ fn updates_are_those_of_a_dense_implementation() {
 fn training_stops_below_the_mean_loss() {
     let (data, space) = &cases()[0];
     let mut losses = Vec::new();
-    let mut learner = learner(
-        data,
-        space,
-        &settings(Algorithm::Perceptron(Perceptron { epsilon: 0.2 })),
-    );
+    let mut learner =
+        learner(data, space, &settings(Algorithm::Perceptron(Perceptron { epsilon: 0.2 })));
     let stop = (1..100).find(|_| {
         let epoch = learner.run_epoch();
         losses.push(epoch.objective / data.len() as f64);

@@ -19,14 +19,8 @@ use crate::order;
 use crate::sgd::{OnlineNoise, OnlineNoiseKind};
 use random_data::{Lcg, RandomData, copied};
 
-const DATA: RandomData = RandomData {
-    sentences: 6,
-    longest: 4,
-    labels: 3,
-    nodes: 9,
-    edges: 3,
-    binary: false,
-};
+const DATA: RandomData =
+    RandomData { sentences: 6, longest: 4, labels: 3, nodes: 9, edges: 3, binary: false };
 
 /// All parameters of a first-order chain.
 pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
@@ -101,12 +95,7 @@ fn order(settings: &LearnerSettings, epoch: u64, sentences: usize) -> Vec<usize>
 
 /// Every algorithm.
 fn algorithms() -> Vec<Algorithm> {
-    let sgd = |step| {
-        Algorithm::Sgd(SgdOptions {
-            step,
-            ..SgdOptions::default()
-        })
-    };
+    let sgd = |step| Algorithm::Sgd(SgdOptions { step, ..SgdOptions::default() });
     vec![
         sgd(StepRule::Decreasing),
         sgd(StepRule::Adagrad),
@@ -153,10 +142,7 @@ fn a_class_of_equal_attributes_learns_like_its_members() {
         let mut copied_data = data.clone();
         copied_data.nodes = copied[0].0.clone();
         copied_data.edges = copied[1].0.clone();
-        let options = SpaceOptions {
-            order: space.order(),
-            ..FIRST_ORDER
-        };
+        let options = SpaceOptions { order: space.order(), ..FIRST_ORDER };
         let new_space = |data: &Dataset, classes: [&Classes; 2]| {
             ParameterSpace::new(space.labels(), data, classes[0], classes[1], options)
         };

@@ -12,10 +12,8 @@ pub(crate) struct Lcg(pub u64);
 impl Lcg {
     /// Returns the next number, in [−1, 1).
     pub fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
@@ -65,11 +63,7 @@ impl RandomData {
         while entries.len() < count {
             let column = numbers.below(columns) as u32;
             if entries.iter().all(|&(other, _)| other != column) {
-                let value = if self.binary {
-                    1.0
-                } else {
-                    2.0 * numbers.next()
-                };
+                let value = if self.binary { 1.0 } else { 2.0 * numbers.next() };
                 entries.push((column, value));
             }
         }
@@ -91,9 +85,7 @@ pub(crate) fn with_partial_labels(data: &Dataset, labels: usize, numbers: &mut L
         let others = (0..labels as u16).map(LabelId);
         match numbers.below(3) {
             0 => vec![gold],
-            1 => others
-                .filter(|&b| b == gold || numbers.below(3) == 0)
-                .collect(),
+            1 => others.filter(|&b| b == gold || numbers.below(3) == 0).collect(),
             _ => Vec::new(),
         }
     })

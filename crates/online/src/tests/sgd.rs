@@ -99,11 +99,7 @@ impl Dense<'_> {
                 }
                 if self.rule == StepRule::Adagrad {
                     self.squares[i] += g * g;
-                    rate = if *g == 0.0 {
-                        0.0
-                    } else {
-                        eta / self.squares[i].sqrt()
-                    };
+                    rate = if *g == 0.0 { 0.0 } else { eta / self.squares[i].sqrt() };
                 }
                 self.theta[i] -= rate * g;
             }
@@ -141,10 +137,7 @@ fn amounts(space: &ParameterSpace, case: usize) -> AttributeNoise {
         return AttributeNoise::default();
     }
     let amounts = |columns: usize| Some((0..columns).map(|i| 0.1 * (i % 7) as f64).collect());
-    AttributeNoise {
-        nodes: amounts(space.nodes.columns()),
-        edges: amounts(space.edges.columns()),
-    }
+    AttributeNoise { nodes: amounts(space.nodes.columns()), edges: amounts(space.edges.columns()) }
 }
 
 #[test]
@@ -155,10 +148,8 @@ fn steps_are_those_of_a_dense_implementation() {
             let has_noise = case % 3 == 1;
             let cooling = (case % 5 == 2).then_some(3); // of 4 epochs
             let amounts = amounts(space, case);
-            let noise = OnlineNoise {
-                kind: OnlineNoiseKind::Analytic(NOISE),
-                amounts: amounts.clone(),
-            };
+            let noise =
+                OnlineNoise { kind: OnlineNoiseKind::Analytic(NOISE), amounts: amounts.clone() };
             let settings = LearnerSettings {
                 penalty,
                 noise: has_noise.then(|| noise.clone()),
@@ -208,12 +199,7 @@ fn steps_are_those_of_a_dense_implementation() {
 #[test]
 fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
     let (data, space) = &cases()[0];
-    let options = SgdOptions {
-        samples: 5,
-        max_trials: 12,
-        candidates: 4,
-        ..SgdOptions::default()
-    };
+    let options = SgdOptions { samples: 5, max_trials: 12, candidates: 4, ..SgdOptions::default() };
     let settings = settings(Algorithm::Sgd(options));
     let order = &order(&settings, 0, data.len())[..5];
     // Of the losses before updates, as CRFsuite has them, or after all of them.
@@ -261,9 +247,7 @@ fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
         }
         tried
     };
-    let any_lower = tried(false)
-        .into_iter()
-        .any(|eta| objective(eta, false) < initial);
+    let any_lower = tried(false).into_iter().any(|eta| objective(eta, false) < initial);
     let compare =
         |a: &f64, b: &f64| objective(*a, !any_lower).total_cmp(&objective(*b, !any_lower));
     let best = tried(!any_lower).into_iter().min_by(compare);
@@ -271,11 +255,7 @@ fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
     let rate = learner.run_epoch().rate.unwrap();
     let eta = best.unwrap();
     let lambda = 2.0 * 0.5 / data.len() as f64;
-    assert_close(
-        rate,
-        eta / (1.0 + eta * lambda * (data.len() - 1) as f64),
-        1e-12,
-    );
+    assert_close(rate, eta / (1.0 + eta * lambda * (data.len() - 1) as f64), 1e-12);
 }
 
 #[test]
@@ -284,11 +264,7 @@ fn training_stops_when_the_objective_falls_too_little_in_a_period() {
     let mut learner = learner(
         data,
         space,
-        &settings(Algorithm::Sgd(SgdOptions {
-            period: 3,
-            delta: 0.01,
-            ..SgdOptions::default()
-        })),
+        &settings(Algorithm::Sgd(SgdOptions { period: 3, delta: 0.01, ..SgdOptions::default() })),
     );
     let mut objectives = Vec::new();
     let stop = (1..1000).find(|_| {

@@ -12,11 +12,7 @@ const AXES: [(&str, &str, &str); 4] = [
     ("window", "Cost by radius", "radius r of the window"),
     ("length", "Cost by length", "tokens T of a sentence"),
     ("labels", "Cost by labels", "labels K"),
-    (
-        "attributes",
-        "Cost by attributes",
-        "distinct attributes q of a sentence",
-    ),
+    ("attributes", "Cost by attributes", "distinct attributes q of a sentence"),
 ];
 
 /// The curve of windows in figures.
@@ -41,27 +37,16 @@ impl Spread {
         let last = values.len().checked_sub(1)?;
         let quantile = |share: f64| {
             let place = share * last as f64;
-            let (low, high) = (
-                values[place.floor() as usize],
-                values[place.ceil() as usize],
-            );
+            let (low, high) = (values[place.floor() as usize], values[place.ceil() as usize]);
             low + (high - low) * place.fract()
         };
-        Some(Self {
-            median: quantile(0.5),
-            low: quantile(0.25),
-            high: quantile(0.75),
-        })
+        Some(Self { median: quantile(0.5), low: quantile(0.25), high: quantile(0.75) })
     }
 
     /// Returns the spread of multiples of the values.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
-        Self {
-            median: factor * self.median,
-            low: factor * self.low,
-            high: factor * self.high,
-        }
+        Self { median: factor * self.median, low: factor * self.low, high: factor * self.high }
     }
 }
 
@@ -218,9 +203,7 @@ impl Gradients {
                 Scale::Log,
                 [
                     ("error of the noise term", |row| row.relative_error),
-                    ("error of the whole gradient", |row| {
-                        row.relative_error_whole
-                    }),
+                    ("error of the whole gradient", |row| row.relative_error_whole),
                 ],
             ),
             (
@@ -244,10 +227,7 @@ impl Gradients {
             });
             if !self.errors.is_empty() {
                 let x = Axis::new(AXES[0].2, Scale::Linear);
-                sheet.add(
-                    title,
-                    Plot::new(x, Axis::new(label, scale), series.collect()),
-                );
+                sheet.add(title, Plot::new(x, Axis::new(label, scale), series.collect()));
             }
         }
     }
@@ -311,10 +291,7 @@ impl Sweep {
     fn plot(&self, label: &str) -> Plot {
         let mut series: Vec<Series> = Vec::new();
         let values = self.rows.iter().filter_map(|row| row.value);
-        let ends = [
-            values.clone().fold(f64::MAX, f64::min),
-            values.fold(0.0, f64::max),
-        ];
+        let ends = [values.clone().fold(f64::MAX, f64::min), values.fold(0.0, f64::max)];
         for row in &self.rows {
             let values = row.value.map_or(ends.to_vec(), |value| vec![value]);
             for value in values {
@@ -324,10 +301,7 @@ impl Sweep {
                 }
             }
         }
-        let noise = self
-            .exponents
-            .iter()
-            .filter(|exponent| exponent.engine != "likelihood");
+        let noise = self.exponents.iter().filter(|exponent| exponent.engine != "likelihood");
         let references = noise.filter_map(|exponent| {
             let name = match exponent.engine.starts_with("window=") {
                 true => WINDOW.to_owned(),

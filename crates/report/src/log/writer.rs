@@ -137,14 +137,8 @@ impl Observer for Log {
     }
 
     fn start(&mut self, start: &Start) {
-        let header = self
-            .header
-            .take()
-            .unwrap_or_else(|| Header::new(Vec::new()));
-        let record = Record::Start {
-            header: Cow::Borrowed(&header),
-            start: Cow::Borrowed(start),
-        };
+        let header = self.header.take().unwrap_or_else(|| Header::new(Vec::new()));
+        let record = Record::Start { header: Cow::Borrowed(&header), start: Cow::Borrowed(start) };
         self.write(&record, false);
         self.header = Some(header); // of the passes to come
     }

@@ -42,11 +42,7 @@ impl Axis {
     /// Creates an axis from the lowest to the highest value.
     pub fn new(label: &str, scale: Scale) -> Self {
         let label = label.to_owned();
-        Self {
-            label,
-            scale,
-            ..Self::default()
-        }
+        Self { label, scale, ..Self::default() }
     }
 
     /// Sets the ends.
@@ -103,12 +99,7 @@ impl Interval {
                 }
             }
         });
-        Self {
-            low,
-            high,
-            scale,
-            ends,
-        }
+        Self { low, high, scale, ends }
     }
 
     /// Returns the ends of the axis in the plot, and their values, for scripts.
@@ -157,17 +148,13 @@ impl Interval {
         let first = (self.low / step).ceil();
         let values = (0..=TICKS as u32).map(|i| (first + f64::from(i)) * step);
         let values = values.take_while(|value| *value <= self.high);
-        values
-            .map(|value| (value, format_tick(value, step)))
-            .collect()
+        values.map(|value| (value, format_tick(value, step))).collect()
     }
 
     /// Returns the values between the grid lines of a few decades.
     pub fn minor_ticks(&self) -> Vec<f64> {
         match self.scale == Scale::Log && (1.0..TICKS).contains(&self.decades()) {
-            true => self
-                .in_decades(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1)
-                .collect(),
+            true => self.in_decades(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1).collect(),
             false => Vec::new(),
         }
     }
@@ -206,20 +193,14 @@ fn format_power(value: f64) -> String {
         return format_tick(value, value);
     }
     let digit = (value / 10f64.powf(power)).round();
-    let digit = if digit > 1.0 {
-        format!("{digit}·")
-    } else {
-        String::new()
-    };
+    let digit = if digit > 1.0 { format!("{digit}·") } else { String::new() };
     format!("{digit}10{}", superscript(power as i32))
 }
 
 fn superscript(power: i32) -> String {
     let sign = if power < 0 { "⁻" } else { "" };
     let digits = power.unsigned_abs().to_string();
-    let digits = digits
-        .bytes()
-        .map(|digit| SUPERSCRIPTS[usize::from(digit - b'0')]);
+    let digits = digits.bytes().map(|digit| SUPERSCRIPTS[usize::from(digit - b'0')]);
     sign.chars().chain(digits).collect()
 }
 
@@ -255,21 +236,12 @@ mod tests {
     fn grid_lines_are_at_round_values() {
         assert_eq!(labels(0.0, 105.0, Scale::Linear), "0 20 40 60 80 100");
         assert_eq!(labels(-0.1, 0.25, Scale::Linear), "−0.1 0 0.1 0.2");
-        assert_eq!(
-            labels(99.5, 100.5, Scale::Linear),
-            "99.6 99.8 100.0 100.2 100.4"
-        );
+        assert_eq!(labels(99.5, 100.5, Scale::Linear), "99.6 99.8 100.0 100.2 100.4");
         assert_eq!(labels(0.04, 3.0, Scale::Log), "0.05 0.1 0.2 0.5 1 2");
         assert_eq!(labels(0.004, 3.0, Scale::Log), "0.01 0.1 1");
         assert_eq!(labels(1e-17, 20.0, Scale::Log), "10⁻¹⁷ 10⁻¹³ 10⁻⁹ 10⁻⁵ 0.1");
-        assert_eq!(
-            labels(3e5, 3e7, Scale::Log),
-            "5·10⁵ 10⁶ 2·10⁶ 5·10⁶ 10⁷ 2·10⁷"
-        );
-        assert_eq!(
-            labels(2e6, 3e6, Scale::Linear),
-            "2·10⁶ 2.2·10⁶ 2.4·10⁶ 2.6·10⁶ 2.8·10⁶ 3·10⁶"
-        );
+        assert_eq!(labels(3e5, 3e7, Scale::Log), "5·10⁵ 10⁶ 2·10⁶ 5·10⁶ 10⁷ 2·10⁷");
+        assert_eq!(labels(2e6, 3e6, Scale::Linear), "2·10⁶ 2.2·10⁶ 2.4·10⁶ 2.6·10⁶ 2.8·10⁶ 3·10⁶");
     }
 
     #[test]
@@ -282,12 +254,7 @@ mod tests {
 
     #[test]
     fn a_range_that_is_none_is_not_used() {
-        for (low, high) in [
-            (1.0, 1.0),
-            (2.0, 1.0),
-            (0.0, f64::INFINITY),
-            (f64::NAN, 1.0),
-        ] {
+        for (low, high) in [(1.0, 1.0), (2.0, 1.0), (0.0, f64::INFINITY), (f64::NAN, 1.0)] {
             let axis = Axis::default().range(low, high);
             let interval = Interval::new(&axis, &[3.0, 4.0], [0.0, 1.0]);
             assert!(interval.place(3.5).is_finite(), "{low} to {high}");

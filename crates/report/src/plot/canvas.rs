@@ -43,13 +43,7 @@ pub struct Plot {
 impl Plot {
     /// Creates a plot.
     pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
-        Self {
-            x,
-            y,
-            series,
-            diagonal: false,
-            shaded: Vec::new(),
-        }
+        Self { x, y, series, diagonal: false, shaded: Vec::new() }
     }
 
     /// Draws the plot as an element of a page that has [`STYLE`](super::STYLE); `None` if no point
@@ -124,10 +118,8 @@ impl Canvas {
         let (mut bar, bars) = (0, bars.count());
         let (rest, told): (Vec<&Series>, Vec<_>) = all.iter().partition(|series| series.is_rest);
         for (i, series) in rest.iter().chain(&told).enumerate() {
-            self.svg += &group(
-                Some(series.color).filter(|_| !series.is_rest),
-                &self.data_of(series),
-            );
+            self.svg +=
+                &group(Some(series.color).filter(|_| !series.is_rest), &self.data_of(series));
             // Letters at different places, since curves often end in the same one.
             let number = i.saturating_sub(rest.len()) + 1;
             let letter_at = number * series.points.len() / (told.len() + 1);

@@ -108,10 +108,7 @@ fn panel(panel: PanelDescription) -> Result<Panel> {
         plot.x.range = Some((-0.5, plot.x.names.len() as f64 - 0.5));
     }
     plot.shaded = panel.shaded;
-    Ok(Panel {
-        title: panel.title,
-        plot,
-    })
+    Ok(Panel { title: panel.title, plot })
 }
 
 fn series(description: SeriesDescription) -> Result<Series> {
@@ -128,10 +125,7 @@ fn series(description: SeriesDescription) -> Result<Series> {
         };
         points.push(match numbers[..] {
             [x, y] => Point::from((x, y)),
-            [x, y, low, high] => Point {
-                range: Some((low, high)),
-                ..Point::from((x, y))
-            },
+            [x, y, low, high] => Point { range: Some((low, high)), ..Point::from((x, y)) },
             _ => {
                 return Err(Error::parameter(format!(
                     "a point of series {:?} has {} numbers; expected x and y, or x, y, low and \
@@ -185,10 +179,7 @@ mod tests {
     fn what_is_no_description_is_an_error() {
         let error = |text| Sheet::parse(text).unwrap_err().to_string();
         let message = error(r#"{"series": [{"name": "a", "points": [[1, 2, 3]]}]}"#);
-        assert!(
-            message.contains("series \"a\" has 3 numbers; expected x and y"),
-            "{message}"
-        );
+        assert!(message.contains("series \"a\" has 3 numbers; expected x and y"), "{message}");
         let message = error(r#"{"serie": []}"#);
         assert!(message.contains("unknown field `serie`"), "{message}");
     }

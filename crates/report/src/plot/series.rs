@@ -41,12 +41,7 @@ pub struct Point {
 
 impl From<(f64, f64)> for Point {
     fn from((x, y): (f64, f64)) -> Self {
-        Self {
-            x,
-            y,
-            range: None,
-            count: None,
-        }
+        Self { x, y, range: None, count: None }
     }
 }
 
@@ -54,15 +49,8 @@ impl Point {
     /// Returns the point within the values that can be drawn; `None` if it is not finite.
     fn bounded(self) -> Option<Self> {
         let bounded = |value: f64| value.is_finite().then(|| value.clamp(-LARGEST, LARGEST));
-        let range = self
-            .range
-            .and_then(|(low, high)| Some((bounded(low)?, bounded(high)?)));
-        Some(Self {
-            x: bounded(self.x)?,
-            y: bounded(self.y)?,
-            range,
-            ..self
-        })
+        let range = self.range.and_then(|(low, high)| Some((bounded(low)?, bounded(high)?)));
+        Some(Self { x: bounded(self.x)?, y: bounded(self.y)?, range, ..self })
     }
 }
 
@@ -93,12 +81,7 @@ impl Series {
         points: impl IntoIterator<Item = P>,
     ) -> Self {
         let points = points.into_iter().map(Into::into).collect();
-        Self {
-            color,
-            mark,
-            points,
-            ..Self::default()
-        }
+        Self { color, mark, points, ..Self::default() }
     }
 
     /// Sets the name.

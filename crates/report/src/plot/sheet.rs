@@ -73,15 +73,10 @@ impl Sheet {
         }
         y = draw_legend(&legend(&panels), width, y, &mut body);
         for row in panels.chunks(columns) {
-            let heading = if row.iter().any(|p| !p.title.is_empty()) {
-                HEADING
-            } else {
-                0.0
-            };
+            let heading = if row.iter().any(|p| !p.title.is_empty()) { HEADING } else { 0.0 };
             let mut is_empty = true;
-            for (panel, x) in row
-                .iter()
-                .zip((0..).map(|i| MARGIN + f64::from(i) * (SIZE[0] + MARGIN)))
+            for (panel, x) in
+                row.iter().zip((0..).map(|i| MARGIN + f64::from(i) * (SIZE[0] + MARGIN)))
             {
                 let place = format!(
                     " x=\"{x}\" y=\"{}\" width=\"{}\" height=\"{}\"",
@@ -96,11 +91,7 @@ impl Sheet {
                 body += &text("heading", (x + 4.0, y + 15.0), &panel.title);
                 body += &plot;
             }
-            y += if is_empty {
-                0.0
-            } else {
-                heading + SIZE[1] + MARGIN / 2.0
-            };
+            y += if is_empty { 0.0 } else { heading + SIZE[1] + MARGIN / 2.0 };
         }
         if !body.contains("<svg") {
             return None;
@@ -159,11 +150,7 @@ fn legend(panels: &[Panel]) -> Vec<Entry<'_>> {
     for series in others.into_iter().chain(references) {
         let is_known = entries.iter().any(|entry| entry.name == series.name);
         if !series.name.is_empty() && !series.points.is_empty() && !is_known {
-            entries.push(Entry {
-                name: &series.name,
-                color: series.color,
-                mark: series.mark,
-            });
+            entries.push(Entry { name: &series.name, color: series.color, mark: series.mark });
         }
     }
     entries
@@ -194,11 +181,7 @@ fn draw_legend(entries: &[Entry<'_>], width: f64, mut y: f64, body: &mut String)
         *body += &text("name", (x + 30.0, middle + 4.0), entry.name);
         x += entry_width;
     }
-    if entries.is_empty() {
-        y
-    } else {
-        y + LINE + 4.0
-    }
+    if entries.is_empty() { y } else { y + LINE + 4.0 }
 }
 
 /// Breaks a text into lines of about this width.
@@ -264,9 +247,6 @@ mod tests {
     fn notes_are_wrapped() {
         let note = "word ".repeat(100);
         let lines = wrap(&note, 400.0);
-        assert!(
-            lines.len() > 5 && lines.iter().all(|line| line.len() <= 62),
-            "{lines:?}"
-        );
+        assert!(lines.len() > 5 && lines.iter().all(|line| line.len() <= 62), "{lines:?}");
     }
 }

@@ -124,19 +124,10 @@ fn an_event_has_the_fields_of_its_line_and_is_read_back() {
         "noise": {"kind": "dropout", "iterations": 6, "warm_up": 4},
     });
     for (record, expected) in [
-        (
-            Record::Start {
-                header: Cow::Owned(header()),
-                start: Cow::Owned(start()),
-            },
-            start_line,
-        ),
+        (Record::Start { header: Cow::Owned(header()), start: Cow::Owned(start()) }, start_line),
         (record(None), iteration_line.clone()),
         (record(Some(DevScore::F1(0.75))), with("dev_f1", 0.75)),
-        (
-            record(Some(DevScore::Accuracy(0.5))),
-            with("dev_accuracy", 0.5),
-        ),
+        (record(Some(DevScore::Accuracy(0.5))), with("dev_accuracy", 0.5)),
         (Record::End(Cow::Owned(end())), end_line),
         (
             Record::Pass(Pass::Fold { number: 2, of: 5 }),
@@ -163,10 +154,7 @@ fn a_value_that_is_not_finite_is_null_and_read_as_nan() {
 fn every_reason_is_read_back() {
     for reason in EndReason::ALL {
         let end = End { reason, ..end() };
-        assert_eq!(
-            serde_json::from_value::<End>(json!(end)).unwrap().reason,
-            reason
-        );
+        assert_eq!(serde_json::from_value::<End>(json!(end)).unwrap().reason, reason);
     }
 }
 
@@ -227,10 +215,7 @@ fn a_log_that_another_run_writes_is_refused() {
     let path = folder.path().join("log");
     let _log = Log::create(&path).unwrap();
     let message = Log::create(&path).unwrap_err().to_string();
-    assert!(
-        message.contains("another run is writing this file"),
-        "{message}"
-    );
+    assert!(message.contains("another run is writing this file"), "{message}");
 }
 
 #[test]
@@ -242,10 +227,7 @@ fn an_error_ends_the_log_and_is_returned_at_the_end() {
     log.write(&std::collections::HashMap::from([([1], 1)]), true);
     log.write(&1, true);
     assert!(log.finish().is_err());
-    assert_eq!(
-        fs::read_to_string(folder.path().join("log")).unwrap(),
-        "null\n"
-    );
+    assert_eq!(fs::read_to_string(folder.path().join("log")).unwrap(), "null\n");
 }
 
 #[test]
@@ -308,24 +290,15 @@ fn a_run_that_resumes_appends_and_is_read_as_one_run() {
 #[test]
 fn a_line_that_is_no_record_is_an_error_with_its_number() {
     let line = |record: &Record<'_>| serde_json::to_string(record).unwrap() + "\n";
-    let start = line(&Record::Start {
-        header: Cow::Owned(header()),
-        start: Cow::Owned(start()),
-    });
+    let start = line(&Record::Start { header: Cow::Owned(header()), start: Cow::Owned(start()) });
     let step = line(&Record::Iteration(Cow::Owned(iteration(0, None))));
     let bad = step.replace(":0,", ":\"x\",");
     let unknown = "{\"event\":\"of a later version\"}\n";
     for (text, expected) in [
         (step.clone(), "a.log:1: expected the line \"start\""),
         (start.clone() + &bad, "a.log:2: invalid type: string \"x\""),
-        (
-            start.clone() + "x\n" + &step,
-            "a.log:2: found \"x\"; expected",
-        ),
-        (
-            "{\"a\":1}\n".to_owned(),
-            "a.log:1: missing field `event` in",
-        ),
+        (start.clone() + "x\n" + &step, "a.log:2: found \"x\"; expected"),
+        ("{\"a\":1}\n".to_owned(), "a.log:1: missing field `event` in"),
     ] {
         let message = read_runs(&text, "a.log").unwrap_err().to_string();
         assert!(message.starts_with(expected), "{message}");

@@ -31,10 +31,7 @@ fn runs_of_two_passes_have_names() {
     let names = report.runs.iter().map(|run| run.name.as_str());
     assert_eq!(names.collect::<Vec<_>>(), ["a.log", "a.log, fold 2 of 5"]);
     let page = report.html(None).unwrap();
-    assert!(
-        page.contains("from 2.5000 to 2.5000") && !page.contains("NaN"),
-        "{page}"
-    );
+    assert!(page.contains("from 2.5000 to 2.5000") && !page.contains("NaN"), "{page}");
 }
 
 #[test]
@@ -66,24 +63,12 @@ fn measurements_of_gradients_are_one_object_on_one_line_or_many() {
 #[test]
 fn foreign_files_are_errors() {
     for (text, expected) in [
-        (
-            "Ann B-PER\n",
-            "a.log:1: found \"Ann B-PER\"; expected a log of train or tune",
-        ),
-        (
-            "{\"a\": 1}\n{\"b\": 2}\n",
-            "a.log: found a JSON object (missing field `version`",
-        ),
+        ("Ann B-PER\n", "a.log:1: found \"Ann B-PER\"; expected a log of train or tune"),
+        ("{\"a\": 1}\n{\"b\": 2}\n", "a.log: found a JSON object (missing field `version`"),
         ("{\n \"a\": 1\n", "a.log: found a JSON object (EOF"),
-        (
-            ITERATION,
-            "a.log:1: expected the line \"start\" before this event",
-        ),
+        (ITERATION, "a.log:1: expected the line \"start\" before this event"),
         ("", "a.log:1: found \"\"; expected a log"),
-        (
-            "{\"event\":\"other\"}\n{\"event\":\"x\"}\n",
-            "a.log: found no run",
-        ),
+        ("{\"event\":\"other\"}\n{\"event\":\"x\"}\n", "a.log: found no run"),
     ] {
         let message = report(text).unwrap_err().to_string();
         assert!(message.starts_with(expected), "{message}");

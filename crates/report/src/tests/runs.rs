@@ -37,11 +37,7 @@ fn rows(page: &str, caption: &str) -> Vec<String> {
     let text = |row: &str| {
         let parts = row.split('<').filter_map(|part| part.split_once('>'));
         let parts: Vec<&str> = parts.map(|(_, text)| text.trim()).collect();
-        parts
-            .join(" ")
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
+        parts.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
     };
     rows.map(|row| text(&format!("<tr{row}"))).collect()
 }
@@ -54,10 +50,7 @@ fn verdicts_say_how_a_run_ended() {
             "0.log stopped early after 1 iteration: no improvement on development data \
                       for 40 iterations.",
         ),
-        (
-            "improvement",
-            "0.log converged after 1 iteration: the value no longer improves.",
-        ),
+        ("improvement", "0.log converged after 1 iteration: the value no longer improves."),
         (
             "max_iterations",
             "0.log reached --max-iterations, after 1 iteration, before it converged.",
@@ -67,10 +60,7 @@ fn verdicts_say_how_a_run_ended() {
     ] {
         let page = page(&[log("\"l2\":0.1,\"patience\":40", 3, 0.25, reason)]);
         assert!(page.contains(expected), "{page}");
-        assert!(
-            page.contains("Best: F1 25.00 on development data, at iteration 1"),
-            "{page}"
-        );
+        assert!(page.contains("Best: F1 25.00 on development data, at iteration 1"), "{page}");
     }
     let text = page(&[log("\"l2\":0.1", 3, 0.25, "max_iterations")]);
     assert!(text.contains("the last one: more may raise it"), "{text}");
@@ -82,10 +72,7 @@ fn runs_are_sorted_by_score_with_the_settings_that_differ() {
     let logs = [0.2, 0.3].map(|l2| log(&options(l2), 3, l2, "patience"));
     let page = page(&logs);
     assert_eq!(
-        rows(
-            &page,
-            "Runs, the best first, and the settings that differ</caption>"
-        ),
+        rows(&page, "Runs, the best first, and the settings that differ</caption>"),
         [
             "run best score at iteration iterations seconds stop reason l2 max-iterations",
             "A ★ 1.log F1 30.00 1 1 0.5 patience 0.3 0.3",
@@ -99,11 +86,7 @@ fn runs_are_sorted_by_score_with_the_settings_that_differ() {
 #[test]
 fn of_many_runs_the_best_are_told_apart() {
     let scores = (0..20).map(|i| f64::from(i) / 20.0);
-    let page = page(
-        &scores
-            .map(|s| log("\"l2\":0.1", 3, s, "patience"))
-            .collect::<Vec<_>>(),
-    );
+    let page = page(&scores.map(|s| log("\"l2\":0.1", 3, s, "patience")).collect::<Vec<_>>());
     assert!(page.contains("15 others"), "{page}");
     assert!(page.contains("Of 20 runs: 20 stopped early."), "{page}");
     let plot = page.split("<svg xmlns").nth(1).unwrap();
@@ -114,37 +97,21 @@ fn of_many_runs_the_best_are_told_apart() {
 #[test]
 fn dropout_by_l2_is_a_table_where_both_vary() {
     let run = |dropout, l2, score| {
-        log(
-            &format!("\"dropout\":{dropout},\"l2\":{l2}"),
-            3,
-            score,
-            "patience",
-        )
+        log(&format!("\"dropout\":{dropout},\"l2\":{l2}"), 3, score, "patience")
     };
     let page = page(&[run(0.0, 0.1, 0.5), run(0.3, 0.1, 0.75), run(0.3, 1.0, 0.25)]);
-    let map = rows(
-        &page,
-        "Best score by dropout (rows) and L2 (columns), in percent</caption>",
-    );
+    let map = rows(&page, "Best score by dropout (rows) and L2 (columns), in percent</caption>");
     assert_eq!(map, ["dropout \\ L2 0.1 1", "0 50.00", "0.3 75.00 25.00"]);
 }
 
 #[test]
 fn runs_on_parts_of_the_data_have_a_learning_curve() {
     let run = |sentences, score, seed: u32| {
-        log(
-            &format!("\"l2\":0.1,\"seed\":{seed}"),
-            sentences,
-            score,
-            "patience",
-        )
+        log(&format!("\"l2\":0.1,\"seed\":{seed}"), sentences, score, "patience")
     };
     let curve = page(&[run(10, 0.5, 1), run(10, 0.6, 2), run(100, 0.75, 1)]);
     assert!(curve.contains("<h3>Learning curve</h3>"), "{curve}");
-    assert!(
-        curve.contains("training sentences 10, score, in percent 55 (50 to 60)"),
-        "{curve}"
-    );
+    assert!(curve.contains("training sentences 10, score, in percent 55 (50 to 60)"), "{curve}");
     let none = page(&[run(10, 0.5, 1), run(10, 0.6, 2)]);
     assert!(!none.contains("Learning curve"), "{none}");
 }
@@ -155,21 +122,9 @@ fn corpora_sizes_and_commands_are_below_the_title() {
                   \"l2\":\"0.1\"}},\"threads\":1";
     let log = log("\"l2\":0.1", 1200, 0.5, "patience").replace("\"threads\":1", config);
     let page = page(&[log]);
-    assert!(
-        page.contains("<h1>dropchain report: a.conll</h1>"),
-        "{page}"
-    );
-    assert!(
-        page.contains("a.conll: 1\u{202f}200 sentences, 9 tokens"),
-        "{page}"
-    );
-    assert!(
-        page.contains("<code>dropchain train a.conll --l2 0.1</code>"),
-        "{page}"
-    );
+    assert!(page.contains("<h1>dropchain report: a.conll</h1>"), "{page}");
+    assert!(page.contains("a.conll: 1\u{202f}200 sentences, 9 tokens"), "{page}");
+    assert!(page.contains("<code>dropchain train a.conll --l2 0.1</code>"), "{page}");
     let settings = rows(&page, "<caption>Settings</caption>");
-    assert_eq!(
-        settings.iter().filter(|row| row.starts_with("l2 ")).count(),
-        1
-    );
+    assert_eq!(settings.iter().filter(|row| row.starts_with("l2 ")).count(), 1);
 }

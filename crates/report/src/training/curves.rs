@@ -17,9 +17,7 @@ const DEV_SCORE: &str = "Score on development data (%)";
 
 /// What plots show along y.
 const MEASURES: [(&str, Scale, IterationValue); 3] = [
-    (DEV_SCORE, Scale::Linear, |i| {
-        100.0 * i.dev.map_or(f64::NAN, DevScore::value)
-    }),
+    (DEV_SCORE, Scale::Linear, |i| 100.0 * i.dev.map_or(f64::NAN, DevScore::value)),
     ("Objective", Scale::Log, |i| i.objective),
     ("Norm of the gradient", Scale::Log, |i| i.gradient_norm),
 ];
@@ -42,9 +40,7 @@ type IterationValue = fn(&Iteration) -> f64;
 
 /// Plots all measures of runs, by iteration and by time.
 pub fn curves(runs: &[NamedRun]) -> impl Iterator<Item = Option<Figure>> {
-    let pairs = MEASURES
-        .iter()
-        .flat_map(|m| BY.iter().map(move |by| (m, by)));
+    let pairs = MEASURES.iter().flat_map(|m| BY.iter().map(move |by| (m, by)));
     pairs.map(|(&measure, &by)| course(runs, measure, by))
 }
 
@@ -153,14 +149,9 @@ pub fn parts_of((i, run): (usize, &NamedRun)) -> Option<Figure> {
     let parts = OBJECTIVE.iter().enumerate().map(|(color, &(name, value))| {
         let mut points = points(run, BY[0].2, value);
         points.retain(|point| point.1 > 0.0);
-        Series::new(color, Mark::Line, points)
-            .letter(name)
-            .name(name)
+        Series::new(color, Mark::Line, points).letter(name).name(name)
     });
-    let (x, y) = (
-        Axis::new("iteration", Scale::Linear),
-        Axis::new("", Scale::Log),
-    );
+    let (x, y) = (Axis::new("iteration", Scale::Linear), Axis::new("", Scale::Log));
     let mut plot = Plot::new(x, y, parts.collect());
     plot.shaded = warm_ups([run], BY[0].2);
     let last = run.run.iterations.last()?;
@@ -200,14 +191,8 @@ pub fn learning_curve(runs: &[NamedRun], settings: &Settings) -> Option<Figure> 
     let series = curves.into_iter().enumerate().map(|(i, (name, scores))| {
         let mut points: Vec<Point> = scores.values().map(|runs| mean_of(runs)).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let label = if count > 1 {
-            name.clone()
-        } else {
-            String::new()
-        };
-        Series::new(i, Mark::LineAndPoints, points)
-            .name(name)
-            .letter(label)
+        let label = if count > 1 { name.clone() } else { String::new() };
+        Series::new(i, Mark::LineAndPoints, points).name(name).letter(label)
     });
     let x = Axis::new("training sentences", Scale::Linear);
     let y = Axis::new("score, in percent", Scale::Linear);
@@ -222,8 +207,5 @@ fn mean_of(points: &[(f64, f64)]) -> Point {
     };
     let y = mean(|point| point.1);
     let end = |pick: fn(f64, f64) -> f64| points.iter().map(|p| p.1).fold(y, pick);
-    Point {
-        range: Some((end(f64::min), end(f64::max))),
-        ..Point::from((mean(|point| point.0), y))
-    }
+    Point { range: Some((end(f64::min), end(f64::max))), ..Point::from((mean(|point| point.0), y)) }
 }

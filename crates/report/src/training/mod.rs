@@ -21,10 +21,7 @@ pub fn training(runs: &[NamedRun], settings: &Settings) -> Section {
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     section.table(table_of(runs, settings));
     if runs.len() > MAX_ROWS {
-        section.note(format!(
-            "The best {MAX_ROWS} of {}.",
-            count(runs.len() as u64)
-        ));
+        section.note(format!("The best {MAX_ROWS} of {}.", count(runs.len() as u64)));
     }
     if runs.len() > 1 {
         section.note(
@@ -120,9 +117,7 @@ fn table_of(runs: &[NamedRun], settings: &Settings) -> Table {
         cells.push(or_empty(at, |i| i.to_string()));
         cells.extend(has_noise.then(|| or_empty(noise(run), |n| n.to_string())));
         cells.push(count(run.iterations() as u64));
-        cells.push(or_empty(last, |last| {
-            format!("{:.1}", last.time.as_secs_f64())
-        }));
+        cells.push(or_empty(last, |last| format!("{:.1}", last.time.as_secs_f64())));
         let reason = end.map_or("not ended", |end| end.reason.name());
         cells.push(reason.replace('_', " "));
         let different = settings.different();
@@ -140,20 +135,14 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
     };
     if runs.len() == 1 {
         let score = best.best().map(|text| format!("Best: {text}."));
-        return [Some(best.verdict()), score, best.noise()]
-            .into_iter()
-            .flatten()
-            .collect();
+        return [Some(best.verdict()), score, best.noise()].into_iter().flatten().collect();
     }
     let mut verdicts = Vec::new();
     if let Some(text) = best.best() {
         let choice = Some(settings.choice(0)).filter(|choice| !choice.is_empty());
         let choice = choice.map_or(String::new(), |choice| format!(" ({choice})"));
         let all = count_of(runs.len() as u64, "run");
-        verdicts.push(format!(
-            "The best of {all} is A, {}{choice}: {text}.",
-            best.name
-        ));
+        verdicts.push(format!("The best of {all} is A, {}{choice}: {text}.", best.name));
         let mut scored = runs.iter().filter(|run| run.kept().is_some());
         if let Some((_, worst)) = scored.next_back().and_then(NamedRun::kept) {
             let worst = percent(worst.value());
@@ -172,9 +161,9 @@ pub fn verdicts(runs: &[NamedRun], settings: &Settings) -> Vec<String> {
         [] if noisy == 1 => {
             verdicts.push("The run with noise kept weights that have seen it.".to_owned());
         }
-        [] if noisy > 0 => verdicts.push(format!(
-            "All {noisy} runs with noise kept weights that have seen it."
-        )),
+        [] if noisy > 0 => {
+            verdicts.push(format!("All {noisy} runs with noise kept weights that have seen it."))
+        }
         [] => {}
         names => verdicts.push(format!(
             "Of {} with noise, {} kept weights that have not seen it: {}{}.",

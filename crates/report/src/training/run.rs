@@ -96,9 +96,7 @@ impl NamedRun {
             true => ", the last one: more may raise it",
             false => "",
         };
-        Some(format!(
-            "{score} on development data, at iteration {number}{rising}"
-        ))
+        Some(format!("{score} on development data, at iteration {number}{rising}"))
     }
 
     /// Says whether the weights that were kept have seen noise, if they were to.

@@ -33,11 +33,7 @@ impl Settings {
         let (same, different): (Vec<&String>, Vec<&String>) = names.into_iter().partition(is_same);
         let owned = |names: Vec<&String>| names.into_iter().cloned().collect();
         let (same, different) = (owned(same), owned(different));
-        Self {
-            all,
-            different,
-            same,
-        }
+        Self { all, different, same }
     }
 
     /// Returns the names of the settings that differ, without sizes that follow from others.
@@ -117,11 +113,7 @@ fn settings_of(run: &NamedRun) -> Map<String, Value> {
             flatten(name, &options[name], &mut settings);
         }
     }
-    let fields = header
-        .as_object()
-        .into_iter()
-        .chain(start.as_object())
-        .flatten();
+    let fields = header.as_object().into_iter().chain(start.as_object()).flatten();
     for (name, value) in fields {
         match (name.as_str(), value) {
             ("parameters", _) => {}

@@ -26,9 +26,7 @@ fn sample(part: &str) -> Corpus {
     let text = std::fs::read_to_string(&file).unwrap();
     // The beginning, to train in a moment.
     let sentences = text.split_inclusive("\n\n");
-    let text: String = sentences
-        .take(if part == "train" { 392 } else { 84 })
-        .collect();
+    let text: String = sentences.take(if part == "train" { 392 } else { 84 }).collect();
     Corpus::parse(text, &file, &options).unwrap()
 }
 
@@ -56,10 +54,7 @@ fn space(dropout: &str, l2: &str) -> SearchSpace {
 }
 
 fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
-    let mut options = TrainOptions {
-        patience: 10,
-        ..TrainOptions::default()
-    };
+    let mut options = TrainOptions { patience: 10, ..TrainOptions::default() };
     change(&mut options);
     TrainSettings::new(options).unwrap()
 }
@@ -102,11 +97,7 @@ fn error(search: &Search<'_>) -> String {
 
 fn bytes(result: &TuneResult) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
-    result
-        .model()
-        .unwrap()
-        .save(folder.path().join("m"))
-        .unwrap();
+    result.model().unwrap().save(folder.path().join("m")).unwrap();
     std::fs::read(folder.path().join("m")).unwrap()
 }
 
@@ -149,11 +140,8 @@ fn threads_and_memory_do_not_change_a_bit_of_the_result() {
         let plan = recorder.0.into_inner().unwrap().unwrap();
         for (threads, room) in [(3, 1), (4, 3), (2, 100)] {
             let memory = plan.data_memory + room * plan.training_memory + 1000;
-            let limited = Search {
-                threads,
-                memory: MemoryLimit::Bytes(memory as u64),
-                ..search.clone()
-            };
+            let limited =
+                Search { threads, memory: MemoryLimit::Bytes(memory as u64), ..search.clone() };
             let recorder = PlanRecorder::default();
             let other = limited.run(data(), &recorder).unwrap();
             let plan = recorder.0.into_inner().unwrap().unwrap();
@@ -172,24 +160,15 @@ fn halving_keeps_the_best_and_resumes_them() {
     let counts: Vec<usize> = result.rungs.iter().map(|end| end.trials.len()).collect();
     assert_eq!(counts, [6, 3, 2]);
     for pair in result.rungs.windows(2) {
-        let [before, after] = pair else {
-            unreachable!()
-        };
+        let [before, after] = pair else { unreachable!() };
         let mut ranked: Vec<&TrialResult> = before.trials.iter().collect();
         ranked.sort_by(|a, b| a.compare(b));
-        let mut kept: Vec<usize> = ranked[..after.trials.len()]
-            .iter()
-            .map(|s| s.number)
-            .collect();
+        let mut kept: Vec<usize> = ranked[..after.trials.len()].iter().map(|s| s.number).collect();
         kept.sort_unstable();
         let numbers: Vec<usize> = after.trials.iter().map(|s| s.number).collect();
         assert_eq!(numbers, kept);
         for trial in &after.trials {
-            let earlier = before
-                .trials
-                .iter()
-                .find(|s| s.number == trial.number)
-                .unwrap();
+            let earlier = before.trials.iter().find(|s| s.number == trial.number).unwrap();
             assert!(trial.iterations > earlier.iterations || earlier.reason.is_some());
             assert!(trial.compare(earlier).is_le());
         }
@@ -208,9 +187,7 @@ fn the_model_has_the_score_of_the_best_row() {
     for sentence in sample("dev") {
         let tagging = tagger.tag(&sentence).unwrap();
         let labels = tagger.label_names(&tagging.labels);
-        evaluation
-            .add(&sentence.labels().unwrap(), &labels)
-            .unwrap();
+        evaluation.add(&sentence.labels().unwrap(), &labels).unwrap();
     }
     // Rounding the weights to four bytes changes no label here.
     assert_eq!(result.trials[0].score, Some(DevScore::F1(evaluation.f1())));
@@ -252,10 +229,7 @@ fn the_final_model_has_the_iterations_and_the_recall_bias_of_the_folds() {
 #[test]
 fn a_search_that_is_interrupted_at_once_has_no_model() {
     let flag = AtomicBool::new(true);
-    let search = Search {
-        interrupt: Some(&flag),
-        ..search(&space("0.3", "0.1"))
-    };
+    let search = Search { interrupt: Some(&flag), ..search(&space("0.3", "0.1")) };
     assert_eq!(
         error(&search),
         "interrupted before any configuration was scored: there is no model to write"

@@ -46,10 +46,7 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
             ..search(&space)
         }
     };
-    let l1 = SearchSpace {
-        l1: "0,0.2".parse().unwrap(),
-        ..space("0,0.3", "0.1")
-    };
+    let l1 = SearchSpace { l1: "0,0.2".parse().unwrap(), ..space("0,0.3", "0.1") };
     let course = SearchSpace {
         warm_up: Some("0,4".parse().unwrap()),
         gradients: vec![Engine::Exact, Engine::Window(1)],
@@ -124,11 +121,7 @@ fn outcome(
     let recorder = Recorder::new(usize::MAX);
     let open = |(path, resume)| Checkpoint::open(path, resume).map_err(|e| e.to_string());
     let checkpoint = checkpoint.map(open).transpose()?;
-    let search = Search {
-        threads,
-        checkpoint: checkpoint.as_ref(),
-        ..search.clone()
-    };
+    let search = Search { threads, checkpoint: checkpoint.as_ref(), ..search.clone() };
     let data = small_data(validation, &search.settings);
     let result = search.run(data, &recorder).map_err(|e| e.to_string())?;
     let outcome = Outcome {
@@ -162,22 +155,14 @@ fn a_search_continues_after_any_segment_to_the_same_bits() {
         assert!(ends.len() > 8, "{}", ends.len());
         for (i, &end) in ends.iter().enumerate() {
             // Every second time, a part of the next line is there.
-            let torn = if i % 2 == 1 && i + 1 < ends.len() {
-                31
-            } else {
-                0
-            };
+            let torn = if i % 2 == 1 && i + 1 < ends.len() { 31 } else { 0 };
             fs::write(&path, &complete[..end + torn]).unwrap();
             let (found, resumed) = outcome(&search, Some((&path, true)), 1 + i % 3).unwrap();
             assert!(found == expected, "{i}");
             let resumed = resumed.unwrap();
             assert_eq!((resumed.segments, resumed.was_torn), (i, torn > 0));
             // Nothing was trained again, and everything is in the checkpoint again.
-            assert_eq!(
-                line_ends(&fs::read(&path).unwrap()).len(),
-                ends.len(),
-                "{i}"
-            );
+            assert_eq!(line_ends(&fs::read(&path).unwrap()).len(), ends.len(), "{i}");
         }
     }
 }
@@ -246,10 +231,7 @@ fn a_checkpoint_of_another_search_names_the_difference() {
         format!("was written with --l2 0.03,0.3, this search is with --l2 0.3; {expected}")
     );
     assert_eq!(
-        changed(|s| s
-            .configurations
-            .iter_mut()
-            .for_each(|c| c.warm_up = Some(5))),
+        changed(|s| s.configurations.iter_mut().for_each(|c| c.warm_up = Some(5))),
         format!("was written with --warm-up 3, this search is with --warm-up 5; {expected}")
     );
     assert_eq!(
@@ -287,10 +269,7 @@ fn a_checkpoint_of_other_data_names_them() {
         let settings = &search.settings;
         let data = TuningData::extract(&corpora, templates, Validation::Dev, settings).unwrap();
         let checkpoint = Checkpoint::open(&path, true).unwrap();
-        let search = Search {
-            checkpoint: Some(&checkpoint),
-            ..search.clone()
-        };
+        let search = Search { checkpoint: Some(&checkpoint), ..search.clone() };
         search.run(data, &()).unwrap_err().to_string()
     };
     let other = Template::parse("word\n", "t.tpl", &mut |_| unreachable!()).unwrap();
@@ -310,10 +289,7 @@ fn two_searches_cannot_share_a_checkpoint() {
     let path = dir.path().join("ck");
     let first = Checkpoint::open(&path, false).unwrap();
     let error = Checkpoint::open(&path, true).unwrap_err().to_string();
-    assert!(
-        error.contains("another search is writing this checkpoint"),
-        "{error}"
-    );
+    assert!(error.contains("another search is writing this checkpoint"), "{error}");
     drop(first);
     assert!(!path.exists(), "an empty file is left");
     let error = Checkpoint::open(dir.path(), true).unwrap_err().to_string();
@@ -336,43 +312,18 @@ fn damage_is_an_error_with_its_line_and_a_torn_line_is_ignored() {
     let mut damaged = complete.clone();
     damaged[ends[2] + 20..ends[2] + 40].fill(0);
     let error = resume(&damaged).err().unwrap();
-    assert!(
-        error.starts_with(&format!("{name}:5: is damaged: ")),
-        "{error}"
-    );
-    assert!(
-        error.ends_with("; remove it to start from the beginning"),
-        "{error}"
-    );
+    assert!(error.starts_with(&format!("{name}:5: is damaged: ")), "{error}");
+    assert!(error.ends_with("; remove it to start from the beginning"), "{error}");
     assert!(fs::read(&path).unwrap() == damaged);
     let error = resume(b"Ann NNP\n").err().unwrap();
-    assert!(
-        error.starts_with(&format!("{name}: is not a checkpoint of `tune`")),
-        "{error}"
-    );
+    assert!(error.starts_with(&format!("{name}: is not a checkpoint of `tune`")), "{error}");
     // After a power failure, a file may end in zeros.
-    for (rest, segments) in [
-        (&b""[..], 0),
-        (&complete[..3], 0),
-        (&complete[..ends[0] - 1], 0),
-    ] {
+    for (rest, segments) in [(&b""[..], 0), (&complete[..3], 0), (&complete[..ends[0] - 1], 0)] {
         let (found, resumed) = resume(rest).unwrap();
         assert!(found == expected);
-        assert_eq!(
-            resumed.unwrap(),
-            Resumed {
-                segments,
-                was_torn: false
-            }
-        );
+        assert_eq!(resumed.unwrap(), Resumed { segments, was_torn: false });
     }
     let (found, resumed) = resume(&[&complete[..ends[3]], &[0; 99]].concat()).unwrap();
     assert!(found == expected);
-    assert_eq!(
-        resumed.unwrap(),
-        Resumed {
-            segments: 3,
-            was_torn: true
-        }
-    );
+    assert_eq!(resumed.unwrap(), Resumed { segments: 3, was_torn: true });
 }

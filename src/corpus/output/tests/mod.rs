@@ -11,11 +11,7 @@ use crate::sentence::{Layout, Sentence};
 
 /// Reads an input to be tagged.
 pub fn read(format: Format, text: &str) -> Vec<Sentence> {
-    let options = ReadOptions {
-        format: Some(format),
-        unlabeled: true,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { format: Some(format), unlabeled: true, ..ReadOptions::default() };
     sentences(text, &options).unwrap()
 }
 
@@ -47,16 +43,8 @@ pub fn full<'a>(sentence: &'a Sentence, best: &[&'a str], second: &[&'a str]) ->
         probability: Some(0.5),
         mark_probabilities: None,
         nbest: vec![
-            Candidate {
-                labels: best.to_vec(),
-                score: 2.5,
-                probability: 0.5,
-            },
-            Candidate {
-                labels: second.to_vec(),
-                score: -1.0,
-                probability: 0.125,
-            },
+            Candidate { labels: best.to_vec(), score: 2.5, probability: 0.5 },
+            Candidate { labels: second.to_vec(), score: -1.0, probability: 0.125 },
         ],
     }
 }
@@ -77,19 +65,11 @@ impl Write for WriteCounter {
 
 #[test]
 fn a_sentence_is_written_with_one_call_and_errors_name_the_stream() {
-    for output in [
-        OutputFormat::Conll,
-        OutputFormat::Conllu,
-        OutputFormat::Jsonl,
-    ] {
+    for output in [OutputFormat::Conll, OutputFormat::Conllu, OutputFormat::Jsonl] {
         let mut writer = Writer::new(WriteCounter(0), "out", &WriteOptions::new(output)).unwrap();
         let sentences = read(Format::Conll, "a\nb\n\nc\n");
-        writer
-            .write(&Tagged::new(&sentences[0], vec!["B-X", "O"]))
-            .unwrap();
-        writer
-            .write(&Tagged::new(&sentences[1], vec!["B-X"]))
-            .unwrap();
+        writer.write(&Tagged::new(&sentences[0], vec!["B-X", "O"])).unwrap();
+        writer.write(&Tagged::new(&sentences[1], vec!["B-X"])).unwrap();
         assert!(matches!(
             writer.flush(),
             Err(Error::Io { path, source }) if path.as_os_str() == "out"
@@ -110,20 +90,14 @@ fn there_must_be_one_label_per_token() {
     );
     let mut tagged = full(&sentences[0], &["O", "O"], &["O", "O"]);
     tagged.nbest[1].labels.pop();
-    assert_eq!(
-        error(tagged.clone()),
-        "x:1: 1 labels in a candidate for a sentence of 2 tokens"
-    );
+    assert_eq!(error(tagged.clone()), "x:1: 1 labels in a candidate for a sentence of 2 tokens");
     tagged.marginals = Some(Vec::new());
     assert_eq!(error(tagged), "x:1: 0 marginals for a sentence of 2 tokens");
 }
 
 #[test]
 fn the_separator_must_be_a_tab_or_a_space() {
-    let options = WriteOptions {
-        separator: ',',
-        ..WriteOptions::new(OutputFormat::Conll)
-    };
+    let options = WriteOptions { separator: ',', ..WriteOptions::new(OutputFormat::Conll) };
     assert_eq!(
         written(&options, &[]).unwrap_err().to_string(),
         "columns cannot be separated by ',': expected a tab or a space"
@@ -133,10 +107,7 @@ fn the_separator_must_be_a_tab_or_a_space() {
 #[test]
 fn document_boundaries_are_omitted_in_jsonl() {
     let mut boundary = Sentence::from_words(["-DOCSTART-"]);
-    boundary.layout = Layout {
-        document_start: true,
-        ..Layout::default()
-    };
+    boundary.layout = Layout { document_start: true, ..Layout::default() };
     let options = WriteOptions::new(OutputFormat::Jsonl);
     let tagged = Tagged::new(&boundary, Vec::new());
     assert_eq!(written(&options, &[tagged]).unwrap(), "");

@@ -57,11 +57,7 @@ fn sums_over_sentences_are_weighted_sums_of_those_of_each() {
         for &weight in weights {
             let mut result = ValueAndGradient::zeros(&sentence);
             let transitions = buffers.context().transitions;
-            kernel.regularize(
-                transitions,
-                buffers.input(weight),
-                &mut result.derivatives(),
-            );
+            kernel.regularize(transitions, buffers.input(weight), &mut result.derivatives());
         }
         edges.begin(buffers.context());
         kernel.finish(buffers.context(), &mut edges);

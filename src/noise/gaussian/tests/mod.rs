@@ -26,19 +26,13 @@ struct Term {
 
 impl Token {
     fn new(scores: &[f64], variances: &[f64]) -> Self {
-        Self {
-            scores: scores.to_vec(),
-            variances: variances.to_vec(),
-        }
+        Self { scores: scores.to_vec(), variances: variances.to_vec() }
     }
 
     fn random(labels: usize, [spread, variance]: [f64; 2], numbers: &mut Lcg) -> Self {
         let scores = numbers.vector(labels).iter().map(|x| spread * x).collect();
         let variances = numbers.vector(labels).into_iter();
-        Self {
-            scores,
-            variances: variances.map(|x| variance * (1.0 + x) / 2.0).collect(),
-        }
+        Self { scores, variances: variances.map(|x| variance * (1.0 + x) / 2.0).collect() }
     }
 }
 
@@ -58,16 +52,10 @@ fn evaluate(engine: &mut dyn Regularizer, token: &Token, weight: f64) -> Term {
     let transitions = Transitions::new(labels, Order::Zero);
     let mut lattice = Lattice::default();
     let node = pad(&token.scores, f64::NAN);
-    let scores = Scores {
-        node: &node,
-        edge: None,
-    };
+    let scores = Scores { node: &node, edge: None };
     lattice.forward_backward(&transitions, scores);
     let pairs = vec![0.0; labels * stride];
-    let context = ChainContext {
-        transitions: &transitions,
-        variance: &pairs,
-    };
+    let context = ChainContext { transitions: &transitions, variance: &pairs };
     let input = SentenceInput {
         lattice: &lattice,
         node_variance: &pad(&token.variances, 1e30),
@@ -78,18 +66,11 @@ fn evaluate(engine: &mut dyn Regularizer, token: &Token, weight: f64) -> Term {
     };
     let [mut node, mut variances] = [(); 2].map(|()| vec![0.0; stride]);
     engine.begin(context);
-    let mut out = Derivatives {
-        scores: arrays(&mut node),
-        variances: arrays(&mut variances),
-    };
+    let mut out = Derivatives { scores: arrays(&mut node), variances: arrays(&mut variances) };
     let value = engine.regularize(context, input, &mut out);
     node.truncate(labels);
     variances.truncate(labels);
-    Term {
-        value,
-        scores: node,
-        variances,
-    }
+    Term { value, scores: node, variances }
 }
 
 fn gaussian(expectation: Expectation, token: &Token) -> Term {
@@ -107,11 +88,7 @@ fn integrated(token: &Token) -> Term {
     let softmax =
         |scores: &[f64], a: f64| -> Vec<f64> { scores.iter().map(|s| (s - a).exp()).collect() };
     let p = softmax(&token.scores, clean);
-    let mut term = Term {
-        value: 0.0,
-        scores: vec![0.0; labels],
-        variances: vec![0.0; labels],
-    };
+    let mut term = Term { value: 0.0, scores: vec![0.0; labels], variances: vec![0.0; labels] };
     for cell in 0..side.pow(labels as u32) {
         let (mut rest, mut weight, mut scores) = (cell, 1.0, token.scores.clone());
         for (score, v) in scores.iter_mut().zip(&token.variances) {
@@ -197,11 +174,7 @@ fn without_variance_there_is_no_term() {
             for b in 0..labels {
                 assert!(term.scores[b].abs() < 1e-15);
                 let p = (token.scores[b] - a).exp();
-                let expected = if labels == 1 {
-                    0.0
-                } else {
-                    0.5 * p * (1.0 - p)
-                };
+                let expected = if labels == 1 { 0.0 } else { 0.5 * p * (1.0 - p) };
                 assert_close(term.variances[b], expected, 1e-15);
             }
         }
@@ -264,10 +237,7 @@ fn labels_may_be_permuted() {
     let mut numbers = Lcg(5);
     let token = Token::random(4, [3.0, 5.0], &mut numbers);
     let reversed = |values: &[f64]| -> Vec<f64> { values.iter().rev().copied().collect() };
-    let other = Token {
-        scores: reversed(&token.scores),
-        variances: reversed(&token.variances),
-    };
+    let other = Token { scores: reversed(&token.scores), variances: reversed(&token.variances) };
     for expectation in [Expectation::Best, Expectation::Unscented] {
         let (one, other) = (gaussian(expectation, &token), gaussian(expectation, &other));
         let other = Term {
@@ -293,10 +263,9 @@ fn error_of_three(expectation: Expectation, variance: f64) -> f64 {
         let (found, expected) = (gaussian(expectation, &token), integrated(&token));
         let largest = |values: &[f64]| values.iter().fold(0.0, |a: f64, x| a.max(x.abs()));
         worst = worst.max((found.value - expected.value).abs() / expected.value);
-        for (found, expected) in [
-            (&found.scores, &expected.scores),
-            (&found.variances, &expected.variances),
-        ] {
+        for (found, expected) in
+            [(&found.scores, &expected.scores), (&found.variances, &expected.variances)]
+        {
             let scale = largest(expected);
             for (found, expected) in found.iter().zip(expected) {
                 worst = worst.max((found - expected).abs() / scale);
@@ -336,10 +305,7 @@ fn extreme_scores_and_variances_give_finite_numbers_and_nan_gives_nan() {
             for expectation in ALL {
                 let term = gaussian(expectation, &token);
                 assert!(numbers_of(&term).all(f64::is_finite), "{term:?}");
-                assert!(
-                    term.value >= -1e-15,
-                    "{expectation:?} {gap} {variance}: {term:?}"
-                );
+                assert!(term.value >= -1e-15, "{expectation:?} {gap} {variance}: {term:?}");
             }
         }
         let mut token = Token::new(&vec![0.0; labels], &vec![1.0; labels]);

@@ -8,11 +8,8 @@ use crate::corpus::{Format, ReadOptions};
 use crate::sentence::DocumentRule;
 
 pub fn reader(text: &str) -> Reader {
-    let options = ReadOptions {
-        format: Some(Format::Conll),
-        unlabeled: true,
-        ..ReadOptions::default()
-    };
+    let options =
+        ReadOptions { format: Some(Format::Conll), unlabeled: true, ..ReadOptions::default() };
     Reader::from_read(Box::new(Cursor::new(text.to_owned())), "x", &options)
 }
 
@@ -41,14 +38,7 @@ fn output_is_in_the_order_of_the_input_for_any_number_of_threads() {
     let expected: String = (0..5000).map(|i| format!("{i} ")).collect();
     for threads in [1, 2, 7] {
         let mut out = Vec::new();
-        stream(
-            reader(&numbers(5000)),
-            threads,
-            &mut out,
-            words,
-            write_error,
-        )
-        .unwrap();
+        stream(reader(&numbers(5000)), threads, &mut out, words, write_error).unwrap();
         assert!(out == expected.as_bytes(), "{threads} threads");
     }
 }
@@ -148,10 +138,7 @@ fn output_behind_a_slow_batch_is_bounded() {
 }
 
 pub fn documents_of(window: u32) -> Option<DocumentOptions> {
-    Some(DocumentOptions {
-        rule: DocumentRule::Auto,
-        window,
-    })
+    Some(DocumentOptions { rule: DocumentRule::Auto, window })
 }
 
 #[test]

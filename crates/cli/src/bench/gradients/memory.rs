@@ -26,9 +26,7 @@ pub fn of_engine(of: &str, variants: &[Variant], problem: Problem) -> Result<Opt
         }
         _ => (None, None),
     };
-    Ok(problem
-        .zip(variant)
-        .and_then(|(p, v)| measurement::peak_memory(&p, v)))
+    Ok(problem.zip(variant).and_then(|(p, v)| measurement::peak_memory(&p, v)))
 }
 
 /// Runs this program again, with the same arguments, to measure the peak memory of one evaluation.

@@ -100,9 +100,7 @@ impl GradientsCommand {
     pub fn run(&self) -> CommandResult {
         let mut settings = self.validate()?;
         interrupt::watch();
-        let files = self
-            .outputs()
-            .map(|(_, path)| path.map(ResultFile::new).transpose());
+        let files = self.outputs().map(|(_, path)| path.map(ResultFile::new).transpose());
         let [json_file, figure_file, html_file] = files;
         let (json_file, figure_file, html_file) = (json_file?, figure_file?, html_file?);
         self.threads.start_pool()?;
@@ -215,13 +213,7 @@ impl GradientsCommand {
             files = files.write(flag, path);
         }
         files.check()?;
-        Ok(BenchmarkSettings {
-            variants,
-            point,
-            sweeps,
-            training,
-            template,
-        })
+        Ok(BenchmarkSettings { variants, point, sweeps, training, template })
     }
 
     /// Returns the files for the results. The runs that measure memory have none.
@@ -236,10 +228,8 @@ impl GradientsCommand {
     }
 
     fn options(&self) -> TrainOptions {
-        let mut options = TrainOptions {
-            collapse: self.training.collapse.is_on(),
-            ..TrainOptions::default()
-        };
+        let mut options =
+            TrainOptions { collapse: self.training.collapse.is_on(), ..TrainOptions::default() };
         options.method.l2 = Some(self.training.l2);
         options.method.noise.masks = self.training.masks.masks();
         self.training.noise.apply(&mut options);
@@ -272,9 +262,7 @@ impl GradientsCommand {
         progress: &Progress,
     ) -> Result<Gradients> {
         progress.update(&format!("computing weights: {}", settings.point));
-        let theta = settings
-            .point
-            .weights(set, &settings.training, self.measurement.seed)?;
+        let theta = settings.point.weights(set, &settings.training, self.measurement.seed)?;
         let repeat = self.measurement.repeat;
         let mut engines =
             measurement::measure(problem, &theta, &settings.variants, repeat, &mut |step| {
@@ -314,16 +302,8 @@ impl GradientsCommand {
                 },
             )
         };
-        let sweeps = settings
-            .sweeps
-            .iter()
-            .map(sweep)
-            .collect::<Result<Vec<Sweep>>>()?;
-        Ok(Gradients {
-            errors,
-            sweeps,
-            ..self.report(settings, set, engines)
-        })
+        let sweeps = settings.sweeps.iter().map(sweep).collect::<Result<Vec<Sweep>>>()?;
+        Ok(Gradients { errors, sweeps, ..self.report(settings, set, engines) })
     }
 
     fn report(
@@ -365,13 +345,7 @@ impl GradientsCommand {
             let name = display_name(&variant.name(), variant.is_collapsed());
             progress.update(&format!("training: {name}"));
             let (training, template) = (&settings.training, settings.template.as_ref());
-            measurement::train(
-                variant,
-                training,
-                corpora,
-                template,
-                self.measurement.budget,
-            )
+            measurement::train(variant, training, corpora, template, self.measurement.budget)
         };
         if self.measurement.train {
             let runs = settings.variants.iter().map(run);

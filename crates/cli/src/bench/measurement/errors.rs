@@ -21,9 +21,7 @@ const ERROR_LENGTH: usize = 10;
 pub fn errors(problem: &Problem, theta: &[f64]) -> Result<Vec<ErrorRow>> {
     let all = 0..problem.data.len();
     let at_least = |tokens| {
-        let sentences = all
-            .clone()
-            .filter(|&i| problem.data.sentence(i).len() >= tokens);
+        let sentences = all.clone().filter(|&i| problem.data.sentence(i).len() >= tokens);
         sentences.collect::<Vec<usize>>()
     };
     let mut sentences = at_least(ERROR_LENGTH);

@@ -169,11 +169,7 @@ pub fn measure(
     for round in 1..=repeat {
         evaluations.evaluate(round, theta, observer, &mut |_, _| {});
     }
-    let seconds: Vec<Spread> = evaluations
-        .seconds
-        .into_iter()
-        .filter_map(Spread::of)
-        .collect();
+    let seconds: Vec<Spread> = evaluations.seconds.into_iter().filter_map(Spread::of).collect();
     let likelihood = variants.iter().position(|&v| v == Variant::Likelihood);
     let Some(likelihood) = likelihood.map(|i| seconds[i].median) else {
         return Err(Error::parameter("the likelihood is not among the variants"));
@@ -285,10 +281,7 @@ impl ReferenceGradient {
             error: error / self.exact_norm,
             error_whole: error / self.whole_norm,
             cosine: cosine(product, norm(noise()) * self.exact_norm),
-            cosine_whole: cosine(
-                product_whole,
-                norm(gradient.iter().copied()) * self.whole_norm,
-            ),
+            cosine_whole: cosine(product_whole, norm(gradient.iter().copied()) * self.whole_norm),
         })
     }
 }
@@ -299,17 +292,14 @@ fn norm(vector: impl Iterator<Item = f64>) -> f64 {
 
 /// Environment variables that make glibc return freed blocks of 4 KiB and more to the system at
 /// once. Other allocators ignore them.
-pub const ALLOCATOR_ENVIRONMENT: [(&str, &str); 2] = [
-    ("MALLOC_MMAP_THRESHOLD_", "4096"),
-    ("MALLOC_TRIM_THRESHOLD_", "0"),
-];
+pub const ALLOCATOR_ENVIRONMENT: [(&str, &str); 2] =
+    [("MALLOC_MMAP_THRESHOLD_", "4096"), ("MALLOC_TRIM_THRESHOLD_", "0")];
 
 /// Calls `work`, and returns its result with the growth in bytes of the peak resident set size;
 /// `None` if the system does not report it.
 pub fn peak_growth<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
-    let before = fs::write("/proc/self/clear_refs", "5")
-        .ok()
-        .and_then(|()| process_status("VmHWM:"));
+    let before =
+        fs::write("/proc/self/clear_refs", "5").ok().and_then(|()| process_status("VmHWM:"));
     let result = work();
     let growth = before.and_then(|before| Some(process_status("VmHWM:")?.saturating_sub(before)));
     (result, growth)
@@ -341,15 +331,9 @@ pub fn train(
 ) -> Result<TrainingRun> {
     let mut regularization = settings.regularization().clone();
     variant.apply(&mut regularization.noise);
-    let mut course = Course {
-        budget: budget.unwrap_or(usize::MAX),
-        is_spent: false,
-        last: None,
-    };
+    let mut course = Course { budget: budget.unwrap_or(usize::MAX), is_spent: false, last: None };
     let trainer = Trainer::with_settings(settings.with_regularization(regularization)?);
-    let end = trainer
-        .train(corpora.clone(), template.cloned(), &mut course)?
-        .end;
+    let end = trainer.train(corpora.clone(), template.cloned(), &mut course)?.end;
     let (mut dev_f1, mut dev_accuracy) = (None, None);
     match end.dev {
         Some(DevScore::F1(score)) => dev_f1 = Some(score),
@@ -358,9 +342,7 @@ pub fn train(
     }
     let last = course.last;
     // Each engine computes the value of eq. 14 exactly.
-    let own = last
-        .as_ref()
-        .filter(|_| matches!(variant, Variant::Noise(NoiseTerm::Quadratic(_))));
+    let own = last.as_ref().filter(|_| matches!(variant, Variant::Noise(NoiseTerm::Quadratic(_))));
     Ok(TrainingRun {
         engine: variant.name(),
         collapsed: variant.is_collapsed(),
@@ -371,12 +353,7 @@ pub fn train(
         evaluations: last.as_ref().map_or(0, |last| last.evaluations),
         iterations: end.iterations,
         best_iteration: end.best_iteration,
-        stop_reason: if course.is_spent {
-            "budget"
-        } else {
-            end.reason.name()
-        }
-        .to_owned(),
+        stop_reason: if course.is_spent { "budget" } else { end.reason.name() }.to_owned(),
         seconds: end.time.as_secs_f64(),
     })
 }

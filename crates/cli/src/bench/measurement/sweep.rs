@@ -68,11 +68,7 @@ impl SweepAxis {
 
     /// Returns the sizes of sentences, where other sizes than what varies are those of the corpus.
     pub fn shapes(self, labels: usize) -> Vec<Shape> {
-        let base = Shape {
-            length: LENGTH,
-            labels: labels.clamp(1, MAX_LABELS),
-            share: 1.0,
-        };
+        let base = Shape { length: LENGTH, labels: labels.clamp(1, MAX_LABELS), share: 1.0 };
         match self {
             Self::Window => vec![base],
             Self::Labels => LABELS.map(|labels| Shape { labels, ..base }).to_vec(),
@@ -102,10 +98,7 @@ impl SweepAxis {
         if self == Self::Window {
             let windows = RADII.map(|radius| engine(Engine::Window(radius)));
             return vec![
-                [Variant::Likelihood, engine(Engine::Exact)]
-                    .into_iter()
-                    .chain(windows)
-                    .collect(),
+                [Variant::Likelihood, engine(Engine::Exact)].into_iter().chain(windows).collect(),
             ];
         }
         let message = |collapse| engine(Engine::Message { collapse });
@@ -118,10 +111,8 @@ impl SweepAxis {
 
     /// Returns the exponent of the theory, given that of q.
     fn theory(self, variant: Variant, active: f64) -> f64 {
-        let is_message = matches!(
-            variant,
-            Variant::Noise(NoiseTerm::Quadratic(Engine::Message { .. }))
-        );
+        let is_message =
+            matches!(variant, Variant::Noise(NoiseTerm::Quadratic(Engine::Message { .. })));
         match (self, is_message) {
             (Self::Window, _) | (Self::Length, false) => 1.0,
             (Self::Labels, true) => 3.0,
@@ -230,9 +221,7 @@ fn measure_point(
     repeat: usize,
     observer: &mut (dyn FnMut(Step) + Send),
 ) -> Result<Vec<(Variant, SweepRow)>> {
-    let SweepPoint {
-        problem, variants, ..
-    } = point;
+    let SweepPoint { problem, variants, .. } = point;
     let theta = random_weights(problem.space.dimension(), 1, SCALE);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.map_err(Error::threads)?;
@@ -248,10 +237,7 @@ fn measure_point(
     let likelihood_work = multiply_adds(problem, Variant::Likelihood);
     let per_sentence = 1.0 / sentences as f64;
     let rows = variants.iter().zip(&seconds).map(|(&variant, times)| {
-        let beyond = times
-            .iter()
-            .zip(&seconds[0])
-            .map(|(time, base)| time - base);
+        let beyond = times.iter().zip(&seconds[0]).map(|(time, base)| time - base);
         let work = multiply_adds(problem, variant);
         let (part, part_work) = match variant {
             Variant::Likelihood => (times.clone(), work),
@@ -294,27 +280,19 @@ fn exponents(axis: SweepAxis, rows: &[(Variant, SweepRow)]) -> Vec<Exponent> {
     }
     let mut exponents: Vec<Exponent> = Vec::new();
     for variant in variants {
-        let own = || {
-            rows.iter()
-                .filter(|(v, row)| *v == variant && row.value.is_some())
-        };
+        let own = || rows.iter().filter(|(v, row)| *v == variant && row.value.is_some());
         let fit = |get: &dyn Fn(&SweepRow) -> f64| {
             let points = own().map(|(_, row)| (row.value.unwrap_or(0.0), get(row)));
-            slope(
-                points
-                    .filter(|&(x, y)| x > 0.0 && y > 0.0)
-                    .map(|(x, y)| (x.ln(), y.ln())),
-            )
+            slope(points.filter(|&(x, y)| x > 0.0 && y > 0.0).map(|(x, y)| (x.ln(), y.ln())))
         };
         let length = |row: &SweepRow| match axis {
             SweepAxis::Length => row.value.unwrap_or(1.0),
             _ => 1.0,
         };
         let active = fit(&|row| row.active_per_token * length(row)).unwrap_or(0.0);
-        if let (Some(seconds), Some(multiply_adds)) = (
-            fit(&|row| row.part_seconds.median),
-            fit(&|row| row.part_multiply_adds),
-        ) {
+        if let (Some(seconds), Some(multiply_adds)) =
+            (fit(&|row| row.part_seconds.median), fit(&|row| row.part_multiply_adds))
+        {
             exponents.push(Exponent {
                 engine: variant.name(),
                 collapsed: variant.is_collapsed(),

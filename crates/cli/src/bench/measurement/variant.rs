@@ -202,9 +202,7 @@ impl FromStr for EvaluationPoint {
 
 /// Returns independent normal variates with mean 0, which depend on `seed` and their index only.
 pub fn random_weights(dimension: usize, seed: u64, scale: f64) -> Vec<f64> {
-    (0..dimension as u64)
-        .map(|index| scale * normal(seed, index))
-        .collect()
+    (0..dimension as u64).map(|index| scale * normal(seed, index)).collect()
 }
 
 /// Returns a standard normal variate for a seed and an index (Box and Muller 1958).
@@ -226,12 +224,8 @@ mod tests {
     #[test]
     fn the_likelihood_comes_first_and_message_is_two_variants() {
         let found = names(&["window=2", "message"]);
-        let expected = [
-            ("likelihood", false),
-            ("window=2", false),
-            ("message", true),
-            ("message", false),
-        ];
+        let expected =
+            [("likelihood", false), ("window=2", false), ("message", true), ("message", false)];
         assert_eq!(found, expected.map(|(name, on)| (name.to_owned(), on)));
     }
 
@@ -244,15 +238,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_rejected() {
-        for name in [
-            "",
-            "likelihood",
-            "adjoint",
-            "window",
-            "window=-1",
-            "message=on",
-            "gaussian",
-        ] {
+        for name in ["", "likelihood", "adjoint", "window", "window=-1", "message=on", "gaussian"] {
             let error = parse_variants(&["exact", name]).unwrap_err().to_string();
             let expected = "expected exact, message, message=collapsed, message=plain, \
                             reweighted, reweighted=N, local, or window=R with integers N above 0 \
@@ -269,27 +255,13 @@ mod tests {
         for name in ["zero", "random=0.5", "trained=7"] {
             assert_eq!(name.parse::<EvaluationPoint>().unwrap().to_string(), name);
         }
-        assert_eq!(
-            "random".parse::<EvaluationPoint>().unwrap().to_string(),
-            "random=0.2"
-        );
-        assert_eq!(
-            "trained".parse::<EvaluationPoint>().unwrap().to_string(),
-            "trained=30"
-        );
+        assert_eq!("random".parse::<EvaluationPoint>().unwrap().to_string(), "random=0.2");
+        assert_eq!("trained".parse::<EvaluationPoint>().unwrap().to_string(), "trained=30");
     }
 
     #[test]
     fn invalid_names_are_rejected() {
-        for name in [
-            "",
-            "one",
-            "zero=1",
-            "random=",
-            "random=0",
-            "random=inf",
-            "trained=0",
-        ] {
+        for name in ["", "one", "zero=1", "random=", "random=0", "random=inf", "trained=0"] {
             let error = name.parse::<EvaluationPoint>().unwrap_err().to_string();
             let expected = "expected zero, random, random=SCALE with a scale above 0, trained, or \
                             trained=N with an integer N above 0";

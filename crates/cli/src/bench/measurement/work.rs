@@ -44,11 +44,7 @@ pub fn multiply_adds(problem: &Problem, variant: Variant) -> f64 {
                 let vectors = (0..data.len()).map(|i| {
                     let sentence = problem.sentence(i);
                     let counts = active_counts(&sentence.data, &sentence.space);
-                    let active = if collapse {
-                        counts.collapsed
-                    } else {
-                        counts.attributes
-                    };
+                    let active = if collapse { counts.collapsed } else { counts.attributes };
                     sentence.data.tokens() as f64 * (labels * active as f64 + pairs)
                 });
                 2.0 * pairs * vectors.sum::<f64>() + 9.0 * tokens * pairs

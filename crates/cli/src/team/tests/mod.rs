@@ -32,9 +32,7 @@ impl Reduce for Thread {
     fn sum(&mut self, numbers: &mut [f64]) -> Result<()> {
         let mut sums = self.sums.lock().unwrap();
         sums.resize(numbers.len(), 0.0);
-        sums.iter_mut()
-            .zip(&*numbers)
-            .for_each(|(sum, x)| *sum += x);
+        sums.iter_mut().zip(&*numbers).for_each(|(sum, x)| *sum += x);
         drop(sums);
         self.barrier.0.wait();
         numbers.copy_from_slice(&self.sums.lock().unwrap());
@@ -53,11 +51,7 @@ fn run<T: Send>(size: usize, work: impl Fn(usize, &Team) -> T + Sync) -> Vec<T> 
     std::thread::scope(|scope| {
         let start = |rank| {
             let (barrier, sums) = (Arc::clone(&barrier), Arc::clone(&sums));
-            let thread = Thread {
-                rank,
-                barrier,
-                sums,
-            };
+            let thread = Thread { rank, barrier, sums };
             let work = &work;
             scope.spawn(move || work(rank, &Team::new(Ranks::new(thread), 1, panic_with)))
         };
@@ -85,9 +79,7 @@ fn an_error_of_one_rank_is_that_of_all() {
 
 #[test]
 fn wrong_arguments_keep_their_exit_code() {
-    let results = run(2, |_, team| {
-        message(team.agree(Err(CommandError::Usage("read once"))))
-    });
+    let results = run(2, |_, team| message(team.agree(Err(CommandError::Usage("read once")))));
     assert_eq!(results, vec![(2, "read once".to_owned()); 2]);
     let results = run(2, |rank, team| {
         message(team.agree(match rank {
@@ -117,10 +109,7 @@ fn the_others_end_as_rank_0_does() {
 }
 
 fn parse(text: &str, name: &str) -> Corpus {
-    let options = ReadOptions {
-        format: Some(Format::Conll),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { format: Some(Format::Conll), ..ReadOptions::default() };
     Corpus::parse(text, name, &options).unwrap()
 }
 
@@ -151,10 +140,7 @@ fn a_rank_with_other_sentences_is_named_with_the_file() {
 #[test]
 fn values_of_attributes_count() {
     let read = |value: &str| {
-        let options = ReadOptions {
-            format: Some(Format::Crfsuite),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { format: Some(Format::Crfsuite), ..ReadOptions::default() };
         let text = format!("B-PER\tw=Ann:{value}\nO\tw=left\n");
         let corpus = Corpus::parse(&text, "a.crfsuite", &options).unwrap();
         Inputs::default().corpus(&corpus)
@@ -181,16 +167,11 @@ fn a_rank_with_other_options_or_another_template_is_named() {
 #[test]
 fn what_does_not_divide_is_refused() {
     let sampled = Lbfgs {
-        noise: NoiseOptions {
-            kind: NoiseKind::MonteCarlo,
-            ..NoiseOptions::default()
-        },
+        noise: NoiseOptions { kind: NoiseKind::MonteCarlo, ..NoiseOptions::default() },
         ..Lbfgs::default()
     };
     let refused = |size, learner: &Lbfgs| {
-        let results = run(size, |_, team| {
-            team.check_learner(learner).err().map(|e| e.to_string())
-        });
+        let results = run(size, |_, team| team.check_learner(learner).err().map(|e| e.to_string()));
         results[0].clone().unwrap_or_default()
     };
     assert_eq!(refused(2, &Lbfgs::default()), "");

@@ -25,10 +25,8 @@ const KINDS: [Kind; 3] = [Kind::Dropout, Kind::L1, Kind::TwoPasses];
 
 /// Trains until an iteration.
 fn train(kind: Kind, iterations: usize, checkpoints: Option<Checkpoints>) -> Result<Trained> {
-    let rows = [
-        ("Ann Lee left Rome", "B-PER I-PER O B-LOC"),
-        ("York met Bob .", "B-LOC O B-PER O"),
-    ];
+    let rows =
+        [("Ann Lee left Rome", "B-PER I-PER O B-LOC"), ("York met Bob .", "B-LOC O B-PER O")];
     let corpus: Result<Corpus> = rows
         .map(|(words, labels)| {
             Sentence::from_words(words.split(' ')).with_labels(labels.split(' '))
@@ -95,10 +93,7 @@ fn a_damaged_checkpoint_is_an_error_and_an_intact_one_resumes_to_the_same_model(
         target.seeds.push(seed.clone());
         target.run(|input| match resume(&dir, kind, input) {
             Ok(resumed) => {
-                assert!(
-                    input == seed || input.is_empty(),
-                    "the damage went unnoticed"
-                );
+                assert!(input == seed || input.is_empty(), "the damage went unnoticed");
                 assert!(resumed.model.as_bytes() == whole.as_bytes());
             }
             Err(_) => assert!(input != seed),

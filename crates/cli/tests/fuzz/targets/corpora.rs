@@ -98,17 +98,7 @@ const SPANS: &[&str] = &[
     "é",
     "\\ud83d\\ude00",
 ];
-const TEXT: &[&str] = &[
-    "Mr.",
-    "U.S.",
-    "...",
-    "“",
-    "”",
-    ":-)",
-    "http://a.b/",
-    "don't",
-    "1.",
-];
+const TEXT: &[&str] = &["Mr.", "U.S.", "...", "“", "”", ":-)", "http://a.b/", "don't", "1."];
 
 /// Passes on at most `size` bytes at a time, as a pipe may.
 struct Pieces(Cursor<Vec<u8>>, usize);
@@ -143,10 +133,7 @@ fn read(input: Box<dyn BufRead + Send>, options: &ReadOptions) -> Account {
 
 /// The options with a report of their own.
 fn with_report(options: &ReadOptions) -> ReadOptions {
-    ReadOptions {
-        report: ReadReport::default(),
-        ..options.clone()
-    }
+    ReadOptions { report: ReadReport::default(), ..options.clone() }
 }
 
 /// The message of an error, which has a place.
@@ -163,21 +150,10 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
         ..ReadOptions::default()
     };
     let plain = format.apply(SpanOptions::default(), plain);
-    let unlabeled = ReadOptions {
-        unlabeled: true,
-        comments: true,
-        ..plain.clone()
-    };
-    let label = ReadOptions {
-        label: Some("1".to_owned()),
-        ..plain.clone()
-    };
+    let unlabeled = ReadOptions { unlabeled: true, comments: true, ..plain.clone() };
+    let label = ReadOptions { label: Some("1".to_owned()), ..plain.clone() };
     let mut variants = vec![plain.clone(), unlabeled.clone(), label];
-    variants.push(ReadOptions {
-        lossy: true,
-        paragraphs: true,
-        ..unlabeled.clone()
-    });
+    variants.push(ReadOptions { lossy: true, paragraphs: true, ..unlabeled.clone() });
     if format == Format::Conll.into() {
         variants.push(ReadOptions {
             header: true,
@@ -188,10 +164,7 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
         });
     }
     if format == Format::Conllu.into() {
-        let label = |name: &str| ReadOptions {
-            label: Some(name.to_owned()),
-            ..plain.clone()
-        };
+        let label = |name: &str| ReadOptions { label: Some(name.to_owned()), ..plain.clone() };
         variants.extend(["name", "upos+feats"].map(label));
     }
     if format == InputFormat::Spans {
@@ -204,11 +177,7 @@ fn variants(format: InputFormat) -> Vec<ReadOptions> {
         variants.push(format.apply(spans, plain.clone()));
         variants.extend(OffsetUnit::ALL.map(|offsets| {
             let misaligned = Misaligned::Expand;
-            let spans = SpanOptions {
-                offsets,
-                misaligned,
-                ..SpanOptions::default()
-            };
+            let spans = SpanOptions { offsets, misaligned, ..SpanOptions::default() };
             format.apply(spans, plain.clone())
         }));
     }
@@ -239,9 +208,7 @@ fn check_reader(format: impl Into<InputFormat>, input: &[u8]) {
         }
         check_recovery(input, &options);
         let sentences: Vec<&Sentence> = whole.sentences.iter().flatten().collect();
-        sentences
-            .iter()
-            .for_each(|sentence| check_sentence(sentence));
+        sentences.iter().for_each(|sentence| check_sentence(sentence));
         check_writers(&sentences);
     }
 }
@@ -327,9 +294,7 @@ fn check_writers(sentences: &[&Sentence]) {
             .collect();
         let mut again = again.iter().filter(|s| !s.layout.document_start);
         for sentence in sentences.iter().filter(|s| !s.layout.document_start) {
-            let found = again
-                .next()
-                .unwrap_or_else(|| panic!("{output:?}: a sentence is missing"));
+            let found = again.next().unwrap_or_else(|| panic!("{output:?}: a sentence is missing"));
             let labels: Vec<&str> = (0..sentence.len()).map(label).collect();
             if output == OutputFormat::Conll {
                 for (t, label) in labels.iter().enumerate() {
@@ -357,10 +322,7 @@ fn check_writers(sentences: &[&Sentence]) {
         (Arc::new(TextFormat::Doccano), true),
     ];
     for (format, is_json) in others {
-        let options = WriteOptions {
-            format,
-            ..WriteOptions::new(SlashTags)
-        };
+        let options = WriteOptions { format, ..WriteOptions::new(SlashTags) };
         // The labels have no white space, so BRAT has a place for all of them.
         let written = write(sentences, &options).unwrap();
         for line in written.lines().filter(|_| is_json) {
@@ -418,8 +380,7 @@ fn annotations_of_brat_never_crash() {
         std::fs::write(folder.path().join("a.ann"), input).unwrap();
         for options in &options {
             let read = Reader::open(&[&text], options).unwrap();
-            read.flatten()
-                .for_each(|sentence| check_sentence(&sentence));
+            read.flatten().for_each(|sentence| check_sentence(&sentence));
         }
     });
 }

@@ -36,15 +36,11 @@ fn mutate(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
 /// aligned to four bytes; the tables of hashes, which are mostly zeros, are not read.
 fn change_number(mutator: &mut Mutator, input: &mut [u8]) {
     let integer = |at: usize| {
-        let bytes = input
-            .get(at..at + 4)
-            .and_then(|bytes| bytes.try_into().ok());
+        let bytes = input.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
         u32::from_le_bytes(bytes.unwrap_or_default())
     };
-    let positions: Vec<usize> = (0..input.len())
-        .step_by(4)
-        .filter(|&at| integer(at) != 0)
-        .collect();
+    let positions: Vec<usize> =
+        (0..input.len()).step_by(4).filter(|&at| integer(at) != 0).collect();
     let Some(&at) = mutator.random.choose(&positions) else {
         return;
     };
@@ -104,11 +100,7 @@ fn a_model_of_crfsuite_is_an_error_or_a_model_like_any_other() {
         let copy = Model::from_bytes(model.as_bytes().to_vec()).unwrap();
         assert_eq!(copy.fingerprint().unwrap(), model.fingerprint().unwrap());
         let weights = model.node_weights().map(Result::unwrap);
-        assert!(
-            weights
-                .flat_map(|(_, row)| row)
-                .all(|(_, w)| w.is_finite() && w != 0.0)
-        );
+        assert!(weights.flat_map(|(_, row)| row).all(|(_, w)| w.is_finite() && w != 0.0));
         let sentence = sentence(&model);
         tag(&Tagger::new(model), &sentence, input == genuine);
     });

@@ -38,10 +38,7 @@ fn is_chunk(label: &str) -> bool {
 /// Whether the constraint of a scheme allows a sequence.
 fn allows(labels: &[String], scheme: Scheme) -> bool {
     let mut set = LabelSet::new();
-    let ids: Vec<_> = labels
-        .iter()
-        .map(|label| set.insert(label).unwrap())
-        .collect();
+    let ids: Vec<_> = labels.iter().map(|label| set.insert(label).unwrap()).collect();
     let constraint = SchemeConstraint::new(&set, &scheme.into());
     let allowed = |a: usize, b: usize| constraint.allowed[a * set.len() + b];
     ids.first().is_none_or(|b| constraint.start[b.index()])
@@ -113,10 +110,7 @@ fn any_labels_are_detected_alike_and_written_back_as_they_came() {
                     // Types without a name have no separator; a label outside is the usual one.
                     let is_bare = label.trim_matches(own.notation.separator) == back;
                     let is_outside = own.chunk(label) == ChunkLabel::OUTSIDE;
-                    assert!(
-                        label == back || is_bare || is_outside,
-                        "{own}: {label} {back}"
-                    );
+                    assert!(label == back || is_bare || is_outside, "{own}: {label} {back}");
                 }
             }
         }
@@ -126,10 +120,7 @@ fn any_labels_are_detected_alike_and_written_back_as_they_came() {
 fn check_spans(spans: &[Span<'_>], len: usize) {
     let mut end = 0;
     for span in spans {
-        assert!(
-            span.start >= end && span.end > span.start && span.end <= len,
-            "{span:?}"
-        );
+        assert!(span.start >= end && span.end > span.start && span.end <= len, "{span:?}");
         end = span.end;
     }
 }
@@ -152,18 +143,12 @@ fn evaluation_counts_are_those_of_the_span_sets() {
             correct += sets[0].intersection(&sets[1]).count() as u64;
         }
         let counts = forward.spans();
-        assert_eq!(
-            (counts.gold, counts.predicted),
-            (gold_spans, predicted_spans)
-        );
+        assert_eq!((counts.gold, counts.predicted), (gold_spans, predicted_spans));
         if labels.iter().all(|label| is_chunk(label)) {
             assert_eq!(counts.correct, correct);
         }
         let swapped = backward.spans();
-        assert_eq!(
-            (swapped.gold, swapped.predicted),
-            (counts.predicted, counts.gold)
-        );
+        assert_eq!((swapped.gold, swapped.predicted), (counts.predicted, counts.gold));
         assert_eq!(swapped.correct, counts.correct);
         assert_eq!(forward.correct_tokens(), backward.correct_tokens());
         let tokens: u64 = forward.labels().iter().map(|(_, c)| c.gold).sum();
@@ -173,12 +158,7 @@ fn evaluation_counts_are_those_of_the_span_sets() {
         });
         assert_eq!(types, [counts.gold, counts.predicted, counts.correct]);
         serde_json::to_string(&forward.detailed_report(5)).unwrap();
-        for score in [
-            forward.accuracy(),
-            forward.f1(),
-            forward.precision(),
-            forward.recall(),
-        ] {
+        for score in [forward.accuracy(), forward.f1(), forward.precision(), forward.recall()] {
             assert!((0.0..=1.0).contains(&score), "{score}");
         }
     });

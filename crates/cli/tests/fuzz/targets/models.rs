@@ -69,11 +69,7 @@ fn exercise(bytes: Vec<u8>, is_genuine: bool) {
     let header = model.header().clone();
     let k = header.labels.len();
     for kind in [AttributeKind::Node, AttributeKind::Edge] {
-        let size = if kind == AttributeKind::Node {
-            k
-        } else {
-            k * k
-        };
+        let size = if kind == AttributeKind::Node { k } else { k * k };
         let mut scores = vec![0.0; size];
         for i in (0..model.attributes(kind).min(100)).chain([model.attributes(kind)]) {
             if let Ok(name) = model.attribute_name(kind, i) {
@@ -96,12 +92,7 @@ pub(super) fn tag(tagger: &Tagger, sentence: &Sentence, is_genuine: bool) {
     let k = tagger.model().header().labels.len();
     let mut workspace = Workspace::default();
     for constrain in [true, false] {
-        let options = TagOptions {
-            constrain,
-            marginals: true,
-            nbest: 3,
-            probability: true,
-        };
+        let options = TagOptions { constrain, marginals: true, nbest: 3, probability: true };
         let Ok(tagging) = tagger.tag_with(sentence, options, &mut workspace) else {
             continue;
         };
@@ -112,17 +103,12 @@ pub(super) fn tag(tagger: &Tagger, sentence: &Sentence, is_genuine: bool) {
             assert_eq!(tagger.label_names(labels).len(), labels.len());
         }
         let marginals = tagging.marginals.unwrap();
-        assert!(
-            marginals.values().iter().all(|p| p.is_finite()),
-            "{marginals:?}"
-        );
+        assert!(marginals.values().iter().all(|p| p.is_finite()), "{marginals:?}");
         for row in marginals.rows().filter(|_| is_genuine) {
             let sum: f64 = row.iter().sum();
             assert!((sum - 1.0).abs() < 1e-6, "marginals sum to {sum}");
         }
-        let again = tagger
-            .tag_with(sentence, options, &mut Workspace::default())
-            .unwrap();
+        let again = tagger.tag_with(sentence, options, &mut Workspace::default()).unwrap();
         assert_eq!(again.labels, tagging.labels);
         assert_eq!(again.marginals, Some(marginals));
     }
@@ -133,23 +119,12 @@ fn run_program(bytes: &[u8], dir: &TempDir) {
     let model = dir.path().join("m");
     std::fs::write(&model, bytes).unwrap();
     std::fs::write(dir.path().join("text"), "Ann Lee left Rome.\n").unwrap();
-    for arguments in [
-        &["inspect", "m"][..],
-        &["inspect", "m", "--json"],
-        &["tag", "m", "text"],
-    ] {
+    for arguments in [&["inspect", "m"][..], &["inspect", "m", "--json"], &["tag", "m", "text"]] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dropchain"));
-        let output = command
-            .args(arguments)
-            .current_dir(dir.path())
-            .output()
-            .unwrap();
+        let output = command.args(arguments).current_dir(dir.path()).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         let ended = matches!(output.status.code(), Some(0 | 1));
-        assert!(
-            ended && !stderr.contains("panicked"),
-            "{arguments:?}: {stderr}"
-        );
+        assert!(ended && !stderr.contains("panicked"), "{arguments:?}: {stderr}");
     }
 }
 
@@ -175,10 +150,7 @@ fn a_hostile_model_with_valid_checksums_is_an_error_or_yields_valid_labels() {
     target.mutate = Some(&sealing::mutate);
     target.run(|input| {
         exercise(input.to_vec(), false);
-        if inputs
-            .fetch_add(1, Ordering::Relaxed)
-            .is_multiple_of(PROGRAM_EVERY)
-        {
+        if inputs.fetch_add(1, Ordering::Relaxed).is_multiple_of(PROGRAM_EVERY) {
             run_program(input, &dir);
         }
     });

@@ -134,15 +134,8 @@ impl Running {
         let server = Server::open(files.collect(), open, options).unwrap();
         let (address, handle) = (server.address(), server.handle());
         let run = move || server.run(|_| ()).unwrap();
-        thread::Builder::new()
-            .name(NAME.to_owned())
-            .spawn(run)
-            .unwrap();
-        Self {
-            address,
-            handle,
-            _folder: folder,
-        }
+        thread::Builder::new().name(NAME.to_owned()).spawn(run).unwrap();
+        Self { address, handle, _folder: folder }
     }
 
     fn connect(&self) -> BufReader<TcpStream> {
@@ -260,11 +253,7 @@ fn any_body_is_tagged_or_an_error_and_the_connection_goes_on() {
                 assert!(results.iter().all(|result| result["sentences"].is_array()));
             }
             400 | 404 | 413 | 422 => {
-                assert!(
-                    json["error"]
-                        .as_str()
-                        .is_some_and(|error| !error.is_empty())
-                );
+                assert!(json["error"].as_str().is_some_and(|error| !error.is_empty()));
                 assert_eq!(json["status"], status);
             }
             _ => panic!("{status}: {json}"),

@@ -70,9 +70,7 @@ const PATTERNS: &[&str] = &[
     "[^a]",
     "\"",
 ];
-const FILES: &[&str] = &[
-    "0110\t", "\t7", "1 0.5 -1", "3 2", "Paris", "NaN", "inf", " ", "York",
-];
+const FILES: &[&str] = &["0110\t", "\t7", "1 0.5 -1", "3 2", "Paris", "NaN", "inf", " ", "York"];
 
 /// Collects names and values of attributes.
 #[derive(Default)]
@@ -128,10 +126,9 @@ fn check_template(template: &Template) {
     let again: Template = serde_json::from_str(&stored).unwrap();
     assert_eq!(serde_json::to_string(&again).unwrap(), stored);
     let sentences = sentences();
-    let (Ok(extractor), Ok(other)) = (
-        template.bind(sentences[0].schema()),
-        again.bind(sentences[0].schema()),
-    ) else {
+    let (Ok(extractor), Ok(other)) =
+        (template.bind(sentences[0].schema()), again.bind(sentences[0].schema()))
+    else {
         return;
     };
     let mut warm = Workspace::default();
@@ -147,10 +144,7 @@ fn check_template(template: &Template) {
             let (mut found, mut expected) = (Names::default(), Names::default());
             extractor.extract(sentence, t, &mut warm, &mut found);
             other.extract(sentence, t, &mut fresh, &mut expected);
-            assert_eq!(
-                found.0, expected.0,
-                "in a used workspace and in a fresh one"
-            );
+            assert_eq!(found.0, expected.0, "in a used workspace and in a fresh one");
             assert!(t > 0 || found.0.iter().all(|(edge, ..)| !edge));
         }
     }

@@ -52,10 +52,7 @@ fn tokens_tile_the_text_and_sentences_are_groups_of_them() {
         let (mut end, mut chars) = (0, 0);
         for token in &tokens {
             let bytes = token.bytes.clone();
-            assert!(
-                bytes.start >= end && bytes.end > bytes.start,
-                "{token:?} after {end}"
-            );
+            assert!(bytes.start >= end && bytes.end > bytes.start, "{token:?} after {end}");
             let (gap, word) = (&text[end..bytes.start], &text[bytes.clone()]);
             assert!(gap.chars().all(char::is_whitespace), "no token has {gap:?}");
             assert!(!word.contains(char::is_whitespace), "{word:?}");
@@ -64,11 +61,7 @@ fn tokens_tile_the_text_and_sentences_are_groups_of_them() {
             chars = token.chars.end;
             end = bytes.end;
         }
-        assert!(
-            text[end..].chars().all(char::is_whitespace),
-            "{:?}",
-            &text[end..]
-        );
+        assert!(text[end..].chars().all(char::is_whitespace), "{:?}", &text[end..]);
         let sentences = sentences(text);
         assert!(sentences.iter().all(|sentence| !sentence.is_empty()));
         assert_eq!(sentences.concat(), tokens);

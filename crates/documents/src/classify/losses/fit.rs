@@ -31,10 +31,8 @@ pub fn check_loss(learner: &LossLearner, options: &TrainOptions<()>) -> Result<(
         ..LbfgsOptions::default()
     };
     let has_warm_up = method.warm_up.is_some_and(|n| n > 0);
-    let has_bound = matches!(
-        noise.kind,
-        NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive
-    );
+    let has_bound =
+        matches!(noise.kind, NoiseKind::Dropout | NoiseKind::Gaussian | NoiseKind::Additive);
     let all = [None, Some(States::All)];
     let unfit = [
         (
@@ -43,22 +41,14 @@ pub fn check_loss(learner: &LossLearner, options: &TrainOptions<()>) -> Result<(
             "hinge, logistic or squared",
         ),
         (options.order != Order::Zero, "with order 1", "order 0"),
-        (
-            *optimizer != lbfgs,
-            "with a line search",
-            "the default: there is none",
-        ),
+        (*optimizer != lbfgs, "with a line search", "the default: there is none"),
         (method.l1 > 0.0, "with an L1 penalty", "--l1 0"),
         (
             noise.is_on() && !has_bound,
             "with noise of this kind",
             "--noise dropout, gaussian or additive, whose bounds are exact arithmetic",
         ),
-        (
-            noise.is_on() && noise.edge_noise() > 0.0,
-            "with noise on the bias",
-            "edge dropout 0",
-        ),
+        (noise.is_on() && noise.edge_noise() > 0.0, "with noise on the bias", "edge dropout 0"),
         (
             noise.gradient != Engine::Exact,
             "with a gradient engine",
@@ -86,19 +76,16 @@ pub fn check_loss(learner: &LossLearner, options: &TrainOptions<()>) -> Result<(
     ];
     match unfit.iter().find(|(is_unfit, ..)| *is_unfit) {
         None => Ok(()),
-        Some((_, what, expected)) => Err(Error::parameter(format!(
-            "the {} loss {what}; expected {expected}",
-            loss.name()
-        ))),
+        Some((_, what, expected)) => {
+            Err(Error::parameter(format!("the {} loss {what}; expected {expected}", loss.name())))
+        }
     }
 }
 
 /// Checks the number of hidden units, and what they need.
 fn check_hidden(units: usize, boundary: Boundary) -> Result<()> {
     let fault = |found: &str, expected: &str| {
-        Err(Error::parameter(format!(
-            "{units} hidden units{found}; expected {expected}"
-        )))
+        Err(Error::parameter(format!("{units} hidden units{found}; expected {expected}")))
     };
     if units > MAX_HIDDEN {
         return fault("", &format!("at most {MAX_HIDDEN}"));

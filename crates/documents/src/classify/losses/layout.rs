@@ -116,11 +116,7 @@ impl Layout {
     /// Returns the number of parameters of labels that are not 0, and ‖θ‖ of these, without hidden
     /// units.
     pub fn of_labels(self, theta: &[f64]) -> (usize, f64) {
-        let [half, copies] = if self.is_binary() {
-            [0.5, 2.0]
-        } else {
-            [1.0, 1.0]
-        };
+        let [half, copies] = if self.is_binary() { [0.5, 2.0] } else { [1.0, 1.0] };
         let (mut nonzero, mut squares) = (0, 0.0);
         for weights in theta.chunks_exact(self.columns + 1) {
             let (weights, bias) = weights.split_at(self.columns);
@@ -155,9 +151,7 @@ impl Layout {
         for column in 0..self.columns {
             let factor = f64::from(classes.size(column as u32)).sqrt();
             let outputs = 0..self.outputs();
-            let row: Vec<f64> = outputs
-                .map(|k| theta[self.at(column, k)] / factor)
-                .collect();
+            let row: Vec<f64> = outputs.map(|k| theta[self.at(column, k)] / factor).collect();
             let scale = precision.scale(row.iter().copied());
             for (output, weight) in row.into_iter().enumerate() {
                 let rounded = precision.round(weight, scale) * factor;
@@ -181,7 +175,5 @@ impl Layout {
 fn first_best(numbers: &[f64]) -> usize {
     let best = (0, f64::NEG_INFINITY);
     let numbers = numbers.iter().enumerate();
-    numbers
-        .fold(best, |best, (i, &x)| if x > best.1 { (i, x) } else { best })
-        .0
+    numbers.fold(best, |best, (i, &x)| if x > best.1 { (i, x) } else { best }).0
 }

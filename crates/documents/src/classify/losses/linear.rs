@@ -126,11 +126,7 @@ pub fn learn(
         ));
     }
     set_weights(layout, &runs, &mut theta);
-    Ok(Outcome {
-        stop_reason,
-        x: theta,
-        ..together(layout, &runs, &problem)
-    })
+    Ok(Outcome { stop_reason, x: theta, ..together(layout, &runs, &problem) })
 }
 
 /// Returns what the minimizations of all labels have come to, without weights.
@@ -162,11 +158,7 @@ fn together(
 
 /// Sets θ to the weights w of each problem.
 fn set_weights(layout: Layout, runs: &[Minimization<'_, '_>], theta: &mut [f64]) {
-    let half = if layout.is_binary() {
-        0.5 / SQRT_2
-    } else {
-        1.0 / SQRT_2
-    };
+    let half = if layout.is_binary() { 0.5 / SQRT_2 } else { 1.0 / SQRT_2 };
     let own = theta.chunks_exact_mut(layout.columns + 1);
     for (theta, run) in own.zip(runs) {
         theta.copy_from_slice(&run.w);

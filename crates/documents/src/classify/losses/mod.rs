@@ -73,10 +73,7 @@ impl Learner for LossLearner {
 
     fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
         let method = self.method.regularized(regularization);
-        Ok(Arc::new(Self {
-            method,
-            ..self.clone()
-        }))
+        Ok(Arc::new(Self { method, ..self.clone() }))
     }
 
     fn predictor(&self) -> Option<&dyn Predictor> {
@@ -130,9 +127,7 @@ impl Predictor for LossLearner {
         let predicted = self.layout(set).predict(theta, data, scales);
         let names = set.labels().names();
         let pairs = predicted.into_iter().zip(gold);
-        let right = pairs
-            .filter(|(label, gold)| names[*label] == gold[0])
-            .count();
+        let right = pairs.filter(|(label, gold)| names[*label] == gold[0]).count();
         Some(DevScore::Accuracy(right as f64 / gold.len() as f64))
     }
 

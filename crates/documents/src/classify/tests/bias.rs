@@ -10,11 +10,7 @@ use dropchain::train::Lbfgs;
 /// Nine documents of ten are of one class, and their words say nothing of it.
 fn documents() -> Vec<Instance> {
     let document = |i: usize| {
-        let class = if i.is_multiple_of(10) {
-            "rare"
-        } else {
-            "common"
-        };
+        let class = if i.is_multiple_of(10) { "rare" } else { "common" };
         Instance::from_text(["a b", "b c", "c a"][i / 10 % 3]).with_label(class)
     };
     (0..300).map(document).collect()
@@ -38,25 +34,11 @@ fn common(options: ClassifierOptions) -> f64 {
 fn the_shares_of_classes_do_not_depend_on_the_penalty() {
     let options = ClassifierOptions::default;
     for penalizes_bias in [false, true] {
-        let of_loss = |loss, hidden| {
-            common(ClassifierOptions {
-                loss,
-                hidden,
-                penalizes_bias,
-                ..options()
-            })
-        };
-        for (loss, hidden) in [
-            (None, 0),
-            (Some(Loss::Logistic), 0),
-            (Some(Loss::Logistic), 2),
-        ] {
+        let of_loss =
+            |loss, hidden| common(ClassifierOptions { loss, hidden, penalizes_bias, ..options() });
+        for (loss, hidden) in [(None, 0), (Some(Loss::Logistic), 0), (Some(Loss::Logistic), 2)] {
             let share = of_loss(loss, hidden);
-            let expected = if penalizes_bias {
-                0.5..0.6
-            } else {
-                0.899..0.901
-            };
+            let expected = if penalizes_bias { 0.5..0.6 } else { 0.899..0.901 };
             assert!(expected.contains(&share), "{loss:?} {hidden}: {share}");
         }
         // The scores of the other losses: the margin, and the mean of y = ±1.
@@ -76,10 +58,7 @@ fn the_shares_of_classes_do_not_depend_on_the_penalty() {
 #[test]
 fn an_l1_penalty_leaves_the_bias_free() {
     let mut options = ClassifierOptions::default();
-    options.train.method = Lbfgs {
-        l1: 1000.0,
-        ..options.train.method
-    };
+    options.train.method = Lbfgs { l1: 1000.0, ..options.train.method };
     let share = common(options);
     assert!((0.899..0.901).contains(&share), "{share}");
 }

@@ -12,12 +12,7 @@ const LOSSES: [Loss; 3] = [Loss::Hinge { margin: 1.0 }, Loss::Logistic, Loss::Sq
 fn exclusive() -> Vec<Instance> {
     let mut documents = Vec::new();
     for i in 0..40 {
-        for (text, class) in [
-            ("a b", "same"),
-            ("", "same"),
-            ("a", "other"),
-            ("b", "other"),
-        ] {
+        for (text, class) in [("a b", "same"), ("", "same"), ("a", "other"), ("b", "other")] {
             let text = format!("{text} x{} y{}", i % 5, i % 7);
             documents.push(Instance::from_text(text).with_label(class));
         }
@@ -86,9 +81,7 @@ fn scores_are_the_sum_over_hidden_units() {
         let sigmoid = |u: f64| 1.0 / (1.0 + (-u).exp());
         let terms = units.iter().zip(&inputs);
         let score = classifier.biases()[1] - classifier.biases()[0]
-            + terms
-                .map(|(unit, &u)| unit.weight * sigmoid(u))
-                .sum::<f64>();
+            + terms.map(|(unit, &u)| unit.weight * sigmoid(u)).sum::<f64>();
         assert!((prediction.scores[1] - 0.5 * score).abs() < 1e-9);
         assert!((prediction.scores[0] + 0.5 * score).abs() < 1e-9);
         assert!((prediction.probabilities[1] - sigmoid(score)).abs() < 1e-9);
@@ -148,10 +141,7 @@ fn what_does_not_fit_hidden_units_is_an_error() {
     without_loss.loss = None;
     assert!(fault(without_loss).contains("4 hidden units without a loss"));
     let many = fault(options(Loss::Logistic, 257, 0.0));
-    assert!(
-        many.contains("257 hidden units; expected at most 256"),
-        "{many}"
-    );
+    assert!(many.contains("257 hidden units; expected at most 256"), "{many}");
     let mut without_boundary = options(Loss::Logistic, 2, 0.0);
     without_boundary.train.boundary = dropchain::score::Boundary::Off;
     assert!(fault(without_boundary).contains("--boundary on"));
@@ -171,9 +161,7 @@ fn an_output_layer_that_does_not_fit_is_an_error() {
         let mut parts =
             ClassifierParts::of_file(classifier.header().clone(), classifier.file()).unwrap();
         change(&mut parts.header);
-        let error = Classifier::from_bytes(parts.encode().unwrap())
-            .unwrap_err()
-            .to_string();
+        let error = Classifier::from_bytes(parts.encode().unwrap()).unwrap_err().to_string();
         assert!(error.contains("do not fit its classes"), "{error}");
     }
 }

@@ -53,10 +53,8 @@ fn strengths_are_divided_by_log_ratios_of_counts() {
 #[test]
 fn strengths_by_informativeness_are_those_of_batch_training() {
     let error = |change: fn(&mut ClassifierOptions)| {
-        let mut options = ClassifierOptions {
-            l2_informativeness: Some(0.1),
-            ..ClassifierOptions::default()
-        };
+        let mut options =
+            ClassifierOptions { l2_informativeness: Some(0.1), ..ClassifierOptions::default() };
         change(&mut options);
         ClassifierTrainer::new(options).unwrap_err().to_string()
     };
@@ -67,10 +65,7 @@ fn strengths_by_informativeness_are_those_of_batch_training() {
         |o| o.l2_informativeness = Some(f64::INFINITY),
     ] {
         let error = error(change);
-        assert!(
-            error.ends_with("expected a finite number above 0"),
-            "{error}"
-        );
+        assert!(error.ends_with("expected a finite number above 0"), "{error}");
     }
     let message = error(|o| o.learner = Some(Arc::new(Sgd::default())));
     assert_eq!(

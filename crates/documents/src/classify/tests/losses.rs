@@ -52,17 +52,12 @@ fn classifier(options: ClassifierOptions, documents: Vec<Instance>) -> Classifie
 
 fn two_classes() -> Vec<Instance> {
     let documents = documents().into_iter();
-    documents
-        .filter(|document| document.label.as_deref() != Some("air"))
-        .collect()
+    documents.filter(|document| document.label.as_deref() != Some("air")).collect()
 }
 
 #[test]
 fn without_noise_the_logistic_loss_gives_the_log_linear_model() {
-    for boundary in [
-        dropchain::score::Boundary::On,
-        dropchain::score::Boundary::Off,
-    ] {
+    for boundary in [dropchain::score::Boundary::On, dropchain::score::Boundary::Off] {
         let train = |loss| changed(loss, 0.0, |o| o.boundary = boundary);
         let logistic = classifier(train(Some(Loss::Logistic)), two_classes());
         let softmax = classifier(train(None), two_classes());
@@ -83,9 +78,7 @@ fn probabilities_are_a_logistic_function_of_the_score() {
         assert_eq!(classifier.header().multiclass, Multiclass::Softmax);
         let document = Instance::from_text("red brick");
         let prediction = classifier.classify(&document).unwrap();
-        let [fruit, stone] = &prediction.scores[..] else {
-            panic!()
-        };
+        let [fruit, stone] = &prediction.scores[..] else { panic!() };
         assert!((fruit + stone).abs() < 1e-12);
         let probability = 1.0 / (1.0 + (fruit - stone).exp());
         assert!((prediction.probabilities[1] - probability).abs() < 1e-12);
@@ -107,9 +100,7 @@ fn more_classes_are_each_against_the_rest() {
         let document = Instance::from_text(text);
         let score = combined.classify(&document).unwrap().scores[1];
         let prediction = alone.classify(&document).unwrap();
-        let [other, stone] = &prediction.scores[..] else {
-            panic!()
-        };
+        let [other, stone] = &prediction.scores[..] else { panic!() };
         let difference = score - (stone - other);
         assert!(difference.abs() < 1e-4, "{text}: {difference}");
     }
@@ -120,21 +111,13 @@ fn development_documents_score_all_classes_together() {
     for (loss, dropout) in [(HINGE, 0.0), (HINGE, 0.5), (Loss::Logistic, 0.3)] {
         let trainer = trainer(options(Some(loss), dropout)).unwrap();
         let corpus = trainer.corpus(documents()).unwrap();
-        let texts = [
-            "red sky",
-            "grey brick",
-            "green apple",
-            "blue slate",
-            "slate",
-        ];
+        let texts = ["red sky", "grey brick", "green apple", "blue slate", "slate"];
         let classes = ["air", "stone", "fruit", "stone", "fruit"];
         let dev = texts.map(Instance::from_text).into_iter().zip(classes);
         let dev: Vec<Instance> = dev.map(|(text, class)| text.with_label(class)).collect();
         let dev_corpus = trainer.corpus(dev.clone()).unwrap();
         let mut seen = Objectives::default();
-        let trained = trainer
-            .train(&corpus, Some(&dev_corpus), &mut seen)
-            .unwrap();
+        let trained = trainer.train(&corpus, Some(&dev_corpus), &mut seen).unwrap();
         let [end] = &trained.ends[..] else { panic!() };
         assert_eq!(seen.scored, seen.values.len());
         let classifier = trained.classifier;
@@ -205,10 +188,7 @@ fn all_classes_stop_after_the_same_number_of_iterations() {
     let trained = trainer.train(&corpus, None, &mut ()).unwrap();
     let [end] = &trained.ends[..] else { panic!() };
     assert_eq!((end.iterations, end.reason.name()), (2, "max_iterations"));
-    let mut stopped = Objectives {
-        stop_at: Some(1),
-        ..Objectives::default()
-    };
+    let mut stopped = Objectives { stop_at: Some(1), ..Objectives::default() };
     let trained = trainer.train(&corpus, None, &mut stopped).unwrap();
     let [end] = &trained.ends[..] else { panic!() };
     assert_eq!((end.iterations, end.reason.name()), (1, "interrupted"));
@@ -277,18 +257,11 @@ fn the_bound_falls_and_development_documents_choose_the_iteration() {
     let corpus = trainer.corpus(two_classes()).unwrap();
     let mut seen = Objectives::default();
     let trained = trainer.train(&corpus, Some(&corpus), &mut seen).unwrap();
-    assert!(
-        seen.values
-            .windows(2)
-            .all(|pair| pair[1] <= pair[0] * (1.0 + 1e-13))
-    );
+    assert!(seen.values.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-13)));
     assert!(seen.values.len() > 3 && seen.scored == seen.values.len());
     let end = &trained.ends[0];
     assert!(end.dev.is_some() && end.best_iteration <= end.iterations);
-    let mut stopped = Objectives {
-        stop_at: Some(2),
-        ..Objectives::default()
-    };
+    let mut stopped = Objectives { stop_at: Some(2), ..Objectives::default() };
     let trained = trainer.train(&corpus, None, &mut stopped).unwrap();
     assert_eq!((trained.ends[0].iterations, stopped.values.len()), (2, 3));
     assert!(trained.ends[0].has_result());
@@ -303,10 +276,7 @@ fn options_that_do_not_fit_are_named() {
         trainer(train).unwrap_err().to_string()
     };
     let cases: [(Change, &str); 9] = [
-        (
-            |o| o.train.method.l1 = 1.0,
-            "the hinge loss with an L1 penalty; expected --l1 0",
-        ),
+        (|o| o.train.method.l1 = 1.0, "the hinge loss with an L1 penalty; expected --l1 0"),
         (
             |o| {
                 o.train.method.noise.kind = NoiseKind::MonteCarlo;
@@ -314,27 +284,15 @@ fn options_that_do_not_fit_are_named() {
             },
             "with noise of this kind",
         ),
-        (
-            |o| o.train.method.noise.edge_dropout = None,
-            "with noise on the bias",
-        ),
+        (|o| o.train.method.noise.edge_dropout = None, "with noise on the bias"),
         (|o| o.train.method.warm_up = Some(5), "with a warm-up"),
-        (
-            |o| o.train.states = Some(dropchain::train::States::Observed),
-            "--states all",
-        ),
+        (|o| o.train.states = Some(dropchain::train::States::Observed), "--states all"),
         (
             |o| o.learner = Some(Arc::new(dropchain_online::Sgd::default())),
             "with --algorithm sgd; expected --algorithm lbfgs",
         ),
-        (
-            |o| o.train.method.optimizer.max_line_search = 3,
-            "with a line search",
-        ),
-        (
-            |o| o.loss = Some(Loss::Hinge { margin: 0.0 }),
-            "margin 0; expected",
-        ),
+        (|o| o.train.method.optimizer.max_line_search = 3, "with a line search"),
+        (|o| o.loss = Some(Loss::Hinge { margin: 0.0 }), "margin 0; expected"),
         (
             |o| o.loss = Some(Loss::Insensitive { epsilon: 0.1 }),
             "the insensitive loss is for numbers",
@@ -370,10 +328,7 @@ fn data_that_do_not_fit_are_told() {
 
 #[test]
 fn values_as_large_as_they_may_be_train_or_fail_with_an_error() {
-    let options = ClassifierOptions {
-        features: None,
-        ..options(Some(HINGE), 0.5)
-    };
+    let options = ClassifierOptions { features: None, ..options(Some(HINGE), 0.5) };
     let trainer = ClassifierTrainer::new(options).unwrap();
     let documents = [("a", 1e30), ("b", -1e30), ("b", 1.0)];
     let documents =
@@ -381,9 +336,7 @@ fn values_as_large_as_they_may_be_train_or_fail_with_an_error() {
     let corpus = trainer.corpus(documents).unwrap();
     if let Ok(trained) = trainer.train(&corpus, None, &mut ()) {
         let classifier = trained.classifier;
-        let prediction = classifier
-            .classify(&Instance::from_features([("1", 1.0)]))
-            .unwrap();
+        let prediction = classifier.classify(&Instance::from_features([("1", 1.0)])).unwrap();
         assert!(prediction.scores.iter().all(|score| score.is_finite()));
     }
 }

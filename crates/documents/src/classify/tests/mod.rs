@@ -23,22 +23,13 @@ fn changed(mut options: TrainOptions, change: impl FnOnce(&mut TrainOptions)) ->
 
 fn names(options: FeatureOptions, text: &str) -> Vec<String> {
     let features = options.extract(text).into_iter();
-    features
-        .map(|(name, value)| format!("{name}:{value}"))
-        .collect()
+    features.map(|(name, value)| format!("{name}:{value}")).collect()
 }
 
 #[test]
 fn features_are_ngrams_in_order_with_their_values() {
     let options = FeatureOptions::default();
-    let expected = [
-        "w=not:1",
-        "w=good:1",
-        "w=,:1",
-        "w=not good:1",
-        "w=good ,:1",
-        "w=, not:1",
-    ];
+    let expected = ["w=not:1", "w=good:1", "w=,:1", "w=not good:1", "w=good ,:1", "w=, not:1"];
     assert_eq!(names(options, "Not good, not good"), expected);
     let cased = FeatureOptions {
         words: Some("1".parse().unwrap()),
@@ -55,9 +46,7 @@ fn features_are_ngrams_in_order_with_their_values() {
         frequency: TermFrequency::Count,
         ..options
     };
-    let expected = [
-        "c=éa:2", "c=a :1", "c= é:1", "c=éa :1", "c=a é:1", "c= éa:1",
-    ];
+    let expected = ["c=éa:2", "c=a :1", "c= é:1", "c=éa :1", "c=a é:1", "c= éa:1"];
     assert_eq!(names(chars, " Éa \n éa"), expected);
     assert!(names(options, " \t").is_empty());
 }
@@ -83,9 +72,7 @@ fn documents() -> Vec<Instance> {
         ("red sky", "fruit"),
     ];
     let documents = texts.iter();
-    documents
-        .map(|(text, class)| Instance::from_text(*text).with_label(*class))
-        .collect()
+    documents.map(|(text, class)| Instance::from_text(*text).with_label(*class)).collect()
 }
 
 fn trainer(multiclass: Multiclass) -> ClassifierTrainer<'static> {
@@ -112,9 +99,7 @@ fn probabilities_are_those_of_the_scores() {
         let classifier = classifier(multiclass);
         assert_eq!(classifier.classes(), ["fruit", "stone", "air"]);
         assert_eq!(classifier.header().multiclass, multiclass);
-        let prediction = classifier
-            .classify(&Instance::from_text("Grey brick"))
-            .unwrap();
+        let prediction = classifier.classify(&Instance::from_text("Grey brick")).unwrap();
         assert_eq!(classifier.classes()[prediction.best()], "stone");
         let link = |score: f64| match multiclass {
             Multiclass::Softmax => score.exp(),
@@ -141,22 +126,15 @@ fn one_class_against_the_rest_is_a_model_of_two_classes() {
         let document = Instance::from_text(text);
         let score = combined.classify(&document).unwrap().scores[1];
         let scores = alone.classify(&document).unwrap();
-        let [other, stone] = &scores.scores[..] else {
-            panic!()
-        };
-        assert!(
-            (score - (stone - other)).abs() < 1e-4,
-            "{text}: {score} {stone} {other}"
-        );
+        let [other, stone] = &scores.scores[..] else { panic!() };
+        assert!((score - (stone - other)).abs() < 1e-4, "{text}: {score} {stone} {other}");
     }
 }
 
 #[test]
 fn two_classes_are_one_model_either_way() {
     let trainer = trainer(Multiclass::OneVsRest);
-    let two = documents()
-        .into_iter()
-        .filter(|d| d.label.as_deref() != Some("air"));
+    let two = documents().into_iter().filter(|d| d.label.as_deref() != Some("air"));
     let corpus = trainer.corpus(two).unwrap();
     let trained = trainer.train(&corpus, None, &mut ()).unwrap();
     assert_eq!(trained.ends.len(), 1);
@@ -207,14 +185,8 @@ fn features_and_texts_do_not_mix() {
     let classifier = classifier(Multiclass::Softmax);
     let features = Instance::from_features([("1", 0.5)]);
     let error = classifier.classify(&features).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "-:1: found features; expected a text, as the model was trained on"
-    );
-    let options = ClassifierOptions {
-        features: None,
-        ..ClassifierOptions::default()
-    };
+    assert_eq!(error, "-:1: found features; expected a text, as the model was trained on");
+    let options = ClassifierOptions { features: None, ..ClassifierOptions::default() };
     let trainer = ClassifierTrainer::new(options).unwrap();
     assert!(trainer.corpus(documents()).is_err());
     let a = features.clone().with_label("a");
@@ -247,10 +219,7 @@ fn a_tagger_is_no_classifier() {
     assert!(error.contains(expected), "{error}");
     let document = Instance::from_text("grey brick");
     let opened = Classifier::open(&path).unwrap();
-    assert_eq!(
-        opened.classify(&document).unwrap(),
-        classifier.classify(&document).unwrap()
-    );
+    assert_eq!(opened.classify(&document).unwrap(), classifier.classify(&document).unwrap());
 }
 
 #[test]
@@ -258,13 +227,8 @@ fn what_is_left_out_grows_with_the_rate() {
     let text: String = (0..200).map(|i| format!("w{i} ")).collect();
     let left = |rate: f64, seed: u64, number: u64| {
         let damaged = Instance::from_text(&text).damaged(rate, Tokens::Blanks, seed, number);
-        let InstanceContent::Text(text) = damaged.content else {
-            panic!()
-        };
-        words_of(&text, Tokens::Blanks)
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+        let InstanceContent::Text(text) = damaged.content else { panic!() };
+        words_of(&text, Tokens::Blanks).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(left(0.0, 1, 0).len(), 200);
     let (few, more) = (left(0.7, 1, 0), left(0.3, 1, 0));
@@ -274,9 +238,7 @@ fn what_is_left_out_grows_with_the_rate() {
     assert_ne!(left(0.5, 1, 0), left(0.5, 2, 0));
     let features = (0..100).map(|i| (i.to_string(), 1.0));
     let damaged = Instance::from_features(features).damaged(0.5, Tokens::Words, 1, 0);
-    let InstanceContent::Features(features) = damaged.content else {
-        panic!()
-    };
+    let InstanceContent::Features(features) = damaged.content else { panic!() };
     assert!((30..70).contains(&features.len()));
 }
 

@@ -36,14 +36,8 @@ fn reference(data: &Data, loss: Loss, noise: InputNoise, units: usize, theta: &[
     let mut sum = L2 * dot(theta, theta);
     for (n, &y) in data.targets.iter().enumerate() {
         let mut values = vec![0.0; columns];
-        data.rows
-            .entries(n)
-            .for_each(|(j, x)| values[j as usize] = x);
-        let x: Vec<f64> = values
-            .iter()
-            .zip(&data.scales)
-            .map(|(x, s)| x * s)
-            .collect();
+        data.rows.entries(n).for_each(|(j, x)| values[j as usize] = x);
+        let x: Vec<f64> = values.iter().zip(&data.scales).map(|(x, s)| x * s).collect();
         let mut variance = 0.0;
         for j in 0..columns {
             let shifted = |h: f64| {
@@ -77,10 +71,7 @@ fn the_objective_of_hidden_units_is_that_of_the_definition() {
                 let (value, terms) = problem.evaluate(&theta, &mut gradient);
                 let expected = reference(&data, loss, noise, units, &theta);
                 let error = (value - expected).abs() / expected;
-                assert!(
-                    error < 1e-7,
-                    "{loss:?} {noise:?} {units}: {value} {expected}"
-                );
+                assert!(error < 1e-7, "{loss:?} {noise:?} {units}: {value} {expected}");
                 if loss == Loss::Logistic {
                     let total = terms.l2 + terms.noise - terms.log_likelihood;
                     assert!((total - value).abs() < 1e-9 * value);
@@ -146,11 +137,7 @@ fn training_of_hidden_units_lowers_the_objective_to_a_stationary_point() {
             let end = end.unwrap();
             assert!(values.is_sorted_by(|a, b| *b <= a + 1e-9 * a.abs()));
             assert!(end.value < 0.95 * values[0], "{loss:?} {noise:?}");
-            assert!(
-                end.gradient_norm < 1e-3,
-                "{loss:?} {noise:?}: {}",
-                end.gradient_norm
-            );
+            assert!(end.gradient_norm < 1e-3, "{loss:?} {noise:?}: {}", end.gradient_norm);
         }
     }
 }

@@ -24,11 +24,8 @@ const LOSSES: [Loss; 5] = [
     Loss::Insensitive { epsilon: 0.3 },
 ];
 
-const NOISES: [InputNoise; 3] = [
-    InputNoise::None,
-    InputNoise::Proportional(0.75),
-    InputNoise::Additive(0.2),
-];
+const NOISES: [InputNoise; 3] =
+    [InputNoise::None, InputNoise::Proportional(0.75), InputNoise::Additive(0.2)];
 
 /// Documents with features at random.
 struct Data {
@@ -67,9 +64,7 @@ impl Data {
         }
         Self {
             rows,
-            scales: (0..columns)
-                .map(|j| if j % 5 == 4 { 2.0_f64.sqrt() } else { 1.0 })
-                .collect(),
+            scales: (0..columns).map(|j| if j % 5 == 4 { 2.0_f64.sqrt() } else { 1.0 }).collect(),
             bias: 2.0_f64.sqrt(),
             targets,
             weights,
@@ -100,9 +95,7 @@ impl Data {
 }
 
 fn weights(dimension: usize) -> Vec<f64> {
-    (0..dimension as u64)
-        .map(|j| 2.0 * uniform(3, j) - 1.0)
-        .collect()
+    (0..dimension as u64).map(|j| 2.0 * uniform(3, j) - 1.0).collect()
 }
 
 const OPTIONS: IrlsOptions = IrlsOptions {
@@ -113,23 +106,12 @@ const OPTIONS: IrlsOptions = IrlsOptions {
     gradient_tolerance: 1e-8,
 };
 
-const CHOLESKY: Solvers = Solvers {
-    cholesky: usize::MAX,
-    dual: None,
-    tolerance: 0.0,
-};
+const CHOLESKY: Solvers = Solvers { cholesky: usize::MAX, dual: None, tolerance: 0.0 };
 
-const DUAL: Solvers = Solvers {
-    dual: Some(0),
-    ..CHOLESKY
-};
+const DUAL: Solvers = Solvers { dual: Some(0), ..CHOLESKY };
 
 fn conjugate_gradients(tolerance: f64) -> Solvers {
-    Solvers {
-        cholesky: 0,
-        dual: None,
-        tolerance,
-    }
+    Solvers { cholesky: 0, dual: None, tolerance }
 }
 
 /// The result of a minimization.
@@ -192,9 +174,7 @@ fn majorizers_touch_the_bound_and_lie_above_it() {
     let points: Vec<f64> = (-12..=12).map(|i| 0.37 * f64::from(i)).collect();
     for loss in LOSSES {
         for delta in [0.0, 1e-2] {
-            for (y, &f) in [-1.0, 1.0]
-                .into_iter()
-                .flat_map(|y| points.iter().map(move |f| (y, f)))
+            for (y, &f) in [-1.0, 1.0].into_iter().flat_map(|y| points.iter().map(move |f| (y, f)))
             {
                 let variance = 0.3 + 0.1 * f.abs();
                 let Majorizer { weight, target } = loss.majorizer(y, f, variance, delta);
@@ -254,10 +234,7 @@ fn gradients_are_those_of_finite_differences() {
                 };
                 let difference = (shifted(1e-6) - shifted(-1e-6)) / 2e-6;
                 let error = (difference - gradient[j]).abs();
-                assert!(
-                    error < 1e-5 * (1.0 + difference.abs()),
-                    "{loss:?} {noise:?} {j}: {error}"
-                );
+                assert!(error < 1e-5 * (1.0 + difference.abs()), "{loss:?} {noise:?} {j}: {error}");
             }
         }
     }
@@ -288,17 +265,11 @@ fn the_hessian_is_that_of_finite_differences_or_larger() {
                 for i in 0..size {
                     let expected = (plus[i] - minus[i]) / 2e-6;
                     let error = (column[i] - expected).abs();
-                    assert!(
-                        error < 1e-5 * (1.0 + expected.abs()),
-                        "{loss:?} {noise:?}: {error}"
-                    );
+                    assert!(error < 1e-5 * (1.0 + expected.abs()), "{loss:?} {noise:?}: {error}");
                     let dense = lower[i.max(j) * size + i.min(j)];
                     assert!((column[i] - dense).abs() < 1e-10, "{loss:?} {noise:?}");
                 }
-                assert!(
-                    (diagonal[j] - column[j]).abs() < 1e-10,
-                    "{loss:?} {noise:?}"
-                );
+                assert!((diagonal[j] - column[j]).abs() < 1e-10, "{loss:?} {noise:?}");
                 let more = majorizer.hessian_product(&unit)[j] - column[j];
                 assert!(more > -1e-10, "{loss:?} {noise:?}: {more}");
             }
@@ -321,10 +292,7 @@ fn the_objective_falls_with_every_iteration_however_exact_the_least_squares() {
                 conjugate_gradients(0.95),
             ] {
                 let mut values = Vec::new();
-                let options = IrlsOptions {
-                    max_iterations: Some(60),
-                    ..OPTIONS
-                };
+                let options = IrlsOptions { max_iterations: Some(60), ..OPTIONS };
                 let start = start.clone();
                 minimize_by(solvers, &problem, start, &options, &mut |value| {
                     values.push(value);
@@ -333,9 +301,7 @@ fn the_objective_falls_with_every_iteration_however_exact_the_least_squares() {
             }
             for values in runs {
                 assert!(values.len() > 2 || loss == Loss::Squared);
-                let rises = values
-                    .windows(2)
-                    .any(|pair| pair[1] > pair[0] * (1.0 + 1e-13));
+                let rises = values.windows(2).any(|pair| pair[1] > pair[0] * (1.0 + 1e-13));
                 assert!(!rises, "{loss:?} {noise:?}: {values:?}");
             }
         }
@@ -377,21 +343,11 @@ fn both_solvers_find_the_minimum() {
         let inexact = minimum(&problem, conjugate_gradients(0.1));
         let majorized = reweighted(&problem, vec![0.0; problem.dimension()], 3000);
         let difference = (exact.value.total - majorized[majorized.len() - 1]).abs();
-        assert!(
-            difference < 1e-6 * exact.value.total,
-            "{loss:?}: {difference}"
-        );
+        assert!(difference < 1e-6 * exact.value.total, "{loss:?}: {difference}");
         assert!(exact.iterations <= majorized.len().max(15), "{loss:?}");
         let difference = (exact.value.total - inexact.value.total).abs();
-        assert!(
-            difference < 1e-7 * exact.value.total,
-            "{loss:?}: {difference}"
-        );
-        assert!(
-            exact.gradient_norm < 1e-3,
-            "{loss:?}: {}",
-            exact.gradient_norm
-        );
+        assert!(difference < 1e-7 * exact.value.total, "{loss:?}: {difference}");
+        assert!(exact.gradient_norm < 1e-3, "{loss:?}: {}", exact.gradient_norm);
         for j in 0..problem.dimension() {
             for change in [-1e-2, 1e-2] {
                 let mut w = exact.w.clone();
@@ -417,10 +373,7 @@ fn without_noise_the_hinge_is_an_ordinary_support_vector_machine() {
         ] {
             let found = minimum(&problem, solver);
             let excess = (objective(&found.w) - lowest) / lowest;
-            assert!(
-                excess < most && excess > -1e-9,
-                "{l2} {margin} {solver:?}: {excess}"
-            );
+            assert!(excess < most && excess > -1e-9, "{l2} {margin} {solver:?}: {excess}");
         }
         // Noise that hardly is there changes little.
         let noise = InputNoise::Proportional(1e-8);
@@ -538,10 +491,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     for loss in [LOSSES[0], Loss::Logistic] {
         let problem = data.problem(loss, NOISES[1], 0.1);
         let found = [1, 2, 5].map(|threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| minimum(&problem, conjugate_gradients(0.1)))
         });
         assert!(found[0] == found[1] && found[0] == found[2], "{loss:?}");
@@ -576,16 +526,10 @@ fn an_interrupt_ends_the_iterations_at_a_lower_point() {
     let flag = std::sync::atomic::AtomicBool::new(false);
     let mut run = [Minimization::new(&problem, start, OPTIONS)];
     let stop_reason = minimize(&mut run, Some(&flag), &mut |run| {
-        flag.store(
-            run[0].iterations() == 2,
-            std::sync::atomic::Ordering::Relaxed,
-        );
+        flag.store(run[0].iterations() == 2, std::sync::atomic::Ordering::Relaxed);
         ControlFlow::Continue(())
     });
-    assert_eq!(
-        (stop_reason, run[0].iterations()),
-        (StopReason::Interrupted, 2)
-    );
+    assert_eq!((stop_reason, run[0].iterations()), (StopReason::Interrupted, 2));
     assert!(run[0].value.total < before);
 }
 

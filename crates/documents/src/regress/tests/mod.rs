@@ -37,10 +37,7 @@ fn sparse_documents(count: u64, features: u64) -> Vec<Instance> {
 }
 
 fn options() -> RegressionOptions {
-    RegressionOptions {
-        l2: 1e-3,
-        ..RegressionOptions::default()
-    }
+    RegressionOptions { l2: 1e-3, ..RegressionOptions::default() }
 }
 
 fn train(documents: Vec<Instance>, options: &RegressionOptions) -> TrainedRegression {

@@ -26,21 +26,15 @@ fn lines_are_found_and_wild_numbers_move_least_squares_alone() {
 #[test]
 fn noise_shrinks_the_weights_of_all_losses() {
     let norm = |loss, noise| {
-        let options = RegressionOptions {
-            loss,
-            noise,
-            ..options()
-        };
+        let options = RegressionOptions { loss, noise, ..options() };
         let weights = train(documents(false), &options).regression.weights();
         weights.unwrap().iter().map(|(_, w)| w * w).sum::<f64>()
     };
     for loss in [SVR, RegressionLoss::Squared, RegressionLoss::Poisson] {
         let plain = norm(loss, FeatureNoise::None);
-        for noise in [
-            FeatureNoise::Dropout(0.8),
-            FeatureNoise::Gaussian(4.0),
-            FeatureNoise::Additive(1.0),
-        ] {
+        for noise in
+            [FeatureNoise::Dropout(0.8), FeatureNoise::Gaussian(4.0), FeatureNoise::Additive(1.0)]
+        {
             let noisy = norm(loss, noise);
             let range = 0.0..0.8 * plain;
             assert!(range.contains(&noisy) && noisy > 0.0, "{loss} {noise:?}");
@@ -75,12 +69,7 @@ fn texts_have_the_features_of_classifiers() {
         l2: 0.01,
         ..RegressionOptions::default()
     };
-    let texts = [
-        ("good film", "5"),
-        ("bad film", "1"),
-        ("good", "5"),
-        ("bad", "1"),
-    ];
+    let texts = [("good film", "5"), ("bad film", "1"), ("good", "5"), ("bad", "1")];
     let documents = texts.map(|(text, y)| Instance::from_text(text).with_label(y));
     let regression = train(documents.to_vec(), &options).regression;
     let y = |text| regression.predict(&Instance::from_text(text)).unwrap();
@@ -105,10 +94,7 @@ fn what_cannot_be_trained_on_is_an_error() {
     assert!(error(vec![], &good).contains("no documents"));
     let huge = Instance::from_features([("a", 1e31)]).with_label("1");
     assert!(error(vec![huge], &good).contains("the feature a has the value"));
-    let poisson = RegressionOptions {
-        loss: RegressionLoss::Poisson,
-        ..options()
-    };
+    let poisson = RegressionOptions { loss: RegressionLoss::Poisson, ..options() };
     assert!(error(vec![document("-1")], &poisson).contains("not negative, for the poisson"));
     assert!(error(vec![document("0")], &poisson).contains("all numbers to predict are 0"));
 }
@@ -117,18 +103,9 @@ fn what_cannot_be_trained_on_is_an_error() {
 fn options_that_do_not_fit_are_named() {
     type Change = fn(&mut RegressionOptions);
     let cases: [(Change, &str); 11] = [
-        (
-            |o| o.noise = FeatureNoise::Dropout(1.0),
-            "noise of 1; expected a dropout rate",
-        ),
-        (
-            |o| o.noise = FeatureNoise::Additive(-1.0),
-            "noise of -1; expected a finite variance",
-        ),
-        (
-            |o| o.loss = RegressionLoss::Insensitive { epsilon: -1.0 },
-            "epsilon -1",
-        ),
+        (|o| o.noise = FeatureNoise::Dropout(1.0), "noise of 1; expected a dropout rate"),
+        (|o| o.noise = FeatureNoise::Additive(-1.0), "noise of -1; expected a finite variance"),
+        (|o| o.loss = RegressionLoss::Insensitive { epsilon: -1.0 }, "epsilon -1"),
         (|o| o.l2 = f64::NAN, "L2 strength NaN"),
         (|o| o.l1 = -1.0, "L1 strength -1"),
         (|o| o.tolerance = f64::INFINITY, "tolerance inf"),

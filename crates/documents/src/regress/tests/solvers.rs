@@ -45,9 +45,7 @@ fn objective(documents: &[Instance], trained: &TrainedRegression, o: &Regression
     for document in documents {
         let y = target(document);
         let features = features(document);
-        let products = features
-            .iter()
-            .map(|(name, x)| x * w.get(name).unwrap_or(&0.0));
+        let products = features.iter().map(|(name, x)| x * w.get(name).unwrap_or(&0.0));
         let products: Vec<f64> = products.collect();
         value += match (o.loss, o.noise) {
             (RegressionLoss::Poisson, noise) => {
@@ -87,11 +85,7 @@ fn the_solvers_of_least_squares_agree() {
     // More documents than features, and fewer.
     for (count, columns) in [(60, 8), (12, 30)] {
         let documents = sparse_documents(count, columns);
-        for noise in [
-            FeatureNoise::None,
-            FeatureNoise::Dropout(0.3),
-            FeatureNoise::Additive(0.2),
-        ] {
+        for noise in [FeatureNoise::None, FeatureNoise::Dropout(0.3), FeatureNoise::Additive(0.2)] {
             for standardize in [false, true] {
                 let train = |solver, l1| {
                     let options = RegressionOptions {
@@ -189,9 +183,8 @@ fn objective_at(
     };
     let losses = documents.iter().map(|document| {
         let products = features(document).iter();
-        let products: Vec<f64> = products
-            .map(|(name, x)| x * w.get(name).unwrap_or(&0.0))
-            .collect();
+        let products: Vec<f64> =
+            products.map(|(name, x)| x * w.get(name).unwrap_or(&0.0)).collect();
         let f = bias + products.iter().sum::<f64>();
         let variance: f64 = products.iter().map(|p| rho * p * p).sum();
         let y = target(document);
@@ -240,11 +233,7 @@ fn a_minimum_that_is_not_unique_is_an_error_of_one_solver_alone() {
         })
         .collect();
     let run = |solver| {
-        let options = RegressionOptions {
-            l2: 0.0,
-            solver,
-            ..RegressionOptions::default()
-        };
+        let options = RegressionOptions { l2: 0.0, solver, ..RegressionOptions::default() };
         Regression::train(documents.clone().into_iter().map(Ok), &options)
     };
     let message = run(Solver::Cholesky).unwrap_err().to_string();
@@ -265,12 +254,7 @@ fn models_have_the_same_bits_for_any_number_of_threads() {
     ] {
         let model = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let options = RegressionOptions {
-                loss,
-                l1,
-                max_iterations: Some(30),
-                ..options()
-            };
+            let options = RegressionOptions { loss, l1, max_iterations: Some(30), ..options() };
             pool.build().unwrap().install(|| {
                 let trained = train(documents.clone(), &options);
                 trained.regression.file().as_bytes().to_vec()
@@ -309,11 +293,7 @@ fn limits_and_observers_end_training() {
             numbers.push(iteration.number);
             ControlFlow::Break(())
         });
-        assert_eq!(
-            trained.unwrap().stop_reason,
-            StopReason::Interrupted,
-            "{loss}"
-        );
+        assert_eq!(trained.unwrap().stop_reason, StopReason::Interrupted, "{loss}");
         assert_eq!(numbers, [0], "{loss}");
     }
 }
@@ -321,17 +301,9 @@ fn limits_and_observers_end_training() {
 #[test]
 fn more_features_than_documents_without_a_penalty_are_an_exact_fit() {
     for solver in [Solver::Auto, Solver::Lbfgs] {
-        let options = RegressionOptions {
-            l2: 0.0,
-            solver,
-            ..RegressionOptions::default()
-        };
+        let options = RegressionOptions { l2: 0.0, solver, ..RegressionOptions::default() };
         let trained = train(sparse_documents(6, 30), &options);
         assert_ne!(trained.stop_reason, StopReason::LineSearch, "{solver:?}");
-        assert!(
-            trained.objective < 1e-8,
-            "{solver:?}: {}",
-            trained.objective
-        );
+        assert!(trained.objective < 1e-8, "{solver:?}: {}", trained.objective);
     }
 }

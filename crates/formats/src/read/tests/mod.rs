@@ -103,11 +103,7 @@ proptest! {
 fn faults_of_a_folder_end_it_with_one_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.txt"), "Ann Lee left").unwrap();
-    fs::write(
-        folder.path().join("a.ann"),
-        "T1\tA 0 7\tAnn Lee\nT2\tB 4 7\tLee\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("a.ann"), "T1\tA 0 7\tAnn Lee\nT2\tB 4 7\tLee\n").unwrap();
     fs::write(folder.path().join("b.txt"), "Bob left").unwrap();
     fs::write(folder.path().join("b.ann"), "T1\tA 0 3\tBob\n").unwrap();
     let options = InputFormat::Brat.apply(SpanOptions::default(), ReadOptions::default());
@@ -136,10 +132,8 @@ fn what_is_no_object_is_one_error_each_and_the_objects_are_read() {
 fn an_object_without_an_end_is_an_error_at_its_beginning_within_the_memory_limit() {
     for rest in ["\"a\": [1, 2],\n", "\n", "  \n"] {
         let text = format!("\n{{\"text\": \"a\",\n{}", rest.repeat(100_000));
-        let options = ReadOptions {
-            memory: MemoryLimit::Bytes(1_000_000),
-            ..ReadOptions::default()
-        };
+        let options =
+            ReadOptions { memory: MemoryLimit::Bytes(1_000_000), ..ReadOptions::default() };
         let options = InputFormat::Spans.apply(SpanOptions::default(), options);
         let mut reader = Reader::from_read(Box::new(Cursor::new(text)), "x", &options);
         let error: Result<Sentence, _> = reader.next_or_error().unwrap();
@@ -148,9 +142,6 @@ fn an_object_without_an_end_is_an_error_at_its_beginning_within_the_memory_limit
             error.starts_with("x:2: the JSON object that begins here needs more memory than"),
             "{error}"
         );
-        assert!(
-            reader.next_or_error().is_none(),
-            "the rest belongs to the object"
-        );
+        assert!(reader.next_or_error().is_none(), "the rest belongs to the object");
     }
 }

@@ -18,10 +18,7 @@ pub fn read(format: Format, text: &str) -> Vec<Sentence> {
 }
 
 fn sentences(format: InputFormat, text: &str, unlabeled: bool) -> Result<Vec<Sentence>> {
-    let options = ReadOptions {
-        unlabeled,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { unlabeled, ..ReadOptions::default() };
     let options = format.apply(SpanOptions::default(), options);
     Reader::from_read(Box::new(Cursor::new(text.to_owned())), "x", &options).collect()
 }
@@ -44,9 +41,7 @@ pub fn one(options: &WriteOptions, format: Format, text: &str, labels: &[&str]) 
 }
 
 pub fn label_studio() -> TextFormat {
-    TextFormat::LabelStudio {
-        model: "ner".to_owned(),
-    }
+    TextFormat::LabelStudio { model: "ner".to_owned() }
 }
 
 /// Every output format.
@@ -66,10 +61,7 @@ fn all_formats() -> [Arc<dyn WriteFormat>; 10] {
 }
 
 fn options(format: Arc<dyn WriteFormat>) -> WriteOptions {
-    WriteOptions {
-        format,
-        ..WriteOptions::new(SlashTags)
-    }
+    WriteOptions { format, ..WriteOptions::new(SlashTags) }
 }
 
 #[test]
@@ -85,14 +77,8 @@ fn sentences_without_columns_can_be_written_in_every_format() {
 fn document_boundaries_are_omitted_in_lines() {
     let sentences = read(Format::Conll, "a\n\n-DOCSTART-\n\nb\n");
     let boundary = Tagged::new(&sentences[1], Vec::new());
-    for format in [
-        options(Arc::new(Inline::default())),
-        options(Arc::new(SlashTags)),
-    ] {
-        assert_eq!(
-            written(&format, std::slice::from_ref(&boundary)).unwrap(),
-            ""
-        );
+    for format in [options(Arc::new(Inline::default())), options(Arc::new(SlashTags))] {
+        assert_eq!(written(&format, std::slice::from_ref(&boundary)).unwrap(), "");
     }
 }
 

@@ -39,14 +39,8 @@ fn labels(tokens: usize, choices: &mut impl Iterator<Item = u8>) -> Vec<&'static
 }
 
 fn options(format: InputFormat, unit: OffsetUnit, options: ReadOptions) -> ReadOptions {
-    let spans = SpanOptions {
-        offsets: unit,
-        ..SpanOptions::default()
-    };
-    let options = ReadOptions {
-        memory: MemoryLimit::Bytes(1 << 30),
-        ..options
-    };
+    let spans = SpanOptions { offsets: unit, ..SpanOptions::default() };
+    let options = ReadOptions { memory: MemoryLimit::Bytes(1 << 30), ..options };
     format.apply(spans, options)
 }
 

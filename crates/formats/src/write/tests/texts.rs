@@ -22,10 +22,7 @@ fn spans(format: impl WriteFormat + 'static) -> WriteOptions {
 
 /// Options for labels that encode no spans.
 fn tags(format: TextFormat) -> WriteOptions {
-    WriteOptions {
-        spans: false,
-        ..spans(format)
-    }
+    WriteOptions { spans: false, ..spans(format) }
 }
 
 /// Writes all sentences of `text`, labeled by `label`.
@@ -39,10 +36,8 @@ fn all(
     let labels = |sentence: &Sentence| -> Vec<&'static str> {
         sentence.words().unwrap().map(&label).collect()
     };
-    let tagged: Vec<Tagged> = sentences
-        .iter()
-        .map(|sentence| Tagged::new(sentence, labels(sentence)))
-        .collect();
+    let tagged: Vec<Tagged> =
+        sentences.iter().map(|sentence| Tagged::new(sentence, labels(sentence))).collect();
     super::written(options, &tagged).unwrap()
 }
 
@@ -84,30 +79,18 @@ fn words_without_a_text_are_joined_by_spaces() {
     assert_eq!(out, "{\"text\":\"é Ann Lee\",\"label\":[[2,9,\"PER\"]]}\n");
     let json = r#"{"tokens": ["New York", "Rome"]}"#;
     let out = all(&spans(DOCCANO), Format::Jsonl, json, names);
-    assert_eq!(
-        out,
-        "{\"text\":\"New York Rome\",\"label\":[[9,13,\"LOC\"]]}\n"
-    );
+    assert_eq!(out, "{\"text\":\"New York Rome\",\"label\":[[9,13,\"LOC\"]]}\n");
 }
 
 #[test]
 fn offsets_count_what_is_asked_for() {
-    for (offsets, expected) in [
-        (OffsetUnit::Chars, [4, 7]),
-        (OffsetUnit::Utf16, [5, 8]),
-        (OffsetUnit::Bytes, [8, 11]),
-    ] {
-        let options = WriteOptions {
-            offsets,
-            ..spans(DOCCANO)
-        };
+    for (offsets, expected) in
+        [(OffsetUnit::Chars, [4, 7]), (OffsetUnit::Utf16, [5, 8]), (OffsetUnit::Bytes, [8, 11])]
+    {
+        let options = WriteOptions { offsets, ..spans(DOCCANO) };
         let out = all(&options, Format::Text, "😀 é Ann", names);
         let out: Value = serde_json::from_str(&out).unwrap();
-        assert_eq!(
-            out["label"],
-            json!([[expected[0], expected[1], "PER"]]),
-            "{offsets}"
-        );
+        assert_eq!(out["label"], json!([[expected[0], expected[1], "PER"]]), "{offsets}");
     }
 }
 
@@ -155,10 +138,7 @@ fn tasks_are_an_array_with_different_ids() {
 fn annotations_of_raw_text_refer_to_the_file() {
     let text = "\u{feff}é Ann\tLee\r\n \r\n\nBob. Rome\n";
     let out = all(&spans(TextFormat::Brat), Format::Text, text, names);
-    assert_eq!(
-        out,
-        "T1\tPER 3 10\tAnn\tLee\nT2\tPER 16 19\tBob\nT3\tLOC 21 25\tRome\n"
-    );
+    assert_eq!(out, "T1\tPER 3 10\tAnn\tLee\nT2\tPER 16 19\tBob\nT3\tLOC 21 25\tRome\n");
     let file: Vec<char> = text.chars().collect();
     assert_eq!(file[16..19].iter().collect::<String>(), "Bob");
 }
@@ -166,11 +146,7 @@ fn annotations_of_raw_text_refer_to_the_file() {
 #[test]
 fn annotations_of_other_input_refer_to_the_texts_one_after_the_other() {
     let text = Arc::new(Mutex::new(Vec::new()));
-    let objects = concat!(
-        r#"{"text": "Ann\nLee left"}"#,
-        "\n",
-        r#"{"text": "In Rome. Bob"}"#
-    );
+    let objects = concat!(r#"{"text": "Ann\nLee left"}"#, "\n", r#"{"text": "In Rome. Bob"}"#);
     let sentences = read(Format::Jsonl, objects);
     let writer = TextWriter::new(TextFormat::Brat, &WriteOptions::new(TextFormat::Brat));
     let writer = writer.with_text(Box::new(Shared(Arc::clone(&text))));
@@ -215,27 +191,14 @@ fn a_label_with_white_space_cannot_be_an_annotation_of_brat() {
 #[test]
 fn labels_without_spans_mark_every_token() {
     let out = one(&tags(DOCCANO), Format::Text, "I left.", &["O", "VBD", "."]);
-    assert_eq!(
-        out,
-        "{\"text\":\"I left.\",\"label\":[[0,1,\"O\"],[2,6,\"VBD\"],[6,7,\".\"]]}\n"
-    );
-    let out = one(
-        &tags(TextFormat::InlineXml),
-        Format::Text,
-        "I left.",
-        &["O", "VBD", "."],
-    );
+    assert_eq!(out, "{\"text\":\"I left.\",\"label\":[[0,1,\"O\"],[2,6,\"VBD\"],[6,7,\".\"]]}\n");
+    let out = one(&tags(TextFormat::InlineXml), Format::Text, "I left.", &["O", "VBD", "."]);
     assert_eq!(out, "<O>I</O> <VBD>left</VBD><_x002E_>.</_x002E_>\n");
 }
 
 #[test]
 fn spans_without_a_type_get_one() {
-    let out = one(
-        &spans(TextFormat::InlineXml),
-        Format::Conll,
-        "a\nb\n",
-        &["B", "I"],
-    );
+    let out = one(&spans(TextFormat::InlineXml), Format::Conll, "a\nb\n", &["B", "I"]);
     assert_eq!(out, "<SPAN>a b</SPAN>\n");
 }
 
@@ -244,12 +207,7 @@ fn xml_is_well_formed_whatever_the_text() {
     let json = r#"{"text": "<a>&amp; \"b\" \u0001\r\n\tc"}"#;
     let labels: Vec<&str> = vec!["B-A<b"; read(Format::Jsonl, json)[0].len()];
     let out = one(&spans(TextFormat::InlineXml), Format::Jsonl, json, &labels);
-    for part in [
-        "<A_x003C_b>&lt;</A_x003C_b>",
-        "&amp;amp;",
-        "\u{fffd}",
-        "&#13;&#10;\t",
-    ] {
+    for part in ["<A_x003C_b>&lt;</A_x003C_b>", "&amp;amp;", "\u{fffd}", "&#13;&#10;\t"] {
         assert!(out.contains(part), "{part} in {out}");
     }
     assert!(!out.contains("<a>") && !out.contains('\u{1}'), "{out}");
@@ -287,15 +245,10 @@ fn probabilities_are_those_of_the_marks() {
         "{out}"
     );
     let out = super::written(&spans(TextFormat::Brat), &both).unwrap();
-    assert!(
-        out.ends_with("#2\tAnnotatorNotes T2\tprobability 0.250000\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("#2\tAnnotatorNotes T2\tprobability 0.250000\n"), "{out}");
     let wrong = tagged(0, vec!["B-PER", "O", "O"], vec![0.5, 0.5], 0.5);
     assert_eq!(
-        super::written(&spans(PRODIGY), &[wrong])
-            .unwrap_err()
-            .to_string(),
+        super::written(&spans(PRODIGY), &[wrong]).unwrap_err().to_string(),
         "x:1: 2 probabilities for 1 marks"
     );
 }
@@ -309,13 +262,7 @@ fn a_page_has_one_beginning_and_one_end() {
         .map(|sentence| Tagged::new(sentence, vec!["B-LOC"; sentence.len()]))
         .collect();
     let out = super::written(&spans(TextFormat::Html), &tagged).unwrap();
-    for once in [
-        "<!DOCTYPE html>",
-        "<title>x</title>",
-        "<h1>x</h1>",
-        "<hr>",
-        "</html>\n",
-    ] {
+    for once in ["<!DOCTYPE html>", "<title>x</title>", "<h1>x</h1>", "<hr>", "</html>\n"] {
         assert_eq!(out.matches(once).count(), 1, "{once} in {out}");
     }
     assert!(out.ends_with("</html>\n"));

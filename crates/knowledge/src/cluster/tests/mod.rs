@@ -6,9 +6,7 @@ use super::*;
 fn generator() -> impl FnMut(usize) -> usize {
     let mut state = 1_u64;
     move |below| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) as usize % below
     }
 }
@@ -46,14 +44,8 @@ fn two_distinct_kinds_of_words_split_at_the_root() {
     for count in [2, 3, 5, 9] {
         let clusters = learn(syllables(), count);
         let sides = ["0", "1"].map(|bit| words(&clusters, bit));
-        assert!(
-            sides.contains(&vec!["a", "e", "i", "o"]),
-            "{count}: {sides:?}"
-        );
-        assert!(
-            sides.contains(&vec!["b", "d", "f", "g", "k"]),
-            "{count}: {sides:?}"
-        );
+        assert!(sides.contains(&vec!["a", "e", "i", "o"]), "{count}: {sides:?}");
+        assert!(sides.contains(&vec!["b", "d", "f", "g", "k"]), "{count}: {sides:?}");
     }
 }
 
@@ -68,9 +60,8 @@ fn two_alternating_clusters_have_nearly_one_bit_of_mutual_information() {
 
 #[test]
 fn fewer_clusters_have_less_mutual_information() {
-    let information: Vec<f64> = (2..=9)
-        .map(|c| learn(syllables(), c).mutual_information())
-        .collect();
+    let information: Vec<f64> =
+        (2..=9).map(|c| learn(syllables(), c).mutual_information()).collect();
     assert!(information.is_sorted(), "{information:?}");
 }
 
@@ -84,11 +75,7 @@ fn every_word_has_a_path_and_no_path_is_a_prefix_of_another() {
     assert_eq!((paths.len(), clusters.count()), (4, 4));
     for (i, path) in paths.iter().enumerate() {
         let others = paths.iter().enumerate().filter(|(j, _)| *j != i);
-        assert!(
-            others
-                .map(|(_, other)| other)
-                .all(|other| !other.starts_with(path))
-        );
+        assert!(others.map(|(_, other)| other).all(|other| !other.starts_with(path)));
     }
 }
 
@@ -156,12 +143,7 @@ fn invalid_counts_and_texts_are_errors() {
 
 #[test]
 fn the_order_of_sentences_does_not_matter() {
-    let sentences = [
-        "the dog runs",
-        "a cat sleeps",
-        "the cat runs",
-        "a dog sleeps",
-    ];
+    let sentences = ["the dog runs", "a cat sleeps", "the cat runs", "a dog sleeps"];
     let clustered = |order: &mut dyn Iterator<Item = &&str>| {
         let mut text = InternedText::new();
         for sentence in order {

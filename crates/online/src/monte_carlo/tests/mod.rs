@@ -14,19 +14,11 @@ use crate::tests::FIRST_ORDER;
 use crate::tests::random_data::{Lcg, RandomData, copied, with_partial_labels, with_weights};
 use oracle::{Exact, occurrences};
 
-const MONTE_CARLO: MonteCarlo = MonteCarlo {
-    node: 0.4,
-    edge: 0.2,
-    samples: 3,
-    seed: 1,
-    unlabeled_weight: 0.5,
-};
+const MONTE_CARLO: MonteCarlo =
+    MonteCarlo { node: 0.4, edge: 0.2, samples: 3, seed: 1, unlabeled_weight: 0.5 };
 
 /// The same rate for all attributes.
-const UNIFORM: AttributeNoise = AttributeNoise {
-    nodes: None,
-    edges: None,
-};
+const UNIFORM: AttributeNoise = AttributeNoise { nodes: None, edges: None };
 
 /// The objective with this noise.
 fn sampled(
@@ -38,14 +30,8 @@ fn sampled(
     PenalizedLikelihood::new(data, space, l2).with_attribute_sampling(SAMPLER, monte_carlo, UNIFORM)
 }
 
-const DATA: RandomData = RandomData {
-    sentences: 3,
-    longest: 4,
-    labels: 3,
-    nodes: 6,
-    edges: 3,
-    binary: false,
-};
+const DATA: RandomData =
+    RandomData { sentences: 3, longest: 4, labels: 3, nodes: 6, edges: 3, binary: false };
 
 /// Data collapsed to classes of 1 to 3 attributes, and its parameters; with `apart`, uncollapsed.
 fn collapsed(
@@ -58,15 +44,9 @@ fn collapsed(
     let (nodes, node_columns) = copied(&data.nodes, shape.nodes, |column| 1 + column % 3);
     let (edges, edge_columns) = copied(&data.edges, shape.edges, |column| 1 + column % 2);
     let classes = if apart {
-        [
-            Classes::singletons(node_columns),
-            Classes::singletons(edge_columns),
-        ]
+        [Classes::singletons(node_columns), Classes::singletons(edge_columns)]
     } else {
-        [
-            Classes::equal_columns(&nodes, node_columns),
-            Classes::equal_columns(&edges, edge_columns),
-        ]
+        [Classes::equal_columns(&nodes, node_columns), Classes::equal_columns(&edges, edge_columns)]
     };
     data.nodes = classes[0].collapsed(&nodes).into();
     data.edges = classes[1].collapsed(&edges).into();
@@ -87,23 +67,11 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
             ..DATA
         };
         let options = SpaceOptions {
-            order: if seed % 3 == 0 && !bit(3) {
-                Order::Zero
-            } else {
-                Order::One
-            },
+            order: if seed % 3 == 0 && !bit(3) { Order::Zero } else { Order::One },
             boundary: if bit(2) { Boundary::On } else { Boundary::Off },
-            states: if seed % 5 < 3 {
-                States::All
-            } else {
-                States::Observed
-            },
+            states: if seed % 5 < 3 { States::All } else { States::Observed },
             transitions: seed % 7 != 0,
-            label_pairs: if seed % 5 < 3 {
-                States::All
-            } else {
-                States::Observed
-            },
+            label_pairs: if seed % 5 < 3 { States::All } else { States::Observed },
             min_frequency: None,
         };
         cases.push(collapsed(shape, seed as u64, options, bit(5)));
@@ -113,19 +81,9 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
 
 /// A sentence with two tokens, two labels and few enough weights to enumerate all masks.
 fn tiny(order: Order, boundary: Boundary, apart: bool) -> (Dataset, ParameterSpace) {
-    let shape = RandomData {
-        sentences: 1,
-        longest: 2,
-        labels: 2,
-        nodes: 2,
-        edges: 0,
-        binary: true,
-    };
-    let options = SpaceOptions {
-        order,
-        boundary,
-        ..FIRST_ORDER
-    };
+    let shape =
+        RandomData { sentences: 1, longest: 2, labels: 2, nodes: 2, edges: 0, binary: true };
+    let options = SpaceOptions { order, boundary, ..FIRST_ORDER };
     let seed = (0..).find(|&seed| {
         let (data, space) = collapsed(shape, seed, options, false);
         let columns = [0, 1].map(|t| data.nodes.row(t % data.tokens()).0.len());
@@ -137,10 +95,7 @@ fn tiny(order: Order, boundary: Boundary, apart: bool) -> (Dataset, ParameterSpa
 /// The noise term at θ under `noise`.
 fn term(objective: PenalizedLikelihood, theta: &[f64]) -> f64 {
     let mut objective = objective;
-    objective
-        .evaluate(theta, &mut vec![0.0; theta.len()])
-        .1
-        .noise
+    objective.evaluate(theta, &mut vec![0.0; theta.len()]).1.noise
 }
 
 /// The means of D over the samples of iterations `iterations`.
@@ -183,10 +138,7 @@ fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
         let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO, &UNIFORM);
         let exact = Exact::new(2, 2, &all);
         let samples = 500;
-        let monte_carlo = MonteCarlo {
-            samples,
-            ..MONTE_CARLO
-        };
+        let monte_carlo = MonteCarlo { samples, ..MONTE_CARLO };
         let means = means(&case, monte_carlo, &theta, 40);
         let mean = means.iter().sum::<f64>() / 40.0;
         let error = (mean - exact.mean) / (exact.deviation / (40.0 * f64::from(samples)).sqrt());
@@ -202,19 +154,13 @@ fn the_error_falls_with_the_square_root_of_the_number_of_samples() {
     let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO, &UNIFORM);
     let exact = Exact::new(2, 2, &all);
     for samples in [1, 4, 16, 64] {
-        let monte_carlo = MonteCarlo {
-            samples,
-            ..MONTE_CARLO
-        };
+        let monte_carlo = MonteCarlo { samples, ..MONTE_CARLO };
         let means = means(&case, monte_carlo, &theta, 200);
         let squares = means.iter().map(|mean| (mean - exact.mean).powi(2));
         let error = (squares.sum::<f64>() / 200.0).sqrt();
         let expected = exact.deviation / f64::from(samples).sqrt();
         // 200 errors estimate their standard deviation within 5 %.
-        assert!(
-            (error / expected - 1.0).abs() < 0.15,
-            "{samples}: {error}, {expected}"
-        );
+        assert!((error / expected - 1.0).abs() < 0.15, "{samples}: {error}, {expected}");
     }
 }
 
@@ -249,20 +195,13 @@ fn quadratic(
         masks: NoiseMasks::Weights,
         unlabeled_weight: monte_carlo.unlabeled_weight,
     };
-    term(
-        PenalizedLikelihood::new(data, space, 0.0).with_attribute_noise(noise, UNIFORM),
-        theta,
-    )
+    term(PenalizedLikelihood::new(data, space, 0.0).with_attribute_noise(noise, UNIFORM), theta)
 }
 
 /// R, the expectation, its second-order part, and the probability of the best path, at these rates
 /// of nodes and edges and with weights of `size`.
 fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f64; 3], f64) {
-    let monte_carlo = MonteCarlo {
-        node: rates[0],
-        edge: rates[1],
-        ..MONTE_CARLO
-    };
+    let monte_carlo = MonteCarlo { node: rates[0], edge: rates[1], ..MONTE_CARLO };
     let theta = Lcg(9).vector(case.1.dimension());
     let theta: Vec<f64> = theta.iter().map(|w| size * w).collect();
     let all = occurrences(&case.0, &case.1, &theta, monte_carlo, &UNIFORM);
@@ -296,11 +235,7 @@ fn the_second_order_part_dominates_for_small_weights() {
     for order in [Order::Zero, Order::One] {
         let case = tiny(order, Boundary::On, true);
         let ([_, mean, second], _) = compared(&case, [0.3; 2], 0.01);
-        assert!(
-            (second / mean - 1.0).abs() < 1e-3,
-            "{order:?}: {}",
-            second / mean
-        );
+        assert!((second / mean - 1.0).abs() < 1e-3, "{order:?}: {}", second / mean);
     }
 }
 
@@ -321,10 +256,7 @@ fn r_approximates_the_expectation_as_documented() {
         let case = tiny(order, Boundary::On, true);
         for (rate, expected) in [0.01, 0.1, 0.3, 0.5].into_iter().zip(ratios) {
             let ([r, mean, _], sure) = compared(&case, [rate; 2], size);
-            assert!(
-                (r / mean - expected).abs() < 6e-4,
-                "{order:?} {size} {rate}"
-            );
+            assert!((r / mean - expected).abs() < 6e-4, "{order:?} {size} {rate}");
             assert!((sure - best).abs() < 6e-4, "{order:?} {size}: {sure}");
         }
     }
@@ -334,11 +266,7 @@ fn r_approximates_the_expectation_as_documented() {
 fn rates_of_0_add_nothing() {
     let (data, space) = tiny(Order::One, Boundary::On, false);
     let theta = Lcg(7).vector(space.dimension());
-    let monte_carlo = MonteCarlo {
-        node: 0.0,
-        edge: 0.0,
-        ..MONTE_CARLO
-    };
+    let monte_carlo = MonteCarlo { node: 0.0, edge: 0.0, ..MONTE_CARLO };
     let mut gradients = [(); 2].map(|()| vec![0.0; theta.len()]);
     PenalizedLikelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradients[0]);
     let mut sampled = sampled(&data, &space, 0.1, monte_carlo);
@@ -353,17 +281,7 @@ fn rates_of_0_add_nothing() {
 fn another_seed_or_iteration_draws_other_masks() {
     let case = tiny(Order::One, Boundary::On, false);
     let theta = Lcg(8).vector(case.1.dimension());
-    let run = |seed| {
-        means(
-            &case,
-            MonteCarlo {
-                seed,
-                ..MONTE_CARLO
-            },
-            &theta,
-            3,
-        )
-    };
+    let run = |seed| means(&case, MonteCarlo { seed, ..MONTE_CARLO }, &theta, 3);
     let (one, other) = (run(1), run(2));
     assert_eq!(one, run(1));
     assert!(one[0] != one[1] && one[1] != one[2] && one[0] != other[0]);
@@ -375,14 +293,8 @@ fn another_seed_or_iteration_draws_other_masks() {
 
 #[test]
 fn every_number_of_threads_gives_the_same_bits() {
-    let shape = RandomData {
-        sentences: 1200,
-        longest: 12,
-        nodes: 700,
-        edges: 40,
-        binary: true,
-        ..DATA
-    };
+    let shape =
+        RandomData { sentences: 1200, longest: 12, nodes: 700, edges: 40, binary: true, ..DATA };
     let (data, space) = collapsed(shape, 13, FIRST_ORDER, false);
     let theta = Lcg(14).vector(space.dimension());
     let bits = |threads: usize| -> Vec<u64> {
@@ -416,11 +328,7 @@ fn the_gradient_matches_central_differences() {
             data.labels.truncate(labeled);
         }
         let rates = [(0.4, 0.2), (0.4, 0.0), (0.0, 0.3), (0.9, 0.9)][i / 4 % 4];
-        let monte_carlo = MonteCarlo {
-            node: rates.0,
-            edge: rates.1,
-            ..MONTE_CARLO
-        };
+        let monte_carlo = MonteCarlo { node: rates.0, edge: rates.1, ..MONTE_CARLO };
         let l2 = [0.1, 0.0][i % 2];
         let mut objective = sampled(&data, &space, l2, monte_carlo);
         objective.begin_iteration(i as u64);
@@ -476,19 +384,13 @@ fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() 
         let rates = rates(&space, &mut Lcg(7));
         let all = occurrences(&data, &space, &theta, MONTE_CARLO, &rates);
         let exact = Exact::new(2, 2, &all);
-        let monte_carlo = MonteCarlo {
-            samples: 500,
-            ..MONTE_CARLO
-        };
+        let monte_carlo = MonteCarlo { samples: 500, ..MONTE_CARLO };
         let objective = || PenalizedLikelihood::new(&data, &space, 0.0);
         let mut sampled = objective().with_attribute_sampling(SAMPLER, monte_carlo, rates.clone());
         let mut sum = 0.0;
         for iteration in 0..40 {
             sampled.begin_iteration(iteration);
-            sum += sampled
-                .evaluate(&theta, &mut vec![0.0; theta.len()])
-                .1
-                .noise;
+            sum += sampled.evaluate(&theta, &mut vec![0.0; theta.len()]).1.noise;
         }
         let error = (sum / 40.0 - exact.mean) / (exact.deviation / 20_000_f64.sqrt());
         assert!(error.abs() < 3.0, "{order:?}: {error} standard errors");

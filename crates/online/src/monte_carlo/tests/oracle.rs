@@ -31,13 +31,7 @@ pub(super) fn occurrences(
     };
     let mut all = Vec::new();
     let mut push = |t, a, b, value, rate| {
-        all.push(Occurrence {
-            t,
-            a,
-            b,
-            value,
-            rate,
-        });
+        all.push(Occurrence { t, a, b, value, rate });
     };
     let mut weights = LabelWeights::default();
     space.label_weights(theta, &mut weights);
@@ -55,14 +49,11 @@ pub(super) fn occurrences(
         for (column, x) in data.edges.entries(t).filter(|_| has_chain) {
             let scale = space.edges.scale[column as usize];
             for _ in 0..(scale * scale).round() as u32 {
-                space
-                    .edges
-                    .targets
-                    .for_each(column as usize, |position, i| {
-                        let value = x * space.edges.weights(theta)[i] / scale;
-                        let (a, b) = (position / stride, position % stride);
-                        push(t, Some(a), b, value, rate(1, column));
-                    });
+                space.edges.targets.for_each(column as usize, |position, i| {
+                    let value = x * space.edges.weights(theta)[i] / scale;
+                    let (a, b) = (position / stride, position % stride);
+                    push(t, Some(a), b, value, rate(1, column));
+                });
             }
         }
         for b in 0..k {
@@ -105,11 +96,7 @@ impl Exact {
         let log_partition = |values: &[f64]| {
             let on = |path: u32, i: usize| f64::from(path >> i & 1);
             let scores = paths.iter().map(|&path| -> f64 {
-                values
-                    .iter()
-                    .enumerate()
-                    .map(|(i, v)| on(path, i) * v)
-                    .sum()
+                values.iter().enumerate().map(|(i, v)| on(path, i) * v).sum()
             });
             let scores: Vec<f64> = scores.collect();
             dropchain::math::log_sum_exp(&scores)
@@ -136,11 +123,7 @@ impl Exact {
             for (i, o) in occurrences.iter().enumerate() {
                 let is_kept = mask >> i & 1 == 1;
                 chance *= if is_kept { 1.0 - o.rate } else { o.rate };
-                noised[i] = if is_kept {
-                    o.value / (1.0 - o.rate)
-                } else {
-                    0.0
-                };
+                noised[i] = if is_kept { o.value / (1.0 - o.rate) } else { 0.0 };
                 first_order += p[i] * (noised[i] - o.value);
             }
             if chance > 0.0 {
@@ -153,11 +136,6 @@ impl Exact {
             .iter()
             .zip(&p)
             .map(|(o, p)| 0.5 * o.rate / (1.0 - o.rate) * o.value * o.value * p * (1.0 - p));
-        Self {
-            mean,
-            deviation: (squares - mean * mean).sqrt(),
-            second: second.sum(),
-            best,
-        }
+        Self { mean, deviation: (squares - mean * mean).sqrt(), second: second.sum(), best }
     }
 }

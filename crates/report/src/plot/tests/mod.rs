@@ -16,15 +16,9 @@ const LINE: Mark = Mark::LineAndPoints;
 fn text_is_escaped_and_the_size_scales() {
     let svg = plot(Scale::Log, LINE, &[(0.0, 1.0), (1.0, 100.0)]);
     let svg = svg.svg().unwrap();
-    assert!(
-        svg.contains("&lt;y&gt;") && svg.contains("A&amp;B"),
-        "{svg}"
-    );
+    assert!(svg.contains("&lt;y&gt;") && svg.contains("A&amp;B"), "{svg}");
     assert!(svg.contains("viewBox=\"0 0 420 250\""), "{svg}");
-    assert!(
-        svg.contains("<g class=\"s1\"") && svg.ends_with("</svg>\n"),
-        "{svg}"
-    );
+    assert!(svg.contains("<g class=\"s1\"") && svg.ends_with("</svg>\n"), "{svg}");
 }
 
 #[test]
@@ -54,10 +48,7 @@ fn extreme_values_are_drawn() {
             plot.series[0].points[0].range = Some((tiny, f64::MAX));
             for _ in 0..2 {
                 let svg = plot.svg().unwrap();
-                assert!(
-                    !svg.contains("NaN") && !svg.contains("inf"),
-                    "{points:?}: {svg}"
-                );
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{points:?}: {svg}");
                 assert!(svg.contains("class=\"grid\""), "{points:?}: {svg}");
                 plot.x.scale = scale;
             }
@@ -112,20 +103,13 @@ fn what_is_not_told_apart_is_below_the_others() {
     rest.is_rest = true;
     plot.series.push(rest);
     let svg = plot.svg().unwrap();
-    assert!(
-        svg.find("class=\"rest\"") < svg.find("class=\"s1\""),
-        "{svg}"
-    );
+    assert!(svg.find("class=\"rest\"") < svg.find("class=\"s1\""), "{svg}");
 }
 
 #[test]
 fn letters_at_the_edge_are_within_the_plot() {
     let svg = plot(Scale::Linear, Mark::Line, &[(1.0, 2.0)]);
-    let mut long = plot(
-        Scale::Linear,
-        Mark::Line,
-        &[(0.0, 1.0), (1.0, 2.0), (1.1, 2.0)],
-    );
+    let mut long = plot(Scale::Linear, Mark::Line, &[(0.0, 1.0), (1.0, 2.0), (1.1, 2.0)]);
     long.series[0].letter = "−log-likelihood".to_owned();
     assert!(!svg.svg().unwrap().contains("letter end"));
     long.series[0].points.remove(0);

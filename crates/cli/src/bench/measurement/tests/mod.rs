@@ -36,10 +36,7 @@ fn template() -> Template {
 }
 
 fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
-    let mut options = TrainOptions {
-        collapse: false,
-        ..TrainOptions::new(Lbfgs::dropout(0.5))
-    };
+    let mut options = TrainOptions { collapse: false, ..TrainOptions::new(Lbfgs::dropout(0.5)) };
     change(&mut options);
     TrainSettings::new(options).unwrap()
 }
@@ -122,10 +119,8 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build().unwrap().install(|| {
-            let mut rows = measured(
-                EvaluationPoint::Trained { iterations: 3 },
-                &["message", "window=1"],
-            );
+            let mut rows =
+                measured(EvaluationPoint::Trained { iterations: 3 }, &["message", "window=1"]);
             for row in &mut rows {
                 (row.seconds, row.ratio_to_likelihood) = (0.0, 0.0);
                 row.seconds_quartiles = None;
@@ -139,10 +134,7 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
 #[test]
 fn every_round_evaluates_every_variant() {
     let (problem, theta) = problem(EvaluationPoint::Zero);
-    let variants = [
-        Variant::Likelihood,
-        Variant::Noise(NoiseTerm::Quadratic(Engine::Local)),
-    ];
+    let variants = [Variant::Likelihood, Variant::Noise(NoiseTerm::Quadratic(Engine::Local))];
     let mut steps = Vec::new();
     measure(&problem, &theta, &variants, 2, &mut |step| {
         steps.push(step);
@@ -166,10 +158,7 @@ fn invalid_input_is_rejected() {
     assert_eq!(message, "the likelihood is not among the variants");
     let huge = vec![1e300; theta.len()];
     let message = run(&[Variant::Likelihood, local], &huge, 1);
-    assert!(
-        message.starts_with("the objective is not finite"),
-        "{message}"
-    );
+    assert!(message.starts_with("the objective is not finite"), "{message}");
     let without_noise = settings(|o| o.method.noise.dropout = 0.0);
     let set = TrainingSet::new(corpus(), template(), &without_noise).unwrap();
     assert_eq!(
@@ -187,32 +176,20 @@ fn training_reports_its_outcome() {
     assert_eq!(exact.stop_reason, "max_iterations");
     assert_eq!((exact.iterations, exact.dev_accuracy), (4, None));
     assert!(exact.dev_f1.unwrap() > 0.5);
-    let message = train(Variant::Noise(NoiseTerm::Quadratic(Engine::Message {
-        collapse: false,
-    })));
+    let message = train(Variant::Noise(NoiseTerm::Quadratic(Engine::Message { collapse: false })));
     assert_eq!(message.dev_f1, exact.dev_f1);
     let without = train(Variant::Likelihood);
-    assert_eq!(
-        (without.engine.as_str(), without.iterations),
-        ("likelihood", 4)
-    );
+    assert_eq!((without.engine.as_str(), without.iterations), ("likelihood", 4));
 }
 
 #[test]
 fn synthetic_sentences_have_the_sizes_that_are_asked_for() {
     let (problem, _) = problem(RANDOM);
-    let shape = Shape {
-        length: 30,
-        labels: 11,
-        share: 1.0,
-    };
+    let shape = Shape { length: 30, labels: 11, share: 1.0 };
     let made = problem.synthetic(shape, 3);
     assert_eq!((made.data.len(), made.data.tokens()), (3, 90));
     assert_eq!(made.space.labels(), 11);
-    let half = Shape {
-        share: 0.5,
-        ..shape
-    };
+    let half = Shape { share: 0.5, ..shape };
     let [all, half] = [made, problem.synthetic(half, 3)].map(|p| p.active_per_token()[0]);
     assert!(half < all && half > 0.0, "{half} of {all}");
 }
@@ -220,21 +197,14 @@ fn synthetic_sentences_have_the_sizes_that_are_asked_for() {
 #[test]
 fn work_is_counted_from_the_shapes() {
     let (problem, _) = problem(RANDOM);
-    let shape = Shape {
-        length: 10,
-        labels: 4,
-        share: 1.0,
-    };
+    let shape = Shape { length: 10, labels: 4, share: 1.0 };
     let made = problem.synthetic(shape, 1);
     let (products, pairs) = (2.0 * made.data.nodes.nonzeros() as f64 * 4.0, 160.0);
     let work = |engine| multiply_adds(&made, Variant::Noise(NoiseTerm::Quadratic(engine)));
     let likelihood = products + 3.0 * pairs;
     assert_eq!(multiply_adds(&made, Variant::Likelihood), likelihood);
     assert_eq!(work(Engine::Exact), likelihood + products + 13.0 * pairs);
-    assert_eq!(
-        work(Engine::Window(2)),
-        likelihood + products + 33.0 * pairs
-    );
+    assert_eq!(work(Engine::Window(2)), likelihood + products + 33.0 * pairs);
     let active = made.active_per_token()[0] * 10.0;
     let message = 2.0 * pairs * (4.0 * active + 16.0) + 9.0 * pairs;
     let found = work(Engine::Message { collapse: false });
@@ -247,10 +217,7 @@ fn a_window_as_long_as_the_sentence_has_no_error() {
     let rows = errors(&problem, &theta).unwrap();
     assert_eq!(rows[0].sentences, 4);
     let errors: Vec<f64> = rows.iter().map(|row| row.relative_error.median).collect();
-    assert!(
-        errors[0] > 0.01 && errors.last().unwrap() < &1e-9,
-        "{errors:?}"
-    );
+    assert!(errors[0] > 0.01 && errors.last().unwrap() < &1e-9, "{errors:?}");
 }
 
 #[test]
