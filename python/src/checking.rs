@@ -22,7 +22,7 @@ use crate::template::PyTemplate;
 /// The columns of the text.
 const COLUMNS: usize = 80;
 
-/// What to check, and how.
+/// Arguments of a check.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Arguments<'py> {

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use crate::error::exception;
 use crate::threads;
 
-/// How often signals are looked for.
+/// Interval at which signals are checked.
 const POLL: Duration = Duration::from_millis(50);
 
 /// The work's end of the connection to Python.
@@ -25,7 +25,7 @@ pub struct Job<'a, E> {
     channel: Mutex<(Sender<E>, Receiver<ControlFlow<()>>)>,
 }
 
-/// What a job returned, and the exception that ended it early.
+/// Result of a job, and the exception that ended it early.
 pub struct Finished<T> {
     /// The result of the work: if it was interrupted, of as much as was done.
     pub result: Result<T>,
@@ -50,7 +50,7 @@ impl<T> Finished<T> {
     ///
     /// # Errors
     ///
-    /// That exception, or that of the work.
+    /// The exception of a signal, or that of the work.
     pub fn or_raise(self) -> PyResult<T> {
         match self.exception {
             Some(exception) => Err(exception),

@@ -33,7 +33,7 @@ enum Entries<'py> {
 }
 
 impl<'py> Matrix<'py> {
-    /// What the name of a column without a name begins with; its number follows, from 0.
+    /// Prefix of the name of an unnamed column; its number follows, from 0.
     pub const COLUMN: &'static str = "f";
 
     /// Reads a numpy array of two dimensions, a sparse matrix of scipy, or an object of the class
@@ -90,7 +90,7 @@ impl<'py> Matrix<'py> {
     ///
     /// # Errors
     ///
-    /// Those of `sink`.
+    /// Errors of `sink`.
     pub fn row(
         &self,
         row: usize,

@@ -18,7 +18,7 @@ use crate::items::Items;
 use crate::job::{self, Job};
 use crate::tagger::PyTagger;
 
-/// What to report.
+/// Contents of the report.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Arguments<'py> {
@@ -34,7 +34,7 @@ struct Arguments<'py> {
     threads: Option<i64>,
 }
 
-/// What predicts labels, or what it predicted: of each sentence, boundaries of documents left out.
+/// A system: a tagger, or its predictions for each sentence, document boundaries left out.
 #[derive(FromPyObject)]
 enum System<'py> {
     Tagger(Bound<'py, PyTagger>),

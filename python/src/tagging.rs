@@ -1,4 +1,4 @@
-//! What tagging and evaluation return: objects of classes in Python, which are made of their
+//! Results of tagging and evaluation: objects of classes in Python, which are made of their
 //! fields in order.
 
 use dropchain::corpus::OffsetUnit;
@@ -24,7 +24,7 @@ impl<'py> Class<'py> {
     ///
     /// # Errors
     ///
-    /// Those of the conversion of its fields.
+    /// Errors of converting the fields.
     pub fn make(&self, fields: impl PyCallArgs<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.0.call1(fields)
     }

@@ -265,7 +265,7 @@ impl PyTemplate {
     }
 }
 
-/// What pickle stores: a function, and its arguments.
+/// The reduced form for pickle: a function and its arguments.
 type Restoring<'py> = (Bound<'py, PyAny>, (String, String, Vec<PathBuf>));
 
 /// Files of external resources, and how to use them.

@@ -78,7 +78,7 @@ impl<'py> Tokens<'py> {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, and `ValueError` if tokens have no features; the message begins with
+    /// Errors of `sink`, and `ValueError` if tokens have no features; the message begins with
     /// `place` and the index of the token.
     pub fn read(
         &self,
@@ -164,7 +164,7 @@ impl PyItemSequence {
     ///
     /// # Errors
     ///
-    /// Those of `sink`.
+    /// Errors of `sink`.
     pub fn read(&self, t: usize, sink: &mut impl FnMut(&str, f64) -> PyResult<()>) -> PyResult<()> {
         let item = self.range(t);
         let before = item.start.checked_sub(1);

@@ -11,7 +11,7 @@ use dropchain::sentence::Sentence;
 /// Minimum number of tokens of a sentence whose repetition is not natural, as that of `( AP )`.
 pub(super) const MIN_LENGTH: usize = 5;
 
-/// How many sentences of some data are in others, too.
+/// Counts of sentences of one data set that occur in another.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Overlap {
     /// The data whose sentences are counted.
@@ -20,7 +20,7 @@ pub struct Overlap {
     pub other: Role,
     /// Sentences of `role` that are in `other`.
     pub sentences: u64,
-    /// Those of them with at least 5 tokens, which do not repeat by nature.
+    /// Repeated sentences of at least 5 tokens; shorter ones repeat naturally.
     pub long: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What is found in a corpus: kinds of problems, counted, with examples.
+//! Findings in a corpus: kinds of problems, counted, with examples.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +137,7 @@ kinds! {
 pub struct Example {
     /// Where it is.
     pub place: Place,
-    /// What was found there; empty if the kind says it all.
+    /// Details of the finding; empty if the kind says it all.
     pub text: String,
 }
 

@@ -65,7 +65,7 @@ pub struct Check {
     options: CheckOptions,
 }
 
-/// What is in a corpus, and what is wrong with it.
+/// Contents and problems of a corpus.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct CheckReport {
     /// Sizes of the data of each role that has files.
@@ -74,7 +74,7 @@ pub struct CheckReport {
     pub overlaps: Vec<Overlap>,
     /// The labels.
     pub labels: LabelReport,
-    /// What was found: errors first.
+    /// Findings, errors first.
     pub findings: Vec<Finding>,
 }
 

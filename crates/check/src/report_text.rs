@@ -1,4 +1,4 @@
-//! What a check found, as text.
+//! The findings of a check as text.
 
 use dropchain_layout::{Paint, at_place, format_table, printable, wrap_indented as wrap};
 

@@ -1,10 +1,10 @@
-//! What a file is for, and the sentences of files by that.
+//! Roles of files (training, development, test), and sentences by role.
 
 use std::collections::BTreeMap;
 
 use dropchain::sentence::Sentence;
 
-/// What a file is for.
+/// Role of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

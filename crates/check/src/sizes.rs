@@ -34,7 +34,7 @@ pub struct Sizes {
     pub unseen_spans: Option<u64>,
 }
 
-/// What training data know.
+/// Vocabulary of the training data.
 #[derive(Default)]
 pub(super) struct Known {
     words: HashSet<u128>,

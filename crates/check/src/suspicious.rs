@@ -38,7 +38,7 @@ impl Default for SuspicionOptions {
 /// A sentence whose labels a model that did not see it finds improbable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuspiciousSentence {
-    /// Its number in the corpus, document boundaries included.
+    /// Number of the sentence in the corpus, counting document boundaries.
     pub sentence: usize,
     /// The largest difference, over its tokens, between the probability of the most probable label
     /// and that of the label it has; 0 to 1.
@@ -66,7 +66,7 @@ pub struct SuspiciousSentence {
 ///
 /// # Errors
 ///
-/// Those of training; there are fewer than two folds, or fewer sentences than folds.
+/// Errors of training; fewer than two folds; fewer sentences than folds.
 pub fn suspicious(
     trainer: &Trainer<'_>,
     corpus: &Corpus,

@@ -14,7 +14,7 @@ use dropchain_layout::{Paint, at_place, printable, snippet, wrap_indented};
 
 use crate::terminal::columns;
 
-/// Which errors to list.
+/// Filter of the listed errors.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Errors")]
 pub struct ErrorArguments {

@@ -1,4 +1,4 @@
-//! What the lines of a text are: words, or parts of sentences.
+//! Kinds of lines of a text: words, or parts of sentences.
 
 /// Minimum number of words, one per line, or of lines that are broken.
 const MIN_LINES: usize = 4;

@@ -52,7 +52,7 @@ impl ModelArgument {
 struct Output {
     flag: &'static str,
     path: PathBuf,
-    /// What to say if the file exists; nothing if it may be replaced.
+    /// Message if the file exists; `None` if it may be replaced.
     refusal: Option<&'static str>,
 }
 
@@ -174,7 +174,7 @@ impl Output {
     }
 }
 
-/// What identifies a regular file.
+/// Identity of a regular file.
 #[derive(PartialEq, Eq)]
 enum Identity {
     File(Handle),

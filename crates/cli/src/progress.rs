@@ -12,7 +12,7 @@ use dropchain_layout::{Paint, printable_lines, wrap};
 /// Whether nothing is printed to standard error, since another process of the run does so.
 static IS_MUTED: AtomicBool = AtomicBool::new(false);
 
-/// How often the spinner moves.
+/// Interval of the spinner.
 const TICK: Duration = Duration::from_millis(120);
 
 /// The status line.
@@ -24,7 +24,7 @@ const BAR: &str = "{spinner} {elapsed} {bar:10} {pos}/{len}, {eta} left  {wide_m
 /// Columns before the continuation of a line.
 const INDENT: usize = 2;
 
-/// What warnings begin with.
+/// Prefix of warnings.
 const WARNING: &str = "warning:";
 
 /// Prints a line to standard error, ignoring write errors.

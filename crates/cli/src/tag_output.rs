@@ -1,4 +1,4 @@
-//! What `tag` writes, and where.
+//! The output of `tag`: format and destination.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};

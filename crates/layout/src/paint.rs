@@ -17,7 +17,7 @@ pub fn ground(hue: u16) -> Style {
     style.bg_color(Some(Ansi256Color(ground).into()))
 }
 
-/// What a text says, which decides its color.
+/// Role of a text, which decides its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// The title of a section.

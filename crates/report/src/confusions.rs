@@ -85,7 +85,7 @@ pub fn commonest(analysis: &Analysis, system: usize) -> Vec<String> {
     verdicts
 }
 
-/// How often gold and predicted names belong together, and how often with errors.
+/// Counts of pairs of gold and predicted names, and of those with errors.
 type Pairs = BTreeMap<(String, String), [u64; 2]>;
 
 fn pairs(counts: &SystemAnalysis, has_spans: bool) -> Pairs {

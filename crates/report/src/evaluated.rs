@@ -35,21 +35,21 @@ pub(crate) struct TrainingScore {
     pub is_sample: bool,
 }
 
-/// What a system predicts.
+/// The predictions of a system.
 #[derive(Debug)]
 pub(crate) struct System {
     pub name: String,
-    /// That its model has not seen the noise that was asked for.
+    /// Warning that the model was kept before any iteration with noise.
     pub warning_of_noise: Option<String>,
     pub labels: Labels,
-    /// Its score on training data, if that is known.
+    /// The score on training data, if known.
     pub training: Option<TrainingScore>,
-    /// Of each predicted label, if it is known, `[sentences][tokens]`.
+    /// Probability of each predicted label, if known, `[sentences][tokens]`.
     probabilities: Vec<Vec<Option<f64>>>,
     pub labeling: Labeling,
-    /// Of all tokens whose probability is known.
+    /// Calibration over all tokens with a known probability.
     pub tokens: Calibration,
-    /// Of those in predicted spans.
+    /// Calibration over tokens in predicted spans.
     pub in_spans: Calibration,
 }
 
@@ -232,7 +232,7 @@ fn score(evaluation: &Evaluation, has_spans: bool) -> f64 {
     }
 }
 
-/// What is counted for each system, and the sentences with errors.
+/// Counts of each system, and the sentences with errors.
 pub(crate) struct Analysis {
     pub has_spans: bool,
     pub systems: Vec<SystemAnalysis>,

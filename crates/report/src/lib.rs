@@ -55,7 +55,7 @@ use views::Section;
 /// Maximum number of bytes of a log.
 const MAX_FILE: usize = 512 << 20;
 
-/// What a file is expected to be, in error messages.
+/// The expected kind of file, for error messages.
 const EXPECTED: &str = "a log of train or tune (--log), or the results of bench gradients (--json)";
 
 /// The sections that are named if there are no inputs for them.
@@ -67,7 +67,7 @@ const LONG: usize = 20;
 /// The name of the template; MiniJinja escapes all text in those that end in `.html`.
 const TEMPLATE: &str = "page.html";
 
-/// What there is to report.
+/// The contents of a report.
 #[derive(Debug, Default)]
 pub struct Report {
     runs: Vec<NamedRun>,

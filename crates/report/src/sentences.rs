@@ -21,7 +21,7 @@ const PRINTED: usize = 12;
 /// Maximum number of systems of which all pairs can be chosen; of more, those with the first.
 const MAX_PAIRS: usize = 4;
 
-/// What stands for tokens that are not shown.
+/// Placeholder for tokens that are not shown.
 const HIDDEN: &str = "…";
 
 /// Maximum number of characters of a word or a label that are shown.
@@ -40,7 +40,7 @@ pub struct SentenceList {
     /// Letters and names of the systems.
     systems: Vec<(String, String)>,
     has_spans: bool,
-    /// What can be chosen: kinds of errors with their names, and types.
+    /// Filter choices: kinds of errors with their names, and types.
     kinds: BTreeMap<ErrorKind, String>,
     types: BTreeSet<String>,
     /// Pairs of letters: errors of the first that the second does not make.
@@ -63,7 +63,7 @@ struct SentenceView {
     errors: Vec<ErrorView>,
 }
 
-/// What a system predicts for a sentence.
+/// The prediction of a system for a sentence.
 #[derive(Clone, Debug, Serialize)]
 struct SystemView {
     letter: String,

@@ -26,7 +26,7 @@ pub struct PairDifference {
     pub a: usize,
     pub b: usize,
     pub difference: Difference,
-    /// Its p-value, adjusted for the number of pairs.
+    /// The p-value, adjusted for the number of pairs.
     pub adjusted: f64,
 }
 

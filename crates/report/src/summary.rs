@@ -25,7 +25,7 @@ pub struct Fact {
     is_code: bool,
 }
 
-/// What the evaluation says: the corpus and its size, and sentences.
+/// Summary of the evaluation: the corpus, its size and its sentences.
 #[derive(Clone, Debug, Default)]
 pub struct EvaluationSummary {
     corpus: String,

@@ -1,4 +1,4 @@
-//! What a report takes from the training data: their words, and the first sentences to score.
+//! The training data of a report: their words, and the first sentences to score.
 
 use dropchain::{Corpus, Result, Sentence};
 use dropchain_analysis::WordCounts;
@@ -12,7 +12,7 @@ const SAMPLE: usize = 5000;
 ///
 /// # Errors
 ///
-/// Those of the sentences.
+/// Errors of reading the sentences.
 pub fn count_words(sentences: impl Iterator<Item = Result<Sentence>>) -> Result<WordCounts> {
     let mut words = WordCounts::default();
     for sentence in sentences {
@@ -30,7 +30,7 @@ pub fn count_words(sentences: impl Iterator<Item = Result<Sentence>>) -> Result<
 ///
 /// # Errors
 ///
-/// Those of the sentences.
+/// Errors of reading the sentences.
 pub fn training_sample(
     sentences: impl Iterator<Item = Result<Sentence>>,
 ) -> Result<Option<(Corpus, bool)>> {

@@ -1,4 +1,4 @@
-//! What the template of the page shows: sections of blocks.
+//! View model of the page's template: sections of blocks.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -20,7 +20,7 @@ enum Block {
     Heading(String),
     Text(String),
     Note(String),
-    /// What is seen on paper alone.
+    /// Text shown in print only.
     OnPaper(String),
     List(Vec<String>),
     /// Keys, letters and names.
@@ -140,7 +140,7 @@ pub struct Row {
 pub struct Cell {
     pub text: String,
     pub class: &'static str,
-    /// How much of it is shaded, in percent.
+    /// Shaded share of the cell, in percent.
     pub share: String,
     pub link: Option<Link>,
 }
@@ -164,7 +164,7 @@ impl Link {
     }
 }
 
-/// What the filter of errors has for no type; types begin with `=`.
+/// Value of the error filter for "no type"; values of types begin with `=`.
 const NO_TYPE: &str = "-";
 
 impl Cell {
@@ -223,7 +223,7 @@ pub struct Figure {
     svg: String,
 }
 
-/// What describes plots beside a table.
+/// Caption of plots beside a table.
 pub const IN_TABLE: &str = "The table has the same numbers.";
 
 impl Figure {

@@ -83,12 +83,12 @@ impl LoadedModel {
 
 /// A model that is served.
 pub struct ServedModel {
-    /// Its name and its file.
+    /// Name and file of the model.
     pub file: ModelFile,
     state: Mutex<ModelState>,
 }
 
-/// What becomes of a model that is served.
+/// Events in the life of a served model.
 pub struct ModelState {
     /// The model as it is now.
     pub current: Arc<LoadedModel>,

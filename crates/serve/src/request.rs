@@ -1,4 +1,4 @@
-//! What is asked: the options and the body of a request, and why it has no other answer.
+//! Requests: options, body, and the reason of a refusal.
 
 use std::cell::LazyCell;
 use std::io::Cursor;
@@ -76,7 +76,7 @@ pub fn json_response(body: impl Into<Bytes>) -> Response {
     ([(CONTENT_TYPE, JSON)], body.into()).into_response()
 }
 
-/// What is to be done with the sentences of a request.
+/// Options for tagging the sentences of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Tag them.
@@ -86,7 +86,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// Its address.
+    /// Path of the route.
     pub fn path(self) -> &'static str {
         match self {
             Self::Tag => "/tag",
@@ -114,18 +114,18 @@ const MAX_FORCED: usize = 16;
 /// Memory of sentences in bytes up to which the available memory is not looked at.
 const SMALL: u64 = 16 << 20;
 
-/// What to tag with, and what to answer.
+/// Model and form of the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestOptions {
     /// The name of the model; `None` is the first.
     pub model: Option<String>,
-    /// What to compute.
+    /// Requested outputs.
     pub tag: TagOptions,
     /// The scheme of the labels; `None` is that of the training corpus, `Raw` that of the model.
     pub scheme: Option<Scheme>,
     /// The keys of known labels and spans.
     pub forced: Vec<String>,
-    /// What positions in texts count.
+    /// Unit of positions in texts.
     pub offsets: OffsetUnit,
 }
 
@@ -208,7 +208,7 @@ impl RequestOptions {
     }
 }
 
-/// What to send.
+/// The response.
 const EXPECTED: &str = "expected a JSON object with one of the keys \"text\", \"tokens\", \
      \"rows\" and \"doc\", or with \"texts\" or \"inputs\" for several at once";
 

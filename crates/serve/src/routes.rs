@@ -38,7 +38,7 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
 /// The interface for programs.
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// What the page may load: nothing but itself, and answers of this server.
+/// Content security policy: the page loads only itself and answers of this server.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
      script-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'";
@@ -46,7 +46,7 @@ const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
 /// The type of the metrics.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What answers requests.
+/// Shared state of the request handlers.
 pub struct App {
     pub address: SocketAddr,
     pub models: Models,
@@ -304,7 +304,7 @@ const BUCKETS: [&str; 17] = [
     "0.25", "0.5", "1", "2.5", "5", "10", "+Inf",
 ];
 
-/// What happens several times at once, counted by its references.
+/// Counter of concurrent activities, one reference each.
 #[derive(Debug, Default)]
 pub struct Gauge(Arc<()>);
 

@@ -26,16 +26,16 @@ use crate::unread::Lingering;
 /// Maximum size of the headers of a request, in bytes.
 const MAX_HEADER_SIZE: usize = 32 << 10;
 
-/// How long to wait before the next connection if there are no more file descriptors, say.
+/// Pause after a failed `accept`, for example when file descriptors run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long clients may take to read the last answers.
+/// Time limit for clients to read the last answers at shutdown.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// How often to look at the files of the models.
+/// Interval at which model files are checked for changes.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What can be asked of a server that runs, from any thread.
+/// Handle of a running server, for use from any thread.
 #[derive(Clone, Debug, Default)]
 pub struct ServerHandle {
     stop: Arc<Notify>,

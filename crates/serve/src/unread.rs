@@ -1,4 +1,4 @@
-//! What a client still sends when it has its answer.
+//! Draining of request data that a client still sends after its answer.
 //!
 //! An answer that needs no body is ready when the headers are. A client that writes all of its
 //! request before it reads would lose the answer if the connection were closed then, and the rest
@@ -21,10 +21,10 @@ use tokio::time::{Instant, Sleep, sleep, timeout_at};
 
 use crate::models::lock;
 
-/// How much is read of what nobody needs, in bytes.
+/// Limit on the bytes that are drained.
 const MAX_UNREAD: usize = 16 << 20;
 
-/// How long a client may take to close a connection that the server has closed.
+/// Time limit for a client to close a connection that the server has closed.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The body of a request, for whom it is for, and for what is left of it after them.

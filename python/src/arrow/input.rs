@@ -1,4 +1,4 @@
-//! What is tagged: a column of texts, or of sentences.
+//! Input of tagging: a column of texts or of sentences.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::error::exception;
 
-/// What the column has for each row.
+/// Content of each row of the column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The label of each token.
@@ -52,7 +52,7 @@ pub struct OutputColumn {
     valid: NullBufferBuilder,
 }
 
-/// What rows consist of.
+/// Type of the rows.
 enum Items {
     Labels(Strings),
     Spans(Box<Spans>),

@@ -1,4 +1,4 @@
-//! What is in a model, as dicts.
+//! Contents of a model as dicts.
 
 use dropchain::Model;
 use dropchain::model::FORMAT_VERSION;

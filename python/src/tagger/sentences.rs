@@ -26,9 +26,9 @@ pub enum Reader {
 /// A sentence that is ready to be tagged.
 #[derive(Clone)]
 pub enum Prepared {
-    /// Of columns.
+    /// A sentence of columns.
     Sentence(Arc<Sentence>),
-    /// Of features.
+    /// A sentence of features.
     Keyed(Arc<KeyedSentence>),
 }
 

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 /// Shows which model is being trained.
 pub struct FoldReporter<'a> {
     pub progress: &'a Progress,
-    /// What is being done.
+    /// Description of the current step.
     pub fold: String,
 }
 

@@ -35,7 +35,7 @@ pub struct Gradients {
     pub options: Value,
     /// The weights at which gradients are compared.
     pub weights: String,
-    /// Their random seed.
+    /// Random seed of the sentences.
     pub seed: u64,
     /// Number of timed repeats.
     pub repeat: usize,
@@ -108,7 +108,7 @@ pub struct TrainingRun {
     /// computes exactly; `None` if the run minimized another objective.
     #[serde(default)]
     pub objective: Option<f64>,
-    /// Its noise term.
+    /// Value of the noise term.
     #[serde(default)]
     pub noise: Option<f64>,
     /// Number of evaluations.

@@ -67,16 +67,16 @@ pub struct ErrorRow {
     pub cosine_whole: Spread,
 }
 
-/// What varies, and what an evaluation costs.
+/// The varied quantity, and the cost of an evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// `window`, `labels`, `length` or `attributes`.
     pub axis: String,
-    /// How the sentences were made.
+    /// Generator of the sentences.
     pub construction: String,
     /// The measurements.
     pub rows: Vec<SweepRow>,
-    /// How cost grows.
+    /// Fitted growth of the cost.
     pub exponents: Vec<Exponent>,
 }
 
@@ -118,7 +118,7 @@ pub struct Exponent {
     pub seconds: f64,
     /// Fitted to multiply-adds.
     pub multiply_adds: f64,
-    /// That of the theory for large values, without what is linear in attributes and labels.
+    /// Asymptotic exponent of the theory, without terms linear in attributes and labels.
     pub theory: f64,
 }
 

@@ -26,14 +26,14 @@ pub enum Record<'a> {
     Pass(Pass),
     /// The state before the first iteration.
     Start {
-        /// What the program that trains says of the run.
+        /// Properties of the run that the program records.
         #[serde(flatten)]
         header: Cow<'a, Header>,
         /// The training event.
         #[serde(flatten)]
         start: Cow<'a, Start>,
     },
-    /// What a model that training continues from has in common with the data.
+    /// Overlap of the model that training continues from with the data.
     Match(Cow<'a, ModelMatch>),
     /// Training continues after a number of iterations; lines of later ones are void.
     Resumed {
@@ -49,7 +49,7 @@ pub enum Record<'a> {
     Other,
 }
 
-/// What the program that trains says of a run.
+/// Properties of a run that the program records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Version of dropchain.
@@ -58,10 +58,10 @@ pub struct Header {
     pub files: Vec<String>,
     /// Number of threads.
     pub threads: usize,
-    /// What the user asked for, if the program says so.
+    /// The command as the user typed it, if the program records it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Value>,
-    /// What else training reads.
+    /// Resources that training reads besides corpora.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
 }
@@ -83,15 +83,15 @@ impl Header {
 /// Something that training reads beside the corpora.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Source {
-    /// What it is for.
+    /// Purpose of the file.
     pub role: String,
-    /// Its name in the template.
+    /// Name in the template.
     pub name: String,
     /// The files as the user named them.
     pub files: Vec<String>,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: usize,
-    /// What else is known of it.
+    /// Further properties of the file.
     #[serde(flatten)]
     pub details: Map<String, Value>,
 }

@@ -15,7 +15,7 @@ const QUOTE: usize = 60;
 pub struct Run {
     /// The part of a training in two passes.
     pub pass: Option<Pass>,
-    /// What the program said of the run.
+    /// Properties of the run that the program recorded.
     pub header: Header,
     /// The state before the first iteration.
     pub start: Start,

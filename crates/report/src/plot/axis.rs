@@ -13,7 +13,7 @@ const NEAR_ZERO: f64 = 0.25;
 /// The digits of the signs of exponents, from 0.
 const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 
-/// How values are mapped to places.
+/// Scale that maps values to positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
@@ -28,9 +28,9 @@ pub enum Scale {
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Axis {
-    /// What it shows.
+    /// Title of the axis.
     pub label: String,
-    /// How values are mapped to places.
+    /// Scale that maps values to positions.
     pub scale: Scale,
     /// The ends; by default those of the values.
     pub range: Option<(f64, f64)>,

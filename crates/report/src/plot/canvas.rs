@@ -32,7 +32,7 @@ pub struct Plot {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is plotted.
+    /// The plot.
     pub series: Vec<Series>,
     /// Whether to draw the line y = x from 0 to 1.
     pub diagonal: bool,

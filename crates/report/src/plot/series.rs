@@ -57,13 +57,13 @@ impl Point {
 /// Points in one style.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    /// What it is called in the legend of a sheet.
+    /// Name in the legend of a sheet.
     pub name: String,
     /// Number of its style.
     pub color: usize,
-    /// What is written at the curve.
+    /// Text at the end of the curve.
     pub letter: String,
-    /// How the points are drawn.
+    /// Drawing style of the points.
     pub mark: Mark,
     /// The points. Ranges are a band around a line, and error bars of points and bars.
     pub points: Vec<Point>,

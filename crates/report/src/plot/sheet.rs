@@ -27,7 +27,7 @@ const CHARACTER: f64 = 6.4;
 pub struct Panel {
     /// The title.
     pub title: String,
-    /// What is plotted.
+    /// The plot.
     pub plot: Plot,
 }
 
@@ -42,7 +42,7 @@ pub struct Sheet {
     pub panels: Vec<Panel>,
     /// The number of plots in a row; by default two, if there are several.
     pub columns: Option<usize>,
-    /// What is written below.
+    /// Text below the plot.
     pub note: String,
 }
 

@@ -15,14 +15,14 @@ const LOW_SCORES: [f64; 2] = [0.25, 0.05];
 
 const DEV_SCORE: &str = "Score on development data (%)";
 
-/// What plots show along y.
+/// The y axis of a plot.
 const MEASURES: [(&str, Scale, IterationValue); 3] = [
     (DEV_SCORE, Scale::Linear, |i| 100.0 * i.dev.map_or(f64::NAN, DevScore::value)),
     ("Objective", Scale::Log, |i| i.objective),
     ("Norm of the gradient", Scale::Log, |i| i.gradient_norm),
 ];
 
-/// What plots show along x.
+/// The x axis of a plot.
 const BY: [(&str, &str, IterationValue); 2] = [
     ("iteration", "iteration", |i| i.number as f64),
     ("second", "seconds", |i| i.time.as_secs_f64()),

@@ -8,7 +8,7 @@ use crate::views::{Table, heads, or_empty, with_letters};
 /// Measures of the data that may explain a difference between runs.
 const TOLD_MEASURES: [&str; 3] = ["sentences", "files", "version"];
 
-/// What a run is of, not how it was trained.
+/// Settings that identify the data of a run rather than how it was trained.
 const DATA: [&str; 2] = ["estimated-memory", "config.command"];
 
 /// The settings of runs by name, in the order of the first log that has them.

@@ -68,12 +68,12 @@ pub struct Step {
     pub round: usize,
 }
 
-/// What seconds are of.
+/// The clock that `seconds` reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Of the clock on the wall.
+    /// Wall time.
     Wall,
-    /// Of the processor, by the current thread, which must be the only one: other load on the
+    /// Processor time of the current thread, which must be the only one: other load on the
     /// machine does not count.
     Thread,
 }

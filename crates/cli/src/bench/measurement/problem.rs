@@ -1,4 +1,4 @@
-//! What is evaluated: sentences as numbers, the layout of the weights, and the noise.
+//! The evaluated problem: sentences as numbers, the layout of the weights, and the noise.
 
 use std::sync::Arc;
 

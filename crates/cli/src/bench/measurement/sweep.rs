@@ -32,7 +32,7 @@ const SENTENCES: usize = 200;
 /// Standard deviation of the weights at which costs are measured.
 const SCALE: f64 = 0.2;
 
-/// What varies.
+/// The varied quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SweepAxis {
     Window,
@@ -144,7 +144,7 @@ pub struct SweepPoint {
     /// The first sentence alone, on which memory is measured.
     pub single: Problem,
     pub variants: Vec<Variant>,
-    /// What varies; `None` if the engines say.
+    /// The varied quantity; `None` if the engines say.
     value: Option<f64>,
 }
 
