@@ -179,7 +179,7 @@ impl RequestOptions {
                 self.offsets = value.parse().map_err(units)?;
             }
             _ => {
-                // Those of `forced`. A key is cheap to repeat, and its labels are not.
+                // Labels of `forced`, bounded: a client can repeat a key at no cost.
                 for key in value.split(',').map(str::to_owned) {
                     if self.forced.contains(&key) {
                         let message = format!("option \"forced\": the key {key:?} occurs twice");
