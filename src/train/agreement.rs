@@ -47,6 +47,16 @@ impl<'a> Agreement<'a> {
         Self { ranks, request, is_interrupted: AtomicBool::new(false) }
     }
 
+    /// Returns the ranks.
+    pub fn ranks(&self) -> &'a Ranks {
+        self.ranks
+    }
+
+    /// Returns the error that has ended the run on some rank, if there is one.
+    pub fn take_failure(&self) -> Option<Error> {
+        self.ranks.take_failure()
+    }
+
     /// Agrees on the end after an iteration, given whether this rank goes on. Ranks with other
     /// weights than those of rank 0 end the run: their arithmetic differs.
     pub fn agree<D>(&self, iteration: &Iteration<'_, D>, flow: ControlFlow<()>) -> ControlFlow<()> {

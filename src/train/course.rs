@@ -1,141 +1,170 @@
-//! The course of training: where a learner starts, what it reports after each iteration, and when
-//! it ends.
+//! The course of training: where a stage starts, what becomes of each iteration, and how training
+//! ends.
 
-use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::agreement::Agreement;
-use super::checkpoint::{CourseState, Run, SavedState, Stage};
+use super::checkpoint::{Run, SavedState};
 use super::dev_scorer::DevScorer;
-use super::events::{DevDetails, DevScore, End, EndReason, Iteration, Observer};
-use super::noise_options::Regularization;
-use super::options::{CommonOptions, Lbfgs};
-use super::predictor::{Predictor, start_of};
+use super::events::{
+    Calibration, DevDetails, End, EndReason, Iteration, Observer, OptimizerStep, WeightCounts,
+};
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
-use super::segment::{BestWeights, RecentScores, Segment, SegmentEnd};
+use super::schedule::{Progress, Schedule, Stage};
+use super::selection::Selection;
+use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
 use crate::optim::{self, OptimizerState, Outcome, StateObserver, StopReason};
-use crate::ranks::Ranks;
 
-/// The course of a training run or of a segment of one, through which a
-/// [`Learner`](super::Learner) starts, reports
-/// its iterations, saves its state and is interrupted.
-///
-/// A run has one or more stages, each starting from the weights of the previous one.
+/// The course of a training run, through which a [`Learner`](super::Learner) starts a stage,
+/// reports its iterations, saves its state and is interrupted.
 pub struct Course<'a> {
     set: &'a TrainingSet,
-    options: &'a CommonOptions,
-    regularization: &'a Regularization,
-    pub(super) observer: &'a mut dyn Observer,
-    pub(super) interrupt: Option<&'a AtomicBool>,
-    pub(super) checkpoints: Option<&'a mut Run>, // unless it is a segment
-    /// What ranks agree on after every iteration, with the ranks.
-    pub(super) agreement: Option<(&'a Ranks, &'a Agreement<'a>)>,
-    start: Option<Vec<f64>>, // of a segment
-    pub(super) saved: Option<SavedState>,
-    is_segment: bool,
-    pub(super) limit: Option<usize>, // of iterations in all
-    clock: Instant,
-    scoring_time: Duration,               // since then
-    predictor: Option<&'a dyn Predictor>, // unless it is a tagger
+    settings: &'a TrainSettings,
+    observer: &'a mut dyn Observer,
+    control: Control<'a>,
+    run: &'a mut Run,
+    start: StageStart,
+    clock: Clock,
     scorer: Option<DevScorer<'a>>,
-    has_l1: bool,
-    // In a segment, after each iteration with a score.
-    scores: Vec<ScoredBias>,
-    active_attributes: Vec<usize>, // with an L1 penalty
-    pub(super) state: CourseState,
-    chosen: Option<usize>,
-    patience_is_exhausted: bool,
-    error: Option<Error>,
+    state: CourseState,
+    ending: Option<Ending>,
+}
+
+/// What ends a run from outside, and what ranks agree on after every iteration.
+#[derive(Clone, Copy)]
+pub(super) struct Control<'a> {
+    pub interrupt: Option<&'a AtomicBool>,
+    pub agreement: Option<&'a Agreement<'a>>,
+}
+
+/// The state of a course after an iteration, as checkpoints hold it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CourseState {
+    /// The schedule that the run began with: that of the resumed run may differ, since the default
+    /// of the warm-up depends on the maximum number of iterations.
+    schedule: Schedule,
+    pub progress: Progress,
+    time: Duration, // until the clock was started
+    selection: Selection,
+    /// The weights of the iteration that is kept; none without one.
+    kept: Vec<f64>,
+}
+
+/// Where the stage starts.
+#[derive(Default)]
+struct StageStart {
+    /// At the weights of the stage before it; `None`: where training starts.
+    weights: Option<Vec<f64>>,
+    /// Or where an interrupted run has left it.
+    saved: Option<SavedState>,
+}
+
+/// Measures the time of training without that of scoring development data.
+struct Clock {
+    started: Instant,
+    scoring: Duration, // since then
+}
+
+impl Clock {
+    fn elapsed(&self) -> Duration {
+        self.started.elapsed().saturating_sub(self.scoring)
+    }
+}
+
+/// Why the course ended training.
+enum Ending {
+    Patience,
+    Failure(Error),
 }
 
 impl<'a> Course<'a> {
-    /// Creates the course of training that started at `clock`.
+    /// Creates the course of training that started at `started`.
     ///
     /// # Errors
     ///
     /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
     pub(super) fn new(
         set: &'a TrainingSet,
-        (options, regularization): (&'a CommonOptions, &'a Regularization),
-        predictor: Option<&'a dyn Predictor>,
-        clock: Instant,
+        settings: &'a TrainSettings,
+        run: &'a mut Run,
+        control: Control<'a>,
+        started: Instant,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut search = RecallBiasSearch::new(options, &set.corpora.labels)?;
+        let mut search = RecallBiasSearch::new(settings.options(), set.labels_of_corpus())?;
         search.resume(set.recall_bias());
+        let schedule = settings.schedule();
+        let mut selection = Selection::new(search);
+        if let Some(first) = schedule.stage(&Progress::default()) {
+            selection.begin_stage(&first, 0);
+        }
         Ok(Self {
             set,
-            options,
-            regularization,
+            settings,
             observer,
-            interrupt: None,
-            checkpoints: None,
-            agreement: None,
-            start: None,
-            saved: None,
-            is_segment: false,
-            limit: None,
-            clock,
-            scoring_time: Duration::ZERO,
-            predictor,
-            scorer: DevScorer::new(set, predictor),
-            has_l1: set.has_l1(regularization.l1),
-            scores: Vec::new(),
-            active_attributes: Vec::new(),
+            control,
+            run,
+            start: StageStart::default(),
+            clock: Clock { started, scoring: Duration::ZERO },
+            scorer: DevScorer::new(set),
             state: CourseState {
-                iterations: 0,
-                warm_up: None,
+                schedule,
+                progress: Progress::default(),
                 time: Duration::ZERO,
-                search,
-                run: Stage::default(),
-                recent: RecentScores::default(),
-                best: None,
+                selection,
+                kept: Vec::new(),
             },
-            chosen: None,
-            patience_is_exhausted: false,
-            error: None,
+            ending: None,
         })
     }
 
-    /// Creates the course of a segment.
+    /// Goes on where an interrupted run has saved its state, if there is one, and runs all stages.
     ///
     /// # Errors
     ///
-    /// Same as [`Course::new`].
-    pub(super) fn of_segment(
-        set: &'a TrainingSet,
-        options: (&'a CommonOptions, &'a Regularization),
-        predictor: Option<&'a dyn Predictor>,
-        segment: Segment<'a>,
-        observer: &'a mut dyn Observer,
-    ) -> Result<Self> {
-        let mut course = Self::new(set, options, predictor, Instant::now(), observer)?;
-        let done = segment.done;
-        course.interrupt = segment.interrupt;
-        course.start = Some(segment.start);
-        course.is_segment = true;
-        course.limit = segment.limit.map(|n| done.saturating_add(n));
-        course.state.run = Stage {
-            earlier_iterations: done,
-            skips_start: true,
-            has_fixed_length: segment.is_warm_up,
-            ..Stage::default()
-        };
-        course.state.iterations = done;
-        course.state.best = segment.best;
-        for &score in &segment.scores {
-            course.state.recent.mean_with(score);
+    /// Those of [`Learner::run`](super::Learner::run); the observer ended training with an error;
+    /// development data cannot be scored.
+    pub(super) fn train(mut self) -> Result<(Vec<f64>, End)> {
+        if let Some((state, saved)) = self.run.start() {
+            self.observer.resumed(state.progress.iterations);
+            let max_iterations = self.state.schedule.max_iterations;
+            self.state = state;
+            self.state.schedule.max_iterations = max_iterations;
+            self.start.saved = Some(saved);
         }
-        course.state.search.resume(segment.recall_bias);
-        Ok(course)
+        let outcome = self.run_stages();
+        if let Some(failure) = self.control.agreement.and_then(Agreement::take_failure) {
+            return Err(failure);
+        }
+        self.finish(outcome?)
+    }
+
+    fn run_stages(&mut self) -> Result<Outcome<Terms>> {
+        let stage = self.state.schedule.stage(&self.state.progress);
+        let mut stage = stage.filter(|_| self.state.fits(self.set)).ok_or_else(|| {
+            Error::parameter("the state in the checkpoint is of other data; remove the checkpoint")
+        })?;
+        loop {
+            let outcome = self.settings.learner().run(&stage, self)?;
+            if outcome.stop_reason == StopReason::Interrupted {
+                return Ok(outcome);
+            }
+            let CourseState { schedule, progress, selection, .. } = &mut self.state;
+            match schedule.advance(progress, outcome.iterations, outcome.evaluations) {
+                None => return Ok(outcome),
+                Some(next) => stage = next,
+            }
+            selection.begin_stage(&stage, progress.iterations);
+            self.start.weights = Some(outcome.x);
+        }
     }
 
     /// Returns the training set.
@@ -143,31 +172,14 @@ impl<'a> Course<'a> {
         self.set
     }
 
-    /// Returns the options but for those of the learner.
-    pub fn options(&self) -> &'a CommonOptions {
-        self.options
-    }
-
     /// Returns the seed of the random numbers.
     pub fn seed(&self) -> u64 {
-        self.options.seed
+        self.settings.options().seed
     }
 
-    /// Returns whether this is a segment of training ([`Segment`]).
-    pub fn is_segment(&self) -> bool {
-        self.is_segment
-    }
-
-    /// Returns the weights to start from, `[dimension]`.
+    /// Returns the weights that the stage starts from, `[dimension]`.
     pub fn take_start(&mut self) -> Vec<f64> {
-        let start = self.start.take();
-        start.unwrap_or_else(|| start_of(self.predictor, self.set))
-    }
-
-    /// Returns what an earlier segment ended with, if there is one.
-    pub fn take_earlier(&mut self) -> Option<Vec<f64>> {
-        let has_earlier = self.is_segment && self.state.run.earlier_iterations > 0;
-        self.start.take_if(|_| has_earlier)
+        self.start.weights.take().unwrap_or_else(|| self.set.start())
     }
 
     /// Returns the state that was [saved](Self::save) in this stage, if training resumes there.
@@ -175,42 +187,26 @@ impl<'a> Course<'a> {
     /// # Errors
     ///
     /// [`Error::Parameter`]: the state is of another type.
-    pub fn take_state<S: DeserializeOwned>(&mut self, stage: &str) -> Result<Option<S>> {
-        match self.saved.take_if(|saved| saved.stage == stage) {
-            None => Ok(None),
-            Some(saved) => saved.decode().map(Some),
-        }
-    }
-
-    /// Returns whether training resumes from a state that was saved in this stage.
-    pub fn has_state_of(&self, stage: &str) -> bool {
-        self.saved.as_ref().is_some_and(|saved| saved.stage == stage)
-    }
-
-    /// Sets the weights that the next stage starts from.
-    pub fn start_at(&mut self, weights: Vec<f64>) {
-        self.start = Some(weights);
+    pub fn take_state<S: DeserializeOwned>(&mut self) -> Result<Option<S>> {
+        self.start.saved.take().map(|saved| saved.decode()).transpose()
     }
 
     /// Creates the objective −Σ log p(y|x) with a penalty and without noise, divided among the
     /// ranks if there are any.
     pub fn objective(&self, penalty: Penalty) -> PenalizedLikelihood {
         let (data, space) = (self.set.data(), self.set.space());
-        match self.agreement {
+        match self.control.agreement {
             None => PenalizedLikelihood::new(data, space, penalty),
-            Some((ranks, _)) => PenalizedLikelihood::divided(data, space, penalty, ranks),
+            Some(agreement) => {
+                PenalizedLikelihood::divided(data, space, penalty, agreement.ranks())
+            }
         }
     }
 
     /// Returns the flag that ends training at the next evaluation.
     pub fn interrupt(&self) -> Option<&'a AtomicBool> {
-        let agreed = self.agreement.map(|(_, agreement)| &agreement.is_interrupted);
-        agreed.or(self.interrupt)
-    }
-
-    /// Reports what the learner found before its first iteration, in a type of its own.
-    pub fn prepared(&mut self, found: &dyn Any) {
-        self.observer.prepared(found);
+        let agreed = self.control.agreement.map(|agreement| &agreement.is_interrupted);
+        agreed.or(self.control.interrupt)
     }
 
     /// Returns whether training is to end.
@@ -218,76 +214,24 @@ impl<'a> Course<'a> {
         self.interrupt().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Returns the maximum number of iterations in all, if there is one.
-    pub fn limit(&self) -> Option<usize> {
-        self.limit
-    }
-
-    /// Returns the number of iterations that earlier stages have left, if there is a maximum.
-    pub fn iterations_left(&self) -> Option<usize> {
-        self.limit.map(|limit| limit.saturating_sub(self.state.run.earlier_iterations))
-    }
-
-    /// Returns the number of iterations without noise, given the default of the learner. What it is
-    /// at first, it stays when training resumes.
-    pub fn warm_up(&mut self, default: usize) -> usize {
-        let limit = self.options.max_iterations;
-        let given = self.regularization.warm_up_or(default, limit);
-        *self.state.warm_up.get_or_insert(given)
-    }
-
-    /// Begins a stage of fixed length, such as the warm-up.
-    pub fn begin_stage(&mut self) {
-        self.state.run.has_fixed_length = true;
-    }
-
-    /// Ends a stage of fixed length; the next one starts from its outcome.
-    pub fn end_stage(&mut self, outcome: &Outcome<Terms>) {
-        let iterations = self.state.run.earlier_iterations + outcome.iterations;
-        self.state.run = Stage {
-            earlier_iterations: iterations,
-            earlier_evaluations: self.state.run.earlier_evaluations + outcome.evaluations,
-            patience_start: iterations,
-            skips_start: true,
-            has_fixed_length: false,
-        };
-        self.state.recent = RecentScores::default(); // the next ones have another objective
-    }
-
-    /// Counts patience from iteration `start` on.
-    pub fn start_patience(&mut self, start: usize) {
-        self.state.run.patience_start = start;
-    }
-
-    /// Chooses the iteration whose weights the model has, if there are no development data.
-    pub fn choose(&mut self, iteration: usize) {
-        self.chosen = Some(iteration);
-    }
-
-    /// Returns whether some weights were scored.
-    pub fn has_best(&self) -> bool {
-        self.state.best.is_some()
-    }
-
-    /// Returns whether this is a stage of fixed length.
-    pub fn is_stage(&self) -> bool {
-        self.state.run.has_fixed_length
-    }
-
-    /// Returns the number of iterations of earlier stages.
-    pub fn earlier_iterations(&self) -> usize {
-        self.state.run.earlier_iterations
-    }
-
     /// Returns whether no iteration has been made yet.
     pub fn is_at_start(&self) -> bool {
-        self.state.iterations == 0
+        self.state.progress.iterations == 0
     }
 
-    /// Returns the time since training began, excluding the time for scoring development data.
-    fn time(&self) -> Duration {
-        let elapsed = self.clock.elapsed().saturating_sub(self.scoring_time);
-        self.state.time + elapsed
+    /// Returns whether the weights of some iteration are kept, since they scored best.
+    pub fn has_kept(&self) -> bool {
+        self.state.selection.kept.is_some()
+    }
+
+    /// Chooses the iteration whose weights the model has, if no development data do.
+    pub fn choose(&mut self, iteration: usize) {
+        self.state.selection.chosen = Some(iteration);
+    }
+
+    /// Reports how a learner has chosen its learning rate.
+    pub fn calibrated(&mut self, calibration: &Calibration) {
+        self.observer.calibrated(calibration);
     }
 
     /// Reports an iteration, and the learning rate after it if there is one: scores it, notifies
@@ -297,10 +241,13 @@ impl<'a> Course<'a> {
         iteration: &optim::Iteration<'_, Terms>,
         learning_rate: Option<f64>,
     ) -> ControlFlow<()> {
-        let flow = self.report(iteration, learning_rate);
-        match self.agreement {
+        let flow = self.report(iteration, learning_rate).unwrap_or_else(|error| {
+            self.ending = Some(Ending::Failure(error));
+            ControlFlow::Break(())
+        });
+        match self.control.agreement {
             None => flow,
-            Some((_, agreement)) => agreement.agree(iteration, flow),
+            Some(agreement) => agreement.agree(iteration, flow),
         }
     }
 
@@ -308,70 +255,47 @@ impl<'a> Course<'a> {
         &mut self,
         iteration: &optim::Iteration<'_, Terms>,
         learning_rate: Option<f64>,
-    ) -> ControlFlow<()> {
-        if iteration.number == 0 && self.state.run.skips_start {
-            return ControlFlow::Continue(());
+    ) -> Result<ControlFlow<()>> {
+        let progress = &mut self.state.progress;
+        if iteration.number == 0 && !progress.is_first_stage() {
+            // The last iterate of the stage before.
+            return Ok(ControlFlow::Continue(()));
         }
-        let number = self.state.run.earlier_iterations + iteration.number;
-        self.state.iterations = number;
+        let number = progress.iterations_before + iteration.number;
+        progress.iterations = number;
+        let evaluations = progress.evaluations_before + iteration.evaluations;
         let time = self.time();
-        let dev = match self.score(number, iteration.x) {
-            Ok(dev) => dev,
-            Err(error) => {
-                self.error = Some(error);
-                return ControlFlow::Break(());
-            }
-        };
-        if let Some(dev) = dev.filter(|_| self.is_segment) {
-            self.scores.push(dev);
-            if self.has_l1 {
-                let active = self.set.active_attributes(iteration.x);
-                self.active_attributes.push(active);
-            }
-        }
-        let dev_details = dev.map(|dev| self.dev_details(number, dev));
-        let terms = iteration.detail;
-        let smooth = terms.l2 + terms.noise - terms.log_likelihood;
+        let dev = self.score(number, iteration.x)?;
+        let has_l1 = self.set.has_l1(self.settings.regularization().l1);
+        let is_searched = self.state.selection.recall_bias().1;
         let observed = self.observer.iteration(&Iteration {
             number,
             objective: iteration.value,
-            log_likelihood: terms.log_likelihood,
-            noise: terms.noise,
-            l2: terms.l2,
-            // The optimizer adds the L1 penalty to the smooth terms.
-            l1: if self.has_l1 { iteration.value - smooth } else { 0.0 },
-            gradient_norm: iteration.gradient_norm,
-            evaluations: self.state.run.earlier_evaluations + iteration.evaluations,
-            nonzero: iteration.nonzero,
+            terms: iteration.detail.with_l1(iteration.value, has_l1),
+            optimizer: OptimizerStep {
+                gradient_norm: iteration.gradient_norm,
+                evaluations,
+                step: iteration.step,
+                learning_rate,
+            },
+            weights: WeightCounts {
+                nonzero: iteration.nonzero,
+                norm: iteration.x_norm,
+                nonzero_weights: self.set.nonzero_weights(iteration.x, iteration.nonzero),
+            },
             time,
             dev: dev.map(|dev| dev.score),
-            recall_bias: dev
-                .and_then(|dev| self.state.search.is_enabled.then_some(dev.recall_bias)),
-            learning_rate,
-            weight_norm: iteration.x_norm,
-            step: iteration.step,
-            nonzero_weights: match self.predictor {
-                Some(predictor) => predictor.nonzero_weights(self.set, iteration.x),
-                None => self.set.nonzero_weights(iteration.x, iteration.nonzero),
-            },
-            label_scores: self.scorer.as_mut().and_then(DevScorer::take_label_scores),
-            dev_details,
+            recall_bias: dev.filter(|_| is_searched).map(|dev| dev.recall_bias),
+            dev_details: dev.map(|dev| self.dev_details(number, dev)),
         });
-        match observed {
-            Ok(ControlFlow::Continue(())) => {}
-            Ok(ControlFlow::Break(())) => return ControlFlow::Break(()),
-            Err(error) => {
-                self.error = Some(Error::Observer(error));
-                return ControlFlow::Break(());
-            }
+        if observed.map_err(Error::Observer)?.is_break() {
+            return Ok(ControlFlow::Break(()));
         }
-        // Early iterations may predict no span: patience does not count while the score is 0.
-        let has_score = self.state.best.as_ref().is_some_and(|best| best.mean > 0.0);
-        let waited = self.waited(number);
-        self.patience_is_exhausted = !self.state.run.has_fixed_length
-            && has_score
-            && waited.is_some_and(|waited| waited >= self.options.patience);
-        if self.patience_is_exhausted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.state.selection.is_exhausted(number, self.settings.options().patience) {
+            self.ending = Some(Ending::Patience);
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.
@@ -380,151 +304,90 @@ impl<'a> Course<'a> {
             return Ok(None);
         };
         let started = Instant::now();
-        let candidates = self.state.search.candidates(number);
-        let scores = scorer.score(x, &candidates)?;
-        let scored = self.state.search.choose(&candidates, &scores);
-        let score = scored.score;
-        let mean = match number {
-            0 => score.value(), // of what others trained, or of nothing
-            _ => self.state.recent.mean_with(score),
-        };
-        // While the score is 0, later weights count as better: they are closer to the minimum.
-        let is_better = |best: &BestWeights| {
-            let is_replaced = self.is_warm_up(best.iteration) && !self.is_warm_up(number);
-            mean > best.mean || best.mean == 0.0 || is_replaced
-        };
-        let is_best = !self.set.reports_dev() && self.state.best.as_ref().is_none_or(is_better);
-        if is_best {
-            // Overwrites the previous best, so that there is only one copy of the weights.
-            let mut theta = self.state.best.take().map_or_else(Vec::new, |b| b.theta);
-            theta.clear();
-            theta.extend_from_slice(x);
-            self.state.best = Some(BestWeights {
-                iteration: number,
-                score,
-                mean,
-                recall_bias: scored.recall_bias,
-                theta,
-            });
+        let CourseState { selection, kept, .. } = &mut self.state;
+        let scores = scorer.score(x, &selection.candidates(number))?;
+        let scored = selection.score(number, &scores);
+        if self.set.chooses_on_dev() && selection.decide(number, scored) {
+            kept.clear();
+            kept.extend_from_slice(x);
         }
-        self.scoring_time += started.elapsed();
+        self.clock.scoring += started.elapsed();
         Ok(Some(scored))
     }
 
     /// Returns what development data show beside the score of an iteration.
     fn dev_details(&mut self, number: usize, dev: ScoredBias) -> DevDetails {
-        let best = self.state.best.as_ref();
-        let best_iteration = best.map_or(number, |best| best.iteration);
-        let waited = self.waited(number).unwrap_or(0);
-        let scorer = self.scorer.as_mut();
-        DevDetails {
-            best_iteration,
-            waited,
-            types: scorer.map_or_else(Vec::new, |scorer| scorer.take_types(dev.recall_bias)),
+        let selection = &self.state.selection;
+        let mut details = DevDetails {
+            best_iteration: selection.kept.map_or(number, |kept| kept.iteration),
+            waited: selection.waited(number),
+            ..DevDetails::default()
+        };
+        if let Some(scorer) = &mut self.scorer {
+            details.types = scorer.take_types(dev.recall_bias);
+            details.label_scores = scorer.take_label_scores();
         }
+        details
     }
 
-    /// Returns the number of iterations since the best one, without those of the warm-up; `None`
-    /// during the warm-up.
-    fn waited(&self, number: usize) -> Option<usize> {
-        let best = self.state.best.as_ref()?;
-        number.checked_sub(best.iteration.max(self.state.run.patience_start))
+    /// Returns the time since training began, excluding the time for scoring development data.
+    fn time(&self) -> Duration {
+        self.state.time + self.clock.elapsed()
     }
 
-    /// Returns whether an iteration is one of the warm-up, which those with noise replace.
-    fn is_warm_up(&self, iteration: usize) -> bool {
-        let has_noise = self.regularization.noise.is_on() && !self.state.run.has_fixed_length;
-        has_noise && (1..=self.state.run.patience_start).contains(&iteration)
-    }
-
-    /// Returns the weights of the model and the result of training.
-    ///
-    /// # Errors
-    ///
-    /// Scoring development data failed.
-    pub(super) fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
-        let time = self.time();
-        let iterations = self.state.iterations;
-        let chosen = self.chosen.unwrap_or(iterations);
-        let warm_up = if self.state.run.has_fixed_length {
-            iterations
-        } else {
-            self.state.run.patience_start
-        };
-        let regularization = self.regularization;
-        let last = self.into_end(outcome)?;
-        let dev = last.best.as_ref().map(|best| best.score);
-        let best = last.best.unwrap_or(BestWeights {
-            iteration: chosen,
-            score: DevScore::F1(0.0),
-            mean: 0.0,
-            recall_bias: last.recall_bias,
-            theta: last.theta,
-        });
-        let resumable = EndReason::Optimizer(StopReason::MaxIterations);
-        let noise = regularization.noise.exposure(best.iteration, warm_up);
-        let end = End {
-            reason: last.reason.unwrap_or(resumable),
-            iterations,
-            warm_up,
-            best_iteration: best.iteration,
-            time,
-            dev,
-            recall_bias: best.recall_bias,
-            regularization: regularization.describe(noise.as_ref()),
-            noise,
-        };
-        Ok((best.theta, end))
-    }
-
-    /// Returns what a segment ended with.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Course::finish`].
-    pub(super) fn into_end(self, outcome: Outcome<Terms>) -> Result<SegmentEnd> {
-        if let Some(error) = self.error {
-            return Err(error);
-        }
-        // The weights are empty if they belong to an earlier segment.
-        let is_own = |best: &BestWeights| !self.is_segment || !best.theta.is_empty();
-        Ok(SegmentEnd {
-            theta: outcome.x,
-            done: self.state.run.earlier_iterations + outcome.iterations,
-            objective: outcome.value,
-            scores: self.scores.iter().map(|found| found.score).collect(),
-            recall_biases: self.scores.iter().map(|found| found.recall_bias).collect(),
-            active_attributes: self.active_attributes,
-            best: self.state.best.filter(is_own),
-            reason: match outcome.stop_reason {
-                StopReason::MaxIterations => None,
-                StopReason::Interrupted if self.patience_is_exhausted => Some(EndReason::Patience),
-                reason => Some(EndReason::Optimizer(reason)),
-            },
-            recall_bias: self.state.search.bias,
-        })
-    }
-
-    /// Saves a state after an iteration, if it is time or if training is interrupted: training
-    /// resumes from it to the same bits ([`take_state`](Self::take_state)).
-    pub fn save<S: Serialize>(
-        &mut self,
-        stage: &str,
-        is_interrupted: bool,
-        state: impl FnOnce() -> S,
-    ) {
-        let Some(checkpoints) = &mut self.checkpoints else {
-            return;
-        };
-        let iterations = self.state.iterations;
-        if iterations > 0 && checkpoints.is_due(iterations, is_interrupted) {
+    /// Saves the state of the learner after an iteration, if it is time or if training is
+    /// interrupted: training resumes from it to the same bits ([`take_state`](Self::take_state)).
+    pub fn save<S: Serialize>(&mut self, is_interrupted: bool, state: impl FnOnce() -> S) {
+        let iterations = self.state.progress.iterations;
+        if iterations > 0 && self.run.is_due(iterations, is_interrupted) {
             self.observer.checkpoint();
-            self.state.time += self.clock.elapsed().saturating_sub(self.scoring_time);
-            (self.clock, self.scoring_time) = (Instant::now(), Duration::ZERO);
-            if let Err(error) = checkpoints.write(Some((&self.state, stage, state()))) {
+            self.state.time = self.time();
+            self.clock = Clock { started: Instant::now(), scoring: Duration::ZERO };
+            if let Err(error) = self.run.write(Some((&self.state, state()))) {
                 self.observer.checkpoint_failed(&error);
             }
         }
+    }
+
+    /// Returns the weights of the model and the result of training.
+    fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
+        let time = self.time();
+        let reason = match (self.ending, outcome.stop_reason) {
+            (Some(Ending::Failure(error)), _) => return Err(error),
+            (Some(Ending::Patience), StopReason::Interrupted) => EndReason::Patience,
+            (_, reason) => EndReason::Optimizer(reason),
+        };
+        let CourseState { progress, selection, kept, .. } = self.state;
+        let iterations = progress.iterations;
+        let warm_up = selection.warm_up(iterations);
+        let (best_iteration, recall_bias, theta) = match selection.kept {
+            Some(best) => (best.iteration, best.scored.recall_bias, kept),
+            None => {
+                let iteration = selection.chosen.unwrap_or(iterations);
+                (iteration, selection.recall_bias().0, outcome.x)
+            }
+        };
+        let regularization = self.settings.regularization();
+        let noise = regularization.noise.exposure(best_iteration, warm_up);
+        let end = End {
+            reason,
+            iterations,
+            warm_up,
+            best_iteration,
+            time,
+            dev: selection.kept.map(|best| best.scored.score),
+            recall_bias,
+            regularization: regularization.describe(noise.as_ref()),
+            noise,
+        };
+        Ok((theta, end))
+    }
+}
+
+impl CourseState {
+    /// Returns whether the weights that are kept are those of a training set.
+    fn fits(&self, set: &TrainingSet) -> bool {
+        self.selection.kept.is_none() || self.kept.len() == set.space().dimension()
     }
 }
 
@@ -535,6 +398,6 @@ impl StateObserver<Terms> for Course<'_> {
     }
 
     fn state(&mut self, state: &OptimizerState<'_, Terms>, is_interrupted: bool) {
-        self.save(Lbfgs::NAME, is_interrupted, || state.clone());
+        self.save(is_interrupted, || state.clone());
     }
 }

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use super::course::Course;
 use super::defaults::Defaults;
-use super::learner::{AnyLearner, Learner, fields};
+use super::learner::{AnyLearner, Learner, LearnerOptions, Request, fields};
 use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
 use super::options::{CommonOptions, Lbfgs};
+use super::schedule::{Schedule, Stage, StageObjective};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Sampler, Terms};
@@ -47,6 +46,22 @@ impl Lbfgs {
         })
     }
 
+    fn check_options(&self, options: &CommonOptions) -> Result<()> {
+        check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
+        check_not_negative("L1 strength", self.l1)?;
+        self.noise.check(options.order)?;
+        if let Some(FeatureNoise::MonteCarlo(_)) = self.noise.feature_noise(0) {
+            self.sampler()?;
+        }
+        if let Some(limit) = self.optimizer.max_iterations {
+            return Err(Error::parameter(format!(
+                "{limit} iterations among the options of L-BFGS; expected none, since the maximum \
+                 is an option of training"
+            )));
+        }
+        LbfgsSettings::new(self.optimizer.clone()).map(|_| ())
+    }
+
     /// Adds the noise term to an objective on `set`.
     fn add_noise(
         &self,
@@ -71,42 +86,26 @@ impl Lbfgs {
         })
     }
 
-    /// Minimizes an objective from where the course starts or resumes, in the iterations that it
-    /// has left.
+    /// Minimizes an objective in a stage, from where it starts or resumes.
     ///
     /// # Errors
     ///
     /// The objective is not finite at the start; the state to resume from is damaged.
-    pub fn minimize_objective(
+    pub fn minimize(
         &self,
         objective: &mut impl Objective<Detail = Terms>,
+        stage: &Stage,
         course: &mut Course<'_>,
     ) -> Result<Outcome<Terms>> {
-        let start = Self::start(course)?;
-        self.minimize(objective, start, course.iterations_left(), course)
-    }
-
-    fn start(course: &mut Course<'_>) -> Result<Start<Terms>> {
-        let state = course.take_state::<OptimizerState<'static, Terms>>(Self::NAME)?;
-        Ok(match state {
+        let options = LbfgsOptions { max_iterations: stage.limit, ..self.optimizer.clone() };
+        let settings = LbfgsSettings::new(options)?;
+        let start = match course.take_state::<OptimizerState<'static, Terms>>()? {
             Some(state) => Start::State(Box::new(state)),
             None => Start::Point(course.take_start()),
-        })
-    }
-
-    /// Minimizes one objective from `start`, in at most `limit` iterations.
-    fn minimize(
-        &self,
-        objective: &mut impl Objective<Detail = Terms>,
-        start: Start<Terms>,
-        limit: Option<usize>,
-        course: &mut Course<'_>,
-    ) -> Result<Outcome<Terms>> {
-        let lbfgs =
-            LbfgsSettings::new(LbfgsOptions { max_iterations: limit, ..self.optimizer.clone() })?;
+        };
         let l1 = course.set().l1_strengths(self.l1);
         let interrupt = course.interrupt();
-        let outcome = minimize_from(objective, start, l1.as_deref(), &lbfgs, interrupt, course)?;
+        let outcome = minimize_from(objective, start, l1.as_deref(), &settings, interrupt, course)?;
         if outcome.stop_reason == StopReason::NonFinite && course.is_at_start() {
             return Err(Error::NotFinite(
                 "the objective is not finite at the start of training; expected smaller attribute \
@@ -115,6 +114,12 @@ impl Lbfgs {
             ));
         }
         Ok(outcome)
+    }
+
+    /// Returns the stages of training, with `warm_up` iterations without noise by default.
+    pub fn schedule_with(&self, warm_up: usize, max_iterations: Option<usize>) -> Schedule {
+        let warm_up = self.unresolved().warm_up_or(warm_up, max_iterations);
+        Schedule::of_noise(self.noise.is_on().then_some(warm_up), max_iterations)
     }
 }
 
@@ -125,50 +130,35 @@ impl From<Lbfgs> for AnyLearner {
 }
 
 impl Learner for Lbfgs {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn record(&self) -> Map<String, Value> {
-        fields(&Self { l2: Some(self.strength()), ..self.clone() })
-    }
-
-    fn check(&self, options: &CommonOptions) -> Result<()> {
-        check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
-        check_not_negative("L1 strength", self.l1)?;
-        self.noise.check(options.order)?;
-        if let Some(FeatureNoise::MonteCarlo(_)) = self.noise.feature_noise(0) {
-            self.sampler()?;
+    fn options(&self) -> LearnerOptions {
+        let l2 = Some(self.strength());
+        LearnerOptions {
+            name: Self::NAME,
+            record: fields(&Self { l2, ..self.clone() }),
+            regularization: Regularization { l2, ..self.unresolved() },
         }
-        if let Some(limit) = self.optimizer.max_iterations {
-            return Err(Error::parameter(format!(
-                "{limit} iterations among the options of L-BFGS; expected none, since the maximum \
-                 is an option of training"
-            )));
-        }
-        LbfgsSettings::new(self.optimizer.clone()).map(|_| ())
-    }
-
-    fn regularization(&self) -> Regularization {
-        Regularization { l2: Some(self.strength()), ..self.unresolved() }
     }
 
     fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
         Ok(self.regularized(regularization).into())
     }
 
-    fn default_warm_up(&self) -> usize {
-        Defaults::WARM_UP
+    fn check(&self, request: Request<'_>) -> Result<()> {
+        match request {
+            Request::Options(options) => self.check_options(options),
+            Request::Ranks => match self.noise.feature_noise(0) {
+                Some(FeatureNoise::MonteCarlo(_)) => Err(Error::parameter(
+                    "`noise` monte-carlo is for comparison only, and runs in one process; expected \
+                     one rank, or `dropchain train`",
+                )),
+                _ => Ok(()),
+            },
+            Request::Start(..) | Request::Line(_) => Ok(()),
+        }
     }
 
-    fn check_ranks(&self) -> Result<()> {
-        match self.noise.feature_noise(0) {
-            Some(FeatureNoise::MonteCarlo(_)) => Err(Error::parameter(
-                "--noise monte-carlo is for comparison only, and runs in one process; expected one \
-                 rank, or `dropchain train`",
-            )),
-            _ => Ok(()),
-        }
+    fn schedule(&self, max_iterations: Option<usize>) -> Schedule {
+        self.schedule_with(Defaults::WARM_UP, max_iterations)
     }
 
     fn memory(&self, set: &TrainingSet) -> usize {
@@ -178,47 +168,22 @@ impl Learner for Lbfgs {
         set.memory_to_evaluate(&self.noise) + set.space().dimension() * per_parameter
     }
 
-    fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+    fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let set = course.set();
-        let noise = self.noise.feature_noise(course.seed());
-        if let Some(noise) = &noise {
-            noise.check_labels(set.space().labels())?;
-        }
         let mut objective = course.objective(set.penalty(self.strength()));
-        let mut start = Self::start(course)?;
-        let warm_up = course.warm_up(self.default_warm_up());
-        let is_new = matches!(start, Start::Point(_));
-        if is_new && noise.is_some() && warm_up > 0 && !course.is_segment() {
-            course.begin_stage();
-        }
-        if course.is_stage() {
-            // Segments have a warm-up of their own.
-            let left = course.iterations_left();
-            let limit = match course.is_segment() {
-                true => left,
-                false => Some(left.map_or(warm_up, |left| left.min(warm_up))),
-            };
-            let outcome = self.minimize(&mut objective, start, limit, course)?;
-            let is_last = left == Some(outcome.iterations) || course.is_segment();
-            if outcome.stop_reason == StopReason::Interrupted || is_last {
-                return Ok(outcome);
-            }
-            course.end_stage(&outcome);
-            start = Start::Point(outcome.x);
-        }
-        if let Some(noise) = noise {
+        let noise = self.noise.feature_noise(course.seed());
+        if let Some(noise) = noise.filter(|_| stage.objective == StageObjective::WithNoise) {
+            noise.check_labels(set.space().labels())?;
             objective = self.add_noise(objective, set, noise)?;
         }
-        if course.is_segment() {
-            objective = objective.resume_at(course.earlier_iterations() as u64);
-        }
-        let left = course.iterations_left();
-        self.minimize(&mut objective, start, left, course)
+        self.minimize(&mut objective, stage, course)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::train::TrainOptions;
 
@@ -227,9 +192,9 @@ mod tests {
         let error = |change: fn(&mut Lbfgs)| {
             let mut learner = Lbfgs::default();
             change(&mut learner);
-            learner.check(&TrainOptions::new(())).unwrap_err().to_string()
+            learner.check(Request::Options(&TrainOptions::new(()))).unwrap_err().to_string()
         };
-        assert!(Lbfgs::default().check(&TrainOptions::new(())).is_ok());
+        assert!(Lbfgs::default().check(Request::Options(&TrainOptions::new(()))).is_ok());
         assert_eq!(
             error(|o| o.l2 = Some(-1.0)),
             "L2 strength -1; expected a finite number that is not negative"
@@ -248,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_default_l2_depends_on_whether_there_is_noise() {
-        let l2 = |learner: Lbfgs| learner.regularization().l2;
+        let l2 = |learner: Lbfgs| learner.options().regularization.l2;
         assert_eq!(l2(Lbfgs::default()), Some(Defaults::L2_WITH_NOISE));
         assert_eq!(l2(Lbfgs::without_noise()), Some(Defaults::L2));
         let mut edges = Lbfgs::without_noise();
@@ -259,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_record_has_the_resolved_l2_and_comes_back() {
-        let record = Lbfgs::without_noise().record();
+        let record = Lbfgs::without_noise().options().record;
         assert_eq!(record["l2"], 0.3);
         let back: Lbfgs = serde_json::from_value(Value::Object(record)).unwrap();
         assert_eq!(back, Lbfgs::l2(0.3));

@@ -345,7 +345,7 @@ impl Regularization {
 
     /// Returns the number of iterations without noise, given the default, which is at most half of
     /// the maximum number of iterations.
-    pub(super) fn warm_up_or(&self, default: usize, max_iterations: Option<usize>) -> usize {
+    pub fn warm_up_or(&self, default: usize, max_iterations: Option<usize>) -> usize {
         let half = max_iterations.map_or(usize::MAX, |n| n / 2);
         self.warm_up.unwrap_or(default.min(half))
     }

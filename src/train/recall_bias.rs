@@ -31,7 +31,7 @@ pub(super) struct RecallBiasSearch {
 }
 
 /// A recall bias and its score on development data.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ScoredBias {
     pub score: DevScore,
     pub recall_bias: f64,

@@ -13,6 +13,7 @@ use dropchain::error::{Error, Result};
 use dropchain::extract::Dataset;
 use dropchain::objective::{Penalty, Terms};
 use dropchain::score::ParameterSpace;
+use dropchain::train::Calibration;
 
 /// The parameters of a learner, all within their ranges.
 #[derive(Clone, Debug)]
@@ -64,19 +65,6 @@ struct SgdLearner {
     weights: SgdWeights,
     eta: Option<f64>, // calibrated
     penalty: Penalty,
-}
-
-/// The learning rates that were tried before the first epoch of stochastic gradient descent.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Calibration {
-    /// Number of sentences that were used.
-    pub sentences: usize,
-    /// The objective at the start.
-    pub initial: f64,
-    /// The learning rates in the order of trials, and the objective after one pass with each.
-    pub trials: Vec<(f64, f64)>,
-    /// The one that was chosen.
-    pub rate: f64,
 }
 
 /// The result of an epoch.

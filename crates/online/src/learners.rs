@@ -5,16 +5,16 @@ use std::sync::Arc;
 use dropchain::error::{Error, Result};
 use dropchain::objective::{MonteCarlo, Terms};
 use dropchain::optim::Outcome;
-use dropchain::template::LineOptions;
 use dropchain::train::{
-    AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, NoiseKind, NoiseMasks,
-    NoiseOptions, Regularization, TrainOptions, TrainingSet, check_not_negative, fields, unfit,
+    AnyLearner, Course, Defaults, Engine, FeatureNoise, Learner, LearnerOptions, NoiseKind,
+    NoiseMasks, NoiseOptions, Regularization, Request, Schedule, Stage, StageObjective,
+    TrainOptions, TrainingSet, check_not_negative, fields, unfit, unused_option,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::algorithm::{Algorithm, Arow, PassiveAggressive, Perceptron, SgdOptions, StepRule};
-use crate::epochs::{EpochLearner, LearnerSettings};
+use crate::epochs::LearnerSettings;
 use crate::run::learn;
 use crate::sgd::{OnlineNoise, OnlineNoiseKind};
 
@@ -73,6 +73,18 @@ impl Sgd {
         }
     }
 
+    /// Returns penalties and noise as they are given.
+    fn unresolved(&self) -> Regularization {
+        Regularization { l1: 0.0, l2: self.l2, noise: self.noise.clone(), warm_up: self.warm_up }
+    }
+
+    fn check_options(&self, options: &TrainOptions<()>) -> Result<()> {
+        check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
+        self.noise.check(options.order)?;
+        self.check_noise()?;
+        Algorithm::Sgd(self.steps).check()
+    }
+
     /// Checks that the noise is of a kind that updates can have.
     fn check_noise(&self) -> Result<()> {
         let noise = &self.noise;
@@ -81,20 +93,20 @@ impl Sgd {
         let has_kind = matches!(noise.kind, NoiseKind::Dropout | NoiseKind::Gaussian);
         let (found, expected) = if noise.gradient != Engine::Exact {
             let found = format!("gradient '{}'", noise.gradient);
-            (found, "the default (--gradient exact)")
+            (found, "the default (`gradient` exact)")
         } else if noise.samples != Defaults::SAMPLES {
             let found = format!("{} samples", noise.samples);
             let expected = "the default, since attributes are dropped once per update";
             (found, expected)
         } else if is_on && !has_kind && !is_sampled {
-            let expected = "another kind (--noise), which changes a few weights at a time";
+            let expected = "another kind (`noise`), which changes a few weights at a time";
             (format!("{} noise", noise.kind), expected)
         } else if is_on && is_sampled && self.steps.step == StepRule::Curvature {
             let found = "step curvature and sampled noise".to_owned();
-            (found, "--noise dropout, or --step adagrad")
+            (found, "`noise` dropout, or `step` adagrad")
         } else if is_on && noise.masks == NoiseMasks::Inputs {
             let found = "masks 'inputs'".to_owned();
-            (found, "--algorithm lbfgs, or --masks weights")
+            (found, "`algorithm` lbfgs, or `masks` weights")
         } else {
             return Ok(());
         };
@@ -103,27 +115,12 @@ impl Sgd {
 }
 
 impl Learner for Sgd {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn record(&self) -> Map<String, Value> {
-        fields(&Self { l2: Some(self.strength()), ..self.clone() })
-    }
-
-    fn check(&self, options: &TrainOptions<()>) -> Result<()> {
-        check_not_negative("L2 strength", self.l2.unwrap_or(0.0))?;
-        self.noise.check(options.order)?;
-        self.check_noise()?;
-        Algorithm::Sgd(self.steps).check()
-    }
-
-    fn regularization(&self) -> Regularization {
-        Regularization {
-            l1: 0.0,
-            l2: Some(self.strength()),
-            noise: self.noise.clone(),
-            warm_up: self.warm_up,
+    fn options(&self) -> LearnerOptions {
+        let l2 = Some(self.strength());
+        LearnerOptions {
+            name: Self::NAME,
+            record: fields(&Self { l2, ..self.clone() }),
+            regularization: Regularization { l2, ..self.unresolved() },
         }
     }
 
@@ -137,41 +134,36 @@ impl Learner for Sgd {
         }))
     }
 
-    fn default_warm_up(&self) -> usize {
-        Self::WARM_UP
+    fn check(&self, request: Request<'_>) -> Result<()> {
+        match request {
+            Request::Options(options) => self.check_options(options),
+            Request::Ranks => Err(undivided("`algorithm` sgd")),
+            Request::Line(line) if line.options.l1.is_some() => {
+                Err(unused_option(self, line, "l1", "lbfgs"))
+            }
+            Request::Line(_) | Request::Start(..) => Ok(()),
+        }
     }
 
-    fn max_iterations(&self) -> Option<usize> {
-        Some(1000)
-    }
-
-    fn check_ranks(&self) -> Result<()> {
-        Err(undivided("--algorithm sgd"))
-    }
-
-    fn unused_line_option(&self, options: &LineOptions) -> Option<[&'static str; 2]> {
-        options.l1.map(|_| ["l1", "lbfgs"])
+    /// One stage, of which the first epochs have no noise.
+    fn schedule(&self, max_iterations: Option<usize>) -> Schedule {
+        let stage = match self.noise.is_on() {
+            true => Stage {
+                stops_after: Some(self.unresolved().warm_up_or(Self::WARM_UP, max_iterations)),
+                ..Stage::last(StageObjective::WithNoise)
+            },
+            false => Stage::last(StageObjective::WithoutNoise),
+        };
+        Schedule::single(stage, max_iterations.or(Some(1000)))
     }
 
     fn memory(&self, set: &TrainingSet) -> usize {
         memory(set, &self.noise)
     }
 
-    fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-        let warm_up = course.warm_up(Self::WARM_UP);
-        learn(self.settings(course.set(), course.seed(), warm_up), course)
-    }
-
-    fn ends_with_weights(&self) -> bool {
-        false
-    }
-
-    fn state_length(&self, set: &TrainingSet, seed: u64) -> Result<usize> {
-        Ok(state_length(set, self.settings(set, seed, 0)))
-    }
-
-    fn weights(&self, set: &TrainingSet, seed: u64, state: Vec<f64>) -> Result<Vec<f64>> {
-        weights(set, self.settings(set, seed, 0), &state)
+    fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+        let warm_up = stage.stops_after.unwrap_or(0);
+        learn(self.settings(course.set(), course.seed(), warm_up), stage, course)
     }
 }
 
@@ -235,20 +227,12 @@ impl MistakeDriven {
 }
 
 impl Learner for MistakeDriven {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn record(&self) -> Map<String, Value> {
-        Map::from_iter([(self.name.to_owned(), self.options.clone().into())])
-    }
-
-    fn check(&self, _options: &TrainOptions<()>) -> Result<()> {
-        self.algorithm.check()
-    }
-
-    fn regularization(&self) -> Regularization {
-        Regularization::none()
+    fn options(&self) -> LearnerOptions {
+        LearnerOptions {
+            name: self.name,
+            record: Map::from_iter([(self.name.to_owned(), self.options.clone().into())]),
+            regularization: Regularization::none(),
+        }
     }
 
     fn with_regularization(&self, other: Regularization) -> Result<AnyLearner> {
@@ -256,39 +240,38 @@ impl Learner for MistakeDriven {
         Ok(Arc::new(self.clone()))
     }
 
-    fn max_iterations(&self) -> Option<usize> {
-        Some(100)
+    fn check(&self, request: Request<'_>) -> Result<()> {
+        match request {
+            Request::Options(_) => self.algorithm.check(),
+            Request::Ranks => Err(undivided(&format!("`algorithm` {}", self.name))),
+            Request::Start(..) => Ok(()),
+            Request::Line(line) => {
+                let unused = |option, others| Err(unused_option(self, line, option, others));
+                let options = &line.options;
+                if options.l1.is_some() {
+                    unused("l1", "lbfgs")
+                } else if options.l2.is_some() {
+                    unused("l2", "lbfgs or sgd")
+                } else if options.dropout.is_some() {
+                    unused("dropout", "lbfgs or sgd")
+                } else {
+                    Ok(())
+                }
+            }
+        }
     }
 
-    fn check_ranks(&self) -> Result<()> {
-        Err(undivided(&format!("--algorithm {}", self.name)))
-    }
-
-    fn unused_line_option(&self, options: &LineOptions) -> Option<[&'static str; 2]> {
-        let LineOptions { l1, l2, dropout } = options;
-        let l1 = l1.map(|_| ["l1", "lbfgs"]);
-        let l2 = l2.map(|_| ["l2", "lbfgs or sgd"]);
-        l1.or(l2).or(dropout.map(|_| ["dropout", "lbfgs or sgd"]))
+    fn schedule(&self, max_iterations: Option<usize>) -> Schedule {
+        let stage = Stage::last(StageObjective::WithoutNoise);
+        Schedule::single(stage, max_iterations.or(Some(100)))
     }
 
     fn memory(&self, set: &TrainingSet) -> usize {
         memory(set, &NoiseOptions::none())
     }
 
-    fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-        learn(self.settings(course.set(), course.seed()), course)
-    }
-
-    fn ends_with_weights(&self) -> bool {
-        false
-    }
-
-    fn state_length(&self, set: &TrainingSet, seed: u64) -> Result<usize> {
-        Ok(state_length(set, self.settings(set, seed)))
-    }
-
-    fn weights(&self, set: &TrainingSet, seed: u64, state: Vec<f64>) -> Result<Vec<f64>> {
-        weights(set, self.settings(set, seed), &state)
+    fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+        learn(self.settings(course.set(), course.seed()), stage, course)
     }
 }
 
@@ -306,19 +289,6 @@ pub(crate) fn memory(set: &TrainingSet, noise: &NoiseOptions) -> usize {
     set.memory_to_evaluate(noise) + 8 * 9 * set.space().dimension()
 }
 
-/// Returns the number of numbers of a learner's state.
-fn state_length(set: &TrainingSet, settings: LearnerSettings) -> usize {
-    let learner = EpochLearner::new(set.data(), set.space(), settings, set.start());
-    learner.state_length()
-}
-
-/// Returns the weights of a learner in a state.
-fn weights(set: &TrainingSet, settings: LearnerSettings, state: &[f64]) -> Result<Vec<f64>> {
-    let mut learner = EpochLearner::new(set.data(), set.space(), settings, set.start());
-    learner.restore(state)?;
-    Ok(learner.theta)
-}
-
 /// Returns the error of what cannot be divided among ranks.
 pub(crate) fn undivided(option: &str) -> Error {
     Error::parameter(format!(
@@ -329,7 +299,7 @@ pub(crate) fn undivided(option: &str) -> Error {
 
 fn check_l1(learner: &dyn Learner, l1: f64) -> Result<()> {
     if l1 > 0.0 {
-        let expected = "no L1 penalty (--l1 0), or --algorithm lbfgs, which alone has one";
+        let expected = "no L1 penalty (`l1` 0), or `algorithm` lbfgs, which alone has one";
         return Err(unfit(learner, &format!("L1 strength {l1}"), expected));
     }
     Ok(())
@@ -338,14 +308,14 @@ fn check_l1(learner: &dyn Learner, l1: f64) -> Result<()> {
 /// Checks that there are no penalties and no noise.
 fn check_unregularized(learner: &dyn Learner, other: &Regularization) -> Result<()> {
     check_l1(learner, other.l1)?;
-    for (name, flag, value) in [
-        ("dropout", "--dropout", other.noise.dropout),
-        ("edge dropout", "--edge-dropout", other.noise.edge_noise()),
-        ("L2 strength", "--l2", other.l2.unwrap_or(0.0)),
+    for (name, field, value) in [
+        ("dropout", "dropout", other.noise.dropout),
+        ("edge dropout", "edge_dropout", other.noise.edge_noise()),
+        ("L2 strength", "l2", other.l2.unwrap_or(0.0)),
     ] {
         if value > 0.0 {
             let expected = format!(
-                "0, since it learns from the best labels and computes no likelihood ({flag} 0)"
+                "0, since it learns from the best labels and computes no likelihood (`{field}` 0)"
             );
             return Err(unfit(learner, &format!("{name} {value}"), &expected));
         }

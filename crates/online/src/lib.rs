@@ -46,7 +46,6 @@ mod warm_start;
 pub use algorithm::{
     Arow, PassiveAggressive, PassiveAggressiveType, Perceptron, SgdOptions, StepRule,
 };
-pub use epochs::Calibration;
 pub use learners::Sgd;
 pub use method::Method;
 pub use monte_carlo::SAMPLER;

@@ -6,13 +6,10 @@ use std::ops::ControlFlow;
 use dropchain::error::{Error, Result};
 use dropchain::objective::Terms;
 use dropchain::optim::{Iteration, Outcome, StopReason};
-use dropchain::train::{Course, TrainingSet};
+use dropchain::train::{Course, Stage, TrainingSet};
 use serde::{Deserialize, Serialize};
 
 use crate::epochs::{Epoch, EpochLearner, LearnerSettings};
-
-/// The stage of a course in which epochs are made.
-pub(crate) const EPOCHS: &str = "epochs";
 
 /// A run of epochs.
 pub(crate) struct Run<'a> {
@@ -25,35 +22,23 @@ pub(crate) struct Run<'a> {
     lowest: Option<LowestEpoch<'a>>,
 }
 
-/// Learns in epochs. A segment ends with the state of the learner.
+/// Runs a stage in epochs.
 ///
 /// # Errors
 ///
 /// The weights became infinite before the first epoch ended; the state to resume from does not fit
 /// the data.
-pub(crate) fn learn(settings: LearnerSettings, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+pub(crate) fn learn(
+    settings: LearnerSettings,
+    stage: &Stage,
+    course: &mut Course<'_>,
+) -> Result<Outcome<Terms>> {
     let set = course.set();
-    let earlier = course.take_earlier();
-    let start = match earlier {
-        Some(_) => set.start(),
-        None => course.take_start(),
-    };
-    let mut run = Run::new(set, settings, start);
-    // Of a segment the last weights count, not those with the lowest objective.
-    let keeps_lowest = run.is_probabilistic && !set.chooses_on_dev() && !course.is_segment();
+    let mut run = Run::new(set, settings, course.take_start());
+    let keeps_lowest = run.is_probabilistic && !set.chooses_on_dev();
     run.lowest = keeps_lowest.then(LowestEpoch::default);
-    if let Some(warm_up) = run.warm_up {
-        course.start_patience(warm_up);
-    }
     run.resume(course)?;
-    if let Some(numbers) = earlier {
-        run.learner.restore(&numbers)?;
-    }
-    let mut outcome = run.run(course.limit(), course)?;
-    if course.is_segment() && run.learner.epochs > 0 {
-        outcome.x = run.learner.state();
-    }
-    Ok(outcome)
+    run.run(stage.limit, course)
 }
 
 impl<'a> Run<'a> {
@@ -67,20 +52,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Restores the state of an interrupted run, if there is one. Returns whether there was.
+    /// Restores the state of an interrupted run, if there is one.
     ///
     /// # Errors
     ///
     /// The state does not fit the data.
-    pub fn resume(&mut self, course: &mut Course<'_>) -> Result<bool> {
-        let Some(state) = course.take_state::<RunState<'static>>(EPOCHS)? else {
-            return Ok(false);
+    pub fn resume(&mut self, course: &mut Course<'_>) -> Result<()> {
+        let Some(state) = course.take_state::<RunState<'static>>()? else {
+            return Ok(());
         };
         if let (Some(lowest), Some(state)) = (&mut self.lowest, state.lowest) {
             *lowest = state;
         }
-        self.learner.restore(&state.learner)?;
-        Ok(true)
+        self.learner.restore(&state.learner)
     }
 
     /// Trains until `limit` epochs have been made in all, or the algorithm or the course ends.
@@ -104,7 +88,7 @@ impl<'a> Run<'a> {
                 break StopReason::Interrupted;
             }
             if let Some(calibration) = self.learner.calibration.take() {
-                course.prepared(&calibration);
+                course.calibrated(&calibration);
             }
             let epoch = self.learner.run_epoch();
             if !epoch.objective.is_finite() {
@@ -143,13 +127,13 @@ impl<'a> Run<'a> {
             terms.log_likelihood = f64::NAN;
         }
         let iteration = Iteration {
-            number: epochs - course.earlier_iterations(),
+            number: epochs,
             value: epoch.objective,
             detail: &terms,
             gradient_norm: f64::NAN,
             x_norm: theta.iter().map(|w| w * w).sum::<f64>().sqrt(),
             step: epoch.rate.unwrap_or(1.0),
-            evaluations: epochs - course.earlier_iterations(),
+            evaluations: epochs,
             x: theta,
             nonzero: theta.iter().filter(|&&w| w != 0.0).count(),
         };
@@ -158,7 +142,7 @@ impl<'a> Run<'a> {
 
     /// Writes a checkpoint if it is time.
     fn save(&self, course: &mut Course<'_>, is_interrupted: bool) {
-        course.save(EPOCHS, is_interrupted, || RunState {
+        course.save(is_interrupted, || RunState {
             learner: self.learner.state(),
             lowest: self.lowest.as_ref().map(LowestEpoch::borrow),
         });
@@ -176,7 +160,7 @@ impl<'a> Run<'a> {
         if let Some(lowest) = self.lowest.take().filter(|lowest| lowest.epoch > 0) {
             course.choose(lowest.epoch);
             x = lowest.theta.into_owned();
-        } else if reason == StopReason::NonFinite && !course.has_best() {
+        } else if reason == StopReason::NonFinite && !course.has_kept() {
             return Err(Error::NotFinite(format!(
                 "the loss is not finite in epoch {epochs}; expected smaller attribute values, or \
                  smaller steps"
@@ -187,8 +171,8 @@ impl<'a> Run<'a> {
             value: last.objective,
             detail: last.terms,
             stop_reason: reason,
-            iterations: epochs - course.earlier_iterations(),
-            evaluations: epochs - course.earlier_iterations(),
+            iterations: epochs,
+            evaluations: epochs,
             gradient_norm: f64::NAN,
             skipped_updates: 0,
             restarts: 0,

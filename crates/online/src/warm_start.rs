@@ -16,10 +16,10 @@ use dropchain::error::{Error, Result};
 use dropchain::objective::Terms;
 use dropchain::optim::{Outcome, StopReason};
 use dropchain::train::{
-    AnyLearner, Course, Lbfgs, Learner, NoiseOptions, Regularization, TrainOptions, TrainingSet,
+    AnyLearner, Course, Lbfgs, Learner, LearnerOptions, NoiseOptions, Regularization, Request,
+    Schedule, Stage, StageObjective, TrainingSet,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::algorithm::{Algorithm, SgdOptions, StepRule};
 use crate::epochs::LearnerSettings;
@@ -33,7 +33,7 @@ const RATE: f64 = 4.0;
 
 /// L-BFGS from the weights after [`PASSES`](Self::PASSES) passes of stochastic gradient descent
 /// over the sentences in random order, without noise and without the L1 penalty. The passes count
-/// as iterations. Training cannot continue a model then; segments have no passes.
+/// as iterations. Training cannot continue a model then.
 ///
 /// Not to be confused with [`Lbfgs::warm_up`], iterations of L-BFGS itself, which are
 /// [`WARM_UP`](Self::WARM_UP) by default.
@@ -53,7 +53,7 @@ impl WarmStarted {
 
     /// Returns the parameters of the learner that makes the passes.
     fn passes(&self, set: &TrainingSet, seed: u64) -> LearnerSettings {
-        let l2 = self.lbfgs.regularization().l2;
+        let l2 = self.lbfgs.options().regularization.l2;
         LearnerSettings {
             algorithm: Algorithm::Sgd(SgdOptions {
                 step: StepRule::Decreasing,
@@ -71,24 +71,20 @@ impl WarmStarted {
     }
 
     /// Makes the passes, or those that are left after a checkpoint.
-    fn run(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+    fn run_passes(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
         let set = course.set();
-        let settings = self.passes(set, course.seed());
-        let mut run = Run::new(set, settings, course.take_start());
+        let mut run = Run::new(set, self.passes(set, course.seed()), course.take_start());
         // There is one trial, which is not worth an interruption.
         run.learner.prepare(None);
-        if !run.resume(course)? {
-            course.begin_stage();
-        }
-        let limit = course.limit().map_or(Self::PASSES, |max| max.min(Self::PASSES));
+        run.resume(course)?;
         let diverged = || {
             Error::NotFinite(
                 "the loss is not finite in the passes of the warm start; expected smaller \
-                 attribute values, or no warm start (--warm-start off)"
+                 attribute values, or no warm start (`warm_start` off)"
                     .to_owned(),
             )
         };
-        match run.run(Some(limit), course) {
+        match run.run(stage.limit, course) {
             Ok(outcome) if outcome.stop_reason == StopReason::NonFinite => Err(diverged()),
             Err(Error::NotFinite(_)) => Err(diverged()),
             outcome => outcome,
@@ -103,22 +99,10 @@ impl From<WarmStarted> for AnyLearner {
 }
 
 impl Learner for WarmStarted {
-    fn name(&self) -> &'static str {
-        self.lbfgs.name()
-    }
-
-    fn record(&self) -> Map<String, Value> {
-        let mut record = self.lbfgs.record();
-        record.insert("warm_start".to_owned(), "online".into());
-        record
-    }
-
-    fn check(&self, options: &TrainOptions<()>) -> Result<()> {
-        self.lbfgs.check(options)
-    }
-
-    fn regularization(&self) -> Regularization {
-        self.lbfgs.regularization()
+    fn options(&self) -> LearnerOptions {
+        let mut options = self.lbfgs.options();
+        options.record.insert("warm_start".to_owned(), "online".into());
+        options
     }
 
     fn with_regularization(&self, regularization: Regularization) -> Result<AnyLearner> {
@@ -126,38 +110,33 @@ impl Learner for WarmStarted {
         Ok(AnyLearner::from(Self { lbfgs }))
     }
 
-    fn default_warm_up(&self) -> usize {
-        Self::WARM_UP
+    fn check(&self, request: Request<'_>) -> Result<()> {
+        match request {
+            Request::Ranks => Err(undivided("`warm_start` online")),
+            Request::Start(role, path) => Err(Error::parameter(format!(
+                "`warm_start` online, but training starts at {role} {path}; expected `warm_start` \
+                 off, since the passes would move its weights away from there"
+            ))),
+            Request::Options(_) | Request::Line(_) => self.lbfgs.check(request),
+        }
     }
 
-    fn check_start(&self, model: &str) -> Result<()> {
-        Err(Error::parameter(format!(
-            "--warm-start online, but training starts at {model}; expected --warm-start off, since \
-             the passes would move its weights away from there"
-        )))
-    }
-
-    fn check_ranks(&self) -> Result<()> {
-        Err(undivided("--warm-start online"))
+    fn schedule(&self, max_iterations: Option<usize>) -> Schedule {
+        let lbfgs = self.lbfgs.schedule_with(Self::WARM_UP, max_iterations);
+        lbfgs.after(Stage::fixed(StageObjective::Passes, Self::PASSES))
     }
 
     fn memory(&self, set: &TrainingSet) -> usize {
         self.lbfgs.memory(set).max(memory(set, &NoiseOptions::none()))
     }
 
-    fn learn(&self, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
-        if course.is_segment() || course.has_state_of(Lbfgs::NAME) {
-            return self.lbfgs.learn(course);
+    fn run(&self, stage: &Stage, course: &mut Course<'_>) -> Result<Outcome<Terms>> {
+        match stage.objective {
+            StageObjective::Passes => self.run_passes(stage, course),
+            StageObjective::WithoutNoise | StageObjective::WithNoise => {
+                self.lbfgs.run(stage, course)
+            }
         }
-        course.warm_up(self.default_warm_up());
-        let outcome = self.run(course)?;
-        let is_last = course.limit() == Some(outcome.iterations);
-        if outcome.stop_reason == StopReason::Interrupted || is_last {
-            return Ok(outcome);
-        }
-        course.end_stage(&outcome);
-        course.start_at(outcome.x);
-        self.lbfgs.learn(course)
     }
 }
 
