@@ -17,7 +17,7 @@ struct LearningCurve {
 
 impl Observer for LearningCurve {
     fn start(&mut self, start: &Start) {
-        eprintln!("{} parameters", start.parameters);
+        eprintln!("{} parameters", start.model.parameters);
         println!("iteration,objective,dev");
     }
 

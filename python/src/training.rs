@@ -1,6 +1,5 @@
 //! Training.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -9,12 +8,12 @@ use std::time::Duration;
 
 use dropchain::optim::StopReason;
 use dropchain::train::{
-    AnyOptions, AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End,
-    EndReason, HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass, Pruned,
-    Rounded, Start, TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
+    AnyOptions, AttributeCorpus, BaseModels, Calibration, CheckpointInterval, Checkpoints,
+    DevScore, End, EndReason, HoldOut, Iteration, Lbfgs, ModelMatch, Observer, ObserverError, Pass,
+    Pruned, Rounded, Start, TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, Tagger, Template};
-use dropchain_online::{Calibration, Sgd};
+use dropchain_online::Sgd;
 use dropchain_report::log::{Header, Record as Line};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -227,10 +226,8 @@ impl Observer for Recorder<'_, '_> {
         self.send(|| Event::Start(Box::new(start.clone())));
     }
 
-    fn prepared(&mut self, found: &dyn Any) {
-        if let Some(calibration) = found.downcast_ref::<Calibration>() {
-            self.send(|| Event::Calibration(calibration.clone()));
-        }
+    fn calibrated(&mut self, calibration: &Calibration) {
+        self.send(|| Event::Calibration(calibration.clone()));
     }
 
     fn end(&mut self, end: &End) {
@@ -484,7 +481,7 @@ pub fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlo
     let reply = match event {
         Event::Start(start) => {
             let dict = start_fields(py, &start)?;
-            dict.set_item("weights", start.weights)?;
+            dict.set_item("weights", start.model.weights)?;
             observer.call1(("start", dict))?
         }
         Event::Calibration(calibration) => {
@@ -494,8 +491,11 @@ pub fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlo
         }
         Event::Iteration(iteration) => {
             let dict = iteration_fields(py, &iteration)?;
-            fields!(dict, iteration, [weight_norm, step, nonzero_weights]);
-            if let Some(scores) = &iteration.label_scores {
+            let (weights, details) = (&iteration.weights, iteration.dev_details.as_ref());
+            dict.set_item("weight_norm", weights.norm)?;
+            dict.set_item("nonzero_weights", weights.nonzero_weights)?;
+            dict.set_item("step", iteration.optimizer.step)?;
+            if let Some(scores) = details.and_then(|details| details.label_scores.as_ref()) {
                 let labels = scores.labels.iter();
                 let labels = labels.map(|(name, c)| (name, c.correct, c.predicted, c.gold));
                 dict.set_item("label_scores", labels.collect::<Vec<_>>())?;
@@ -520,11 +520,13 @@ pub fn flow(reply: &Bound<'_, PyAny>) -> ControlFlow<()> {
 
 fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    fields!(dict, start, [sentences, tokens, partial_tokens]);
-    fields!(dict, start, [unlabeled_sentences, dev_sentences, labels]);
+    let Start { data, model, .. } = start;
+    fields!(dict, data, [sentences, tokens, partial_tokens]);
+    fields!(dict, data, [unlabeled_sentences, dev_sentences, labels]);
     dict.set_item("reading", &start.reading)?;
-    fields!(dict, start, [attributes, parameters, estimated_memory, active_per_token]);
-    if let Some(weight) = start.total_weight {
+    fields!(dict, model, [attributes, parameters, active_per_token]);
+    fields!(dict, start, [estimated_memory]);
+    if let Some(weight) = data.total_weight {
         dict.set_item("total_weight", weight)?;
     }
     Ok(dict)
@@ -532,9 +534,11 @@ fn start_fields<'py>(py: Python<'py>, start: &Start) -> PyResult<Bound<'py, PyDi
 
 fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields!(fields, iteration, [number, objective, log_likelihood]);
-    fields!(fields, iteration, [noise, l2, l1, gradient_norm]);
-    fields!(fields, iteration, [evaluations, nonzero, recall_bias, learning_rate]);
+    let Iteration { terms, optimizer, weights, .. } = iteration;
+    fields!(fields, iteration, [number, objective, recall_bias]);
+    fields!(fields, terms, [log_likelihood, noise, l2, l1]);
+    fields!(fields, optimizer, [gradient_norm, evaluations, learning_rate]);
+    fields!(fields, weights, [nonzero]);
     fields.set_item("seconds", iteration.time.as_secs_f64())?;
     fields.set_item("dev_score", iteration.dev.map(DevScore::value))?;
     fields.set_item("metric", iteration.dev.map(metric))?;

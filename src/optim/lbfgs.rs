@@ -17,9 +17,10 @@
 //! vectors of n numbers (two more with P), 4mn multiplications. The last pass yields dᵀg, the slope
 //! for the line search.
 
-use std::borrow::Cow;
+use std::collections::VecDeque;
 
-use super::state::PairState;
+use serde::{Deserialize, Serialize};
+
 use super::vector::{PointRef, VectorOps};
 
 /// The minimum cosine of the angle between s and y of a pair in the memory.
@@ -32,7 +33,7 @@ const MIN_COSINE: f64 = 1e-10;
 ///
 /// Stored as `f32` to save memory: the rounded vectors form a valid pair themselves, since all
 /// products are computed from them.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct CurvaturePair {
     s: Vec<f32>, // [n]
     y: Vec<f32>, // [n]
@@ -40,109 +41,67 @@ struct CurvaturePair {
     ypy: f64,    // yᵀPy
 }
 
-/// The last curvature pairs, in a ring buffer.
-#[derive(Debug)]
+/// The last curvature pairs, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct LbfgsMemory {
-    pairs: Vec<CurvaturePair>, // [memory]
-    alpha: Vec<f64>,           // [memory], 0 is the newest
-    next: usize,               // index of the next pair
-    len: usize,
+    pairs: VecDeque<CurvaturePair>,
+    #[serde(skip)]
+    alpha: Vec<f64>, // [memory], 0 is the newest
+    #[serde(skip)]
     inverse_curvature: Option<Vec<f32>>, // [n] the diagonal of P; `None`: I
 }
 
-/// The result of [`LbfgsMemory::update`].
-pub(super) struct MemoryUpdate {
-    /// ‖s‖
-    pub(super) step_norm: f64,
-    /// Whether the pair was stored.
-    pub(super) is_stored: bool,
-}
-
 impl LbfgsMemory {
-    pub(super) fn new(
-        memory: usize,
-        dimension: usize,
-        inverse_curvature: Option<Vec<f32>>,
-    ) -> Self {
-        let pair = || CurvaturePair {
-            s: vec![0.0; dimension],
-            y: vec![0.0; dimension],
-            sy: 0.0,
-            ypy: 0.0,
-        };
-        Self {
-            pairs: (0..memory).map(|_| pair()).collect(),
-            alpha: vec![0.0; memory],
-            next: 0,
-            len: 0,
-            inverse_curvature,
-        }
+    /// Sets the maximum number of pairs, and the diagonal of P.
+    pub(super) fn prepare(&mut self, memory: usize, inverse_curvature: Option<Vec<f32>>) {
+        self.alpha = vec![0.0; memory];
+        self.inverse_curvature = inverse_curvature;
     }
 
-    /// Returns the pairs, oldest first.
-    pub(super) fn state(&self) -> Vec<PairState<'_>> {
-        let pairs = (0..self.len).rev().map(|age| self.pair(age));
-        pairs
-            .map(|pair| PairState {
-                s: Cow::Borrowed(&pair.s),
-                y: Cow::Borrowed(&pair.y),
-                sy: pair.sy,
-                ypy: pair.ypy,
-            })
-            .collect()
-    }
-
-    /// Restores the pairs of an empty memory. There are at most as many as it keeps, of the same
-    /// dimension.
-    pub(super) fn restore(&mut self, pairs: Vec<PairState<'_>>) {
-        self.len = pairs.len();
-        self.next = self.len % self.pairs.len();
-        for (pair, stored) in self.pairs.iter_mut().zip(pairs) {
-            pair.s.copy_from_slice(&stored.s);
-            pair.y.copy_from_slice(&stored.y);
-            (pair.sy, pair.ypy) = (stored.sy, stored.ypy);
-        }
+    /// Returns whether there are at most so many pairs, of so many variables.
+    pub(super) fn fits(&self, memory: usize, dimension: usize) -> bool {
+        let mut vectors = self.pairs.iter().flat_map(|pair| [&pair.s, &pair.y]);
+        self.pairs.len() <= memory && vectors.all(|vector| vector.len() == dimension)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+        self.pairs.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.len = 0;
+        self.pairs.clear();
     }
 
     /// Returns the `age`-th newest pair, counted from 0.
     fn pair(&self, age: usize) -> &CurvaturePair {
-        let memory = self.pairs.len();
-        &self.pairs[(self.next + memory - 1 - age) % memory]
+        &self.pairs[self.pairs.len() - 1 - age]
     }
 
-    /// Adds the pair of a step between two points. A pair without positive curvature is not stored;
-    /// the oldest pair is lost either way, since the new one is computed in its place.
+    /// Adds the pair of a step between two points; returns ‖s‖. A pair without positive curvature
+    /// is not stored; the oldest pair is lost either way, since the new one is computed in its
+    /// place.
     pub(super) fn update(
         &mut self,
         ops: &mut VectorOps,
         from: PointRef<'_>,
         to: PointRef<'_>,
-    ) -> MemoryUpdate {
-        let memory = self.pairs.len();
-        let pair = &mut self.pairs[self.next];
+    ) -> f64 {
+        let is_full = self.pairs.len() == self.alpha.len();
+        let oldest = if is_full { self.pairs.pop_front() } else { None };
+        let mut pair = oldest.unwrap_or_default();
+        pair.s.resize(from.x.len(), 0.0);
+        pair.y.resize(from.x.len(), 0.0);
         let [ss, yy, sy] = ops.difference(from, to, &mut pair.s, &mut pair.y);
         let step_norm = ss.sqrt();
-        let is_stored = sy.is_finite() && yy.is_finite() && sy > MIN_COSINE * step_norm * yy.sqrt();
-        if is_stored {
+        if sy.is_finite() && yy.is_finite() && sy > MIN_COSINE * step_norm * yy.sqrt() {
             pair.sy = sy;
             pair.ypy = match &self.inverse_curvature {
                 Some(p) => ops.weighted_square(&pair.y, p),
                 None => yy,
             };
-            self.next = (self.next + 1) % memory;
-            self.len = (self.len + 1).min(memory);
-        } else {
-            self.len = self.len.min(memory - 1);
+            self.pairs.push_back(pair);
         }
-        MemoryUpdate { step_norm, is_stored }
+        step_norm
     }
 
     /// Sets direction = −H·gradient, by the two-loop recursion; returns directionᵀgradient.
@@ -160,22 +119,22 @@ impl LbfgsMemory {
             };
         }
         let mut dot = ops.negate(gradient, &self.pair(0).s, direction);
-        for age in 0..self.len {
+        for age in 0..self.pairs.len() {
             let pair = self.pair(age);
             let alpha = dot / pair.sy;
-            let next = if age + 1 < self.len { &self.pair(age + 1).s } else { &pair.y };
+            let next = if age + 1 < self.pairs.len() { &self.pair(age + 1).s } else { &pair.y };
             dot = ops.update(direction, 1.0, -alpha, &pair.y, next);
             self.alpha[age] = alpha;
         }
         let mut scale = self.pair(0).sy / self.pair(0).ypy;
         if let Some(p) = &self.inverse_curvature {
-            let oldest = &self.pair(self.len - 1).y;
+            let oldest = &self.pair(self.pairs.len() - 1).y;
             dot = ops.scale(direction, scale, p, oldest);
             scale = 1.0;
         } else {
             dot *= scale;
         }
-        for age in (0..self.len).rev() {
+        for age in (0..self.pairs.len()).rev() {
             let pair = self.pair(age);
             let factor = self.alpha[age] - dot / pair.sy;
             dot = match age {
@@ -192,11 +151,20 @@ impl LbfgsMemory {
 mod tests {
     use super::*;
 
-    /// Updates the memory with the step s and the gradient change y.
-    fn update(memory: &mut LbfgsMemory, s: [f64; 2], y: [f64; 2]) -> MemoryUpdate {
+    fn new_memory(memory: usize, inverse_curvature: Option<Vec<f32>>) -> LbfgsMemory {
+        let mut new = LbfgsMemory::default();
+        new.prepare(memory, inverse_curvature);
+        new
+    }
+
+    /// Updates the memory with the step s and the gradient change y; returns whether the pair is
+    /// stored, in a memory that is not full.
+    fn update(memory: &mut LbfgsMemory, s: [f64; 2], y: [f64; 2]) -> bool {
+        let pairs = memory.pairs.len();
         let from = PointRef { x: &[0.0; 2], gradient: &[0.0; 2] };
         let to = PointRef { x: &s, gradient: &y };
-        memory.update(&mut VectorOps::new(2), from, to)
+        memory.update(&mut VectorOps::new(2), from, to);
+        memory.pairs.len() > pairs
     }
 
     fn direction(memory: &mut LbfgsMemory, gradient: [f64; 2]) -> ([f64; 2], f64) {
@@ -207,14 +175,14 @@ mod tests {
 
     #[test]
     fn an_empty_memory_gives_steepest_descent() {
-        let mut memory = LbfgsMemory::new(3, 2, None);
+        let mut memory = new_memory(3, None);
         assert_eq!(direction(&mut memory, [3.0, -4.0]), ([-3.0, 4.0], -25.0));
     }
 
     #[test]
     fn two_conjugate_steps_give_the_newton_direction() {
         // Hessian diag(2, 8)
-        let mut memory = LbfgsMemory::new(3, 2, None);
+        let mut memory = new_memory(3, None);
         update(&mut memory, [1.0, 0.0], [2.0, 0.0]);
         update(&mut memory, [0.0, 1.0], [0.0, 8.0]);
         assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
@@ -222,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_newest_steps_survive_when_the_ring_is_full() {
-        let mut memory = LbfgsMemory::new(2, 2, None);
+        let mut memory = new_memory(2, None);
         update(&mut memory, [1.0, 1.0], [500.0, 500.0]);
         update(&mut memory, [1.0, 0.0], [2.0, 0.0]);
         update(&mut memory, [0.0, 1.0], [0.0, 8.0]);
@@ -231,18 +199,18 @@ mod tests {
 
     #[test]
     fn a_step_without_positive_curvature_is_not_stored() {
-        let mut memory = LbfgsMemory::new(3, 2, None);
-        assert!(!update(&mut memory, [1.0, 0.0], [-2.0, 0.0]).is_stored);
-        assert!(!update(&mut memory, [1.0, 0.0], [1e-12, 1.0]).is_stored);
-        assert!(!update(&mut memory, [0.0, 0.0], [0.0, 0.0]).is_stored);
-        assert!(!update(&mut memory, [1.0, 0.0], [f64::NAN, 0.0]).is_stored);
+        let mut memory = new_memory(3, None);
+        assert!(!update(&mut memory, [1.0, 0.0], [-2.0, 0.0]));
+        assert!(!update(&mut memory, [1.0, 0.0], [1e-12, 1.0]));
+        assert!(!update(&mut memory, [0.0, 0.0], [0.0, 0.0]));
+        assert!(!update(&mut memory, [1.0, 0.0], [f64::NAN, 0.0]));
         assert!(memory.is_empty());
     }
 
     #[test]
     fn an_exact_preconditioner_gives_the_newton_direction_at_once() {
         // Hessian diag(2, 8)
-        let mut memory = LbfgsMemory::new(3, 2, Some(vec![0.5, 0.125]));
+        let mut memory = new_memory(3, Some(vec![0.5, 0.125]));
         assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
         update(&mut memory, [1.0, 1.0], [2.0, 8.0]);
         assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
@@ -250,15 +218,15 @@ mod tests {
 
     #[test]
     fn the_scale_of_the_preconditioner_does_not_matter_after_a_step() {
-        let mut memory = LbfgsMemory::new(3, 2, Some(vec![4.0, 1.0]));
+        let mut memory = new_memory(3, Some(vec![4.0, 1.0]));
         update(&mut memory, [1.0, 1.0], [2.0, 8.0]);
         assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
     }
 
     #[test]
     fn the_curvature_test_does_not_depend_on_the_unit() {
-        let mut memory = LbfgsMemory::new(3, 2, None);
-        assert!(update(&mut memory, [1.0, 0.0], [1e-30, 0.0]).is_stored);
-        assert!(update(&mut memory, [1.0, 0.0], [1e30, 0.0]).is_stored);
+        let mut memory = new_memory(3, None);
+        assert!(update(&mut memory, [1.0, 0.0], [1e-30, 0.0]));
+        assert!(update(&mut memory, [1.0, 0.0], [1e30, 0.0]));
     }
 }

@@ -29,6 +29,7 @@
 //! search; it is here for comparisons with CRFsuite.
 
 use super::objective::LineSearch;
+use super::owlqn;
 
 /// c₁, as in Nocedal & Wright.
 pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;
@@ -46,7 +47,7 @@ const SHRINK: f64 = 0.5;
 /// The factor for a step that is too short.
 const GROW: f64 = 2.1;
 
-/// φ and φ′ at a step.
+/// φ and φ′ at a step; within an orthant the linear change of φ instead of φ′.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TrialStep {
     pub(super) step: f64,
@@ -80,7 +81,7 @@ impl LineSearchStart {
     }
 
     /// Returns whether a value is below φ(0) by more than the noise.
-    pub(super) fn is_decrease(&self, value: f64) -> bool {
+    fn is_decrease(&self, value: f64) -> bool {
         value < self.value - self.noise
     }
 }
@@ -96,10 +97,22 @@ pub(super) enum TrialDecision {
     GiveUp,
 }
 
+/// How a line search finds the next step.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SearchMethod {
+    /// For a smooth function.
+    Smooth(LineSearch),
+    /// By backtracking within an orthant (`owlqn.rs`); steps are halved, or interpolated.
+    Orthant {
+        /// Whether they are halved.
+        halves: bool,
+    },
+}
+
 /// A line search in progress.
 #[derive(Debug)]
 pub(super) struct StepSearch {
-    method: LineSearch,
+    method: SearchMethod,
     start: LineSearchStart,
     best: Option<TrialStep>,
     left: usize,             // trials
@@ -109,7 +122,7 @@ pub(super) struct StepSearch {
 }
 
 impl StepSearch {
-    pub(super) fn new(start: LineSearchStart, method: LineSearch, max_trials: usize) -> Self {
+    pub(super) fn new(start: LineSearchStart, method: SearchMethod, max_trials: usize) -> Self {
         Self {
             method,
             start,
@@ -129,9 +142,11 @@ impl StepSearch {
             self.best = Some(trial);
         }
         let next = match self.method {
-            LineSearch::StrongWolfe => self.next_of_bracket(trial, is_finite),
-            LineSearch::Backtracking => self.backtrack(trial, is_finite, false),
-            LineSearch::StrongBacktracking => self.backtrack(trial, is_finite, true),
+            SearchMethod::Orthant { halves } => owlqn::next_step(self.start, trial, halves),
+            SearchMethod::Smooth(LineSearch::StrongWolfe) => self.next_of_bracket(trial, is_finite),
+            SearchMethod::Smooth(method) => {
+                self.backtrack(trial, is_finite, method == LineSearch::StrongBacktracking)
+            }
         };
         match next {
             None => TrialDecision::Accept,
@@ -144,6 +159,11 @@ impl StepSearch {
     /// noise.
     pub(super) fn fallback(&self) -> Option<f64> {
         self.best.filter(|best| self.start.is_decrease(best.value)).map(|best| best.step)
+    }
+
+    /// Returns whether a value is below φ(0) by more than the noise.
+    pub(super) fn is_decrease(&self, value: f64) -> bool {
+        self.start.is_decrease(value)
     }
 
     /// Returns the next step of the bracket, unless the trial satisfies the conditions.
@@ -248,7 +268,8 @@ mod tests {
     ) -> (Vec<f64>, bool) {
         let (value, slope) = phi(0.0);
         let start = LineSearchStart { value, slope, lowest: value, noise };
-        let mut search = StepSearch::new(start, LineSearch::StrongWolfe, max_trials);
+        let mut search =
+            StepSearch::new(start, SearchMethod::Smooth(LineSearch::StrongWolfe), max_trials);
         let mut steps = vec![first];
         loop {
             let step = steps[steps.len() - 1];
@@ -354,7 +375,7 @@ mod tests {
             true => LineSearch::StrongBacktracking,
             false => LineSearch::Backtracking,
         };
-        let mut search = StepSearch::new(start, method, max_trials);
+        let mut search = StepSearch::new(start, SearchMethod::Smooth(method), max_trials);
         let mut steps = vec![first];
         loop {
             let step = steps[steps.len() - 1];

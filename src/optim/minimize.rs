@@ -47,9 +47,10 @@ pub(crate) fn minimize_from<O: Objective>(
     observer: &mut dyn StateObserver<O::Detail>,
 ) -> Result<Outcome<O::Detail>> {
     let dimension = objective.dimension();
+    let is_resumed = matches!(start, Start::State(_));
     match &start {
         Start::Point(x) => check_length("the starting point", x.len(), dimension)?,
-        Start::State(state) => state.check(dimension, settings.options().memory)?,
+        Start::State(saved) => saved.check(dimension, settings.options().memory)?,
     }
     if let Some(l1) = l1 {
         check_length("the L1 penalty", l1.len(), dimension)?;
@@ -60,7 +61,7 @@ pub(crate) fn minimize_from<O: Objective>(
         }
     }
     let l1 = l1.filter(|l1| l1.iter().any(|&c| c > 0.0));
-    Ok(Descent::new(objective, start, l1, settings, interrupt).run(observer))
+    Ok(Descent::new(objective, start, l1, settings, interrupt).run(is_resumed, observer))
 }
 
 fn check_length(what: &str, actual: usize, expected: usize) -> Result<()> {

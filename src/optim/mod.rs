@@ -17,7 +17,7 @@
 //! 2. Step α along d: strong Wolfe (`line_search.rs`) or backtracking (the same file); with L1
 //!    backtracking within an orthant.
 //! 3. The curvature pair (s, y) = (change of x, change of ∇f) enters the memory if its curvature is
-//!    positive; otherwise it is skipped and counted.
+//!    positive; otherwise it is skipped.
 //! 4. The observer is called, then the stopping tests are made (`state.rs`).
 //!
 //! The first step, and the first after a restart, goes along −g, where the scale of f is unknown.
@@ -66,8 +66,8 @@
 //! # Cost
 //!
 //! Per iteration 4·memory·n multiplications in 2·memory + 1 passes, besides the evaluations.
-//! Memory: 2·memory vectors of n `f32` and 5 of n `f64` (6 with L1), allocated before the first
-//! iteration. Vectors of more than 16,384 entries are processed by all threads of the current rayon
+//! Memory: 2·memory vectors of n `f32`, allocated with the first iterations, and 5 of n `f64` (6 with
+//! L1). Vectors of more than 16,384 entries are processed by all threads of the current rayon
 //! pool, in fixed chunks whose sums are added in order: results are bit-identical for any number of
 //! threads, if those of the objective are.
 //!
@@ -129,4 +129,4 @@ pub(crate) use minimize::minimize_from;
 pub use objective::{
     Iteration, LbfgsOptions, LbfgsSettings, LineSearch, Objective, Outcome, Round, StopReason,
 };
-pub(crate) use state::{OptimizerState, Start, StateObserver};
+pub(crate) use state::{SavedState, Start, StateObserver};

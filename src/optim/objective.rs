@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// A differentiable function to minimize: the smooth part f, without any L1 penalty.
 pub trait Objective {
     /// What an evaluation reports besides the value, such as the terms of the objective.
-    type Detail: Clone;
+    type Detail: Clone + 'static;
 
     /// Returns the number of variables n.
     fn dimension(&self) -> usize;
@@ -143,10 +143,7 @@ pub struct Outcome<D> {
     pub evaluations: usize,
     /// ‖∇f(x)‖₂; with L1 the norm of the pseudo-gradient of F.
     pub gradient_norm: f64,
-    /// Number of steps without positive curvature, which did not update the memory.
-    pub skipped_updates: usize,
-    /// Number of times the memory was cleared. Together with many skipped updates, a sign that
-    /// value and gradient disagree.
+    /// Number of times the memory was cleared: if often, value and gradient disagree.
     pub restarts: usize,
 }
 

@@ -15,7 +15,7 @@
 //!
 //! Cost beyond L-BFGS: three passes per iteration, one pass per trial, and one vector.
 
-use super::line_search::{LineSearchStart, NON_FINITE_SHRINK, SUFFICIENT_DECREASE};
+use super::line_search::{LineSearchStart, NON_FINITE_SHRINK, SUFFICIENT_DECREASE, TrialStep};
 use super::vector::{VectorOps, by_chunks, dot};
 
 /// The L1 penalty and the pseudo-gradient at the current point.
@@ -38,7 +38,7 @@ impl<'a> L1Penalty<'a> {
     /// Returns Σ c_i |x_i|.
     pub(super) fn value(&self, ops: &mut VectorOps, x: &[f64]) -> f64 {
         let strength = self.strength;
-        by_chunks!(ops, [x, strength], [], { [absolute_sum(x, strength), 0.0, 0.0] })[0]
+        by_chunks!(ops, [x, strength], [], [absolute_sum(x, strength), 0.0, 0.0])[0]
     }
 
     /// Computes ◇F from x and ∇f(x); returns its squared norm.
@@ -124,17 +124,25 @@ fn pseudo_derivative(x: f64, g: f64, c: f64) -> f64 {
     }
 }
 
+/// Returns the step to try after a trial, whose slope is the linear change; `None` if the trial is
+/// accepted.
+pub(super) fn next_step(start: LineSearchStart, trial: TrialStep, halves: bool) -> Option<f64> {
+    let TrialStep { step, value, slope: change } = trial;
+    let fraction = if halves { 0.5 } else { shorten(start, value, change) };
+    (!is_accepted(start, value, change)).then_some(step * fraction)
+}
+
 /// Returns whether a projected step to this value of F, with this linear change, is accepted.
 ///
 /// If the linear change itself is within the noise, it is enough that F does not increase.
-pub(super) fn is_accepted(start: LineSearchStart, value: f64, change: f64) -> bool {
+fn is_accepted(start: LineSearchStart, value: f64, change: f64) -> bool {
     let decreased = change < 0.0 && value <= start.value + SUFFICIENT_DECREASE * change;
     decreased || (change.abs() <= start.noise && start.is_level(value))
 }
 
 /// Returns the fraction of a rejected step to try next: the minimizer of the parabola through F(x),
 /// the linear change and the value at the trial, between a tenth and a half.
-pub(super) fn shorten(start: LineSearchStart, value: f64, change: f64) -> f64 {
+fn shorten(start: LineSearchStart, value: f64, change: f64) -> f64 {
     if !value.is_finite() {
         return NON_FINITE_SHRINK;
     }

@@ -25,65 +25,98 @@ use std::ops::{ControlFlow, Range};
 
 use serde::{Deserialize, Serialize};
 
+use super::lbfgs::LbfgsMemory;
 use super::line_search::LineSearchStart;
 use super::objective::{Iteration, LbfgsOptions, Round};
+use super::vector::PointRef;
 use crate::error::{Error, Result};
 
 /// Where a minimization starts.
-pub(crate) enum Start<D> {
+pub(crate) enum Start<D: Clone + 'static> {
     /// At a point, `[n]`.
     Point(Vec<f64>),
     /// In the state of an earlier minimization of the same function with the same settings, which
     /// it resumes.
-    State(Box<OptimizerState<'static, D>>),
+    State(Box<SavedState<'static, D>>),
 }
 
-/// The state of a minimization after an accepted step.
-///
-/// Everything that later iterations depend on, except what follows from the objective and the
-/// settings. Serialized, it takes 8n bytes for each of x and ∇f, 8n for an objective that changes
-/// in rounds, and 4n for each of the 2m vectors of the L-BFGS memory.
+impl<D: Clone + 'static> Start<D> {
+    /// Returns the point, `[n]`.
+    pub(super) fn x(&self) -> &[f64] {
+        match self {
+            Self::Point(x) => x,
+            Self::State(saved) => &saved.state.current.x,
+        }
+    }
+}
+
+/// A point with the results of its evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct OptimizerState<'a, D> {
-    pub(super) x: Cow<'a, [f64]>,        // [n]
-    pub(super) gradient: Cow<'a, [f64]>, // [n] of the smooth part
-    pub(super) value: f64,
+pub(super) struct Point<D> {
+    pub(super) x: Vec<f64>,        // [n]
+    pub(super) gradient: Vec<f64>, // [n] of the smooth part
+    pub(super) value: f64,         // F, with the penalty
     pub(super) detail: D,
-    pub(super) pairs: Vec<PairState<'a>>, // oldest first
+}
+
+impl<D> Point<D> {
+    pub(super) fn as_ref(&self) -> PointRef<'_> {
+        PointRef { x: &self.x, gradient: &self.gradient }
+    }
+}
+
+/// The state of a minimization after an accepted step: everything that later iterations depend on,
+/// except what follows from the objective and the settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OptimizerState<D> {
+    pub(super) current: Point<D>,
+    pub(super) memory: LbfgsMemory,
     pub(super) convergence: ConvergenceTest,
+    /// Length of the first trial step without curvature information.
     pub(super) first_distance: f64,
     pub(super) iterations: usize,
     pub(super) evaluations: usize,
-    pub(super) skipped_updates: usize,
     pub(super) restarts: usize,
     /// Whether value and gradient belong to the function of the next iteration already, for an
     /// objective that changes.
     pub(super) is_reevaluated: bool,
+}
+
+impl<D> OptimizerState<D> {
+    /// The state at a starting point with this norm of the gradient.
+    pub(super) fn new(current: Point<D>, gradient_norm: f64) -> Self {
+        Self {
+            convergence: ConvergenceTest::new(current.value, gradient_norm),
+            current,
+            memory: LbfgsMemory::default(),
+            first_distance: 1.0,
+            iterations: 0,
+            evaluations: 1,
+            restarts: 0,
+            is_reevaluated: false,
+        }
+    }
+}
+
+/// A state to resume from. Serialized, it takes 8n bytes for each of x and ∇f, 8n for an objective
+/// that changes in rounds, and 4n for each of the 2m vectors of the L-BFGS memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedState<'a, D: Clone> {
+    pub(super) state: Cow<'a, OptimizerState<D>>,
     /// Of an objective that changes in rounds.
     pub(super) round: Option<Round<'a>>,
 }
 
-/// A pair of the L-BFGS memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct PairState<'a> {
-    pub(super) s: Cow<'a, [f32]>, // [n]
-    pub(super) y: Cow<'a, [f32]>, // [n]
-    pub(super) sy: f64,
-    pub(super) ypy: f64,
-}
-
-impl<D> OptimizerState<'_, D> {
+impl<D: Clone> SavedState<'_, D> {
     /// Checks the lengths of all vectors: `dimension` variables, at most `memory` pairs.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] if one differs.
     pub(super) fn check(&self, dimension: usize, memory: usize) -> Result<()> {
-        let vectors = self.pairs.iter().flat_map(|pair| [&pair.s, &pair.y]);
-        let is_valid = self.x.len() == dimension
-            && self.gradient.len() == dimension
-            && self.pairs.len() <= memory
-            && vectors.into_iter().all(|vector| vector.len() == dimension)
+        let OptimizerState { current, memory: pairs, .. } = &*self.state;
+        let is_valid = [&current.x, &current.gradient].iter().all(|v| v.len() == dimension)
+            && pairs.fits(memory, dimension)
             && (self.round.iter()).all(|round| round.numbers.len() == dimension);
         if is_valid {
             return Ok(());
@@ -95,22 +128,22 @@ impl<D> OptimizerState<'_, D> {
 }
 
 /// Receives the iterations of a minimization, and its state after each.
-pub(crate) trait StateObserver<D> {
+pub(crate) trait StateObserver<D: Clone> {
     /// Called for the starting point (iteration 0), unless the minimization resumes there, and for
     /// every accepted point.
     fn iteration(&mut self, iteration: &Iteration<'_, D>) -> ControlFlow<()>;
 
     /// Called after [`StateObserver::iteration`], and again when the minimization is interrupted.
-    fn state(&mut self, state: &OptimizerState<'_, D>, is_interrupted: bool);
+    fn state(&mut self, state: &SavedState<'_, D>, is_interrupted: bool);
 }
 
 /// An observer that ignores the state.
-impl<D, F: FnMut(&Iteration<'_, D>) -> ControlFlow<()>> StateObserver<D> for F {
+impl<D: Clone, F: FnMut(&Iteration<'_, D>) -> ControlFlow<()>> StateObserver<D> for F {
     fn iteration(&mut self, iteration: &Iteration<'_, D>) -> ControlFlow<()> {
         self(iteration)
     }
 
-    fn state(&mut self, _: &OptimizerState<'_, D>, _: bool) {}
+    fn state(&mut self, _: &SavedState<'_, D>, _: bool) {}
 }
 
 /// Values of F within this fraction count as equal. A sum of 10⁵ to 10⁸ terms has a relative

@@ -33,13 +33,20 @@ pub enum BaseRole {
     Towards,
 }
 
+impl BaseRole {
+    /// Returns the name of the option.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Towards => "towards",
+        }
+    }
+}
+
 impl fmt::Display for BaseRole {
-    /// Writes the flag.
+    /// Writes the name of the option, as messages do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Init => "--init",
-            Self::Towards => "--towards",
-        })
+        write!(f, "`{}`", self.name())
     }
 }
 
@@ -101,7 +108,7 @@ impl<'a> BaseModels<'a> {
             if own.map(JoinedColumns::names) != joined.map(JoinedColumns::names) {
                 return Err(Error::parameter(format!(
                     "{role} {}: its labels {}, those of the training data {}; expected the same \
-                     columns (--label)",
+                     columns (`label`)",
                     model.path().display(),
                     describe(own),
                     describe(joined)

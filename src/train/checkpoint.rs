@@ -8,9 +8,9 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
-//! | 8–15 | kind and version, `train 8\n` |
+//! | 8–15 | kind and version, `train 9\n` |
 //! | … | [`Header`], `Option<`[`FinishedPasses`]`>`, `Option<`[`CourseState`]`>` |
-//! | … | the name and the state of the learner's stage |
+//! | … | the state of the learner in its stage |
 //! | the last 8 | XXH3-64 of all bytes before, little-endian |
 //!
 //! The contents are in bincode 2, standard configuration. If training has two passes, there are
@@ -35,9 +35,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::course::CourseState;
 use super::events::{DevScore, End, EndReason};
-use super::recall_bias::RecallBiasSearch;
-use super::segment::{BestWeights, RecentScores};
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::model::{Model, NoiseExposure};
@@ -48,7 +47,7 @@ use crate::second_pass::Prediction;
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
 
 /// Kind and version of the format.
-const FORMAT: [u8; 8] = *b"train 8\n";
+const FORMAT: [u8; 8] = *b"train 9\n";
 
 /// Maximum length of an encoded header, so that a damaged length does not allocate more.
 const MAX_HEADER: usize = 1 << 20;
@@ -173,30 +172,6 @@ mod model_bytes {
     }
 }
 
-/// The state of a course after an iteration, as checkpoints hold it.
-#[derive(Serialize, Deserialize)]
-pub(super) struct CourseState {
-    /// Number of iterations so far.
-    pub iterations: usize,
-    /// Number of warm-up iterations, which by default depends on the maximum number of iterations.
-    pub warm_up: Option<usize>,
-    pub time: Duration, // until the clock was started
-    pub search: RecallBiasSearch,
-    pub run: Stage,
-    pub recent: RecentScores,
-    pub best: Option<BestWeights>,
-}
-
-/// A stage of a course.
-#[derive(Default, Serialize, Deserialize)]
-pub(super) struct Stage {
-    pub earlier_iterations: usize,  // of earlier stages
-    pub earlier_evaluations: usize, // of earlier runs
-    pub patience_start: usize,      // iteration from which patience counts
-    pub skips_start: bool,          // the starting point is the last iterate of an earlier run
-    pub has_fixed_length: bool,     // no early stopping
-}
-
 /// What a checkpoint belongs to.
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -246,14 +221,12 @@ impl Header {
 }
 
 /// The state of a learner in a stage of training.
-pub(super) struct SavedState {
-    /// The name of the stage.
-    pub stage: String,
+pub(super) struct LearnerState {
     bytes: Vec<u8>, // of the checkpoint, without the checksum
     start: usize,
 }
 
-impl SavedState {
+impl LearnerState {
     /// Decodes the state.
     ///
     /// # Errors
@@ -263,11 +236,10 @@ impl SavedState {
         let bytes = &self.bytes[self.start..];
         match decode_from_slice(bytes, config::standard()) {
             Ok((state, length)) if length == bytes.len() => Ok(state),
-            _ => Err(Error::parameter(format!(
-                "the state of '{}' in the checkpoint is of another learner; remove the checkpoint \
-                 to start from the beginning",
-                self.stage
-            ))),
+            _ => Err(Error::parameter(
+                "the state in the checkpoint is of another learner; remove the checkpoint to start \
+                 from the beginning",
+            )),
         }
     }
 }
@@ -281,7 +253,7 @@ pub(super) struct Run {
     pub finished: FinishedPasses,
     /// The fingerprint of the checkpoint to resume from, and the state of its pass unless that has
     /// made no iteration; until a pass resumes from it.
-    earlier: Option<(u64, Option<(CourseState, SavedState)>)>,
+    earlier: Option<(u64, Option<(CourseState, LearnerState)>)>,
     last: (usize, Instant), // iteration and time of the last checkpoint
 }
 
@@ -355,7 +327,7 @@ impl Run {
         let (header, length): (Header, usize) =
             decode_from_slice(&bytes[at..], limited).map_err(error)?;
         at += length;
-        type Body = (Option<FinishedPasses>, Option<(CourseState, String)>);
+        type Body = (Option<FinishedPasses>, Option<CourseState>);
         let ((finished, state), length): (Body, usize) =
             decode_from_slice(&bytes[at..], config::standard()).map_err(error)?;
         at += length;
@@ -366,10 +338,7 @@ impl Run {
             return Err(Error::checkpoint(path, conflict));
         }
         self.finished = finished.unwrap_or_default();
-        let state = state.map(|(course, stage)| {
-            let start = at;
-            (course, SavedState { stage, bytes, start })
-        });
+        let state = state.map(|course| (course, LearnerState { bytes, start: at }));
         self.earlier = Some((header.fingerprint, state));
         Ok(())
     }
@@ -406,9 +375,9 @@ impl Run {
     }
 
     /// Starts the clock of a pass. Returns the state to resume from, if there is one.
-    pub fn start(&mut self) -> Option<(CourseState, SavedState)> {
+    pub fn start(&mut self) -> Option<(CourseState, LearnerState)> {
         let state = self.earlier.take().and_then(|(_, state)| state);
-        let iteration = state.as_ref().map_or(0, |(course, _)| course.iterations);
+        let iteration = state.as_ref().map_or(0, |(course, _)| course.progress.iterations);
         self.last = (iteration, Instant::now());
         state
     }
@@ -430,14 +399,14 @@ impl Run {
     }
 
     /// Replaces the checkpoint: by that of the passes that have ended, with the state of another
-    /// and of its learner in a stage.
+    /// after a number of iterations and that of its learner.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be written; the earlier checkpoint is kept.
-    pub fn write<S: Serialize>(&mut self, state: Option<(&CourseState, &str, S)>) -> Result<()> {
-        if let Some((course, ..)) = &state {
-            self.last = (course.iterations, Instant::now());
+    pub fn write<S: Serialize>(&mut self, state: Option<(&CourseState, S)>) -> Result<()> {
+        if let Some((course, _)) = &state {
+            self.last = (course.progress.iterations, Instant::now());
         }
         match &self.checkpoints {
             Some(checkpoints) if self.is_written => {

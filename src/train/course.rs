@@ -9,28 +9,29 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::agreement::Agreement;
-use super::checkpoint::{Run, SavedState};
+use super::checkpoint::{LearnerState, Run};
 use super::dev_scorer::DevScorer;
 use super::events::{
-    Calibration, DevDetails, End, EndReason, Iteration, Observer, OptimizerStep, WeightCounts,
+    Calibration, DevDetails, End, EndReason, Iteration, ObjectiveTerms, Observer, OptimizerStep,
+    WeightCounts,
 };
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
-use super::schedule::{Progress, Schedule, Stage};
+use super::schedule::{Progress, Schedule};
 use super::selection::Selection;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Penalty, Terms};
-use crate::optim::{self, OptimizerState, Outcome, StateObserver, StopReason};
+use crate::optim::{self, Outcome, SavedState, StateObserver, StopReason};
 
 /// The course of a training run, through which a [`Learner`](super::Learner) starts a stage,
 /// reports its iterations, saves its state and is interrupted.
 pub struct Course<'a> {
     set: &'a TrainingSet,
     settings: &'a TrainSettings,
-    observer: &'a mut dyn Observer,
+    pub(super) observer: &'a mut dyn Observer,
     control: Control<'a>,
-    run: &'a mut Run,
+    pub(super) run: &'a mut Run,
     start: StageStart,
     clock: Clock,
     scorer: Option<DevScorer<'a>>,
@@ -64,7 +65,7 @@ struct StageStart {
     /// At the weights of the stage before it; `None`: where training starts.
     weights: Option<Vec<f64>>,
     /// Or where an interrupted run has left it.
-    saved: Option<SavedState>,
+    saved: Option<LearnerState>,
 }
 
 /// Measures the time of training without that of scoring development data.
@@ -99,7 +100,7 @@ impl<'a> Course<'a> {
         started: Instant,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let mut search = RecallBiasSearch::new(settings.options(), set.labels_of_corpus())?;
+        let mut search = RecallBiasSearch::new(settings.options(), &set.extracted.labels)?;
         search.resume(set.recall_bias());
         let schedule = settings.schedule();
         let mut selection = Selection::new(search);
@@ -266,12 +267,11 @@ impl<'a> Course<'a> {
         let evaluations = progress.evaluations_before + iteration.evaluations;
         let time = self.time();
         let dev = self.score(number, iteration.x)?;
-        let has_l1 = self.set.has_l1(self.settings.regularization().l1);
         let is_searched = self.state.selection.recall_bias().1;
-        let observed = self.observer.iteration(&Iteration {
+        let reported = Iteration {
             number,
             objective: iteration.value,
-            terms: iteration.detail.with_l1(iteration.value, has_l1),
+            terms: self.terms(iteration),
             optimizer: OptimizerStep {
                 gradient_norm: iteration.gradient_norm,
                 evaluations,
@@ -287,8 +287,8 @@ impl<'a> Course<'a> {
             dev: dev.map(|dev| dev.score),
             recall_bias: dev.filter(|_| is_searched).map(|dev| dev.recall_bias),
             dev_details: dev.map(|dev| self.dev_details(number, dev)),
-        });
-        if observed.map_err(Error::Observer)?.is_break() {
+        };
+        if self.observer.iteration(&reported).map_err(Error::Observer)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
         if self.state.selection.is_exhausted(number, self.settings.options().patience) {
@@ -296,6 +296,17 @@ impl<'a> Course<'a> {
             return Ok(ControlFlow::Break(()));
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns the terms of the objective; the optimizer has added the L1 penalty to the smooth
+    /// ones.
+    fn terms(&self, iteration: &optim::Iteration<'_, Terms>) -> ObjectiveTerms {
+        let &Terms { log_likelihood, noise, l2 } = iteration.detail;
+        let l1 = match self.set.has_l1(self.settings.regularization().l1) {
+            true => iteration.value - (l2 + noise - log_likelihood),
+            false => 0.0,
+        };
+        ObjectiveTerms { log_likelihood, noise, l2, l1 }
     }
 
     /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.
@@ -397,7 +408,7 @@ impl StateObserver<Terms> for Course<'_> {
         Course::iteration(self, iteration, None)
     }
 
-    fn state(&mut self, state: &OptimizerState<'_, Terms>, is_interrupted: bool) {
-        self.save(is_interrupted, || state.clone());
+    fn state(&mut self, state: &SavedState<'_, Terms>, is_interrupted: bool) {
+        self.save(is_interrupted, || state);
     }
 }

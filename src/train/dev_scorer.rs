@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use super::development::DevelopmentSet;
 use super::events::DevScore;
 use super::label_scores::LabelScores;
-use super::predictor::Predictor;
 use super::training_set::TrainingSet;
 use crate::chain::{Scores, Transitions, Viterbi};
 use crate::error::Result;
@@ -17,31 +16,21 @@ use crate::score::ForwardProduct;
 pub(super) struct DevScorer<'a> {
     set: &'a TrainingSet,
     development: &'a DevelopmentSet,
-    predict: Predict<'a>,
-    label_scores: Option<LabelScores>, // of the last parameters
+    products: [ForwardProduct; 2],            // of nodes and edges
+    label_scores: Option<LabelScores>,        // of the last parameters
     types: Vec<(f64, Vec<(String, Counts)>)>, // of these, by recall bias
 }
 
-/// How parameters predict.
-enum Predict<'a> {
-    Tagger([ForwardProduct; 2]), // of nodes and edges
-    Other(&'a dyn Predictor),
-}
-
 impl<'a> DevScorer<'a> {
-    /// Creates a scorer of the parameters of a predictor, or of a tagger; `None` without
-    /// development data.
-    pub fn new(set: &'a TrainingSet, predictor: Option<&'a dyn Predictor>) -> Option<Self> {
-        let development = set.corpora.development.as_ref()?;
+    /// Creates a scorer; `None` without development data.
+    pub fn new(set: &'a TrainingSet) -> Option<Self> {
+        let development = set.extracted.development.as_ref()?;
         let (data, space) = (&development.data, set.space());
-        let predict = match predictor {
-            Some(predictor) => Predict::Other(predictor),
-            None => Predict::Tagger([
-                ForwardProduct::new(&data.nodes, &space.nodes),
-                ForwardProduct::new(&data.edges, &space.edges),
-            ]),
-        };
-        Some(Self { set, development, predict, label_scores: None, types: Vec::new() })
+        let products = [
+            ForwardProduct::new(&data.nodes, &space.nodes),
+            ForwardProduct::new(&data.edges, &space.edges),
+        ];
+        Some(Self { set, development, products, label_scores: None, types: Vec::new() })
     }
 
     /// Returns the predictions by label, of parameters that were scored since the last call, if the
@@ -61,16 +50,10 @@ impl<'a> DevScorer<'a> {
     /// labels do not encode spans.
     pub fn score(&mut self, theta: &[f64], recall_biases: &[f64]) -> Result<Vec<DevScore>> {
         let (development, space) = (self.development, self.set.space());
-        let products = match &mut self.predict {
-            Predict::Tagger(products) => products,
-            Predict::Other(predictor) => {
-                return Ok(predictor.score(self.set, theta).into_iter().collect());
-            }
-        };
-        for product in &mut *products {
+        for product in &mut self.products {
             product.set_weights(theta);
         }
-        let products = &*products;
+        let products = &self.products;
         let transitions: Vec<Transitions> =
             recall_biases.iter().map(|&bias| development.transitions(space, theta, bias)).collect();
         let decode = |scratch: &mut Scratch, i| {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::corpora::for_each_in_context;
 use super::events::DevScore;
 use super::label_scores::LabelScores;
+use super::labeled_sentence::gold_labels;
 use super::labels::TrainingLabels;
 use super::options::DevUse;
 use crate::chain::{Constraint, LabelWeights, Transitions};
@@ -28,8 +29,6 @@ pub(super) struct DevelopmentSet {
     gold: Vec<Vec<String>>, // [sentences][T]
     labels: TrainingLabels,
     pub(super) constraint: Option<Constraint>,
-    /// Whether spans are scored even if neither gold nor predicted labels encode any.
-    pub always_spans: bool,
     /// Whether the data are only reported.
     pub is_report: bool,
 }
@@ -45,7 +44,7 @@ impl Hash for DevelopmentSet {
 impl DevelopmentSet {
     /// Extracts the attributes of the development sentences, dropping those that do not occur in
     /// the training data. Also returns the alphabets.
-    pub fn new(
+    pub fn from_text(
         sentences: &[Sentence],
         template: Option<&Template>,
         alphabets: Alphabets,
@@ -57,40 +56,20 @@ impl DevelopmentSet {
         };
         let source = AttributeSource::bind(template, first.schema())?;
         let mut builder = DatasetBuilder::with_alphabets(source, alphabets, edges);
-        let mut gold = Vec::with_capacity(sentences.len());
-        for sentence in sentences {
-            let Some(labels) = sentence.labels() else {
-                return Err(Error::input(
-                    sentence.place(0),
-                    "found no label column; development data need labels",
-                ));
-            };
-            if let Some(t) = sentence.first_partial_label() {
-                return Err(Error::input(
-                    sentence.place(t),
-                    format!(
-                        "found the partial label '{}'; development data need one label for every \
-                         token",
-                        labels[t]
-                    ),
-                ));
-            }
-            gold.push(labels.into_iter().map(str::to_owned).collect());
-        }
+        let gold = gold_labels(sentences)?;
         for_each_in_context(sentences, template, |sentence| builder.add(sentence, &[]))?;
         let (data, alphabets, _) = builder.finish();
-        Ok((Self::with_gold(data, gold, labels), alphabets))
+        Ok((Self::new(data, gold, labels), alphabets))
     }
 
     /// Creates a development set from data over the attributes of the training data and the gold
     /// labels of each sentence.
-    pub fn with_gold(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
+    pub fn new(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
         Self {
             data,
             gold,
             labels: labels.clone(),
             constraint: decoding_constraint(&labels.set, &labels.labeling),
-            always_spans: false,
             is_report: false,
         }
     }
@@ -128,12 +107,6 @@ impl DevelopmentSet {
     /// Returns the number of sentences.
     pub fn len(&self) -> usize {
         self.data.len()
-    }
-
-    /// Returns the sentences over the attribute classes of the training data, and the gold labels
-    /// of each, `[sentences][T]`.
-    pub fn sentences(&self) -> (&Dataset, &[Vec<String>]) {
-        (&self.data, &self.gold)
     }
 
     /// Returns the transitions of the parameters θ with a recall bias.
@@ -187,7 +160,7 @@ impl DevelopmentSet {
 
     /// Returns the score of an evaluation, and the counts of spans by type.
     pub(super) fn score(&self, evaluation: &Evaluation) -> (DevScore, Vec<(String, Counts)>) {
-        if !self.always_spans && !evaluation.has_spans() {
+        if !evaluation.has_spans() {
             return (DevScore::Accuracy(evaluation.accuracy()), Vec::new());
         }
         let types = evaluation.types();

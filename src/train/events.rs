@@ -3,7 +3,6 @@
 //! Each event serializes to the fields of its line in a log ([`log`](super::log)): their names are
 //! a contract that scripts rely on.
 
-use std::any::Any;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -25,6 +24,23 @@ pub struct Start {
     /// The training options as logs and models record them, defaults resolved.
     #[serde(rename = "parameters")]
     pub options: Value,
+    /// How much data there are.
+    #[serde(flatten)]
+    pub data: DataSizes,
+    /// How the training data were read, in words: labels and columns, then warnings, also of noise
+    /// that does not fit them. Of documents only these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reading: Vec<String>,
+    /// How large the model is.
+    #[serde(flatten)]
+    pub model: ModelSizes,
+    /// Estimated peak memory of training in bytes: matrices, parameters, optimizer.
+    pub estimated_memory: usize,
+}
+
+/// The sizes of the data of a training run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DataSizes {
     /// Number of training sentences.
     pub sentences: usize,
     /// Number of training tokens.
@@ -41,10 +57,11 @@ pub struct Start {
     pub dev_sentences: usize,
     /// Number of labels.
     pub labels: usize,
-    /// How the training data were read, in words: labels and columns, then warnings, also of noise
-    /// that does not fit them. Of documents only these.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reading: Vec<String>,
+}
+
+/// The sizes of a model in training.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelSizes {
     /// Number of distinct attributes, node and edge.
     pub attributes: usize,
     /// Number of attribute classes after collapsing attributes that always occur together.
@@ -59,8 +76,19 @@ pub struct Start {
     pub active_per_token: f64,
     /// Attribute classes per token after collapsing.
     pub collapsed_active_per_token: f64,
-    /// Estimated peak memory of training in bytes: matrices, parameters, optimizer.
-    pub estimated_memory: usize,
+}
+
+/// The learning rates that were tried before the first iteration of stochastic gradient descent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calibration {
+    /// Number of sentences that were used.
+    pub sentences: usize,
+    /// The objective at the start.
+    pub initial: f64,
+    /// The learning rates in the order of trials, and the objective after one pass with each.
+    pub trials: Vec<(f64, f64)>,
+    /// The one that was chosen.
+    pub rate: f64,
 }
 
 /// One iteration of the optimizer. A log has null for a value that is NaN or infinite; read back,
@@ -73,6 +101,32 @@ pub struct Iteration {
     /// Value of the objective, all terms included.
     #[serde(deserialize_with = "number")]
     pub objective: f64,
+    /// The terms of the objective.
+    #[serde(flatten)]
+    pub terms: ObjectiveTerms,
+    /// What the optimizer did.
+    #[serde(flatten)]
+    pub optimizer: OptimizerStep,
+    /// The weights after the iteration.
+    #[serde(flatten)]
+    pub weights: WeightCounts,
+    /// Time since extraction ended, excluding the time for scoring development data.
+    #[serde(rename = "seconds", with = "seconds")]
+    pub time: Duration,
+    /// Score on development data.
+    #[serde(flatten)]
+    pub dev: Option<DevScore>,
+    /// The recall bias with which the score was reached; `None` if it is not being searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall_bias: Option<f64>,
+    /// What development data show beside the score.
+    #[serde(skip)]
+    pub dev_details: Option<DevDetails>,
+}
+
+/// The terms of the objective after an iteration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ObjectiveTerms {
     /// Σ log p(y|x). NaN, in logs null, for a learner without likelihood.
     #[serde(deserialize_with = "number")]
     pub log_likelihood: f64,
@@ -85,46 +139,40 @@ pub struct Iteration {
     /// Value of the L1 penalty.
     #[serde(deserialize_with = "number")]
     pub l1: f64,
+}
+
+/// What an optimizer did in an iteration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OptimizerStep {
     /// Norm of the gradient; with L1, of the pseudo-gradient. NaN, in logs null, for a learner
     /// without one.
     #[serde(deserialize_with = "number")]
     pub gradient_norm: f64,
     /// Evaluations of the objective so far.
     pub evaluations: usize,
-    /// Number of nonzero parameters.
-    pub nonzero: usize,
-    /// Time since extraction ended, excluding the time for scoring development data.
-    #[serde(rename = "seconds", with = "seconds")]
-    pub time: Duration,
-    /// Score on development data.
-    #[serde(flatten)]
-    pub dev: Option<DevScore>,
-    /// The recall bias with which the score was reached; `None` if it is not being searched.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recall_bias: Option<f64>,
-    /// The learning rate after the iteration, for a learner that has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub learning_rate: Option<f64>,
-    /// ‖θ‖, of single attributes as well as of classes.
-    #[serde(skip)]
-    pub weight_norm: f64,
     /// The step of the line search as a multiple of the direction, or the learning rate.
     #[serde(skip)]
     pub step: f64,
+    /// The learning rate after the iteration, for a learner that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learning_rate: Option<f64>,
+}
+
+/// The weights after an iteration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WeightCounts {
+    /// Number of nonzero parameters.
+    pub nonzero: usize,
+    /// ‖θ‖, of single attributes as well as of classes.
+    #[serde(skip)]
+    pub norm: f64,
     /// Number of nonzero weights of single attributes and of label pairs, before collapsing.
     #[serde(skip)]
     pub nonzero_weights: usize,
-    /// Predictions on development data by label, if these are only reported
-    /// ([`DevUse::Report`](super::DevUse::Report)).
-    #[serde(skip)]
-    pub label_scores: Option<LabelScores>,
-    /// What development data show beside the score.
-    #[serde(skip)]
-    pub dev_details: Option<DevDetails>,
 }
 
-/// What development data show beside the score, for people.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What development data show beside the score.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DevDetails {
     /// The iteration with the best weights so far.
     pub best_iteration: usize,
@@ -133,6 +181,9 @@ pub struct DevDetails {
     pub waited: usize,
     /// The counts of spans of each type; none if the labels do not encode spans.
     pub types: Vec<(String, Counts)>,
+    /// Predictions by label, if the data are only reported
+    /// ([`DevUse::Report`](super::DevUse::Report)).
+    pub label_scores: Option<LabelScores>,
 }
 
 /// A score on development data, as a fraction.
@@ -352,9 +403,8 @@ pub trait Observer {
     fn checkpoint(&mut self) {}
     /// Called if a checkpoint could not be written; the earlier one is kept and training continues.
     fn checkpoint_failed(&mut self, _error: &Error) {}
-    /// Called before the first iteration with what the learner found to prepare it, if it tells: a
-    /// type of the learner.
-    fn prepared(&mut self, _found: &dyn Any) {}
+    /// Called before the first iteration if the learner has tried learning rates.
+    fn calibrated(&mut self, _calibration: &Calibration) {}
     /// Called after each iteration, and for the starting point (number 0). Returns whether to
     /// continue; [`ControlFlow::Break`] ends training with the best model so far, like an
     /// interrupt.

@@ -20,191 +20,144 @@ use crate::ids::LabelId;
 use crate::sentence::{JoinedColumns, LineRules, Sentence};
 use crate::template::Template;
 
-/// Files and columns of the training corpus, for the header of the model.
+/// Where the attributes are from, for the header of the model.
 #[derive(Debug, Default)]
-pub(super) struct CorpusInfo {
+pub(super) struct DataSource {
     pub files: Vec<String>,
     pub columns: Vec<String>,
     pub label_column: Option<u32>,
     pub joined: Option<JoinedColumns>,
     pub label_key: Option<String>,
     pub lines: LineRules,
+    pub template: Option<Template>,
+    /// What the development data are, if they were held out of the training data.
+    pub held_out: Option<HeldOut>,
 }
 
-impl CorpusInfo {
-    pub fn new(sentences: &[Sentence]) -> Self {
+impl DataSource {
+    /// The files and columns of sentences.
+    pub fn new(
+        sentences: &[Sentence],
+        template: Option<Template>,
+        held_out: Option<HeldOut>,
+    ) -> Self {
         let schema = sentences.first().map(Sentence::schema);
         let joined = schema.and_then(|s| s.joined());
         let label_key = schema.and_then(|s| s.label_key());
         let in_column = joined.is_none() && label_key.is_none();
         let label = schema.and_then(|s| s.label()).filter(|_| in_column);
-        let mut info = Self {
-            files: Vec::new(),
+        let mut files: Vec<String> = Vec::new();
+        for file in sentences.iter().map(Sentence::file) {
+            if files.last().is_none_or(|last| **last != **file) {
+                files.push(file.to_string());
+            }
+        }
+        Self {
+            files,
             columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
             label_column: label.map(|c| c as u32),
             joined: joined.cloned(),
             label_key: label_key.map(str::to_owned),
             lines: schema.map(|s| s.line_rules()).unwrap_or_default(),
-        };
-        for file in sentences.iter().map(Sentence::file) {
-            if info.files.last().is_none_or(|last| **last != **file) {
-                info.files.push(file.to_string());
-            }
+            template,
+            held_out,
         }
-        info
     }
 }
 
-/// The attributes of all corpora of a training run as sparse matrices, one column per attribute.
-///
-/// [`into_training_set`](Self::into_training_set) converts all of it to a training set. For
-/// cross-validation, extract once and hold out each fold ([`hold_out`](Self::hold_out)).
+/// The attributes of all corpora of a training run as sparse matrices, one column per attribute; of
+/// a [`TrainingSet`](super::TrainingSet) one per class of attributes.
 #[derive(Debug)]
-pub struct ExtractedCorpora {
-    pub(super) labels: TrainingLabels,
-    /// Attribute names; empty if folds were held out, since no model is built from such data.
-    pub(super) alphabets: Arc<Alphabets>,
-    /// Numbers of node and of edge attributes, the columns of the data.
-    pub(super) attributes: [usize; 2],
+pub(super) struct Extracted {
+    pub labels: TrainingLabels,
+    pub alphabets: Arc<Alphabets>,
     /// Labeled sentences, then unlabeled ones.
-    pub(super) data: Dataset,
-    /// The last labeled sentences are copies of others without case: the numbers of these.
-    pub(super) copies: Vec<usize>,
-    pub(super) development: Option<DevelopmentSet>,
-    /// What the development data are, if they were held out of the training data.
-    pub(super) held_out: Option<HeldOut>,
-    pub(super) template: Option<Template>,
-    pub(super) source: CorpusInfo,
+    pub data: Dataset,
+    pub development: Option<DevelopmentSet>,
+    pub source: DataSource,
     /// The weights of the models that training continues from.
-    pub(super) base: Option<Arc<AllBaseWeights>>,
+    pub base: Option<AllBaseWeights>,
     /// The groups of template lines of node and edge attributes, as far as they are not 0.
-    pub(super) groups: Option<Arc<[Vec<u32>; 2]>>,
+    pub groups: Option<[Vec<u32>; 2]>,
     /// Node attributes that have the value 0 at a token with this label, and so may have a weight
     /// for it; ascending.
-    pub(super) zeros: Vec<(u32, LabelId)>,
-    // [labeled sentences][T], for cross-validation only; empty if some label is partial.
-    pub(super) gold: Vec<Vec<String>>,
+    pub zeros: Vec<(u32, LabelId)>,
 }
 
-impl ExtractedCorpora {
-    /// Collects labeled sentences, then unlabeled ones, over attributes with names.
-    pub(super) fn of(labels: TrainingLabels, alphabets: Arc<Alphabets>, data: Dataset) -> Self {
-        Self {
-            labels,
-            attributes: [alphabets.nodes.len(), alphabets.edges.len()],
-            alphabets,
-            data,
-            copies: Vec::new(),
-            development: None,
-            held_out: None,
-            template: None,
-            source: CorpusInfo::default(),
-            base: None,
-            groups: None,
-            zeros: Vec::new(),
-            gold: Vec::new(),
-        }
+impl Extracted {
+    /// Returns the numbers of node and of edge attributes.
+    pub fn attributes(&self) -> [usize; 2] {
+        [self.alphabets.nodes.len(), self.alphabets.edges.len()]
     }
 
     /// Returns the group of each node and of each edge attribute, if attributes of the same group
     /// that always occur together are to be one.
-    pub(super) fn class_groups(&self, options: &CommonOptions) -> Option<[Vec<u32>; 2]> {
-        let groups = |kind: usize, columns| {
+    pub fn class_groups(&self, options: &CommonOptions) -> Option<[Vec<u32>; 2]> {
+        let attributes = self.attributes();
+        let groups = |kind: usize| {
             let penalties = self.groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
-            column_groups(self.base.as_deref(), penalties, kind, columns)
+            column_groups(self.base.as_ref(), penalties, kind, attributes[kind])
         };
-        options.collapse.then(|| {
-            let nodes = zero_groups(groups(0, self.attributes[0]), &self.zeros);
-            [nodes, groups(1, self.attributes[1])]
-        })
+        options.collapse.then(|| [zero_groups(groups(0), &self.zeros), groups(1)])
     }
 
-    /// Compares the training data with each model that training continues from.
-    pub fn matches(&self) -> Vec<ModelMatch> {
-        let Some(base) = &self.base else {
-            return Vec::new();
-        };
-        let occurrences = self.occurrences();
+    /// Compares the training data with each model that training continues from, given what occurs
+    /// in them.
+    pub fn matches(&self, occurrences: &Occurrences) -> Vec<ModelMatch> {
         let labels = self.labels.set.len();
-        let compare = |model| ModelMatch::new(model, &self.data, labels, &occurrences);
-        base.iter().map(compare).collect()
+        let compare = |model| ModelMatch::new(model, &self.data, labels, occurrences);
+        self.base.iter().flat_map(AllBaseWeights::iter).map(compare).collect()
     }
 
-    /// Returns which attributes occur in the training data.
-    pub(super) fn occurrences(&self) -> Occurrences {
-        Occurrences::new(&self.data, self.attributes)
-    }
-
-    /// Checks that predictions can be scored on each fold: some held-out sentence must have one
-    /// label for every token.
-    ///
-    /// # Errors
-    ///
-    /// The number of the first fold without such a sentence.
-    pub fn check_folds(&self, held_out: &[Vec<usize>]) -> Result<()> {
-        let has_gold = |fold: &Vec<usize>| {
-            let gold = fold.iter().filter_map(|&i| self.gold.get(i));
-            gold.into_iter().any(|gold| !gold.is_empty())
+    /// Drops the attributes that occur at too few tokens. Unlabeled sentences count only if
+    /// attributes are discovered in them; attributes of models are kept however rare they are, as
+    /// are those that are `known` besides.
+    pub fn drop_rare(&mut self, options: &CommonOptions, known: Option<&[Vec<bool>; 2]>) {
+        let counts_unlabeled = options.discover && options.min_count == 1;
+        let counted = if counts_unlabeled { self.data.len() } else { self.data.labeled() };
+        let frequent = |matrix: &SparseRows, kind: usize| -> Vec<bool> {
+            let columns = self.attributes()[kind];
+            let counts = self.data.column_counts(matrix, columns, 0..counted);
+            let is_known = |id: usize| {
+                let rows = self.base.as_ref().map(|base| base.rows(kind, id));
+                known.is_some_and(|known| known[kind][id])
+                    || rows.is_some_and(|rows| rows.iter().any(Option::is_some))
+            };
+            let counts = counts.iter().enumerate();
+            counts.map(|(id, n)| n.is_at_least(options.min_count) || is_known(id)).collect()
         };
-        match held_out.iter().position(|fold| !has_gold(fold)) {
-            None => Ok(()),
-            Some(fold) => Err(Error::parameter(format!(
-                "no sentence of fold {} has one label for every token; expected fewer folds, or \
-                 fewer partial labels",
-                fold + 1
-            ))),
+        let kept = [frequent(&self.data.nodes, 0), frequent(&self.data.edges, 1)];
+        if !kept.iter().flatten().all(|&kept| kept) {
+            self.retain(&kept);
         }
-    }
-
-    /// Returns, for each node and each edge attribute, whether it is frequent enough in all
-    /// sentences.
-    pub(super) fn frequent_attributes(&self, options: &CommonOptions) -> [Vec<bool>; 2] {
-        let all: Vec<usize> = (0..self.data.len()).collect();
-        self.frequent_columns(&all, options)
     }
 
     /// Drops the node and the edge attributes that are not kept.
-    pub(super) fn retain_attributes(&mut self, kept: &[Vec<bool>; 2]) {
-        if kept.iter().flatten().all(|&kept| kept) {
-            return;
-        }
+    fn retain(&mut self, kept: &[Vec<bool>; 2]) {
         let retain = |alphabet: &mut Alphabet, rows: &SparseRows, kept: &[bool]| {
             let numbers = alphabet.retain(|id| kept[id.index()]);
-            Arc::new(rows.map_columns(|column| numbers[column as usize], |_, value| value))
+            let mapped = rows.map_columns(|column| numbers[column as usize], |_, value| value);
+            (numbers, Arc::new(mapped))
         };
         let Alphabets { nodes, edges } = Arc::make_mut(&mut self.alphabets);
-        self.data.nodes = retain(nodes, &self.data.nodes, &kept[0]);
-        self.data.edges = retain(edges, &self.data.edges, &kept[1]);
-        if let Some(groups) = &mut self.groups {
-            for (groups, kept) in Arc::make_mut(groups).iter_mut().zip(kept) {
-                let mut kept = kept.iter();
-                groups.retain(|_| kept.next() == Some(&true));
-            }
+        let numbers;
+        (numbers, self.data.nodes) = retain(nodes, &self.data.nodes, &kept[0]);
+        (_, self.data.edges) = retain(edges, &self.data.edges, &kept[1]);
+        for (groups, kept) in self.groups.iter_mut().flatten().zip(kept) {
+            let mut kept = kept.iter();
+            groups.retain(|_| kept.next() == Some(&true));
         }
-        self.renumber_zeros(&kept[0]);
-        self.count_attributes();
-    }
-
-    /// Adjusts the numbers of attributes to those that are kept.
-    pub(super) fn renumber_zeros(&mut self, kept: &[bool]) {
-        let mut numbers = Vec::with_capacity(kept.len());
-        let mut next = 0;
-        for &kept in kept {
-            numbers.push(kept.then_some(next));
-            next += u32::from(kept);
-        }
+        let zeros = std::mem::take(&mut self.zeros).into_iter();
         let number = |(attribute, label)| Some((numbers[attribute as usize]?, label));
-        self.zeros = std::mem::take(&mut self.zeros).into_iter().filter_map(number).collect();
+        self.zeros = zeros.filter_map(number).collect();
     }
 
-    /// Sets the numbers of attributes to those of the alphabets.
-    pub(super) fn count_attributes(&mut self) {
-        self.attributes = [self.alphabets.nodes.len(), self.alphabets.edges.len()];
-    }
-
-    /// Returns the number of labeled sentences.
-    pub fn sentences(&self) -> usize {
-        self.data.labeled() - self.copies.len()
+    /// Checks that some training sentence counts.
+    pub fn check_weights(&self) -> Result<()> {
+        if self.data.total_weights()[0] > 0.0 {
+            return Ok(());
+        }
+        Err(Error::parameter("the weights of all training sentences are 0; expected some above 0"))
     }
 
     /// Says how the training data were read: labels and columns, then warnings.
@@ -215,117 +168,32 @@ impl ExtractedCorpora {
         if let (Some(line), Some(word)) = (reading.first_mut(), word) {
             line.push_str(&format!(", words in column {}", word + 1));
         }
-        reading.extend(self.held_out.map(|held_out| held_out.to_string()));
+        reading.extend(self.source.held_out.map(|held_out| held_out.to_string()));
         reading
     }
 
     /// Returns a fingerprint of all labels and attributes.
     pub fn fingerprint(&self) -> u64 {
-        let models = self.base.iter().flat_map(|base| base.iter());
+        let models = self.base.iter().flat_map(AllBaseWeights::iter);
         let models: Vec<(BaseRole, u128)> = models.map(|m| (m.role, m.fingerprint)).collect();
-        let lines = line_options_key(self.template.as_ref(), self.groups.as_deref());
+        let lines = line_options_key(self.source.template.as_ref(), self.groups.as_ref());
         let mut hasher = Xxh3::new();
         (&self.labels, &self.alphabets, &self.data).hash(&mut hasher);
-        (&self.development, &self.gold, models, lines).hash(&mut hasher);
+        (&self.development, models, lines).hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// Returns the memory usage of the names of attributes in bytes.
+    pub fn memory_of_names(&self) -> usize {
+        self.alphabets.nodes.memory() + self.alphabets.edges.memory()
     }
 
     /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
         self.data.memory()
-            + self.alphabets.nodes.memory()
-            + self.alphabets.edges.memory()
+            + self.memory_of_names()
             + self.development.as_ref().map_or(0, DevelopmentSet::memory)
-            + self.base.as_ref().map_or(0, |base| base.memory())
-    }
-
-    /// Returns the data without the held-out sentences, which become its development data.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`ExtractedCorpora::hold_out`].
-    pub(super) fn without(&self, held_out: &[usize], options: &CommonOptions) -> Result<Self> {
-        let [rest, fold] = self.split(held_out)?;
-        let kept = self.frequent_columns(&rest, options);
-        // Predictions can only be compared with labels that are known.
-        let fold: Vec<usize> = fold.into_iter().filter(|&i| !self.gold[i].is_empty()).collect();
-        if fold.is_empty() {
-            return Err(Error::parameter(
-                "no held-out sentence has one label for every token; expected some in each fold",
-            ));
-        }
-        let gold = fold.iter().map(|&i| self.gold[i].clone()).collect();
-        let fold = self.data.select(&fold, Some(&kept));
-        let data = self.data.select(&rest, Some(&kept));
-        let mut development = DevelopmentSet::with_gold(fold, gold, &self.labels);
-        // The scores of all folds have the same metric.
-        development.always_spans = self.labels.has_spans;
-        Ok(Self {
-            attributes: self.attributes,
-            development: Some(development),
-            template: self.template.clone(),
-            base: self.base.clone(),
-            groups: self.groups.clone(),
-            zeros: self.zeros.clone(),
-            ..Self::of(self.labels.clone(), Arc::default(), data)
-        })
-    }
-
-    /// Returns the sentences that are not held out, and those that are, in ascending order.
-    fn split(&self, held_out: &[usize]) -> Result<[Vec<usize>; 2]> {
-        let labeled = self.sentences();
-        let mut is_held_out = vec![false; self.data.len()];
-        for &sentence in held_out {
-            if sentence >= labeled.min(self.gold.len()) {
-                return Err(Error::parameter(format!(
-                    "sentence {sentence} held out; expected a number below {}",
-                    labeled.min(self.gold.len())
-                )));
-            }
-            is_held_out[sentence] = true;
-        }
-        if held_out.is_empty() || is_held_out[..labeled].iter().all(|&held_out| held_out) {
-            return Err(Error::parameter(format!(
-                "{} of {labeled} sentences held out; expected some, and not all",
-                held_out.len()
-            )));
-        }
-        // A copy without case is neither trained on nor scored without its sentence.
-        for (i, &original) in (labeled..).zip(&self.copies) {
-            is_held_out[i] = is_held_out[original];
-        }
-        let all = 0..self.data.len();
-        let rest = all.filter(|&i| !is_held_out[i]).collect();
-        let fold = (0..labeled).filter(|&i| is_held_out[i]).collect();
-        Ok([rest, fold])
-    }
-
-    /// Returns, for each column of nodes and of edges, whether it is frequent enough in these
-    /// sentences alone.
-    pub(super) fn frequent_columns(
-        &self,
-        sentences: &[usize],
-        options: &CommonOptions,
-    ) -> [Vec<bool>; 2] {
-        let labeled = self.data.labeled();
-        // As in extraction: unlabeled sentences count only if attributes are discovered in them.
-        let is_counted = |i| i < labeled || (options.discover && options.min_count == 1);
-        let frequent = |matrix: &SparseRows, columns: usize, kind: usize| -> Vec<bool> {
-            let counted = sentences.iter().copied().filter(|&i| is_counted(i));
-            let counts = self.data.column_counts(matrix, columns, counted);
-            // Attributes of models are kept however rare they are.
-            let is_known = |id| {
-                let rows = self.base.as_ref().map(|base| base.rows(kind, id));
-                rows.is_some_and(|rows| rows.iter().any(Option::is_some))
-            };
-            let is_frequent = counts.iter().map(|n| n.is_at_least(options.min_count));
-            let kept = is_frequent.enumerate();
-            kept.map(|(id, is_frequent)| is_frequent || is_known(id)).collect()
-        };
-        [
-            frequent(&self.data.nodes, self.attributes[0], 0),
-            frequent(&self.data.edges, self.attributes[1], 1),
-        ]
+            + self.base.as_ref().map_or(0, AllBaseWeights::memory)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Extraction: from the sentences of corpora to attributes.
+//! Extraction: from the sentences of corpora, or from ready-made attributes, to the attributes of a
+//! training run.
 
 use std::sync::Arc;
 
@@ -6,90 +7,111 @@ use super::base_models::BaseModels;
 use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, document_rule, for_each_in_context, is_content};
 use super::development::DevelopmentSet;
-use super::extracted::{CorpusInfo, ExtractedCorpora};
+use super::extracted::{DataSource, Extracted};
 use super::labels::{LabelIds, TrainingLabels};
 use super::options::CommonOptions;
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
+use crate::extract::{Alphabets, AttributeCorpus, AttributeSource, DatasetBuilder};
 use crate::memory::{MemoryLimit, available_address_space, input_over_limit};
 use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Separation};
 use crate::template::Template;
 
-impl ExtractedCorpora {
+/// What a training set is made from.
+pub(super) enum Source<'a> {
+    /// Sentences, and the template that defines their attributes.
+    Text(TrainingCorpora, Option<Template>),
+    /// Ready-made attributes, and those of development data.
+    Attributes(&'a AttributeCorpus, Option<&'a AttributeCorpus>),
+}
+
+impl Source<'_> {
     /// Extracts the attributes, beside the labels and attributes of models whose training is
     /// continued. Document boundaries ([`Layout::document_start`](crate::sentence::Layout)) are
-    /// skipped.
+    /// skipped. `limit` is that of text and attributes together.
     ///
     /// # Errors
     ///
     /// Same as [`Trainer::train`](super::Trainer::train).
-    pub fn from_models(
-        corpora: impl Into<TrainingCorpora>,
-        template: Option<Template>,
+    pub fn extract(
+        self,
         settings: &TrainSettings,
         models: &BaseModels<'_>,
-    ) -> Result<Self> {
-        let limit = MemoryLimit::default();
-        Self::within_memory(corpora, template, settings, models, limit)
+        limit: MemoryLimit,
+    ) -> Result<Extracted> {
+        models.check(settings)?;
+        match self {
+            Self::Text(corpora, template) => {
+                Extracted::from_text(corpora, template, settings, models, limit)
+            }
+            Self::Attributes(corpus, dev) => {
+                Extracted::from_attributes(corpus, dev, settings, models)
+            }
+        }
     }
+}
 
-    /// Extracts the attributes of a labeled corpus for holding out folds.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`from_models`](Self::from_models).
-    pub fn for_cross_validation(
-        corpora: impl Into<TrainingCorpora>,
-        template: Option<Template>,
-        settings: &TrainSettings,
-        models: &BaseModels<'_>,
-    ) -> Result<Self> {
-        let corpora = corpora.into();
-        let sentences = corpora.labeled.iter().filter(|s| is_content(s));
-        let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
-        let is_gold = |s: &&Sentence| s.first_partial_label().is_none();
-        let labels = |s| Some(s).filter(is_gold).and_then(Sentence::labels);
-        let gold = sentences.map(|s| labels(s).map_or_else(Vec::new, owned));
-        let gold = gold.collect();
-        Ok(Self { gold, ..Self::from_models(corpora, template, settings, models)? })
-    }
-
-    /// Like [`from_models`](Self::from_models), with a limit on the memory of text and attributes
-    /// together.
-    pub(super) fn within_memory(
-        corpora: impl Into<TrainingCorpora>,
+impl Extracted {
+    fn from_text(
+        corpora: TrainingCorpora,
         template: Option<Template>,
         settings: &TrainSettings,
         models: &BaseModels<'_>,
         limit: MemoryLimit,
     ) -> Result<Self> {
-        models.check(settings)?;
-        let TrainingCorpora { labeled, dev, unlabeled, held_out } = corpora.into();
-        let content = |corpus: Corpus| {
-            let mut sentences = corpus.into_sentences();
-            retain_content(&mut sentences);
-            sentences
-        };
+        let TrainingCorpora { labeled, dev, unlabeled, held_out } = corpora;
+        let options = settings.options();
         let (sentences, dev) = (content(labeled), dev.map(content));
-        let unlabeled = unlabeled.into_sentences();
+        let unlabeled = match settings.has_noise() {
+            true => unlabeled.into_sentences(),
+            false => Vec::new(),
+        };
         let text = sentences.iter().chain(dev.iter().flatten()).chain(&unlabeled);
         let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
-        let template = learned_template(template, &sentences, settings.options(), models)?;
-        let sentences = (sentences, &*unlabeled);
-        let mut extracted = Self::extract(sentences, template, settings, models, &mut memory)?;
-        extracted.held_out = held_out;
+        let template = learned_template(template, &sentences, options, models)?;
+        let Some(first) = sentences.first() else {
+            return Err(Error::parameter("there are no sentences to train on"));
+        };
+        let schema = Schema::clone(first.schema());
+        let labels = TrainingLabels::new(&[], &sentences, options, models)?;
+        let attributes = AttributeSource::bind(template.as_ref(), &schema)?;
+        let mut alphabets = Alphabets::default();
+        let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
+        check_transitions(base.as_ref(), template.as_ref())?;
+        let has_edges = options.order == Order::One;
+        let source = DataSource::new(&sentences, template, held_out);
+        let template = source.template.as_ref();
+        let mut extraction = Extraction {
+            builder: DatasetBuilder::extending(attributes, alphabets, has_edges),
+            labels: &labels,
+            rule: document_rule(template),
+            memory: &mut memory,
+        };
+        extraction.add_labeled(sentences, options.caseless)?;
+        extraction.add_unlabeled(&unlabeled, template, options.discover)?;
+        let (data, alphabets, groups) = extraction.builder.finish();
+        let mut extracted = Self {
+            labels,
+            alphabets: Arc::new(alphabets),
+            data,
+            development: None,
+            source,
+            base,
+            groups,
+            zeros: Vec::new(),
+        };
+        extracted.check_weights()?;
+        if options.min_count > 1 {
+            extracted.drop_rare(options, None);
+        }
         if let Some(dev) = dev {
-            let (development, alphabets) = DevelopmentSet::new(
-                &dev,
-                extracted.template.as_ref(),
-                Arc::unwrap_or_clone(std::mem::take(&mut extracted.alphabets)),
-                settings.options().order == Order::One,
-                &extracted.labels,
-            )?;
-            extracted.alphabets = Arc::new(alphabets);
+            let (template, labels) = (extracted.source.template.as_ref(), &extracted.labels);
+            let known = Arc::unwrap_or_clone(std::mem::take(&mut extracted.alphabets));
+            let (development, known) =
+                DevelopmentSet::from_text(&dev, template, known, has_edges, labels)?;
+            extracted.alphabets = Arc::new(known);
             extracted.development = Some(development);
         }
         // Attributes are no longer looked up by name.
@@ -98,58 +120,13 @@ impl ExtractedCorpora {
         alphabets.edges.drop_index();
         Ok(extracted)
     }
-
-    /// Extracts the attributes of the training sentences and of the unlabeled ones.
-    fn extract(
-        (sentences, unlabeled): (Vec<Sentence>, &[Sentence]),
-        template: Option<Template>,
-        settings: &TrainSettings,
-        models: &BaseModels<'_>,
-        memory: &mut ExtractionMemory,
-    ) -> Result<Self> {
-        let options = settings.options();
-        let info = CorpusInfo::new(&sentences);
-        let Some(first) = sentences.first() else {
-            return Err(Error::parameter("there are no sentences to train on"));
-        };
-        let schema = Schema::clone(first.schema());
-        let labels = TrainingLabels::new(&[], &sentences, options, models)?;
-        let source = AttributeSource::bind(template.as_ref(), &schema)?;
-        let mut alphabets = Alphabets::default();
-        let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
-        check_transitions(base.as_ref(), template.as_ref())?;
-        let mut extraction = Extraction {
-            builder: DatasetBuilder::extending(source, alphabets, options.order == Order::One),
-            labels: &labels,
-            rule: document_rule(template.as_ref()),
-            memory,
-        };
-        let copies = extraction.add_labeled(sentences, options.caseless)?;
-        extraction.add_unlabeled(unlabeled, template.as_ref(), options.discover)?;
-        let (data, alphabets, groups) = extraction.builder.finish();
-        check_weights(&data)?;
-        let mut extracted = Self {
-            copies,
-            template,
-            source: info,
-            base: base.map(Arc::new),
-            groups: groups.map(Arc::new),
-            ..Self::of(labels, Arc::new(alphabets), data)
-        };
-        if options.min_count > 1 {
-            let frequent = extracted.frequent_attributes(options);
-            extracted.retain_attributes(&frequent);
-        }
-        Ok(extracted)
-    }
 }
 
-/// Checks that some training sentence counts.
-pub(super) fn check_weights(data: &Dataset) -> Result<()> {
-    if data.total_weights()[0] > 0.0 {
-        return Ok(());
-    }
-    Err(Error::parameter("the weights of all training sentences are 0; expected some above 0"))
+/// Returns the sentences that have tokens and are not document boundaries.
+fn content(corpus: Corpus) -> Vec<Sentence> {
+    let mut sentences = corpus.into_sentences();
+    retain_content(&mut sentences);
+    sentences
 }
 
 /// Checks that a model without weights of label pairs does not continue one that has them.
@@ -192,9 +169,9 @@ struct Extraction<'a> {
 
 impl Extraction<'_> {
     /// Adds the labeled sentences, then copies without case of those that have one, with this
-    /// weight unless it is 0. Returns the numbers of the sentences that were copied. Consumes the
-    /// sentences, document by document or one by one, to free their text early.
-    fn add_labeled(&mut self, sentences: Vec<Sentence>, caseless: f64) -> Result<Vec<usize>> {
+    /// weight unless it is 0. Consumes the sentences, document by document or one by one, to free
+    /// their text early.
+    fn add_labeled(&mut self, sentences: Vec<Sentence>, caseless: f64) -> Result<()> {
         let copies = caseless_copies(self.builder.source(), &sentences, caseless)?;
         self.memory.text += copies.iter().map(|(_, copy)| copy.memory()).sum::<usize>();
         let lengths = match self.rule {
@@ -217,7 +194,7 @@ impl Extraction<'_> {
             self.memory.free(copy);
         }
         self.builder.set_copied(None);
-        Ok(copies.iter().map(|(number, _)| *number).collect())
+        Ok(())
     }
 
     /// Adds a labeled sentence.
@@ -267,7 +244,7 @@ fn learned_template(
     let Some(mut template) = given.or_else(|| earlier.cloned()) else {
         return match options.caseless > 0.0 {
             true => Err(Error::parameter(
-                "--caseless needs a template, and the sentences come with their attributes",
+                "`caseless` needs a template, and the sentences come with their attributes",
             )),
             false => Ok(None),
         };

@@ -5,33 +5,27 @@ use std::sync::Arc;
 use super::base_models::BaseModels;
 use super::base_weights::{AllBaseWeights, attributes_of_models};
 use super::development::DevelopmentSet;
-use super::extracted::ExtractedCorpora;
-use super::extraction::check_weights;
-use super::labeled_sentence::{AttributeSentence, LabeledSentence};
+use super::extracted::{DataSource, Extracted};
+use super::labeled_sentence::{AttributeSentence, gold_labels};
 use super::labels::{LabelIds, TrainingLabels};
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabet, Alphabets, AttributeCorpus, Dataset, SparseRows};
+use crate::extract::{Alphabet, Alphabets, AttributeCorpus, SparseRows};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
 use crate::template::Attribute;
 
-impl ExtractedCorpora {
+impl Extracted {
     /// Prepares attribute corpora for training. Their names and matrices are shared unless
     /// unlabeled sentences or a minimum count require others.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Trainer::train_attributes`](super::Trainer::train_attributes).
-    pub fn from_attributes(
+    pub(super) fn from_attributes(
         corpus: &AttributeCorpus,
         dev: Option<&AttributeCorpus>,
         settings: &TrainSettings,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         let options = settings.options();
-        models.check(settings)?;
         if options.caseless > 0.0 {
             return Err(Error::parameter(
                 "copies without case need a template, but the attributes are ready-made",
@@ -41,8 +35,7 @@ impl ExtractedCorpora {
             return Err(Error::parameter("there are no sentences to train on"));
         }
         let sentences = AttributeSentence::all(corpus);
-        let given = corpus.given_labels();
-        let labels = TrainingLabels::new(given, &sentences, options, models)?;
+        let labels = TrainingLabels::new(corpus.given_labels(), &sentences, options, models)?;
         let mut data = corpus.labeled().without_labels();
         for sentence in &sentences {
             match labels.ids(sentence)? {
@@ -50,32 +43,32 @@ impl ExtractedCorpora {
                 LabelIds::Allowed(sets) => sets.iter().for_each(|set| data.push_labels(set)),
             }
         }
-        let has_unlabeled = !corpus.unlabeled().is_empty();
-        if has_unlabeled && settings.has_noise() {
-            append(&mut data, corpus.unlabeled());
+        if settings.has_noise() {
+            data.append(corpus.unlabeled(), 0..corpus.unlabeled().len(), None);
         }
         if options.order == Order::Zero {
             data.edges = Arc::new(empty_rows(data.tokens()));
         }
-        check_weights(&data)?;
-        let mut extracted = Self::of(labels, Arc::clone(corpus.alphabets()), data);
         // Which attributes have the value 0 with which labels.
         let zeros = corpus.zeros().into_iter().filter_map(|(attribute, label)| {
-            let label = extracted.labels.set.id(corpus.label_name(label))?;
-            Some((attribute, label))
+            Some((attribute, labels.set.id(corpus.label_name(label))?))
         });
-        extracted.zeros = zeros.collect();
-        let mut kept = extracted.frequent_attributes(options);
+        let mut extracted = Self {
+            zeros: zeros.collect(),
+            labels,
+            alphabets: Arc::clone(corpus.alphabets()),
+            data,
+            development: None,
+            source: DataSource::default(),
+            base: None,
+            groups: None,
+        };
+        extracted.check_weights()?;
         let known = attributes_of_models(models, &extracted.alphabets)?;
-        for (kept, known) in kept.iter_mut().flatten().zip(known.iter().flatten()) {
-            *kept |= known;
-        }
-        extracted.retain_attributes(&kept);
+        extracted.drop_rare(options, Some(&known));
         if !models.is_empty() {
             let alphabets = Arc::make_mut(&mut extracted.alphabets);
-            let base = AllBaseWeights::read(models, &extracted.labels.set, alphabets)?;
-            extracted.base = base.map(Arc::new);
-            extracted.count_attributes();
+            extracted.base = AllBaseWeights::read(models, &extracted.labels.set, alphabets)?;
         }
         if let Some(dev) = dev {
             let (alphabets, labels) = (&extracted.alphabets, &extracted.labels);
@@ -85,24 +78,9 @@ impl ExtractedCorpora {
     }
 }
 
-/// Appends unlabeled sentences over the same attributes.
-fn append(data: &mut Dataset, unlabeled: &Dataset) {
-    let (nodes, edges) = (Arc::make_mut(&mut data.nodes), Arc::make_mut(&mut data.edges));
-    for (rows, more) in [(nodes, &unlabeled.nodes), (edges, &unlabeled.edges)] {
-        for row in 0..more.len() {
-            rows.push_row(&mut more.entries(row).collect());
-        }
-    }
-    data.append_unlabeled(unlabeled);
-}
-
 /// A matrix without entries.
 fn empty_rows(rows: usize) -> SparseRows {
-    let mut empty = SparseRows::default();
-    for _ in 0..rows {
-        empty.push_row(&mut Vec::new());
-    }
-    empty
+    SparseRows::from_parts(vec![0; rows], Vec::new(), None)
 }
 
 /// Maps development data to the attributes of the training data.
@@ -133,15 +111,6 @@ fn development(
         Order::Zero => Arc::new(empty_rows(data.tokens())),
         Order::One => project(&data.edges, &known(&own.edges, &alphabets.edges)),
     };
-    let mut gold = Vec::with_capacity(sentences.len());
-    for sentence in AttributeSentence::all(dev) {
-        if let Some(allowed) = sentence.allowed() {
-            let t = allowed.iter().position(|set| set.len() != 1).unwrap_or(0);
-            let message = "found a partial label; development data need one label for every token";
-            return Err(sentence.fault(t, message.to_owned()));
-        }
-        let labels = sentence.labels()?.into_iter();
-        gold.push(labels.map(str::to_owned).collect());
-    }
-    Ok(DevelopmentSet::with_gold(data, gold, labels))
+    let gold = gold_labels(&AttributeSentence::all(dev))?;
+    Ok(DevelopmentSet::new(data, gold, labels))
 }

@@ -28,12 +28,33 @@ pub(super) trait LabeledSentence {
     fn fault(&self, t: usize, message: String) -> Error;
 }
 
+/// Returns the labels of development data, `[sentences][T]`.
+///
+/// # Errors
+///
+/// At the first token without labels or with a partial one.
+pub(super) fn gold_labels<S: LabeledSentence>(sentences: &[S]) -> Result<Vec<Vec<String>>> {
+    let gold = sentences.iter().map(|sentence| {
+        let labels = sentence.labels()?;
+        let Some(allowed) = sentence.allowed() else {
+            return Ok(labels.into_iter().map(str::to_owned).collect());
+        };
+        let t = allowed.iter().position(|set| set.len() != 1).unwrap_or(0);
+        let message = format!(
+            "found the partial label '{}'; development data need one label for every token",
+            labels[t]
+        );
+        Err(sentence.fault(t, message))
+    });
+    gold.collect()
+}
+
 impl LabeledSentence for Sentence {
     fn labels(&self) -> Result<Vec<&str>> {
         Self::labels(self).ok_or_else(|| {
             self.fault(
                 0,
-                "found no label column; training needs labels (choose the column with --label)"
+                "found no label column; training needs labels (choose the column with `label`)"
                     .to_owned(),
             )
         })

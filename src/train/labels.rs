@@ -160,8 +160,8 @@ impl TrainingLabels {
             None => (Labeling::default(), false),
         };
         let option = match options.scheme {
-            Scheme::Raw => "--plain-labels spans".to_owned(),
-            scheme => format!("--scheme {scheme}"),
+            Scheme::Raw => "`plain_labels` spans".to_owned(),
+            scheme => format!("`scheme` {scheme}"),
         };
         let is_converted = options.scheme != Scheme::Raw && data != options.scheme;
         let is_spans = is_converted || options.plain_labels == PlainLabels::Spans;

@@ -12,8 +12,7 @@ use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Sampler, Terms};
 use crate::optim::{
-    LbfgsOptions, LbfgsSettings, Objective, OptimizerState, Outcome, Start, StopReason,
-    minimize_from,
+    LbfgsOptions, LbfgsSettings, Objective, Outcome, SavedState, Start, StopReason, minimize_from,
 };
 
 impl Lbfgs {
@@ -99,7 +98,7 @@ impl Lbfgs {
     ) -> Result<Outcome<Terms>> {
         let options = LbfgsOptions { max_iterations: stage.limit, ..self.optimizer.clone() };
         let settings = LbfgsSettings::new(options)?;
-        let start = match course.take_state::<OptimizerState<'static, Terms>>()? {
+        let start = match course.take_state::<SavedState<'static, Terms>>()? {
             Some(state) => Start::State(Box::new(state)),
             None => Start::Point(course.take_start()),
         };

@@ -89,7 +89,7 @@ pub enum Request<'a> {
     Line(&'a LineGroup),
 }
 
-impl dyn Learner {
+impl dyn Learner + '_ {
     /// Returns the name.
     pub fn name(&self) -> &'static str {
         self.options().name

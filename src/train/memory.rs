@@ -8,7 +8,7 @@ use super::origin::Origin;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, SparseRows};
+use crate::extract::SparseRows;
 use crate::memory::MemoryLimit;
 use crate::noise::Engine;
 use crate::score::{BlockPartition, ColumnForm, FeatureBlock};
@@ -28,22 +28,18 @@ impl TrainingSet {
         // Classes, their scales, and sums over columns.
         let columns = 16 * (self.attributes() + self.space.nodes.columns());
         let origin = self.origin.as_ref().map_or(0, Origin::memory);
-        self.corpora.memory() + origin + self.space.memory() + columns
+        self.extracted.memory() + origin + self.space.memory() + columns
     }
 
     /// Estimates the memory in bytes of a training run, excluding the training set itself: of
     /// learning, or of building the model from its result, whichever is more.
     pub fn memory_to_train(&self, settings: &TrainSettings) -> usize {
         let learning = settings.learner().memory(self);
-        let development = self.corpora.development.as_ref();
-        let scorer = match settings.learner().predictor() {
-            Some(_) => 0,
-            None => development.map_or(0, |dev| dev.memory_to_score(self.space())),
-        };
+        let development = self.extracted.development.as_ref();
+        let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
         let precision = settings.options().precision;
-        let Alphabets { nodes, edges } = &*self.corpora.alphabets;
-        let names = nodes.memory() + edges.memory();
-        let weights = self.weights().max(self.parameters(settings));
+        let names = self.extracted.memory_of_names();
+        let weights = self.weights();
         // The tables, then the file beside them. The matrices are freed before.
         let sections =
             weights * (4 + precision.bytes()) + 20 * self.attributes() + names / NAMES_RATIO;
@@ -91,14 +87,10 @@ impl TrainingSet {
         let needed = held.saturating_add(self.memory_to_train(settings));
         let check = limit.check(needed as u64, held as u64);
         check.map_err(|over| {
-            let (weights, labels) = (self.parameters(settings), self.space().labels());
-            let fewer = match settings.learner().predictor() {
-                Some(_) => "--min-count 2",
-                None => "--states observed, --min-count 2",
-            };
+            let (weights, labels) = (self.space.dimension(), self.space.labels());
             Error::parameter(format!(
                 "training on {weights} weights of {labels} labels: {over}; expected fewer weights \
-                 ({fewer}), fewer labels or a larger limit (--memory)"
+                 (`states` observed, `min_count` 2), fewer labels or a larger limit (`memory`)"
             ))
         })
     }

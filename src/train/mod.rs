@@ -45,10 +45,9 @@ mod model_match;
 mod noise_options;
 mod options;
 mod origin;
-mod predictor;
 mod recall_bias;
-mod segment;
-mod segment_run;
+mod schedule;
+mod selection;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -71,29 +70,25 @@ pub use corpora::{TrainingCorpora, is_content};
 pub use course::Course;
 pub use defaults::Defaults;
 pub use events::{
-    DevDetails, DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned,
-    Rounded, Start,
+    Calibration, DataSizes, DevDetails, DevScore, End, EndReason, Iteration, ModelSizes,
+    ObjectiveTerms, Observer, ObserverError, OptimizerStep, Pass, Pruned, Rounded, Start,
+    WeightCounts,
 };
-#[doc(hidden)]
-pub use extracted::ExtractedCorpora;
-#[doc(hidden)]
-pub use finish::Finished;
 pub use folds::Folds;
 pub use hold_out::{HeldOut, HoldOut};
 pub use label_scores::{LabelCounts, LabelScores};
-pub use learner::{AnyLearner, AnyOptions, Learner, fields, unfit};
+pub use learner::{
+    AnyLearner, AnyOptions, Learner, LearnerOptions, Request, fields, unfit, unused_option,
+};
 pub use model_match::{MatchCounts, ModelMatch};
 pub use noise_options::{
     FeatureNoise, NoiseKind, NoiseOptions, Regularization, check_not_negative,
 };
 pub use options::{DevUse, Lbfgs, TrainOptions};
-pub use predictor::Predictor;
-#[doc(hidden)]
-pub use segment::{BestWeights, RecentScores, Segment, SegmentEnd};
+pub use schedule::{Schedule, Stage, StageObjective};
 pub use settings::TrainSettings;
 #[doc(hidden)]
 pub use settings::check_line_options;
 pub use trainer::{Trained, Trainer};
-pub use training_set::PenaltyRule;
 #[doc(hidden)]
 pub use training_set::TrainingSet;

@@ -179,13 +179,15 @@ mod tests {
 
     fn schedules() -> impl Strategy<Value = Schedule> {
         let maximum = proptest::option::of(0_usize..30);
-        (proptest::option::of(0_usize..9), 0_usize..4, maximum).prop_map(|(warm_up, passes, max)| {
-            let schedule = Schedule::of_noise(warm_up, max);
-            match passes {
-                0 => schedule,
-                _ => schedule.after(Stage::fixed(StageObjective::Passes, passes)),
-            }
-        })
+        (proptest::option::of(0_usize..9), 0_usize..4, maximum).prop_map(
+            |(warm_up, passes, max)| {
+                let schedule = Schedule::of_noise(warm_up, max);
+                match passes {
+                    0 => schedule,
+                    _ => schedule.after(Stage::fixed(StageObjective::Passes, passes)),
+                }
+            },
+        )
     }
 
     proptest! {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::base_models::{BaseModels, stored_boundary};
-use super::learner::{AnyLearner, AnyOptions, Learner, fields};
+use super::learner::{AnyLearner, AnyOptions, Learner, Request};
 use super::noise_options::{FeatureNoise, Regularization, check_not_negative};
 use super::options::{CommonOptions, TrainOptions};
-use super::training_set::PenaltyRule;
+use super::schedule::Schedule;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::label::Scheme;
@@ -24,7 +24,6 @@ pub struct TrainSettings {
     options: CommonOptions,
     learner: AnyLearner,
     regularization: Regularization,
-    penalty_rule: Option<Arc<dyn PenaltyRule>>,
 }
 
 impl TrainSettings {
@@ -37,7 +36,7 @@ impl TrainSettings {
         let options: AnyOptions = options.replace_method(Into::into);
         let learner = Arc::clone(&options.method);
         let options = options.with_method(());
-        learner.check(&options)?;
+        learner.check(Request::Options(&options))?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("weight of copies without case", options.caseless)?;
         let numbers =
@@ -52,18 +51,7 @@ impl TrainSettings {
         if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
             return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
         }
-        Ok(Self { regularization: learner.regularization(), learner, options, penalty_rule: None })
-    }
-
-    /// Changes the strengths of penalties as a rule says.
-    #[must_use]
-    pub fn with_penalty_rule(self, rule: Arc<dyn PenaltyRule>) -> Self {
-        Self { penalty_rule: Some(rule), ..self }
-    }
-
-    /// Returns the rule that changes the strengths of penalties, if there is one.
-    pub fn penalty_rule(&self) -> Option<&Arc<dyn PenaltyRule>> {
-        self.penalty_rule.as_ref()
+        Ok(Self { regularization: learner.regularization(), learner, options })
     }
 
     /// Returns settings with other penalties and noise.
@@ -73,8 +61,7 @@ impl TrainSettings {
     /// A value is out of range, or the learner does not have what it is of.
     pub fn with_regularization(&self, regularization: Regularization) -> Result<Self> {
         let learner = self.learner.with_regularization(regularization)?;
-        let settings = Self::new(self.options.clone().with_method(learner))?;
-        Ok(Self { penalty_rule: self.penalty_rule.clone(), ..settings })
+        Self::new(self.options.clone().with_method(learner))
     }
 
     /// Returns the options with the learner.
@@ -107,15 +94,9 @@ impl TrainSettings {
         self.regularization.noise.is_on()
     }
 
-    /// Returns the number of warm-up iterations before those with noise, if there is noise.
-    pub fn warm_up(&self) -> usize {
-        (self.regularization)
-            .warm_up_or(self.learner.default_warm_up(), self.options.max_iterations)
-    }
-
-    /// Returns the maximum number of iterations, if there is one.
-    pub fn max_iterations(&self) -> Option<usize> {
-        (self.options.max_iterations).or(self.learner.max_iterations())
+    /// Returns the stages of training.
+    pub fn schedule(&self) -> Schedule {
+        self.learner.schedule(self.options.max_iterations)
     }
 
     /// Returns the settings for training that continues from weights: without a warm-up, unless the
@@ -154,9 +135,7 @@ impl TrainSettings {
 
 impl Serialize for TrainSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut record = fields(&self.all_options());
-        record.extend(self.penalty_rule.iter().flat_map(|rule| rule.record()));
-        record.serialize(serializer)
+        self.all_options().serialize(serializer)
     }
 }
 
@@ -173,7 +152,7 @@ impl BaseModels<'_> {
             model.verify()?;
             let header = model.header();
             let path = model.path().display();
-            settings.learner().check_start(&format!("{role} {path}"))?;
+            settings.learner().check(Request::Start(role, &path.to_string()))?;
             let conflict = |option: &str, expected: &str, own: &str| {
                 Error::parameter(format!(
                     "{option}, but {role} {path} has {own}; expected {expected}, since a model is \
@@ -182,18 +161,18 @@ impl BaseModels<'_> {
             };
             let [order, own] = [options.order, header.order].map(Order::name);
             if order != own {
-                let (option, expected) = (format!("--order {order}"), format!("--order {own}"));
+                let (option, expected) = (format!("`order` {order}"), format!("`order` {own}"));
                 return Err(conflict(&option, &expected, &format!("order {own}")));
             }
             let [boundary, own] = [options.boundary, stored_boundary(model)].map(Boundary::name);
             if boundary != own {
-                let own = format!("--boundary {own}");
-                return Err(conflict(&format!("--boundary {boundary}"), &own, &own));
+                let own = format!("`boundary` {own}");
+                return Err(conflict(&format!("`boundary` {boundary}"), &own, &own));
             }
             if options.scheme != Scheme::Raw && header.labeling != options.scheme {
-                let option = format!("--scheme {}", options.scheme);
+                let option = format!("`scheme` {}", options.scheme);
                 let own = format!("labels in the scheme {}", header.labeling.scheme);
-                return Err(conflict(&option, "no --scheme", &own));
+                return Err(conflict(&option, "no `scheme`", &own));
             }
         }
         let schemes = [self.init, self.towards].map(|model| Some(model?.header().labeling.scheme));
@@ -201,7 +180,7 @@ impl BaseModels<'_> {
             && init != towards
         {
             return Err(Error::parameter(format!(
-                "the labels of the model of --init are in the scheme {init}, those of --towards in \
+                "the labels of the model of `init` are in the scheme {init}, those of `towards` in \
                  {towards}; expected models with labels in the same scheme"
             )));
         }
@@ -218,20 +197,10 @@ impl BaseModels<'_> {
 /// dropout rate of 1 or more.
 pub fn check_line_options(template: Option<&Template>, settings: &TrainSettings) -> Result<()> {
     let groups = template.map_or_else(Vec::new, Template::groups);
-    let (learner, noise) = (settings.learner(), settings.feature_noise());
     for group in &groups {
-        if let Some([option, others]) = learner.unused_line_option(&group.options) {
-            return Err(Error::input(
-                group.place.clone(),
-                format!(
-                    "the option {option} of this line has no effect with --algorithm {}; expected \
-                     --algorithm {others}, or a line without it",
-                    learner.name()
-                ),
-            ));
-        }
+        settings.learner().check(Request::Line(group))?;
     }
-    let Some(noise) = noise else {
+    let Some(noise) = settings.feature_noise() else {
         return Ok(());
     };
     for group in &groups {
@@ -244,11 +213,11 @@ pub fn check_line_options(template: Option<&Template>, settings: &TrainSettings)
             if !exists || (amount.is_finite() && (amount < 1.0 || !noise.is_dropout())) {
                 continue;
             }
-            let flag = ["--dropout", "--edge-dropout"][kind];
+            let option = ["dropout", "edge_dropout"][kind];
             let message = match dropout {
                 LineAmount::Value(_) => format!("dropout {amount}"),
                 LineAmount::Factor(factor) => {
-                    format!("dropout*={factor} of {flag} {others} is {amount}")
+                    format!("dropout*={factor} of `{option}` {others} is {amount}")
                 }
             };
             return Err(Error::input(
@@ -310,7 +279,7 @@ mod tests {
             let settings = settings(|o| {
                 (o.method.warm_up, o.max_iterations) = (warm_up, max_iterations);
             });
-            settings.unwrap().warm_up()
+            settings.unwrap().schedule().warm_up()
         };
         assert_eq!(warm_up(None, None), Defaults::WARM_UP);
         assert_eq!(warm_up(None, Some(6)), 3);

@@ -7,15 +7,13 @@ use super::agreement::{Agreement, agreed, check_same};
 use super::base_models::BaseModels;
 use super::checkpoint::{Checkpoints, Run};
 use super::corpora::{TrainingCorpora, first_template};
-use super::course::Course;
+use super::course::{Control, Course};
 use super::events::{End, Observer};
-use super::extracted::ExtractedCorpora;
-use super::learner::AnyLearner;
-use super::model_match::ModelMatch;
+use super::extraction::Source;
+use super::learner::{AnyLearner, Request};
 use super::options::TrainOptions;
-use super::settings::{TrainSettings, check_line_options};
+use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
-use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::extract::AttributeCorpus;
 use crate::memory::MemoryLimit;
@@ -60,9 +58,7 @@ impl<'a> Trainer<'a> {
     /// and get the same result, with the bits of a run without ranks. Rank 0 alone reads and writes
     /// checkpoints.
     ///
-    /// Training with what cannot be divided ([`Learner::check_ranks`]) is an error.
-    ///
-    /// [`Learner::check_ranks`]: super::Learner::check_ranks
+    /// Training with what cannot be divided ([`Request::Ranks`]) is an error.
     #[must_use]
     pub fn ranks(mut self, ranks: Ranks) -> Self {
         self.ranks = Some(ranks);
@@ -147,7 +143,7 @@ impl<'a> Trainer<'a> {
         &self.settings
     }
 
-    /// Trains a model on a [`Corpus`], or on [`TrainingCorpora`] to add development data and
+    /// Trains a model on a [`Corpus`](crate::Corpus), or on [`TrainingCorpora`] to add development data and
     /// unlabeled text.
     ///
     /// `template` defines the attributes; without one, the sentences must come with their own
@@ -168,45 +164,13 @@ impl<'a> Trainer<'a> {
         template: impl Into<Option<Template>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let corpora = corpora.into();
-        let template = template.into();
-        if self.ranks.is_some() {
-            self.settings.learner().check_ranks()?;
-        }
+        let (corpora, template) = (corpora.into(), template.into());
         if let Some(template) = template.as_ref().or_else(|| self.models.template())
             && let Some(first) = first_template(template, &corpora.labeled)?
         {
-            return self.train_two_passes(corpora, &template.clone(), &first, observer);
+            return self.train_two_passes(corpora, &template.clone(), first, observer);
         }
-        self.train_pass(corpora, template, &mut self.begin(1)?, observer)
-    }
-
-    /// Begins a run with 1 or 2 passes.
-    pub(super) fn begin(&self, passes: usize) -> Result<Run> {
-        let options = serde_json::json!(self.settings).to_string();
-        Run::begin(self.checkpoints.as_ref(), options, passes, self.ranks.as_ref())
-    }
-
-    /// Trains a model on the columns that the corpora have.
-    pub(super) fn train_pass(
-        &self,
-        mut corpora: TrainingCorpora,
-        template: Option<Template>,
-        run: &mut Run,
-        observer: &mut dyn Observer,
-    ) -> Result<Trained> {
-        if !self.settings.has_noise() {
-            corpora.unlabeled = Corpus::new();
-        }
-        let extracted = ExtractedCorpora::within_memory(
-            corpora,
-            template,
-            &self.settings,
-            &self.models,
-            self.memory,
-        );
-        let extracted = agreed(self.ranks.as_ref(), extracted)?;
-        self.train_extracted(extracted, run, observer)
+        self.train_pass(Source::Text(corpora, template), &mut self.begin(1)?, observer)
     }
 
     /// Trains a model on ready-made attributes in memory, with development data if there are any.
@@ -220,116 +184,68 @@ impl<'a> Trainer<'a> {
     /// is damaged or belongs to other options or data.
     pub fn train_attributes<'c>(
         &self,
-        corpus: &AttributeCorpus,
+        corpus: &'c AttributeCorpus,
         dev: impl Into<Option<&'c AttributeCorpus>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let mut run = self.begin(1)?;
-        let extracted =
-            ExtractedCorpora::from_attributes(corpus, dev.into(), &self.settings, &self.models)?;
-        self.train_extracted(extracted, &mut run, observer)
+        let source = Source::Attributes(corpus, dev.into());
+        self.train_pass(source, &mut self.begin(1)?, observer)
     }
 
-    /// Trains on ready-made attributes like [`train_attributes`](Self::train_attributes), and makes
-    /// the model file of the learner, which need not be that of a tagger
-    /// ([`Learner::predictor`](super::Learner::predictor)).
-    ///
-    /// # Errors
-    ///
-    /// Same as [`train_attributes`](Self::train_attributes).
-    pub fn train_file(
-        &self,
-        corpus: &AttributeCorpus,
-        dev: Option<&AttributeCorpus>,
-        observer: &mut dyn Observer,
-    ) -> Result<(Vec<u8>, End)> {
-        let extracted =
-            ExtractedCorpora::from_attributes(corpus, dev, &self.settings, &self.models)?;
-        let (set, theta, end) = self.fit(extracted, &mut self.begin(1)?, observer)?;
-        let record = set.record(&end);
-        let finished = set.finish(&self.settings, theta, &record)?;
-        if let Some(pruned) = finished.pruned {
-            observer.pruned(&pruned);
+    /// Begins a run with 1 or 2 passes.
+    pub(super) fn begin(&self, passes: usize) -> Result<Run> {
+        if self.ranks.is_some() {
+            self.settings.learner().check(Request::Ranks)?;
         }
-        if let Some(rounded) = finished.rounded {
-            observer.rounded(&rounded);
-        }
-        Ok((finished.model, end))
+        let options = serde_json::json!(self.settings).to_string();
+        Run::begin(self.checkpoints.as_ref(), options, passes, self.ranks.as_ref())
     }
 
-    fn train_extracted(
+    /// Trains a model on the columns that the corpora have.
+    pub(super) fn train_pass(
         &self,
-        extracted: ExtractedCorpora,
+        source: Source<'_>,
         run: &mut Run,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let (set, mut theta, end) = self.fit(extracted, run, observer)?;
-        if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
-            observer.pruned(&pruned);
-        }
-        if let Some(rounded) = set.round(&self.settings, &mut theta, end.recall_bias)? {
-            observer.rounded(&rounded);
-        }
-        let record = set.record(&end);
-        let model = set.into_model(&self.settings, &theta, end.recall_bias, Some(&record))?;
-        Ok(Trained { model, end, is_first_pass: false })
-    }
-
-    /// Learns the parameters.
-    fn fit(
-        &self,
-        extracted: ExtractedCorpora,
-        run: &mut Run,
-        observer: &mut dyn Observer,
-    ) -> Result<(TrainingSet, Vec<f64>, End)> {
-        check_line_options(extracted.template.as_ref(), &self.settings)?;
-        let matches = extracted.matches();
-        let clock = Instant::now();
-        let set = extracted.into_training_set(&self.settings);
-        if let Some(ranks) = &self.ranks {
+        let ranks = self.ranks.as_ref();
+        let extracted = source.extract(&self.settings, &self.models, self.memory);
+        let extracted = agreed(ranks, extracted)?;
+        let started = Instant::now();
+        let set = TrainingSet::build(extracted, &self.settings)?;
+        if let Some(ranks) = ranks {
             check_same(ranks, set.fingerprint(), || {
                 "other training or development data than rank 0; expected the same on all machines"
                     .to_owned()
             })?;
         }
-        let (theta, end) = self.optimize(&set, &matches, (run, clock), observer)?;
+        let (theta, end) = self.learn(&set, started, run, observer)?;
         observer.end(&end);
-        Ok((set, theta, end))
+        let model = set.finish(&self.settings, theta, &end, observer)?;
+        Ok(Trained { model, end, is_first_pass: false })
     }
 
-    fn optimize(
+    /// Learns the parameters of a training set.
+    fn learn(
         &self,
         set: &TrainingSet,
-        matches: &[ModelMatch],
-        (run, clock): (&mut Run, Instant),
+        started: Instant,
+        run: &mut Run,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
         let (settings, ranks) = (&self.settings, self.ranks.as_ref());
         let agreement = ranks.map(|ranks| Agreement::new(ranks, self.interrupt));
-        let options = (settings.options(), settings.regularization());
-        let predictor = settings.learner().predictor();
-        let mut course = Course::new(set, options, predictor, clock, observer)?;
-        course.limit = settings.max_iterations();
+        let control = Control { interrupt: self.interrupt, agreement: agreement.as_ref() };
+        let course = Course::new(set, settings, run, control, started, observer)?;
         course.observer.start(&set.start_event(settings));
-        for found in matches {
+        for found in &set.matches {
             course.observer.matched(found);
         }
         agreed(ranks, set.check_memory(settings, self.memory))?;
-        if !run.has_two_passes() {
-            run.set_fingerprint(|| Ok(set.fingerprint()))?;
+        if !course.run.has_two_passes() {
+            course.run.set_fingerprint(|| Ok(set.fingerprint()))?;
         }
-        if let Some((state, saved)) = run.start() {
-            course.observer.resumed(state.iterations);
-            (course.state, course.saved) = (state, Some(saved));
-        }
-        course.checkpoints = Some(run);
-        course.interrupt = self.interrupt;
-        course.agreement = ranks.zip(agreement.as_ref());
-        let outcome = settings.learner().learn(&mut course);
-        if let Some(failure) = ranks.and_then(Ranks::take_failure) {
-            return Err(failure);
-        }
-        course.finish(outcome?)
+        course.train()
     }
 }
 

@@ -1,24 +1,27 @@
 //! The training set: matrices, the layout of the parameters, and where training starts.
 
-use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
+use super::base_models::BaseModels;
+use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
+use super::events::{DataSizes, ModelSizes, Start};
 use super::expand::ClassWeights;
-use super::extracted::ExtractedCorpora;
+use super::extracted::Extracted;
+use super::extraction::Source;
+use super::learner::fields;
 use super::line_options::ClassOptions;
+use super::model_match::{ModelMatch, Occurrences};
 use super::noise_options::FeatureNoise;
 use super::options::CommonOptions;
 use super::origin::{Origin, extra_weights};
+use super::settings::{TrainSettings, check_line_options};
 use crate::chain::padded;
+use crate::error::Result;
 use crate::extract::{Classes, Dataset};
-use crate::ids::AttributeId;
-use crate::label::LabelSet;
+use crate::memory::MemoryLimit;
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
-use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
+use crate::score::{ExtraWeights, ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
@@ -27,89 +30,67 @@ use crate::template::Template;
 /// It is immutable: any number of training runs can share it.
 #[derive(Debug)]
 pub struct TrainingSet {
-    pub(super) corpora: ExtractedCorpora, // one column per class
-    pub(super) classes: [Classes; 2],     // of node and of edge attributes
+    pub(super) extracted: Extracted,  // one column per class
+    pub(super) classes: [Classes; 2], // of node and of edge attributes
     pub(super) space: ParameterSpace,
     pub(super) origin: Option<Origin>,
+    /// What the data have in common with each model that training continues from.
+    pub(super) matches: Vec<ModelMatch>,
     line_options: Option<ClassOptions>,
-    penalty_rule: Option<Arc<dyn PenaltyRule>>,
     /// The attributes of all tokens, before and after collapsing.
-    pub(super) entries: [usize; 2],
-}
-
-/// Changes the strengths of the penalties on single weights.
-pub trait PenaltyRule: fmt::Debug + Send + Sync {
-    /// Returns what the L2 strength on each parameter is divided by, `[space.dimension()]`.
-    fn divisors(&self, data: &Dataset, space: &ParameterSpace) -> Vec<f64>;
-
-    /// Returns the parameters without penalty, L2 or L1.
-    fn unpenalized(&self, space: &ParameterSpace) -> Range<usize>;
-
-    /// Returns the options of the rule as logs, models and checkpoints record them.
-    fn record(&self) -> Map<String, Value>;
+    entries: [usize; 2],
 }
 
 impl TrainingSet {
+    /// Extracts the attributes of `corpora` as [`Trainer::train`](super::Trainer::train) does.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Trainer::train`](super::Trainer::train).
+    pub fn new(
+        corpora: impl Into<TrainingCorpora>,
+        template: impl Into<Option<Template>>,
+        settings: &TrainSettings,
+    ) -> Result<Self> {
+        let source = Source::Text(corpora.into(), template.into());
+        let extracted = source.extract(settings, &BaseModels::default(), MemoryLimit::default())?;
+        Self::build(extracted, settings)
+    }
+
     /// Collapses the attributes, and lays out the parameters.
-    pub(super) fn from_extracted(
-        mut corpora: ExtractedCorpora,
-        options: &CommonOptions,
-        penalty_rule: Option<Arc<dyn PenaltyRule>>,
-    ) -> Self {
-        let occurrences = corpora.base.is_some().then(|| corpora.occurrences());
+    ///
+    /// # Errors
+    ///
+    /// The template has a line with an option that has no effect, or out of its range.
+    pub(super) fn build(mut extracted: Extracted, settings: &TrainSettings) -> Result<Self> {
+        check_line_options(extracted.source.template.as_ref(), settings)?;
+        let options = settings.options();
         let entries = |data: &Dataset| data.nodes.nonzeros() + data.edges.nonzeros();
-        let before = entries(&corpora.data);
-        let classes = match corpora.class_groups(options) {
-            None => corpora.attributes.map(Classes::singletons),
-            Some([nodes, edges]) => {
-                let data = &mut corpora.data;
-                let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
-                let edges = Classes::equal_columns_in_groups(&data.edges, edges);
-                data.nodes = Arc::new(nodes.collapsed(&data.nodes));
-                data.edges = Arc::new(edges.collapsed(&data.edges));
-                [nodes, edges]
-            }
-        };
-        if let Some(development) = &mut corpora.development {
-            development.collapse(&classes);
-            development.set_use(options.dev_use);
-        }
+        let before = entries(&extracted.data);
+        let attributes = extracted.attributes();
+        let found = extracted.base.as_ref().map(|_| Occurrences::new(&extracted.data, attributes));
+        let matches = found.as_ref().map_or_else(Vec::new, |found| extracted.matches(found));
+        let classes = collapse(&mut extracted, options);
         let pair = classes.each_ref();
-        let (base, template) = (corpora.base.as_deref(), corpora.template.as_ref());
-        let k = corpora.labels.set.len();
-        let states = options.states_of(k);
-        let mut extra =
-            base.map_or_else(ExtraWeights::default, |base| extra_weights(base, pair, k, padded(k)));
-        let occurring = corpora.zeros.iter();
-        extra.occurring = occurring
-            .map(|&(attribute, label)| (classes[0].class(attribute), label.index() as u32))
-            .collect();
-        let space_options = SpaceOptions {
-            order: options.order,
-            boundary: options.boundary,
-            states,
-            transitions: template.is_none_or(Template::transitions),
-            label_pairs: options.transitions.unwrap_or(states),
-            min_frequency: options.min_frequency,
-        };
-        let space = ParameterSpace::including(k, &corpora.data, pair, space_options, extra);
-        let lines = corpora.groups.as_ref().zip(template);
-        let origin = base.zip(occurrences.as_ref());
-        Self {
+        let space = layout(&extracted, pair, options);
+        let template = extracted.source.template.as_ref();
+        let lines = extracted.groups.as_ref().zip(template);
+        let origin = extracted.base.as_ref().zip(found.as_ref());
+        Ok(Self {
             line_options: lines
                 .map(|(groups, template)| ClassOptions::new(groups, pair, template.groups())),
             origin: origin.map(|(base, found)| Origin::new(base, &space, pair, found)),
-            entries: [before, entries(&corpora.data)],
-            corpora,
+            entries: [before, entries(&extracted.data)],
+            matches,
+            extracted,
             classes,
             space,
-            penalty_rule,
-        }
+        })
     }
 
     /// Returns the design matrices and labels.
     pub fn data(&self) -> &Dataset {
-        &self.corpora.data
+        &self.extracted.data
     }
 
     /// Returns the layout of the parameters θ.
@@ -117,63 +98,25 @@ impl TrainingSet {
         &self.space
     }
 
-    /// Returns the labels.
-    pub fn labels(&self) -> &LabelSet {
-        &self.corpora.labels.set
-    }
-
-    /// Returns the development sentences over the columns of the data, and the gold labels of each,
-    /// `[sentences][T]`, if there are any.
-    pub fn development(&self) -> Option<(&Dataset, &[Vec<String>])> {
-        self.corpora.development.as_ref().map(DevelopmentSet::sentences)
-    }
-
-    /// Returns the classes of node attributes, which are the columns of the data: attributes that
-    /// always occur together.
-    pub fn node_classes(&self) -> &Classes {
-        &self.classes[0]
-    }
-
-    /// Returns the name of a node attribute, given its number before collapsing.
-    pub fn node_name(&self, attribute: AttributeId) -> &[u8] {
-        self.corpora.alphabets.nodes.name(attribute)
-    }
-
     /// Returns the number of attributes before collapsing.
     pub fn attributes(&self) -> usize {
-        self.corpora.attributes.iter().sum()
+        self.extracted.attributes().iter().sum()
     }
 
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
-        PenalizedLikelihood::new(&self.corpora.data, &self.space, self.penalty(l2))
+        PenalizedLikelihood::new(&self.extracted.data, &self.space, self.penalty(l2))
     }
 
     /// Returns a fingerprint of all labels and attributes.
     pub fn fingerprint(&self) -> u64 {
-        self.corpora.fingerprint()
+        self.extracted.fingerprint()
     }
 
     /// Creates the objective with a noise term.
     pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
         let amounts = self.attribute_noise(&FeatureNoise::Analytic(noise));
         self.likelihood(l2).with_attribute_noise(noise, amounts)
-    }
-
-    /// Counts the attributes with a nonzero weight.
-    pub fn active_attributes(&self, theta: &[f64]) -> usize {
-        let blocks = self.space.blocks().into_iter();
-        let blocks = blocks.zip(&self.classes);
-        let count = |(block, classes): (&FeatureBlock, &Classes)| -> usize {
-            let weights = block.weights(theta);
-            let is_active = |class: &u32| {
-                let weights = &weights[block.targets.range(*class as usize)];
-                weights.iter().any(|&w| w != 0.0)
-            };
-            let active = (0..classes.len() as u32).filter(is_active);
-            active.map(|class| classes.size(class) as usize).sum()
-        };
-        blocks.map(count).sum()
     }
 
     /// Returns the number of weights of single attributes and of label pairs, before collapsing.
@@ -205,29 +148,14 @@ impl TrainingSet {
 
     /// Returns whether there are development data that choose the weights.
     pub fn chooses_on_dev(&self) -> bool {
-        self.corpora.development.is_some() && !self.reports_dev()
-    }
-
-    /// Returns whether development data are only reported.
-    pub(super) fn reports_dev(&self) -> bool {
-        let development = self.corpora.development.as_ref();
-        development.is_some_and(|development| development.is_report)
+        self.extracted.development.as_ref().is_some_and(|dev| !dev.is_report)
     }
 
     /// Returns the L2 penalty of strength c2 = `l2`.
     pub fn penalty(&self, l2: f64) -> Penalty {
         let mut penalty = Penalty::from(l2);
         let options = self.line_options.as_ref();
-        let mut strengths = options.and_then(|options| options.l2_strengths(&self.space, l2));
-        if let Some(rule) = &self.penalty_rule {
-            let divisors = rule.divisors(&self.corpora.data, &self.space);
-            let strengths = strengths.get_or_insert_with(|| vec![l2; divisors.len()]);
-            for (strength, divisor) in strengths.iter_mut().zip(divisors) {
-                *strength /= divisor;
-            }
-            strengths[rule.unpenalized(&self.space)].fill(0.0);
-        }
-        if let Some(strengths) = strengths {
+        if let Some(strengths) = options.and_then(|options| options.l2_strengths(&self.space, l2)) {
             penalty = penalty.with_strengths(strengths);
         }
         if let Some(origin) = &self.origin {
@@ -251,9 +179,6 @@ impl TrainingSet {
         let mut strengths = self.space.l1_strengths(c1);
         if let Some(options) = &self.line_options {
             options.set_l1_strengths(&self.space, c1, &mut strengths);
-        }
-        if let Some(rule) = &self.penalty_rule {
-            strengths[rule.unpenalized(&self.space)].fill(0.0);
         }
         let is_fixed = self.origin.iter().flat_map(Origin::is_fixed);
         for (block, is_fixed) in self.space.blocks().into_iter().zip(is_fixed) {
@@ -306,4 +231,82 @@ impl TrainingSet {
     pub(super) fn class_weights(&self) -> ClassWeights<'_> {
         ClassWeights { space: &self.space, classes: &self.classes, origin: self.origin.as_ref() }
     }
+
+    /// Returns the event before the first iteration of training.
+    pub(super) fn start_event(&self, settings: &TrainSettings) -> Start {
+        let Extracted { data, labels, development, .. } = &self.extracted;
+        let per_token = |entries: usize| entries as f64 / data.tokens().max(1) as f64;
+        let [active_per_token, collapsed_active_per_token] = self.entries.map(per_token);
+        let mut reading = self.extracted.reading();
+        reading.extend(settings.regularization().noise.warning(labels.set.len()));
+        Start {
+            options: fields(settings).into(),
+            data: DataSizes {
+                sentences: data.labeled(),
+                tokens: data.labeled_tokens(),
+                total_weight: data.is_weighted().then(|| data.total_weights()[0]),
+                partial_tokens: data.partial_tokens(),
+                unlabeled_sentences: data.unlabeled(),
+                dev_sentences: development.as_ref().map_or(0, DevelopmentSet::len),
+                labels: labels.set.len(),
+            },
+            reading,
+            model: ModelSizes {
+                attributes: self.attributes(),
+                collapsed_attributes: self.classes.iter().map(Classes::len).sum(),
+                parameters: self.space.dimension(),
+                weights: self.weights(),
+                active_per_token,
+                collapsed_active_per_token,
+            },
+            estimated_memory: self.memory().saturating_add(self.memory_to_train(settings)),
+        }
+    }
+}
+
+/// Collapses attributes that always occur together into classes, if the options say so.
+fn collapse(extracted: &mut Extracted, options: &CommonOptions) -> [Classes; 2] {
+    let classes = match extracted.class_groups(options) {
+        None => extracted.attributes().map(Classes::singletons),
+        Some([nodes, edges]) => {
+            let data = &mut extracted.data;
+            let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
+            let edges = Classes::equal_columns_in_groups(&data.edges, edges);
+            data.nodes = Arc::new(nodes.collapsed(&data.nodes));
+            data.edges = Arc::new(edges.collapsed(&data.edges));
+            [nodes, edges]
+        }
+    };
+    if let Some(development) = &mut extracted.development {
+        development.collapse(&classes);
+        development.set_use(options.dev_use);
+    }
+    classes
+}
+
+/// Lays out the parameters of classes.
+fn layout(
+    extracted: &Extracted,
+    classes: [&Classes; 2],
+    options: &CommonOptions,
+) -> ParameterSpace {
+    let k = extracted.labels.set.len();
+    let states = options.states_of(k);
+    let base = extracted.base.as_ref();
+    let mut extra =
+        base.map_or_else(ExtraWeights::default, |base| extra_weights(base, classes, k, padded(k)));
+    let occurring = extracted.zeros.iter();
+    extra.occurring = occurring
+        .map(|&(attribute, label)| (classes[0].class(attribute), label.index() as u32))
+        .collect();
+    let template = extracted.source.template.as_ref();
+    let space_options = SpaceOptions {
+        order: options.order,
+        boundary: options.boundary,
+        states,
+        transitions: template.is_none_or(Template::transitions),
+        label_pairs: options.transitions.unwrap_or(states),
+        min_frequency: options.min_frequency,
+    };
+    ParameterSpace::including(k, &extracted.data, classes, space_options, extra)
 }

@@ -13,9 +13,10 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::base_models::BaseModels;
-use super::checkpoint::{FirstPass, Run};
+use super::checkpoint::{FinishedPasses, FirstPass, Run};
 use super::corpora::{TrainingCorpora, is_content};
 use super::events::{End, EndReason, Observer, Pass};
+use super::extraction::Source;
 use super::folds::Folds;
 use super::noise_options::Regularization;
 use super::options::{DevUse, TrainOptions};
@@ -23,7 +24,7 @@ use super::settings::TrainSettings;
 use super::trainer::{Trained, Trainer};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::label::{Labeling, PlainLabels, Scheme};
+use crate::label::{PlainLabels, Scheme};
 use crate::model::Model;
 use crate::optim::StopReason;
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
@@ -40,7 +41,7 @@ const SEED: u64 = 1;
 /// The documents of a corpus, each with its sentences that have tokens and their numbers.
 type Documents<'a> = Vec<Vec<(usize, &'a Sentence)>>;
 
-impl Trainer<'_> {
+impl<'a> Trainer<'a> {
     /// Trains a first model with the template `first`, and a second one with `template`, which
     /// reads the predictions of the first. The result has both; if training is interrupted before
     /// the second has a result, only the first.
@@ -48,83 +49,34 @@ impl Trainer<'_> {
         &self,
         corpora: TrainingCorpora,
         template: &Template,
-        first: &Template,
+        first: Template,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let options = template.documents().unwrap_or_default();
-        let trainer = self.first_pass()?;
         let mut run = self.begin(2)?;
         run.set_fingerprint(|| fingerprint(&corpora, template, &self.models))?;
-        let documents = content(options, &corpora.labeled);
-        let folds = folds(&documents)?;
-        let first_pass = match run.finished.first.clone() {
-            Some(first_pass) => first_pass,
-            None => {
-                begin_pass(&mut run, Pass::First, observer);
-                let template = Some(first.clone());
-                let trained = trainer.train_pass(corpora.clone(), template, &mut run, observer)?;
-                if trained.end.is_early() {
-                    return Ok(Trained { is_first_pass: true, ..trained });
-                }
-                let first_pass = FirstPass { model: Arc::new(trained.model), end: trained.end };
-                run.finished.first = Some(first_pass.clone());
-                save(&mut run, observer);
-                first_pass
+        let plan = FirstPasses::new(self, &corpora, template, first)?;
+        plan.check(&run.finished)?;
+        let done = run.finished.first.iter().count() + run.finished.folds.len();
+        for pass in plan.passes().skip(done) {
+            begin_pass(&mut run, pass, observer);
+            let (trainer, source) = plan.prepare(pass, &run.finished)?;
+            let trained = trainer.train_pass(source, &mut run, observer)?;
+            if let Some(ended) = plan.end(pass, trained, &mut run.finished)? {
+                return Ok(ended);
             }
-        };
-        let header = first_pass.model.header();
-        let types = LabelTypes::new(&header.labels, &header.labeling);
-        let trainer =
-            trainer.for_folds(&first_pass.end, corpora.dev.is_some(), &header.corpus_labeling)?;
-        check_predictions(&run.finished.folds, &folds, &documents, &types)?;
-        let of = folds.held_out().len();
-        for fold in run.finished.folds.len()..of {
-            let number = fold + 1;
-            begin_pass(&mut run, Pass::Fold { number, of }, observer);
-            let held_out = &folds.held_out()[fold];
-            let is_held_out = |number: usize| held_out.binary_search(&number).is_ok();
-            let mut rest = Corpus::new();
-            for document in &documents {
-                let kept = document.iter().filter(|(number, _)| !is_held_out(*number));
-                push_document(&mut rest, kept.map(|(_, sentence)| (*sentence).clone()));
-            }
-            let template = Some(first.clone());
-            let trained = trainer.train_pass(rest.into(), template, &mut run, observer)?;
-            if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
-                return alone(first_pass, trained.end.reason);
-            }
-            let tagger = Tagger::new(trained.model);
-            let types = types.of_labels(&tagger.model().header().labels)?;
-            let predicted = predict(&tagger, &types, &documents, is_held_out)?;
-            run.finished.folds.push(predicted);
             save(&mut run, observer);
         }
-        let numbers = folds.held_out().iter().flatten().copied();
-        let mut predictions: Vec<(usize, &Prediction)> =
-            numbers.zip(run.finished.folds.iter().flatten()).collect();
-        predictions.sort_unstable_by_key(|&(number, _)| number);
-        let predictions = predictions.into_iter().map(|(_, prediction)| prediction);
-        let tagger = Tagger::new(Arc::clone(&first_pass.model));
-        let extend_predicted = |corpus: &Corpus| {
-            let documents = content(options, corpus);
-            let predictions = predict(&tagger, &types, &documents, |_| true)?;
-            extend(&documents, predictions.iter(), &types, options)
-        };
-        let second_corpora = TrainingCorpora {
-            labeled: extend(&documents, predictions, &types, options)?,
-            dev: corpora.dev.as_ref().map(extend_predicted).transpose()?,
-            unlabeled: extend_predicted(&corpora.unlabeled)?,
-            held_out: corpora.held_out,
-        };
-        drop(tagger);
-        drop(documents);
+        let extended = plan.extended(&run.finished)?;
+        drop(plan);
         drop(corpora);
         begin_pass(&mut run, Pass::Second, observer);
-        let second = self.train_pass(second_corpora, Some(template.clone()), &mut run, observer)?;
+        let source = Source::Text(extended, Some(template.clone()));
+        let second = self.train_pass(source, &mut run, observer)?;
+        let first = run.finished.first()?;
         if !second.end.has_result() {
-            return alone(first_pass, second.end.reason);
+            return alone(first, second.end.reason);
         }
-        Ok(Trained { model: Model::combine(&second.model, &first_pass.model)?, ..second })
+        Ok(Trained { model: Model::combine(&second.model, &first.model)?, ..second })
     }
 
     /// Returns the trainer of the first pass: it continues the first passes of models.
@@ -140,8 +92,9 @@ impl Trainer<'_> {
     }
 
     /// Returns the trainer of the models of folds, given the result of the first pass.
-    fn for_folds(&self, end: &End, has_dev: bool, corpus: &Labeling) -> Result<Self> {
+    fn for_folds(&self, first: &FirstPass, has_dev: bool) -> Result<Self> {
         let options = self.settings.all_options();
+        let end = &first.end;
         let options = TrainOptions {
             max_iterations: match has_dev && options.dev_use == DevUse::Choose {
                 true => Some(end.best_iteration.max(1)),
@@ -149,7 +102,7 @@ impl Trainer<'_> {
             },
             recall_bias: (end.recall_bias != 0.0).then_some(end.recall_bias),
             // A fold has fewer labels to detect what they are.
-            plain_labels: match corpus.scheme {
+            plain_labels: match first.model.header().corpus_labeling.scheme {
                 Scheme::Plain => PlainLabels::Spans,
                 _ => PlainLabels::Tags,
             },
@@ -159,11 +112,170 @@ impl Trainer<'_> {
         if settings.has_noise() {
             // By default, fewer iterations have a shorter warm-up than the first pass had.
             settings = settings.with_regularization(Regularization {
-                warm_up: Some(self.settings.warm_up()),
+                warm_up: Some(self.settings.schedule().warm_up()),
                 ..settings.regularization().clone()
             })?;
         }
         Ok(Self { settings, ..self.clone() })
+    }
+}
+
+/// The first pass, and those without each fold of the training data.
+struct FirstPasses<'a> {
+    trainer: Trainer<'a>,
+    corpora: &'a TrainingCorpora,
+    template: Template,
+    options: DocumentOptions,
+    documents: Documents<'a>,
+    folds: Folds,
+}
+
+impl<'a> FirstPasses<'a> {
+    fn new(
+        trainer: &Trainer<'a>,
+        corpora: &'a TrainingCorpora,
+        template: &Template,
+        first: Template,
+    ) -> Result<Self> {
+        let options = template.documents().unwrap_or_default();
+        let documents = content(options, &corpora.labeled);
+        Ok(Self {
+            trainer: trainer.first_pass()?,
+            corpora,
+            template: first,
+            options,
+            folds: folds(&documents)?,
+            documents,
+        })
+    }
+
+    /// Returns the passes in order.
+    fn passes(&self) -> impl Iterator<Item = Pass> + use<> {
+        let of = self.folds.held_out().len();
+        let folds = (1..=of).map(move |number| Pass::Fold { number, of });
+        [Pass::First].into_iter().chain(folds)
+    }
+
+    /// Checks predictions that were read from a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// They are not for the sentences of these folds.
+    fn check(&self, finished: &FinishedPasses) -> Result<()> {
+        if finished.folds.is_empty() {
+            return Ok(());
+        }
+        let types = finished.first()?.types();
+        let sentences: Vec<&Sentence> = self.documents.iter().flatten().map(|(_, s)| *s).collect();
+        let fits = |(held_out, predictions): (&Vec<usize>, &Vec<Prediction>)| {
+            let mut pairs = held_out.iter().zip(predictions);
+            held_out.len() == predictions.len()
+                && pairs.all(|(&i, prediction)| prediction.fits(sentences[i].len(), &types))
+        };
+        let folds = self.folds.held_out();
+        match finished.folds.len() <= folds.len() && folds.iter().zip(&finished.folds).all(fits) {
+            true => Ok(()),
+            false => Err(Error::parameter(
+                "the predictions in the checkpoint are not for these sentences; expected those of \
+                 the interrupted run",
+            )),
+        }
+    }
+
+    /// Returns what trains the model of a pass, and on what.
+    fn prepare(
+        &self,
+        pass: Pass,
+        finished: &FinishedPasses,
+    ) -> Result<(Trainer<'a>, Source<'static>)> {
+        let template = Some(self.template.clone());
+        let Pass::Fold { number, .. } = pass else {
+            let source = Source::Text(self.corpora.clone(), template);
+            return Ok((self.trainer.clone(), source));
+        };
+        let is_held_out = self.is_held_out(number);
+        let mut rest = Corpus::new();
+        for document in &self.documents {
+            let kept = document.iter().filter(|(number, _)| !is_held_out(*number));
+            push_document(&mut rest, kept.map(|(_, sentence)| (*sentence).clone()));
+        }
+        let trainer = self.trainer.for_folds(finished.first()?, self.corpora.dev.is_some())?;
+        Ok((trainer, Source::Text(rest.into(), template)))
+    }
+
+    /// Returns whether a sentence is held out in a fold, of which the first has the number 1.
+    fn is_held_out(&self, fold: usize) -> impl Fn(usize) -> bool + Sync + '_ {
+        let held_out = &self.folds.held_out()[fold - 1];
+        move |sentence| held_out.binary_search(&sentence).is_ok()
+    }
+
+    /// Adds the result of a pass to those that have ended. If it ended early, so does training:
+    /// returns its result.
+    fn end(
+        &self,
+        pass: Pass,
+        trained: Trained,
+        finished: &mut FinishedPasses,
+    ) -> Result<Option<Trained>> {
+        let Pass::Fold { number, .. } = pass else {
+            if trained.end.is_early() {
+                return Ok(Some(Trained { is_first_pass: true, ..trained }));
+            }
+            let model = Arc::new(trained.model);
+            finished.first = Some(FirstPass { model, end: trained.end });
+            return Ok(None);
+        };
+        if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
+            return alone(finished.first()?, trained.end.reason).map(Some);
+        }
+        let tagger = Tagger::new(trained.model);
+        let types = finished.first()?.types().of_labels(&tagger.model().header().labels)?;
+        let predicted = predict(&tagger, &types, &self.documents, self.is_held_out(number))?;
+        finished.folds.push(predicted);
+        Ok(None)
+    }
+
+    /// Returns the corpora with columns of predictions: of training data those for their fold, of
+    /// others those of the first model.
+    fn extended(&self, finished: &FinishedPasses) -> Result<TrainingCorpora> {
+        let first = finished.first()?;
+        let types = first.types();
+        let numbers = self.folds.held_out().iter().flatten().copied();
+        let mut predictions: Vec<(usize, &Prediction)> =
+            numbers.zip(finished.folds.iter().flatten()).collect();
+        predictions.sort_unstable_by_key(|&(number, _)| number);
+        let predictions = predictions.into_iter().map(|(_, prediction)| prediction);
+        let tagger = Tagger::new(Arc::clone(&first.model));
+        let extend_predicted = |corpus: &Corpus| {
+            let documents = content(self.options, corpus);
+            let predictions = predict(&tagger, &types, &documents, |_| true)?;
+            extend(&documents, predictions.iter(), &types, self.options)
+        };
+        let TrainingCorpora { dev, unlabeled, held_out, .. } = self.corpora;
+        Ok(TrainingCorpora {
+            labeled: extend(&self.documents, predictions, &types, self.options)?,
+            dev: dev.as_ref().map(extend_predicted).transpose()?,
+            unlabeled: extend_predicted(unlabeled)?,
+            held_out: *held_out,
+        })
+    }
+}
+
+impl FirstPass {
+    fn types(&self) -> LabelTypes {
+        let header = self.model.header();
+        LabelTypes::new(&header.labels, &header.labeling)
+    }
+}
+
+impl FinishedPasses {
+    /// Returns the result of the first pass, on which all others depend.
+    fn first(&self) -> Result<&FirstPass> {
+        self.first.as_ref().ok_or_else(|| {
+            Error::parameter(
+                "the checkpoint has no first pass; remove it to start from the beginning",
+            )
+        })
     }
 }
 
@@ -179,13 +291,10 @@ fn first_pass_of(model: &Model) -> Result<&Model> {
 }
 
 /// Returns the first pass alone as the result of training that ended early, for `reason`.
-fn alone(first: FirstPass, reason: EndReason) -> Result<Trained> {
+fn alone(first: &FirstPass, reason: EndReason) -> Result<Trained> {
     Ok(Trained {
-        model: match Arc::try_unwrap(first.model) {
-            Ok(model) => model,
-            Err(shared) => Model::from_bytes(shared.as_bytes().to_vec())?,
-        },
-        end: End { reason, ..first.end },
+        model: Model::from_bytes(first.model.as_bytes().to_vec())?,
+        end: End { reason, ..first.end.clone() },
         is_first_pass: true,
     })
 }
@@ -245,33 +354,6 @@ fn folds(documents: &Documents<'_>) -> Result<Folds> {
     let numbers = |document: &Vec<(usize, _)>| document.iter().map(|(number, _)| *number).collect();
     let numbers = documents.iter().map(numbers).collect();
     Ok(Folds::of_documents(numbers, &tokens, count, SEED))
-}
-
-/// Checks predictions that were read from a checkpoint.
-///
-/// # Errors
-///
-/// They are not for the sentences of these folds.
-fn check_predictions(
-    predictions: &[Vec<Prediction>],
-    folds: &Folds,
-    documents: &Documents<'_>,
-    types: &LabelTypes,
-) -> Result<()> {
-    let sentences: Vec<&Sentence> = documents.iter().flatten().map(|(_, s)| *s).collect();
-    let fits = |(held_out, predictions): (&Vec<usize>, &Vec<Prediction>)| {
-        let mut pairs = held_out.iter().zip(predictions);
-        held_out.len() == predictions.len()
-            && pairs.all(|(&i, prediction)| prediction.fits(sentences[i].len(), types))
-    };
-    let folds = folds.held_out();
-    if predictions.len() <= folds.len() && folds.iter().zip(predictions).all(fits) {
-        return Ok(());
-    }
-    Err(Error::parameter(
-        "the predictions in the checkpoint are not for these sentences; expected those of the \
-         interrupted run",
-    ))
 }
 
 /// Returns the documents of a corpus.

@@ -158,8 +158,8 @@ impl Observer for TrainingReporter<'_> {
 fn describe_iteration(iteration: &train::Iteration) -> String {
     let mut line =
         format!("iteration {:4}  objective {:.4}", iteration.number, iteration.objective);
-    if !iteration.gradient_norm.is_nan() {
-        line.push_str(&format!("  |gradient| {:.3e}", iteration.gradient_norm));
+    if !iteration.optimizer.gradient_norm.is_nan() {
+        line.push_str(&format!("  |gradient| {:.3e}", iteration.optimizer.gradient_norm));
     }
     line.push_str(&format!("  {:.1} s", iteration.time.as_secs_f64()));
     if let Some(score) = iteration.dev {
@@ -186,27 +186,28 @@ fn describe(start: &train::Start, of_documents: bool) -> String {
         true => ["documents", "features", "classes", "document"],
         false => ["sentences", "attributes", "labels", "token"],
     };
-    let unlabeled = match start.unlabeled_sentences {
+    let train::Start { data, model, .. } = start;
+    let unlabeled = match data.unlabeled_sentences {
         0 => String::new(),
         n => format!(", {n} unlabeled {sentences}"),
     };
-    let weight = start.total_weight.filter(|_| !of_documents);
+    let weight = data.total_weight.filter(|_| !of_documents);
     let weight = weight.map_or(String::new(), |weight| format!(" of total weight {weight}"));
-    let tokens = match start.partial_tokens {
+    let tokens = match data.partial_tokens {
         _ if of_documents => String::new(),
-        0 => format!(", {} tokens", start.tokens),
-        n => format!(", {} tokens ({n} with partial labels)", start.tokens),
+        0 => format!(", {} tokens", data.tokens),
+        n => format!(", {} tokens ({n} with partial labels)", data.tokens),
     };
     format!(
         "{} {sentences}{weight}{tokens}, {} {label}{unlabeled}; {} {features} ({:.1} per {token}), \
          {} after collapsing ({:.1}); {} weights; about {} of memory",
-        start.sentences,
-        start.labels,
-        start.attributes,
-        start.active_per_token,
-        start.collapsed_attributes,
-        start.collapsed_active_per_token,
-        start.parameters,
+        data.sentences,
+        data.labels,
+        model.attributes,
+        model.active_per_token,
+        model.collapsed_attributes,
+        model.collapsed_active_per_token,
+        model.parameters,
         format_megabytes(start.estimated_memory)
     )
 }

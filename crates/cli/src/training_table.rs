@@ -43,11 +43,11 @@ impl TrainingTable {
         if let Some(details) = details.filter(|_| is_best) {
             self.types.clone_from(&details.types);
         }
-        let begins = iteration.noise > 0.0 && self.warmed_up;
+        let begins = iteration.terms.noise > 0.0 && self.warmed_up;
         if begins {
             lines.push(format!("{} begins, and is part of the objective", self.noise));
         }
-        self.warmed_up = iteration.noise == 0.0;
+        self.warmed_up = iteration.terms.noise == 0.0;
         if !is_best && !begins && !iteration.number.is_multiple_of(EVERY) {
             return lines;
         }
@@ -84,8 +84,8 @@ impl TrainingTable {
             cells.push(("patience", 8, format!("{}{of}", details.waited)));
         }
         cells.push(("objective", 12, format!("{:.2}", iteration.objective)));
-        if !iteration.gradient_norm.is_nan() {
-            let norm = format!("{:.2e}", iteration.gradient_norm);
+        if !iteration.optimizer.gradient_norm.is_nan() {
+            let norm = format!("{:.2e}", iteration.optimizer.gradient_norm);
             cells.push(("|gradient|", 10, norm));
         }
         cells.push(("time", 9, format!("{:.1} s", iteration.time.as_secs_f64())));
@@ -143,7 +143,7 @@ fn line<'a>(cells: impl Iterator<Item = (usize, &'a str)>, columns: usize) -> St
 mod tests {
     use std::time::Duration;
 
-    use dropchain::train::DevDetails;
+    use dropchain::train::{DevDetails, ObjectiveTerms, OptimizerStep, WeightCounts};
 
     use super::*;
 
@@ -152,25 +152,17 @@ mod tests {
         Iteration {
             number,
             objective: 12.345,
-            log_likelihood: 0.0,
-            noise,
-            l2: 0.0,
-            l1: 0.0,
-            gradient_norm: 0.5,
-            evaluations: 0,
-            nonzero: 0,
+            terms: ObjectiveTerms { noise, ..ObjectiveTerms::default() },
+            optimizer: OptimizerStep { gradient_norm: 0.5, ..OptimizerStep::default() },
+            weights: WeightCounts::default(),
             time: Duration::from_secs(1),
             dev: Some(DevScore::F1(1.0 / 3.0)),
             recall_bias: None,
-            learning_rate: None,
-            weight_norm: 0.0,
-            step: 0.0,
-            nonzero_weights: 0,
-            label_scores: None,
             dev_details: Some(DevDetails {
                 best_iteration,
                 waited: number - best_iteration,
                 types: vec![("PER".to_owned(), counts)],
+                label_scores: None,
             }),
         }
     }

@@ -174,7 +174,6 @@ impl<'a> Run<'a> {
             iterations: epochs,
             evaluations: epochs,
             gradient_norm: f64::NAN,
-            skipped_updates: 0,
             restarts: 0,
         })
     }

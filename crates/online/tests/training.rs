@@ -1,19 +1,17 @@
 //! The learners in the trainer.
 
-use std::any::Any;
 use std::ops::ControlFlow;
 
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::model::Precision;
 use dropchain::train::{
-    AnyLearner, AnyOptions, CheckpointInterval, Checkpoints, Iteration, Lbfgs, Learner, NoiseKind,
-    NoiseOptions, Observer, ObserverError, Regularization, TrainOptions, TrainSettings, Trained,
-    Trainer,
+    AnyLearner, AnyOptions, BaseRole, Calibration, CheckpointInterval, Checkpoints, Iteration,
+    Lbfgs, Learner, NoiseKind, NoiseOptions, Observer, ObserverError, Regularization, Request,
+    TrainOptions, TrainSettings, Trained, Trainer,
 };
 use dropchain::{Result, Template};
 use dropchain_online::{
-    Arow, Calibration, Method, PassiveAggressive, Perceptron, SAMPLER, Sgd, SgdOptions, StepRule,
-    WarmStarted,
+    Arow, Method, PassiveAggressive, Perceptron, SAMPLER, Sgd, SgdOptions, StepRule, WarmStarted,
 };
 use tempfile::TempDir;
 
@@ -108,14 +106,14 @@ fn samples_have_the_rates_of_template_lines() {
     let plain = model("word\nsuffix(2)\n").unwrap();
     assert_ne!(plain, model("word dropout=0.8\nsuffix(2)\n").unwrap());
     let error = model("edge: word dropout*=4\n").unwrap_err().to_string();
-    assert!(error.contains("dropout*=4 of --edge-dropout 0.3 is 1.2"), "{error}");
+    assert!(error.contains("dropout*=4 of `edge_dropout` 0.3 is 1.2"), "{error}");
 }
 
 #[test]
 fn monte_carlo_noise_needs_a_sampler_and_one_process() {
     let mut learner = Lbfgs { noise: sampled(0.3), ..Lbfgs::default() };
-    let error = learner.check_ranks().unwrap_err().to_string();
-    assert!(error.starts_with("--noise monte-carlo is for comparison only"));
+    let error = learner.check(Request::Ranks).unwrap_err().to_string();
+    assert!(error.starts_with("`noise` monte-carlo is for comparison only"));
     learner.noise.sampler = None;
     let error = Trainer::new(options(learner.into())).unwrap_err();
     assert!(error.to_string().starts_with("monte-carlo noise without a sampler"));
@@ -167,21 +165,21 @@ fn penalties_and_noise_that_a_learner_does_not_have_are_refused() {
     assert_eq!(
         refused(&*ap, |r| r.noise.dropout = 0.3),
         "algorithm ap with dropout 0.3; expected 0, since it learns from the best labels and \
-         computes no likelihood (--dropout 0)"
+         computes no likelihood (`dropout` 0)"
     );
     assert!(refused(&*ap, |r| r.l2 = Some(1.0)).starts_with("algorithm ap with L2 strength 1;"));
     assert_eq!(
         refused(&Sgd::default(), |r| r.l1 = 0.5),
-        "algorithm sgd with L1 strength 0.5; expected no L1 penalty (--l1 0), or --algorithm \
+        "algorithm sgd with L1 strength 0.5; expected no L1 penalty (`l1` 0), or `algorithm` \
          lbfgs, which alone has one"
     );
-    let ranks = ap.check_ranks().unwrap_err().to_string();
-    assert!(ranks.starts_with("--algorithm ap updates weights by sentence"), "{ranks}");
+    let ranks = ap.check(Request::Ranks).unwrap_err().to_string();
+    assert!(ranks.starts_with("`algorithm` ap updates weights by sentence"), "{ranks}");
     let warm = WarmStarted::default();
-    let ranks = warm.check_ranks().unwrap_err().to_string();
-    assert!(ranks.starts_with("--warm-start online updates weights by sentence"), "{ranks}");
-    let start = warm.check_start("--init a.model").unwrap_err().to_string();
-    assert!(start.starts_with("--warm-start online, but training starts at --init a.model"));
+    let ranks = warm.check(Request::Ranks).unwrap_err().to_string();
+    assert!(ranks.starts_with("`warm_start` online updates weights by sentence"), "{ranks}");
+    let start = warm.check(Request::Start(BaseRole::Init, "a.model")).unwrap_err().to_string();
+    assert!(start.starts_with("`warm_start` online, but training starts at `init` a.model"));
 }
 
 /// Keeps what learners found before the first iteration.
@@ -189,8 +187,8 @@ fn penalties_and_noise_that_a_learner_does_not_have_are_refused() {
 struct Found(Vec<Calibration>);
 
 impl Observer for Found {
-    fn prepared(&mut self, found: &dyn Any) {
-        self.0.extend(found.downcast_ref::<Calibration>().cloned());
+    fn calibrated(&mut self, calibration: &Calibration) {
+        self.0.push(calibration.clone());
     }
 }
 

@@ -150,13 +150,13 @@ pub fn facts(
     let mut dev: Vec<String> = Vec::new();
     for run in runs {
         let (files, start) = (run.run.header.files.join(", "), &run.run.start);
-        let size = [start.sentences, start.tokens].map(|n| n as u64);
+        let size = [start.data.sentences, start.data.tokens].map(|n| n as u64);
         match trained.iter_mut().find(|(other, _)| *other == files) {
             Some((_, sizes)) => sizes.add(size),
             None => trained.push((files, Sizes(size, size))),
         }
-        if start.dev_sentences > 0 {
-            let size = count_of(start.dev_sentences as u64, "sentence");
+        if start.data.dev_sentences > 0 {
+            let size = count_of(start.data.dev_sentences as u64, "sentence");
             let config = run.run.header.config.as_ref();
             let files = config.map_or(String::new(), |config| plain(&config["options"]["dev"]));
             dev.push(match files.as_str() {

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::changing::{MovingQuadratic, Rounds};
 use super::*;
 use crate::optim::minimize::minimize_from;
-use crate::optim::state::{OptimizerState, Start, StateObserver};
+use crate::optim::state::{SavedState, Start, StateObserver};
 
 /// Counts evaluations, and sets a flag during one of them.
 struct Counted<'a, O> {
@@ -59,7 +59,7 @@ fn bits(x: &[f64]) -> Vec<u64> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-impl<D: Serialize> StateObserver<D> for Recorder {
+impl<D: Clone + Serialize> StateObserver<D> for Recorder {
     fn iteration(&mut self, iteration: &Iteration<'_, D>) -> ControlFlow<()> {
         self.iterations.push((
             iteration.number,
@@ -70,7 +70,7 @@ impl<D: Serialize> StateObserver<D> for Recorder {
         ControlFlow::Continue(())
     }
 
-    fn state(&mut self, state: &OptimizerState<'_, D>, is_interrupted: bool) {
+    fn state(&mut self, state: &SavedState<'_, D>, is_interrupted: bool) {
         if is_interrupted {
             let config = bincode::config::standard();
             self.state = bincode::serde::encode_to_vec(state, config).unwrap();
@@ -107,7 +107,7 @@ where
         interrupted += 1;
         let config = bincode::config::standard();
         let decoded = bincode::serde::decode_from_slice(&recorder.state, config);
-        let (state, _): (OptimizerState<'static, O::Detail>, usize) = decoded.unwrap();
+        let (state, _): (SavedState<'static, O::Detail>, usize) = decoded.unwrap();
         let resumed = run(Start::State(Box::new(state)), 0, &mut recorder);
         assert_eq!(recorder.iterations, expected.iterations, "{evaluation}");
         assert_eq!(resumed, outcome, "{evaluation}");
@@ -175,7 +175,7 @@ fn a_state_of_another_dimension_is_an_error() {
     let interrupt = Some(&flag);
     minimize_from(&mut objective, start, None, &settings, interrupt, &mut recorder).unwrap();
     let decoded = bincode::serde::decode_from_slice(&recorder.state, bincode::config::standard());
-    let (state, _): (OptimizerState<'static, ()>, usize) = decoded.unwrap();
+    let (state, _): (SavedState<'static, ()>, usize) = decoded.unwrap();
     let mut other = function(5, rosenbrock);
     let start = Start::State(Box::new(state));
     let error = minimize_from(&mut other, start, None, &settings, None, &mut recorder);

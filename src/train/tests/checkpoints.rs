@@ -39,8 +39,11 @@ impl Observer for Watcher<'_> {
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         self.iterations.push(Iteration {
             time: Duration::ZERO,
-            // Of a pass it is NaN, which differs from itself.
-            gradient_norm: iteration.gradient_norm.max(-1.0),
+            optimizer: OptimizerStep {
+                // Of a pass it is NaN, which differs from itself.
+                gradient_norm: iteration.optimizer.gradient_norm.max(-1.0),
+                ..iteration.optimizer.clone()
+            },
             ..iteration.clone()
         });
         if let Some((_, flag)) = self.stop.filter(|(at, _)| *at == iteration.number) {

@@ -24,8 +24,8 @@ fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&s
     for (x, y) in one.iterations.iter().zip(&other.iterations) {
         // Equal up to the rounding of the L-BFGS history.
         assert_close(y.objective, x.objective, 1e-6);
-        assert_close(y.l1, x.l1, 1e-6);
-        assert_close(y.gradient_norm, x.gradient_norm, 1e-4);
+        assert_close(y.terms.l1, x.terms.l1, 1e-6);
+        assert_close(y.optimizer.gradient_norm, x.optimizer.gradient_norm, 1e-4);
     }
     for kind in [AttributeKind::Node, AttributeKind::Edge] {
         for name in names(&separate, kind).iter().chain(&names(&collapsed, kind)) {

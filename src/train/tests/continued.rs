@@ -149,8 +149,7 @@ fn the_penalty_pulls_towards_the_weights_of_the_model() {
         let model = original(&options);
         let settings = TrainSettings::new(options).unwrap();
         let models = BaseModels { towards: Some(&model), ..BaseModels::default() };
-        let extracted = ExtractedCorpora::from_models(corpus(MORE), None, &settings, &models);
-        let set = extracted.unwrap().into_training_set(&settings);
+        let set = training_set(corpus(MORE), None, &settings, &models);
         let start = set.start();
         assert!(start.iter().any(|&w| w != 0.0));
         assert_eq!(evaluate(&set, 0.7, &start).1, 0.0);
@@ -273,19 +272,16 @@ fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
     let settings = TrainSettings::new(TrainOptions { states: Some(States::Observed), ..quick() });
     let settings = settings.unwrap();
     let models = BaseModels { init: Some(&init), towards: Some(&towards) };
-    let extracted =
-        ExtractedCorpora::from_models(corpus(MORE), Some(template("word\n")), &settings, &models);
-    let extracted = extracted.unwrap();
-    let matches = extracted.matches();
-    let set = extracted.into_training_set(&settings);
+    let set = training_set(corpus(MORE), Some(template("word\n")), &settings, &models);
+    let matches = &set.matches;
     let start = set.start();
     let penalty = set.penalty(1.0);
     let space = set.space();
-    let id = |name: &str| set.labels().id(name).unwrap().index();
-    assert_eq!(set.labels().names()[..3], ["O", "B-PER", "B-LOC"]);
+    let id = |name: &str| set.extracted.labels.set.id(name).unwrap().index();
+    assert_eq!(set.extracted.labels.set.names()[..3], ["O", "B-PER", "B-LOC"]);
     let mut found = BTreeMap::new();
     for (column, name) in ["Ada", "Oslo", "London"].into_iter().enumerate() {
-        let class = set.node_classes().class(column as u32) as usize;
+        let class = set.classes[0].class(column as u32) as usize;
         space.nodes.targets.for_each(class, |label, i| {
             found.insert((name, label), (start[i], penalty.center(i)));
         });
@@ -372,23 +368,23 @@ fn sentences_without_weight_teach_nothing() {
 }
 
 #[test]
-fn in_a_fold_all_of_the_model_is_kept() {
+fn all_of_the_model_is_kept_however_rare_it_is() {
     let model = original(&quick());
     let settings = TrainSettings::new(TrainOptions { min_count: 2, ..quick() });
     let settings = settings.unwrap().continuing();
     let models = BaseModels { init: Some(&model), ..BaseModels::default() };
-    let whole = ExtractedCorpora::for_cross_validation(corpus(MORE), None, &settings, &models);
-    let whole = whole.unwrap();
+    let [dev, rest] = [&corpus(MORE)[..1], &corpus(MORE)[1..]].map(<[_]>::to_vec);
+    let corpora = TrainingCorpora::new(rest).dev(dev);
+    let set = training_set(corpora, None, &settings, &models);
     let nodes = model.attributes(AttributeKind::Node);
-    let fold = whole.hold_out(&[0], &settings).unwrap();
     // The held-out sentence is scored with the weights of the model.
-    let score = DevScorer::new(&fold, None).unwrap().score(&fold.start(), &[0.0]).unwrap()[0];
+    let score = DevScorer::new(&set).unwrap().score(&set.start(), &[0.0]).unwrap()[0];
     assert!(score.value() > 0.0, "{score:?}");
-    let start = fold.start();
+    let start = set.start();
     let mut kept = 0;
     for id in 0..nodes as u32 {
-        let class = fold.node_classes().class(id) as usize;
-        let range = fold.space().nodes.targets.range(class);
+        let class = set.classes[0].class(id) as usize;
+        let range = set.space().nodes.targets.range(class);
         kept += usize::from(start[range].iter().any(|&w| w != 0.0));
     }
     assert_eq!(kept, nodes);

@@ -69,12 +69,12 @@ fn sentences_without_labels_are_an_error() {
     let bare = || vec![Sentence::from_words(["a", "b"])];
     assert_eq!(
         error(train(&options(), bare(), "word")),
-        "-:1: found no label column; training needs labels (choose the column with --label)"
+        "-:1: found no label column; training needs labels (choose the column with `label`)"
     );
     let trainer = Trainer::new(options()).unwrap();
     let corpora = TrainingCorpora::new(corpus(NAMES)).dev(bare());
     let result = trainer.train(corpora, template("word"), &mut ());
-    assert_eq!(error(result), "-:1: found no label column; development data need labels");
+    assert!(error(result).starts_with("-:1: found no label column;"));
 }
 
 #[test]
@@ -280,12 +280,17 @@ fn a_recall_bias_counts_for_label_pairs_without_weights() {
         TrainSettings::new(TrainOptions { states: Some(States::Observed), ..options() }).unwrap();
     let corpora = TrainingCorpora::new(names.clone()).dev(names);
     let set = TrainingSet::new(corpora, template("word"), &settings).unwrap();
-    let (space, development) = (set.space(), set.corpora.development.as_ref().unwrap());
+    let (space, development) = (set.space(), set.extracted.development.as_ref().unwrap());
     let theta = Lcg(5).vector(space.dimension());
     for bias in [0.0, 1.5] {
         let mut weights = LabelWeights::default();
         space.label_weights(&theta, &mut weights);
-        add_recall_bias(bias, &set.corpora.labels.set, &set.corpora.labels.labeling, &mut weights);
+        add_recall_bias(
+            bias,
+            &set.extracted.labels.set,
+            &set.extracted.labels.labeling,
+            &mut weights,
+        );
         let transitions = development.transitions(space, &theta, bias);
         assert!(transitions.pairs().is_some());
         let k = space.labels();
@@ -315,8 +320,8 @@ fn rare_attributes_are_dropped_with_their_names() {
     let names = |min_count| {
         let settings = TrainSettings::new(TrainOptions { min_count, ..options() });
         let (settings, models) = (settings.unwrap(), BaseModels::default());
-        let extracted =
-            ExtractedCorpora::from_models(sentences(), None, &settings, &models).unwrap();
+        let source = Source::Text(sentences().into(), None);
+        let extracted = source.extract(&settings, &models, MemoryLimit::default()).unwrap();
         let nodes = &extracted.alphabets.nodes;
         let names = (0..nodes.len() as u32).map(|id| nodes.name(AttributeId(id)).to_vec());
         let rows = (0..4).map(|row| extracted.data.nodes.entries(row).collect::<Vec<_>>());

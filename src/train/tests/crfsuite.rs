@@ -132,7 +132,7 @@ struct Events {
 
 impl Observer for Events {
     fn start(&mut self, start: &Start) {
-        self.weights = start.weights;
+        self.weights = start.model.weights;
     }
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
@@ -176,14 +176,27 @@ fn development_data_that_are_only_reported_change_nothing() {
     assert_eq!(reported.end.best_iteration, alone.end.best_iteration);
     let labels = reported.model.header().labels.names();
     assert_eq!(labels, ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
-    for scores in events.iterations.iter().map(|i| i.label_scores.as_ref().unwrap()) {
+    for scores in events
+        .iterations
+        .iter()
+        .map(|i| i.dev_details.as_ref().unwrap().label_scores.as_ref().unwrap())
+    {
         let sum = |count: fn(&LabelCounts) -> usize| -> usize {
             scores.labels.iter().map(|(_, counts)| count(counts)).sum()
         };
         assert_eq!((sum(|c| c.gold), sum(|c| c.predicted)), (9, 9));
         assert!(scores.correct_sentences <= 2 && scores.sentences == 2);
     }
-    let last = events.iterations.last().unwrap().label_scores.as_ref().unwrap();
+    let last = events
+        .iterations
+        .last()
+        .unwrap()
+        .dev_details
+        .as_ref()
+        .unwrap()
+        .label_scores
+        .as_ref()
+        .unwrap();
     assert!(last.labels[0].1.correct >= 2, "{last:?}");
 }
 
@@ -200,9 +213,9 @@ fn weights_are_counted_before_collapsing() {
         let nodes: usize = node_weights(&trained.model).iter().map(|row| row.1.len()).sum();
         let pairs = trained.model.header().label_weights.transitions.iter();
         let nonzero = nodes + pairs.filter(|weight| **weight != 0.0).count();
-        assert_eq!(last.nonzero_weights, nonzero);
-        assert!(last.nonzero_weights < events.weights);
-        (events.weights, last.nonzero_weights, last.weight_norm as f32)
+        assert_eq!(last.weights.nonzero_weights, nonzero);
+        assert!(last.weights.nonzero_weights < events.weights);
+        (events.weights, last.weights.nonzero_weights, last.weights.norm as f32)
     };
     assert_eq!(counts(true), counts(false));
 }

@@ -104,11 +104,11 @@ fn the_terms_add_up_to_the_objective() {
     });
     let (_, recorder) = train_on_overfitting(options, None);
     for iteration in &recorder.iterations {
-        let sum = iteration.l2 + iteration.l1 - iteration.log_likelihood;
+        let sum = iteration.terms.l2 + iteration.terms.l1 - iteration.terms.log_likelihood;
         assert!((sum - iteration.objective).abs() < 1e-12);
     }
     let last = recorder.iterations.last().unwrap();
-    assert!(last.l2 > 0.0 && last.l1 > 0.0 && last.log_likelihood < 0.0);
+    assert!(last.terms.l2 > 0.0 && last.terms.l1 > 0.0 && last.terms.log_likelihood < 0.0);
 }
 
 /// Sets a flag at an iteration.

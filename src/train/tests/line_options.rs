@@ -42,8 +42,8 @@ fn every_attribute_has_the_strengths_of_its_line() {
             (penalty.strength(i), l1[i] / block.scale[class])
         };
         // The attributes of the first token come first: bias, word[-1].
-        assert_eq!(strengths(set.node_classes(), 0, 0), (7.0, 0.5));
-        assert_eq!(strengths(set.node_classes(), 0, 1), (0.5, 0.25));
+        assert_eq!(strengths(&set.classes[0], 0, 0), (7.0, 0.5));
+        assert_eq!(strengths(&set.classes[0], 0, 1), (0.5, 0.25));
         assert_eq!(strengths(&set.classes[1], 1, 0), (2.0, 0.0));
         let transition = space.dimension() - 1;
         assert_eq!((penalty.strength(transition), l1[transition]), (0.5, 0.25));
@@ -53,7 +53,7 @@ fn every_attribute_has_the_strengths_of_its_line() {
 #[test]
 fn only_attributes_of_the_same_group_are_trained_as_one() {
     let settings = settings(|_| {});
-    let classes = |source: &str| set(source, &settings).node_classes().len();
+    let classes = |source: &str| set(source, &settings).classes[0].len();
     let words = classes("word\n");
     assert_eq!(classes("word\nword if word exists\n"), words);
     assert_eq!(classes("word l2=2\nword if word exists l2=2\n"), words);
@@ -182,8 +182,7 @@ fn a_model_that_is_continued_keeps_the_options_of_its_template() {
     let model = trained(&options(), corpus(NAMES), source);
     let settings = settings(|_| {}).continuing();
     let models = BaseModels { towards: Some(&model), ..BaseModels::default() };
-    let extracted = ExtractedCorpora::from_models(corpus(NAMES), None, &settings, &models);
-    let set = extracted.unwrap().into_training_set(&settings);
+    let set = training_set(corpus(NAMES), None, &settings, &models);
     let penalty = set.penalty(0.1);
     assert_eq!(penalty.strength(0), 100.0);
     assert_eq!(penalty.strength(set.space().dimension() - 1), 0.1);

@@ -10,14 +10,15 @@ mod early_stopping;
 mod line_options;
 mod pruning;
 mod ranks;
-mod segments;
 mod two_passes;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::extraction::Source;
 use super::*;
 use crate::error::Result;
+use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, Precision};
 use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Template;
@@ -64,6 +65,17 @@ fn given(text: &str) -> Vec<Sentence> {
         sentence
     };
     text.lines().map(sentence).collect()
+}
+
+fn training_set(
+    corpora: impl Into<TrainingCorpora>,
+    template: Option<Template>,
+    settings: &TrainSettings,
+    models: &BaseModels<'_>,
+) -> TrainingSet {
+    let source = Source::Text(corpora.into(), template);
+    let extracted = source.extract(settings, models, MemoryLimit::default()).unwrap();
+    TrainingSet::build(extracted, settings).unwrap()
 }
 
 fn template(source: &str) -> Template {
@@ -139,7 +151,7 @@ impl Observer for Recorder {
     fn start(&mut self, start: &Start) {
         assert!(self.iterations.is_empty() && self.end.is_none());
         assert!(start.estimated_memory > 0);
-        self.attributes = [start.attributes, start.collapsed_attributes];
+        self.attributes = [start.model.attributes, start.model.collapsed_attributes];
     }
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {

@@ -149,7 +149,7 @@ fn the_folds_have_noise_in_the_iterations_in_which_the_first_pass_has() {
     run(&options, None, &mut watcher);
     let noise = |model| {
         let own = watcher.iterations.iter().filter(move |(m, _)| *m == model);
-        own.map(|(_, iteration)| iteration.noise > 0.0)
+        own.map(|(_, iteration)| iteration.terms.noise > 0.0)
     };
     let first: Vec<bool> = noise(0).collect();
     assert!(first.contains(&true) && first.contains(&false), "{first:?}");

@@ -10,7 +10,7 @@ mod tests;
 
 use std::hash::{Hash, Hasher};
 
-use dropchain::train::{BaseModels, Learner, Ranks};
+use dropchain::train::{BaseModels, Learner, Ranks, Request};
 use dropchain::{Corpus, Error, Result, Sentence, Template};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -64,7 +64,7 @@ impl Team {
         if self.ranks().is_none() {
             return Ok(());
         }
-        learner.check_ranks()
+        learner.check(Request::Ranks)
     }
 
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks

@@ -7,7 +7,10 @@ use std::time::Duration;
 use dropchain::error::Error;
 use dropchain::model::NoiseExposure;
 use dropchain::optim::StopReason;
-use dropchain::train::{DevScore, End, EndReason, Iteration, Observer, Pass, Start};
+use dropchain::train::{
+    DataSizes, DevScore, End, EndReason, Iteration, ModelSizes, ObjectiveTerms, Observer,
+    OptimizerStep, Pass, Start, WeightCounts,
+};
 use serde_json::json;
 
 use crate::log::{Header, Log, Record, Run, Source, read_runs};
@@ -28,20 +31,24 @@ fn header() -> Header {
 fn start() -> Start {
     Start {
         options: json!({"l2": 0.1, "seed": 1}),
-        sentences: 10,
-        tokens: 100,
-        total_weight: None,
-        partial_tokens: 0,
-        unlabeled_sentences: 5,
-        dev_sentences: 3,
+        data: DataSizes {
+            sentences: 10,
+            tokens: 100,
+            total_weight: None,
+            partial_tokens: 0,
+            unlabeled_sentences: 5,
+            dev_sentences: 3,
+            labels: 9,
+        },
         reading: Vec::new(),
-        labels: 9,
-        attributes: 1000,
-        collapsed_attributes: 700,
-        parameters: 6300,
-        weights: 0, // not in the log
-        active_per_token: 19.25,
-        collapsed_active_per_token: 15.5,
+        model: ModelSizes {
+            attributes: 1000,
+            collapsed_attributes: 700,
+            parameters: 6300,
+            weights: 0, // not in the log
+            active_per_token: 19.25,
+            collapsed_active_per_token: 15.5,
+        },
         estimated_memory: 1 << 40,
     }
 }
@@ -50,21 +57,16 @@ fn iteration(number: usize, dev: Option<DevScore>) -> Iteration {
     Iteration {
         number,
         objective: 12.5,
-        log_likelihood: -12.0,
-        noise: 0.0,
-        l2: 0.5,
-        l1: 0.0,
-        gradient_norm: 0.25,
-        evaluations: 4,
-        nonzero: 7,
+        terms: ObjectiveTerms { log_likelihood: -12.0, noise: 0.0, l2: 0.5, l1: 0.0 },
+        optimizer: OptimizerStep {
+            gradient_norm: 0.25,
+            evaluations: 4,
+            ..OptimizerStep::default()
+        },
+        weights: WeightCounts { nonzero: 7, ..WeightCounts::default() },
         time: Duration::from_millis(1500),
         dev,
         recall_bias: dev.map(|_| -0.25),
-        learning_rate: None,
-        weight_norm: 0.0,
-        step: 0.0,
-        nonzero_weights: 0,
-        label_scores: None,
         dev_details: None,
     }
 }

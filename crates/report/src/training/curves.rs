@@ -19,7 +19,7 @@ const DEV_SCORE: &str = "Score on development data (%)";
 const MEASURES: [(&str, Scale, IterationValue); 3] = [
     (DEV_SCORE, Scale::Linear, |i| 100.0 * i.dev.map_or(f64::NAN, DevScore::value)),
     ("Objective", Scale::Log, |i| i.objective),
-    ("Norm of the gradient", Scale::Log, |i| i.gradient_norm),
+    ("Norm of the gradient", Scale::Log, |i| i.optimizer.gradient_norm),
 ];
 
 /// The x axis of a plot.
@@ -30,7 +30,7 @@ const BY: [(&str, &str, IterationValue); 2] = [
 
 /// The parts of the objective. An absent part has no logarithm.
 const OBJECTIVE: [(&str, IterationValue); 3] = [
-    ("−log-likelihood", |i| -i.log_likelihood),
+    ("−log-likelihood", |i| -i.terms.log_likelihood),
     ("noise", |i| i.noise),
     ("penalty", |i| i.l2 + i.l1),
 ];
@@ -179,7 +179,7 @@ pub fn learning_curve(runs: &[NamedRun], settings: &Settings) -> Option<Figure> 
             curves.push((name, ScoresByShare::new()));
             curves.len() - 1
         });
-        let sentences = run.run.start.sentences;
+        let sentences = run.run.start.data.sentences;
         let fraction = Some(settings.value(i, "fraction")).filter(|value| !value.is_empty());
         let share = fraction.unwrap_or_else(|| sentences.to_string());
         let point = (sentences as f64, 100.0 * score.value());

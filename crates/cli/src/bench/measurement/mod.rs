@@ -349,8 +349,8 @@ pub fn train(
         dev_f1,
         dev_accuracy,
         objective: own.map(|last| last.objective),
-        noise: own.map(|last| last.noise),
-        evaluations: last.as_ref().map_or(0, |last| last.evaluations),
+        noise: own.map(|last| last.terms.noise),
+        evaluations: last.as_ref().map_or(0, |last| last.optimizer.evaluations),
         iterations: end.iterations,
         best_iteration: end.best_iteration,
         stop_reason: if course.is_spent { "budget" } else { end.reason.name() }.to_owned(),
@@ -367,7 +367,7 @@ struct Course {
 
 impl Observer for Course {
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        self.is_spent = iteration.evaluations >= self.budget;
+        self.is_spent = iteration.optimizer.evaluations >= self.budget;
         self.last = Some(iteration.clone());
         Ok(match self.is_spent {
             true => ControlFlow::Break(()),
