@@ -223,14 +223,6 @@ impl Dataset {
         Self { labels: Vec::new(), partial: PartialLabels::default(), ..self.clone() }
     }
 
-    /// Appends the ends of unlabeled sentences, whose rows have been appended.
-    pub fn append_unlabeled(&mut self, other: &Self) {
-        let tokens = self.tokens();
-        for (i, &end) in other.ends.iter().enumerate() {
-            self.end_sentence(tokens + end as usize, other.weight(i));
-        }
-    }
-
     /// Frees excess capacity.
     pub fn shrink_to_fit(&mut self) {
         Arc::make_mut(&mut self.nodes).shrink_to_fit();

@@ -72,9 +72,6 @@ impl TrainingLabels {
                 "no token of the training data has a label; expected some",
             ));
         }
-        if !labels.is_converted {
-            check_legality(sentences, &labels.corpus)?;
-        }
         Ok(labels)
     }
 
@@ -231,20 +228,35 @@ impl TrainingLabels {
 
     /// Returns the labels that each token of a sentence may have in the scheme of the model, none
     /// for any; `None` if they are the labels of the sentence as they are.
+    ///
+    /// # Errors
+    ///
+    /// Partial labels allow no sequence that is legal in the scheme of the corpus: an unknown label
+    /// may be any of the scheme, whether the corpus has it or not. Sequences without partial labels
+    /// may be illegal, since annotated corpora have errors.
     fn converted(&self, sentence: &impl LabeledSentence) -> Result<Option<Vec<Vec<String>>>> {
+        let Some(allowed) = sentence.allowed() else {
+            return Ok(match self.is_converted {
+                false => None,
+                true => {
+                    let labels = self.data.convert(&sentence.labels()?, &self.labeling);
+                    Some(labels.into_iter().map(|label| vec![label]).collect())
+                }
+            });
+        };
+        let [from, to] = match self.is_converted {
+            true => [&self.data, &self.labeling],
+            false => [&self.corpus; 2],
+        };
+        if self.is_converted || (from.scheme.has_spans() && from.strict) {
+            let converted = convert_partial(&allowed, from, to);
+            let converted = converted.map_err(|t| no_legal_sequence(sentence, t, from))?;
+            if self.is_converted {
+                return Ok(Some(converted));
+            }
+        }
         let owned = |set: Vec<&str>| set.into_iter().map(str::to_owned).collect();
-        Ok(match (sentence.allowed(), self.is_converted) {
-            (None, false) => None,
-            (None, true) => {
-                let labels = sentence.labels()?;
-                let labels = self.data.convert(&labels, &self.labeling).into_iter();
-                Some(labels.map(|label| vec![label]).collect())
-            }
-            (Some(allowed), false) => Some(allowed.into_iter().map(owned).collect()),
-            (Some(allowed), true) => {
-                Some(converted_labels(sentence, &allowed, [&self.data, &self.labeling])?)
-            }
-        })
+        Ok(Some(allowed.into_iter().map(owned).collect()))
     }
 }
 
@@ -316,37 +328,6 @@ fn known<'a>(sentence: &'a impl LabeledSentence, outside: &'a str) -> Result<Vec
             sets.map(|set| set.first().copied().unwrap_or(outside)).collect()
         }
     })
-}
-
-/// Converts the labels that each token of a sentence may have from one scheme to another.
-///
-/// # Errors
-///
-/// No sequence that the labels allow is legal in the scheme of the corpus.
-fn converted_labels(
-    sentence: &impl LabeledSentence,
-    allowed: &[Vec<&str>],
-    [from, to]: [&Labeling; 2],
-) -> Result<Vec<Vec<String>>> {
-    let converted = convert_partial(allowed, from, to);
-    converted.map_err(|t| no_legal_sequence(sentence, t, from))
-}
-
-/// Checks that the partial labels of each sentence allow a sequence that is legal in the scheme of
-/// the corpus. An unknown label may be any of the scheme, whether the corpus has it or not.
-///
-/// Sequences without partial labels may be illegal: annotated corpora have errors.
-fn check_legality<S: LabeledSentence>(sentences: &[S], labeling: &Labeling) -> Result<()> {
-    if !labeling.scheme.has_spans() || !labeling.strict {
-        return Ok(());
-    }
-    for sentence in sentences {
-        if let Some(allowed) = sentence.allowed() {
-            let converted = convert_partial(&allowed, labeling, labeling);
-            converted.map_err(|t| no_legal_sequence(sentence, t, labeling))?;
-        }
-    }
-    Ok(())
 }
 
 fn no_legal_sequence(sentence: &impl LabeledSentence, t: usize, labeling: &Labeling) -> Error {

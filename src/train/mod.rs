@@ -1,20 +1,28 @@
 //! Training: from labeled sentences to a model.
 //!
 //! ```text
-//! sentences → labels, attributes → X → classes of equal columns → objective → optimizer → model
+//! sentences, or ready-made attributes → X → classes of equal columns → TrainingSet
+//! options → Schedule: stages of { objective, limit, stops early? }
+//! for each stage: Learner::run(stage, course) → weights → the model
 //! ```
 //!
-//! [`Trainer`] runs all of these steps and reports to an [`Observer`]. The steps are public as
-//! well: [`TrainingCorpora`] (sentences), [`ExtractedCorpora`] (attributes as ids, from which folds
-//! can be held out) and [`TrainingSet`] (matrices and parameters). Training is deterministic: the
-//! same data and options result in the same model, bit for bit, for any number of threads.
+//! [`Trainer`] runs all of it and reports to an [`Observer`]. Four nouns carry it:
 //!
-//! With noise, the first iterations are a warm-up without it
-//! ([`Lbfgs::warm_up`](field@Lbfgs::warm_up)). The development data are tagged after
-//! each iteration; the model has the weights and the recall bias ([`TrainOptions::recall_bias`])
-//! with the best score. The bias lowers the score of the label `O`: likelihood weighs all tokens
-//! alike, F1 counts spans, and if names are rare the most likely labels miss too many of them
-//! (Minkov, Wang, Tomasic and Cohen 2006).
+//! - the **schedule** (`schedule.rs`): what is minimized, for how long, one stage after the other.
+//!   It is made once from the options. With noise, the first iterations are a warm-up without it
+//!   ([`Lbfgs::warm_up`](field@Lbfgs::warm_up));
+//! - a **learner** ([`Learner`]): an algorithm that runs a stage. [`Lbfgs`] is one;
+//! - the **selection** (`selection.rs`): development data are tagged after each iteration, and it
+//!   decides which weights and which recall bias ([`TrainOptions::recall_bias`]) the model has, and
+//!   when training stops early. The bias lowers the score of the label `O`: likelihood weighs all
+//!   tokens alike, F1 counts spans, and if names are rare the most likely labels miss too many of
+//!   them (Minkov, Wang, Tomasic and Cohen 2006);
+//! - **checkpoints** (`checkpoint.rs`): where a run is in its schedule, its selection, and the state
+//!   of its learner, from which it resumes to the same bits.
+//!
+//! The course (`course.rs`) is where they meet: a learner starts, reports and saves through it.
+//! Training is deterministic: the same data and options result in the same model, bit for bit, for
+//! any number of threads and ranks.
 
 mod agreement;
 mod base_models;

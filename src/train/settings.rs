@@ -99,6 +99,11 @@ impl TrainSettings {
         self.learner.schedule(self.options.max_iterations)
     }
 
+    /// Returns the number of iterations without noise before those with it, if there is noise.
+    pub fn warm_up(&self) -> usize {
+        self.schedule().warm_up()
+    }
+
     /// Returns the settings for training that continues from weights: without a warm-up, unless the
     /// options ask for one. Noise prevents rare attributes from gaining weight, and these have.
     #[must_use]
@@ -279,7 +284,7 @@ mod tests {
             let settings = settings(|o| {
                 (o.method.warm_up, o.max_iterations) = (warm_up, max_iterations);
             });
-            settings.unwrap().schedule().warm_up()
+            settings.unwrap().warm_up()
         };
         assert_eq!(warm_up(None, None), Defaults::WARM_UP);
         assert_eq!(warm_up(None, Some(6)), 3);

@@ -112,7 +112,7 @@ impl<'a> Trainer<'a> {
         if settings.has_noise() {
             // By default, fewer iterations have a shorter warm-up than the first pass had.
             settings = settings.with_regularization(Regularization {
-                warm_up: Some(self.settings.schedule().warm_up()),
+                warm_up: Some(self.settings.warm_up()),
                 ..settings.regularization().clone()
             })?;
         }

@@ -10,6 +10,7 @@ mod early_stopping;
 mod line_options;
 mod pruning;
 mod ranks;
+mod schedules;
 mod two_passes;
 
 use std::ops::ControlFlow;
