@@ -262,9 +262,9 @@ impl<'a> Course<'a> {
             // The last iterate of the stage before.
             return Ok(ControlFlow::Continue(()));
         }
-        let number = progress.iterations_before + iteration.number;
+        let number = progress.iterations_before.saturating_add(iteration.number);
         progress.iterations = number;
-        let evaluations = progress.evaluations_before + iteration.evaluations;
+        let evaluations = progress.evaluations_before.saturating_add(iteration.evaluations);
         let time = self.time();
         let dev = self.score(number, iteration.x)?;
         let is_searched = self.state.selection.recall_bias().1;

@@ -119,14 +119,14 @@ impl Schedule {
         iterations: usize,
         evaluations: usize,
     ) -> Option<Stage> {
-        let before = progress.iterations_before + iterations;
+        let before = progress.iterations_before.saturating_add(iterations);
         if self.max_iterations.is_some_and(|max| before == max) {
             return None;
         }
         let next = Progress {
             stage: progress.stage + 1,
             iterations_before: before,
-            evaluations_before: progress.evaluations_before + evaluations,
+            evaluations_before: progress.evaluations_before.saturating_add(evaluations),
             iterations: before,
         };
         let stage = self.stage(&next)?;

@@ -57,7 +57,7 @@ impl Selection {
     /// Begins a stage after a number of iterations. Its scores belong to another objective.
     pub fn begin_stage(&mut self, stage: &Stage, iterations: usize) {
         self.recent.clear();
-        self.patience_start = stage.stops_after.map(|free| iterations + free);
+        self.patience_start = stage.stops_after.map(|free| iterations.saturating_add(free));
         self.replaced = match stage.objective {
             StageObjective::WithNoise => self.patience_start.unwrap_or(0),
             _ => 0,

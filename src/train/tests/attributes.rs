@@ -134,7 +134,7 @@ fn partial_labels_and_weights_count_as_those_of_sentences() {
         Trainer::new(options()).unwrap().train_attributes(&corpus, &corpus, &mut ()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "labeled sentence 1, token 3: found the partial label 'B-LOC'; development data need one \
+        "labeled sentence 1, token 3: found the partial label '_'; development data need one \
          label for every token"
     );
 }

@@ -326,11 +326,11 @@ fn models_of_another_structure_or_with_other_labels_are_rejected() {
     let order = TrainOptions { order: Order::Zero, ..quick() };
     assert_eq!(
         error(order, &model, NAMES),
-        "--order 0, but --init model in memory has order 1; expected --order 1, since a model is \
+        "`order` 0, but `init` model in memory has order 1; expected `order` 1, since a model is \
          continued with its own structure"
     );
     let scheme = TrainOptions { scheme: Scheme::Bioes, ..quick() };
-    assert!(error(scheme, &model, NAMES).starts_with("--scheme bioes, but --init"));
+    assert!(error(scheme, &model, NAMES).starts_with("`scheme` bioes, but `init`"));
     assert!(
         error(quick(), &model, "a/O\nAda/NN").starts_with("x.conll:2: the label 'NN': the labels"),
     );

@@ -158,7 +158,7 @@ fn labels_without_spans_cannot_be_converted_to_a_scheme() {
     let options = TrainOptions { scheme: Scheme::Bioes, ..options() };
     assert_eq!(
         error(train(&options, corpus("the/DT dog/NN barks/VBZ"), "word")),
-        "--scheme bioes: the labels encode no spans (B-X, I-X, …); omit the option"
+        "`scheme` bioes: the labels encode no spans (B-X, I-X, …); omit the option"
     );
 }
 

@@ -162,11 +162,11 @@ fn a_rate_of_1_or_more_is_an_error_at_its_line() {
     };
     assert_eq!(
         error("word\nlower dropout*=4\n", NoiseKind::Dropout).unwrap(),
-        "t.tpl:2: dropout*=4 of --dropout 0.3 is 1.2; expected a rate below 1"
+        "t.tpl:2: dropout*=4 of `dropout` 0.3 is 1.2; expected a rate below 1"
     );
     assert_eq!(
         error("edge: word dropout*=2\n", NoiseKind::Reweighted(2)).unwrap(),
-        "t.tpl:1: dropout*=2 of --edge-dropout 0.5 is 1; expected a rate below 1"
+        "t.tpl:1: dropout*=2 of `edge_dropout` 0.5 is 1; expected a rate below 1"
     );
     assert_eq!(
         error("word dropout=1\n", NoiseKind::Dropout).unwrap(),

@@ -33,7 +33,8 @@ fn run(options: &TrainOptions, ranks: usize, has_dev: bool, at: usize, path: &Pa
         let trainer = trainer.clone().checkpoints(Checkpoints::new(path).resume());
         let mut corpora = TrainingCorpora::new(corpus(NAMES));
         if has_dev {
-            corpora = corpora.dev(corpus("Ada/B-PER left/O New/B-LOC York/I-LOC\nMary/B-PER died/O"));
+            corpora =
+                corpora.dev(corpus("Ada/B-PER left/O New/B-LOC York/I-LOC\nMary/B-PER died/O"));
         }
         let trainer = trainer.interrupt(&request).ranks(ranks);
         trainer.train(corpora, template("word\nword[-1]\n"), &mut stop).unwrap()
