@@ -31,8 +31,8 @@ const BY: [(&str, &str, IterationValue); 2] = [
 /// The parts of the objective. An absent part has no logarithm.
 const OBJECTIVE: [(&str, IterationValue); 3] = [
     ("−log-likelihood", |i| -i.terms.log_likelihood),
-    ("noise", |i| i.noise),
-    ("penalty", |i| i.l2 + i.l1),
+    ("noise", |i| i.terms.noise),
+    ("penalty", |i| i.terms.l2 + i.terms.l1),
 ];
 
 /// A value of an iteration; NaN without one.
