@@ -2,7 +2,6 @@
 //! noise of their attributes.
 
 use super::function::{ConditionTest, Operation, TemplateFunction, Term};
-use super::syntax::LineLocation;
 use crate::error::Place;
 
 /// A condition of a template line.
@@ -48,7 +47,7 @@ impl TemplateLine {
         let all = values.chain(self.conditions.iter().map(|c| &c.term.function));
         all.flat_map(|function| {
             let gathered = match &function.operation {
-                Operation::Others(call) => Some(&call.term.function),
+                Operation::Others(term) => Some(&term.function),
                 _ => None,
             };
             [Some(function), gathered].into_iter().flatten()
@@ -117,16 +116,4 @@ pub struct LineGroup {
     pub has_edges: bool,
     /// The first of the lines.
     pub place: Place,
-}
-
-impl LineGroup {
-    /// Creates a group without lines.
-    pub(super) fn new(options: LineOptions, location: LineLocation<'_>) -> Self {
-        Self {
-            options,
-            has_nodes: false,
-            has_edges: false,
-            place: Place::line(location.file, location.line),
-        }
-    }
 }
