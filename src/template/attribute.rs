@@ -259,7 +259,7 @@ fn for_each_combination(
                 }
             }
         }
-        terms => expand(terms, t, ws, (scratch, 1.0), emit),
+        terms => expand(terms, t, ws, scratch, 1.0, emit),
     }
 }
 
@@ -269,7 +269,8 @@ fn expand(
     terms: &[CompiledTerm],
     t: usize,
     ws: &Workspace,
-    (values, weight): (&mut Vec<u32>, f64),
+    values: &mut Vec<u32>,
+    weight: f64,
     emit: &mut impl FnMut(&[u32], f64),
 ) {
     let Some((term, rest)) = terms.split_first() else {
@@ -279,7 +280,7 @@ fn expand(
     for value in term.values(t, ws) {
         values.push(value);
         let weight = weight * ws.values.get(value).weight;
-        expand(rest, t, ws, (&mut *values, weight), emit);
+        expand(rest, t, ws, values, weight, emit);
         values.pop();
     }
 }

@@ -103,7 +103,7 @@ impl BoundFunction {
         let mut tags = std::mem::take(&mut ws.scratch.phrase_tags);
         let word = |t: usize| &ws.values.arena[ws.text_at(self.source, t as i64)];
         match &self.operation {
-            Operation::Lexicon(lexicon) => lexicon.tag(ws.tokens, word, &mut tags),
+            Operation::Lexicon(lexicon) => lexicon.tag(ws.tokens, word, |()| true, &mut tags),
             Operation::MinedNames(names) => {
                 names.tag(ws.tokens, word, ws.training_sentence, &mut tags);
             }
@@ -382,11 +382,11 @@ fn push_types(names: &MinedNames, t: usize, ws: &mut Workspace) {
         return;
     };
     let Workspace { values, scratch, .. } = ws;
-    names.for_each_type(node, ws.training_sentence, |kind| {
+    for kind in names.types(node, ws.training_sentence) {
         scratch.text.clear();
         scratch.text.extend([kind, "-", char::from(tag).encode_utf8(&mut [0; 4])]);
         values.push_text(&scratch.text);
-    });
+    }
 }
 
 /// Pushes prefixes of the cluster path. Lengths beyond the path yield the whole path, once.

@@ -166,9 +166,7 @@ impl Template {
     ///
     /// Those of [`Template::read`], and [`Error::Input`] at the first reference to a file.
     pub fn read_without_files(path: &Path) -> Result<Self> {
-        Self::read_in(Path::new(""), path, &mut |_| {
-            Err(Error::parameter("files are not allowed in this template"))
-        })
+        Self::read_in(Path::new(""), path, &mut no_files)
     }
 
     fn read_in(
@@ -472,9 +470,9 @@ impl Template {
     }
 }
 
-/// Refuses a file that a template parsed from a string alone refers to.
+/// Refuses a file that a template refers to.
 fn no_files(_: &str) -> Result<String> {
-    Err(Error::parameter("a template that is parsed from a string alone must not refer to files"))
+    Err(Error::parameter("files are not allowed in this template"))
 }
 
 /// Returns whether a function reads one of the columns with these names.
