@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::ast::{Condition, LineGroup, LineOptions, TemplateLine};
+use super::ast::{Condition, LineGroup, LineOptions, TemplateLine, TemplateLines};
 use super::attribute::{CompiledCondition, CompiledTemplate, CompiledTerm};
 use super::document::{DocumentPlan, MentionKind};
 use super::extractor::Extractor;
@@ -29,19 +29,18 @@ pub(super) struct Learned {
     pub mined: BTreeMap<String, Arc<MinedNames>>,
 }
 
-/// Compiles `lines` of the template file `file` for `schema`. Functions over the document see
-/// `window` tokens before and after theirs.
+/// Compiles the lines of the template file `file` for `schema`.
 ///
 /// # Errors
 ///
 /// [`crate::Error::Input`] at a template that reads a missing column or the labels.
 pub(super) fn bind(
-    lines: &[TemplateLine],
+    parsed: &TemplateLines,
     file: &str,
     schema: &Schema,
     learned: &Learned,
-    window: u32,
 ) -> Result<Extractor> {
+    let (lines, window) = (&parsed.lines, parsed.documents.window);
     let mut binder = Binder {
         schema,
         learned,
@@ -57,7 +56,7 @@ pub(super) fn bind(
     let templates = templates.map(|(line, group)| binder.line(line, group));
     let templates = templates.collect::<Result<_>>()?;
     let Binder { functions, document, .. } = binder;
-    Ok(Extractor::new(functions, templates, document, schema))
+    Ok(Extractor::new(functions, templates, document, schema, parsed.dialect))
 }
 
 /// Returns the number of the group of each line, and the groups: lines with the same options. Group
@@ -203,10 +202,7 @@ impl Binder<'_> {
         let Some(input) = &function.input else {
             return Ok(self.intern(function.text.clone(), operation, 0));
         };
-        let mut source = match operation {
-            Operation::Macro(_) => self.column(&input.column, at)?,
-            _ => self.input(input, at)?,
-        };
+        let mut source = self.input(input, at)?;
         if let Some(&known) = self.indices.get(&function.text) {
             return Ok(known);
         }

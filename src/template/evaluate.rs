@@ -25,7 +25,7 @@ const MAX_NUMBER: f64 = 1e15;
 
 /// The input cell that memoized functions are evaluated on.
 pub(super) struct InputCell {
-    /// Its text in the arena; outside the sentence, that of macros.
+    /// Its text in the arena; outside the sentence, that of the dialect.
     pub text: Range<usize>,
     /// Whether it lies inside the sentence.
     pub inside: bool,
@@ -65,9 +65,16 @@ impl BoundFunction {
             }
             Operation::Class => values.push_text(character_classes(&values.arena[source(values)])),
             Operation::Test(test) => push_test(test, cell, inside, values),
-            Operation::Macro(pattern_macro) => {
-                push_derived(input.text.clone(), ws, |text, _, out| pattern_macro.write(text, out));
+            Operation::Matches(regex) => {
+                let matches = regex.is_match(&values.arena[source(values)]);
+                values.push_text(if matches { "true" } else { "false" });
             }
+            Operation::Match(regex, lower) => push_derived(source(values), ws, |text, _, out| {
+                match regex.find(text).map_or("", |found| found.as_str()) {
+                    found if *lower => push_lower(found, out),
+                    found => out.push_str(found),
+                }
+            }),
             _ if !inside => {}
             Operation::Substrings(kind, lengths) => {
                 push_substrings(*kind, lengths, source(values), values, scratch);
@@ -145,14 +152,7 @@ impl BoundFunction {
                     shape.write(text, known, here, scratch, out);
                 });
             }
-            Operation::Bag(window) => {
-                // Outside the sentence, a text is empty.
-                for offset in window.clone().map(i64::from) {
-                    if let Some(&value) = ws.values_at(source, t as i64 + offset).first() {
-                        ws.values.push_distinct(value);
-                    }
-                }
-            }
+            Operation::Bag(window) => push_bag(window, source, t as i64, ws),
             Operation::Occurrence => {
                 let word = |u: usize| &ws.values.arena[ws.text_at(source, u as i64)];
                 if let Some(value) = occurrence(ws.tokens, word, t) {
@@ -184,21 +184,37 @@ impl BoundFunction {
                     }
                 }
             }
-            Operation::GatheredRuns { kind, offset, group } => {
-                let document = context.document().map(|(document, _)| document);
-                for i in ws.document.others(*group, ws.tokens, t) {
-                    let other = ws.document.occurrence(i);
-                    let number = other.sentence as usize;
-                    if let Some(sentence) = document.and_then(|d| d.sentence(number)) {
-                        let position = i64::from(other.t) + i64::from(*offset);
-                        push_run(*kind, sentence, source, position, ws);
-                        ws.values.drop_duplicate();
-                    }
-                }
-            }
+            Operation::GatheredRuns { .. } => self.push_other_runs(context, t, ws),
             _ => {} // memoized per word
         }
         Ok(())
+    }
+
+    /// Pushes the set of what is known about the runs of other occurrences of token `t` of the
+    /// sentence, or of the tokens at an offset from them.
+    fn push_other_runs(&self, context: SentenceRef<'_>, t: usize, ws: &mut Workspace) {
+        let Operation::GatheredRuns { kind, offset, group } = self.operation else {
+            return;
+        };
+        let document = context.document().map(|(document, _)| document);
+        for i in ws.document.others(group, ws.tokens, t) {
+            let other = ws.document.occurrence(i);
+            if let Some(sentence) = document.and_then(|d| d.sentence(other.sentence as usize)) {
+                let position = i64::from(other.t) + i64::from(offset);
+                push_run(kind, sentence, self.source, position, ws);
+                ws.values.drop_duplicate();
+            }
+        }
+    }
+}
+
+/// Pushes the set of texts in the window around position `p`, with the empty text outside the
+/// sentence.
+fn push_bag(window: &RangeInclusive<i32>, source: usize, p: i64, ws: &mut Workspace) {
+    for offset in window.clone().map(i64::from) {
+        if let Some(&value) = ws.values_at(source, p + offset).first() {
+            ws.values.push_distinct(value);
+        }
     }
 }
 

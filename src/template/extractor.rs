@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::ast::Dialect;
 use super::attribute::{AttributeSink, CompiledTemplate};
 use super::bundle::BundledLines;
 use super::caseless::{CaseFolder, PREFIX};
@@ -58,13 +59,14 @@ impl Extractor {
         templates: Vec<CompiledTemplate>,
         document: DocumentPlan,
         schema: &Schema,
+        dialect: Option<Dialect>,
     ) -> Self {
         let indexed = document.indices.iter().map(|(column, _)| *column);
         let columns = functions.iter().filter_map(BoundFunction::column);
         let columns = columns.chain(indexed);
         let columns = columns.filter_map(|i| Some((i, schema.names().get(i)?.clone())));
         let columns = columns.collect();
-        let plan = EvaluationPlan::new(&functions);
+        let plan = EvaluationPlan::new(&functions, dialect);
         let words = ColumnRef::Word.index(schema);
         let mut extractor = Self {
             identity: Arc::new(()),

@@ -10,7 +10,6 @@ use super::clusters::Clusters;
 use super::document::{MentionKind, NEAREST, RunKind};
 use super::lexicon::Lexicon;
 use super::mined::{MAX_TYPES, MinedNames};
-use super::pattern::PatternMacro;
 use super::shape::{KnownWords, Shape};
 use super::syntax::{is_bare_column_name, quote};
 use super::vectors::Vectors;
@@ -166,8 +165,10 @@ pub(super) enum Operation {
         offset: i32,
         group: usize,
     },
-    /// A macro of a CRF++ or Wapiti template.
-    Macro(PatternMacro),
+    /// Whether the expression matches: `true` or `false`.
+    Matches(Regex),
+    /// The first match of the expression, in lower case if that is set; empty if there is none.
+    Match(Regex, bool),
     /// A flag that is set if a condition holds.
     Test(ConditionTest),
 }
@@ -185,6 +186,8 @@ impl Operation {
                 | Self::Class
                 | Self::Substrings(..)
                 | Self::Regex(_)
+                | Self::Matches(_)
+                | Self::Match(..)
                 | Self::Title
                 | Self::Cluster(..)
                 | Self::Vector(..)
@@ -354,11 +357,7 @@ impl BoundFunction {
     pub(super) fn column(&self) -> Option<usize> {
         let reads_cells = matches!(
             self.operation,
-            Operation::Text
-                | Operation::Value
-                | Operation::Run(_)
-                | Operation::GatheredRuns { .. }
-                | Operation::Macro(_)
+            Operation::Text | Operation::Value | Operation::Run(_) | Operation::GatheredRuns { .. }
         );
         reads_cells.then_some(self.source)
     }

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::ast::TemplateLine;
+use super::ast::TemplateLines;
 use super::resources::Resources;
 use super::text::nonblank_lines;
 use super::tokens::{Location, Tokens};
@@ -10,23 +10,9 @@ use super::{parser, pattern_parser};
 use crate::error::{Error, Place, Result};
 use crate::sentence::DocumentOptions;
 
-/// The templates of a file.
-pub(super) struct TemplateLines {
-    pub lines: Vec<TemplateLine>,
-    /// Whether bare transitions (label pairs) have weights.
-    pub transitions: bool,
-    /// What a document is.
-    pub documents: DocumentOptions,
-}
-
 /// Returns the lines that are neither blank nor comments, numbered from 1.
 fn numbered_lines(source: &str) -> impl Iterator<Item = (u64, &str)> {
     nonblank_lines(source).filter(|(_, line)| !line.trim_start().starts_with('#'))
-}
-
-/// Returns whether a template is in CRF++ or Wapiti syntax.
-pub(super) fn is_pattern_source(source: &str) -> bool {
-    numbered_lines(source).next().is_some_and(|(_, line)| pattern_parser::is_pattern(line))
 }
 
 /// Parses the text of the template file `file`.
@@ -39,13 +25,14 @@ pub(super) fn parse_lines(
     file: &str,
     resources: &mut Resources<'_>,
 ) -> Result<TemplateLines> {
-    check_syntax(source, file)?;
     let lines = numbered_lines(source).map(|(_, line)| line);
-    let dialect = is_pattern_source(source).then(|| pattern_parser::detect_dialect(lines));
+    let is_pattern = check_syntax(source, file)?;
+    let dialect = is_pattern.then(|| pattern_parser::detect_dialect(lines));
     let mut parsed = TemplateLines {
         lines: Vec::new(),
         transitions: dialect.is_none(),
         documents: DocumentOptions::default(),
+        dialect,
     };
     let mut seen: HashMap<String, u64> = HashMap::new(); // numbers of the lines
     let mut document = None; // the number of its line
@@ -84,16 +71,16 @@ pub(super) fn parse_lines(
     Ok(parsed)
 }
 
-/// Checks that all lines are in the syntax of the first one.
-fn check_syntax(source: &str, file: &str) -> Result<()> {
+/// Returns whether all lines are in CRF++ or Wapiti syntax; it is an error if only some are.
+fn check_syntax(source: &str, file: &str) -> Result<bool> {
     let mut lines = numbered_lines(source);
     let Some((first, line)) = lines.next() else {
-        return Ok(());
+        return Ok(false);
     };
     let is_pattern = pattern_parser::is_pattern(line);
     let other = lines.find(|(_, line)| pattern_parser::is_pattern(line) != is_pattern);
     let Some((line, text)) = other else {
-        return Ok(());
+        return Ok(is_pattern);
     };
     let (this, other) = match is_pattern {
         true => ("dropchain", "CRF++ or Wapiti"),

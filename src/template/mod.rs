@@ -37,7 +37,7 @@
 //! | stage | files |
 //! |---|---|
 //! | text → [`Template`] | `lines`, `tokens`, `syntax`, `parser`, `pattern_parser`, `calls`, `expressions` |
-//! | parsed templates | `ast`, `function`, `pattern` |
+//! | parsed templates | `ast`, `function` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | what is learned from the training data | `mined`, `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
@@ -65,7 +65,6 @@ mod lexicon;
 mod lines;
 mod mined;
 mod parser;
-mod pattern;
 mod pattern_parser;
 mod resources;
 mod shape;

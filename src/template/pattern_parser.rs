@@ -1,9 +1,19 @@
-//! Parser for the lines of CRF++ and Wapiti template files; [`super::pattern`] describes them.
+//! Parser for the lines of CRF++ and Wapiti template files.
+//!
+//! In both programs a template is text with macros in it: `U05:%x[-1,0]/%x[0,0]` refers to tokens
+//! at relative positions, and to columns. CRF++ (0.58, `feature_index.cpp`) has `U` and `B` lines
+//! and `%x`; positions outside the sentence are `_B-1` … `_B-8` and `_B+1` … `_B+8`. Wapiti (1.5,
+//! `src/pattern.c`, `src/reader.c`) adds `*` lines, which are both `u` and `b`; lower-case line
+//! types; `%t` (whether a regular expression matches: `true` or `false`); `%m` (the match);
+//! upper-case macros that lower-case their result; and absolute positions `@1` … `@-1`. Outside the
+//! sentence it has `_x-1` … `_x-4`, `_x-#` and `_x+1` … `_x+4`, `_x+#`.
+//!
+//! Where Wapiti works on bytes, this works on characters: `.` is a character, letters are Unicode
+//! letters.
 
-use super::ast::{LineOptions, NamePart, TemplateLine};
+use super::ast::{Dialect, LineOptions, NamePart, TemplateLine};
 use super::expressions::Expressions;
 use super::function::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
-use super::pattern::{Dialect, MacroOperation, PatternMacro};
 use super::tokens::{Location, Token, Tokens};
 use crate::error::Result;
 
@@ -118,28 +128,25 @@ impl Parser<'_, '_> {
         let column = usize::try_from(column).map_err(|_| {
             at.error(format!("column {column} does not exist; columns are numbered from 0"))
         })?;
-        let (operation, source) = match &*lower {
-            "%x" => (MacroOperation::Cell, ""),
+        let input = TextInput { column: ColumnRef::Number(column), lower: false };
+        let is_lower = name.text != lower;
+        let function = match &*lower {
+            "%x" => TemplateFunction::of_text(TextInput { lower: is_lower, ..input }),
             test => {
                 self.tokens.expect(",")?;
                 let (source, at) = self.tokens.quoted("a regular expression in quotes")?;
                 let compiled = translate(source);
                 let compiled = compiled.and_then(|text| self.expressions.compile(&text, source));
                 let expression = compiled.map_err(|message| at.error(message))?;
-                match test {
-                    "%t" => (MacroOperation::Test(expression), source),
-                    _ => (MacroOperation::Match(expression), source),
-                }
+                let operation = match test {
+                    "%t" => Operation::Matches(expression),
+                    _ => Operation::Match(expression, is_lower),
+                };
+                let text = format!("{}[{column},{source}]", name.text);
+                TemplateFunction { operation, input: Some(input), text }
             }
         };
         self.tokens.expect("]")?;
-        let pattern_macro =
-            PatternMacro { dialect: self.dialect, operation, lower: name.text != lower };
-        let function = TemplateFunction {
-            operation: Operation::Macro(pattern_macro),
-            input: Some(TextInput::verbatim(ColumnRef::Number(column))),
-            text: format!("{}[{column},{source}]", name.text),
-        };
         Ok(Term { function, position, column: name.at.column })
     }
 

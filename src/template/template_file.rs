@@ -9,13 +9,13 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::ast::{LineGroup, TemplateLine};
+use super::ast::{LineGroup, TemplateLine, TemplateLines};
 use super::attribute_lines::AttributeLines;
 use super::bind::{self, Learned};
 use super::caseless::CaseFolder;
 use super::extractor::Extractor;
 use super::function::{ColumnRef, Operation, TemplateFunction};
-use super::lines::{format_document, is_pattern_source, parse_lines, strip_document};
+use super::lines::{format_document, parse_lines, strip_document};
 use super::mined::MinedNames;
 use super::resources::Resources;
 use super::shape::{KnownWords, is_known_word_candidate};
@@ -50,9 +50,7 @@ pub struct Template {
     source: Arc<str>,
     file: Arc<str>,
     files: Vec<(String, Arc<str>)>,
-    lines: Arc<[TemplateLine]>,
-    transitions: bool,
-    documents: DocumentOptions,
+    parsed: Arc<TemplateLines>,
     learned: Learned,
     parts: Option<Arc<[u32]>>, // of the training data, for mining
     caseless: bool,            // whether sentences without case have attributes of their own
@@ -194,9 +192,7 @@ impl Template {
             source: source.into(),
             file: file.into(),
             files: resources.into_files(),
-            lines: parsed.lines.into(),
-            transitions: parsed.transitions,
-            documents: parsed.documents,
+            parsed: parsed.into(),
             learned: Learned::default(),
             parts: None,
             caseless: false,
@@ -233,7 +229,7 @@ impl Template {
 
     /// Returns whether the template has the syntax of CRF++ or Wapiti.
     pub fn is_pattern_file(&self) -> bool {
-        is_pattern_source(&self.source)
+        self.parsed.dialect.is_some()
     }
 
     /// Returns the template with more lines, which may refer to more files, given by name and
@@ -268,7 +264,7 @@ impl Template {
     /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti
     /// file without a bare `B`.
     pub fn transitions(&self) -> bool {
-        self.transitions
+        self.parsed.transitions
     }
 
     /// Returns what a document is to the template; `None` if no attribute depends on other
@@ -276,7 +272,7 @@ impl Template {
     pub fn documents(&self) -> Option<DocumentOptions> {
         let sees_document = |f: &TemplateFunction| f.sees_document() || reads_one(f, &PREDICTIONS);
         let sees_document = self.functions().any(sees_document);
-        sees_document.then_some(self.documents)
+        sees_document.then_some(self.parsed.documents)
     }
 
     /// Sets what a document is, as the line `document: …` of the file does, which is replaced or
@@ -293,7 +289,7 @@ impl Template {
                  line, or no rule for documents",
             ));
         }
-        if self.documents == documents {
+        if self.parsed.documents == documents {
             return Ok(self);
         }
         let line = format_document(documents) + "\n";
@@ -309,12 +305,13 @@ impl Template {
             let message = format!("the template file is larger than {MAX_SOURCE} bytes");
             return Err(Error::parameter(message));
         }
-        Ok(Self { source: source.into(), documents, ..self })
+        let parsed = TemplateLines { documents, ..TemplateLines::clone(&self.parsed) };
+        Ok(Self { source: source.into(), parsed: parsed.into(), ..self })
     }
 
     /// Returns whether some template is crossed with the label pair.
     pub fn has_edges(&self) -> bool {
-        self.lines.iter().any(|line| line.edge)
+        self.parsed.lines.iter().any(|line| line.edge)
     }
 
     /// Returns the columns that the templates read, without duplicates, in order of first mention.
@@ -356,11 +353,11 @@ impl Template {
     /// Returns the numbers of the lines that read one of these columns.
     fn lines_that_read(&self, names: &[&str]) -> impl Iterator<Item = u64> {
         let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
-        self.lines.iter().filter(reads).map(|line| line.number)
+        self.parsed.lines.iter().filter(reads).map(|line| line.number)
     }
 
     fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
-        self.lines.iter().flat_map(TemplateLine::functions)
+        self.parsed.lines.iter().flat_map(TemplateLine::functions)
     }
 
     /// Learns what depends on the training data: the known words that the Stanford shapes mark with
@@ -433,7 +430,7 @@ impl Template {
     /// Returns the groups of lines with the same options. The first is that of lines without
     /// options.
     pub fn groups(&self) -> Vec<LineGroup> {
-        bind::number_groups(&self.lines, &self.file).1
+        bind::number_groups(&self.parsed.lines, &self.file).1
     }
 
     /// Gives sentences whose case says nothing attributes of their own, those of their words in
@@ -444,7 +441,7 @@ impl Template {
 
     /// Returns the lines that have attributes, and which attributes are theirs.
     pub fn attribute_lines(&self) -> AttributeLines<'_> {
-        AttributeLines::new(&self.lines, &self.source)
+        AttributeLines::new(&self.parsed.lines, &self.source)
     }
 
     /// Binds the templates to the columns of a corpus.
@@ -466,7 +463,7 @@ impl Template {
     }
 
     fn bind_with(&self, schema: &Schema, learned: &Learned) -> Result<Extractor> {
-        bind::bind(&self.lines, &self.file, schema, learned, self.documents.window)
+        bind::bind(&self.parsed, &self.file, schema, learned)
     }
 }
 
