@@ -165,8 +165,8 @@ impl Binder<'_> {
         Ok(self.intern(format!("lower({column})"), Operation::Lower, source))
     }
 
-    /// Returns the operation and the source of a call of `others` that gathers `term` at occurrences
-    /// of `same`.
+    /// Returns the operation and the source of a call of `others` that gathers `term` at
+    /// occurrences of `same`.
     fn others(&mut self, term: &Term, same: &TextInput) -> Result<(Operation, usize)> {
         let at = term.column;
         let index = self.index(same, at)?;

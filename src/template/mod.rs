@@ -36,12 +36,14 @@
 //!
 //! | stage | files |
 //! |---|---|
-//! | text → [`Template`] | `lines`, `tokens`, `syntax`, `parser`, `pattern_parser`, `calls`, `expressions` |
+//! | text → tokens | `lines`, `tokens`, `syntax` |
+//! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls`, `expressions` |
 //! | parsed templates | `ast`, `function` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | what is learned from the training data | `mined`, `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
-//! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `workspace`, `values`, `attribute` |
+//! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `attribute` |
+//! | what is memoized | `workspace`, `values` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |
 //! | labels → built-in template | `by_labels` |

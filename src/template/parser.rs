@@ -18,8 +18,10 @@ const MAX_ATTRIBUTES: usize = 4096;
 /// `value(length(lower(column(1))))`.
 const MAX_DEPTH: usize = 8;
 
+type Comparison = fn(&usize, &usize) -> bool;
+
 /// The comparisons of lengths.
-const COMPARISONS: [(&str, fn(&usize, &usize) -> bool); 6] = [
+const COMPARISONS: [(&str, Comparison); 6] = [
     ("<=", usize::le),
     (">=", usize::ge),
     ("<", usize::lt),

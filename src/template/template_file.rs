@@ -455,7 +455,8 @@ impl Template {
             return Ok(extractor);
         };
         // The shapes of sentences without case do not mark known words: in lower case, a word of
-        // the training data without the mark would be a name, and one of other text only a new word.
+        // the training data without the mark would be a name, and one of other text only a new
+        // word.
         let learned = Learned { known_words: Arc::default(), ..self.learned.clone() };
         let caseless = self.bind_with(schema, &learned)?;
         let folder = CaseFolder { column, known: Arc::clone(&self.learned.known_words) };
