@@ -64,7 +64,7 @@ const TRAINING: &[&str] = &[
 ];
 
 const SEARCH: &[&str] =
-    &["--folds", "--random", "--halving", "--first-rung", "--warm-start", "--json"];
+    &["--folds", "--random", "--json"];
 
 const TAG: &[&str] = &[
     "--format",

@@ -14,13 +14,13 @@ use crate::support::{Output, TestDir, finish, sample_corpus, wait_until};
 
 /// The checkpoint is `ck`, the log `l`, the model `m`.
 const BASE: &str = "tune train.conll --columns word,upos,ner --template minimal --model m --log l \
-                    --warm-up 4 --max-iterations 24 --first-rung 3 --halving 2 --patience 6 --json";
+                    --warm-up 4 --max-iterations 24 --patience 6 --json";
 
 /// Searches with a different course each.
 const SEARCHES: [&str; 5] = [
     "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1,0.3",
     "--folds 3 --random 5 --dropout 0,0.1:0.5 --l2 0.01:1",
-    "--dev dev.conll --dropout 0,0.3 --l2 0.1 --l1 0,0.2 --halving off --warm-start off",
+    "--dev dev.conll --dropout 0,0.3 --l2 0.1 --l1 0,0.2",
     "--dev dev.conll --noise monte-carlo --samples 2 --dropout 0.2,0.4 --l2 0.1,1",
     "--folds 2 --noise monte-carlo --samples 2 --dropout 0,0.2,0.4 --l2 0.3 --l1 0.1",
 ];
@@ -55,11 +55,7 @@ fn directory(sentences: usize) -> TestDir {
 }
 
 fn line(search: &str, options: &str) -> String {
-    let base = match search.contains("--halving") {
-        true => BASE.replace("--halving 2 ", ""),
-        false => BASE.to_owned(),
-    };
-    format!("{base} {search} --checkpoint ck --resume {options}")
+    format!("{BASE} {search} --checkpoint ck --resume {options}")
 }
 
 /// Removes the only field that differs between runs.
@@ -181,7 +177,7 @@ fn a_search_killed_again_and_again_ends_with_the_same_bits() {
 fn a_search_for_a_classifier_killed_again_and_again_ends_with_the_same_bits() {
     for search in [
         "--folds 3 --dropout 0,0.5 --l2 0.1,1",
-        "--dev dev.txt --dropout 0,0.5 --l2 0.1,1 --loss hinge --halving off",
+        "--dev dev.txt --dropout 0,0.5 --l2 0.1,1 --loss hinge",
     ] {
         let dir = TestDir::new(&[]);
         let document = |i: usize| {
@@ -193,8 +189,8 @@ fn a_search_for_a_classifier_killed_again_and_again_ends_with_the_same_bits() {
         dir.write("dev.txt", (200..240).map(document).collect::<String>());
         let line = |model: &str| {
             format!(
-                "classify tune train.txt {search} --first-rung 2 --model {model} --checkpoint ck \
-                 --resume --quiet --threads 1 --json"
+                "classify tune train.txt {search} --model {model} --checkpoint ck --resume --quiet \
+                 --threads 1 --json"
             )
         };
         let expected = without_seconds(dir.run(&line("expected")).json());
@@ -256,7 +252,7 @@ fn a_signal_keeps_the_checkpoint_and_the_message_says_how_to_continue() {
             let log = dir.path("l");
             let condition = || match wants_model {
                 false => checkpoint_lines(&dir) > 2,
-                true => fs::read_to_string(&log).is_ok_and(|log| log.contains("\"rung\":1")),
+                true => fs::read_to_string(&log).is_ok_and(|log| log.contains("\"event\":\"configuration\"")),
             };
             let output = signalled(&dir, &line, signal, condition);
             assert_eq!(output.status.code(), Some(code), "{search}: {output:#?}");
@@ -310,19 +306,15 @@ fn another_search_or_other_data_cannot_resume() {
     for (search, expected) in [
         (
             "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1",
-            "with --l2 0.03,0.1,0.3, this search is with --l2 0.03,0.1",
+            "with other configurations",
         ),
         (
             "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1,0.3 --min-count 2",
-            "with --min-count 1, this search is with --min-count 2",
-        ),
-        (
-            "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1,0.3 --halving 3",
-            "with --halving 2, this search is with --halving 3",
+            "with --min-count 1, and now 2",
         ),
         (
             "--folds 2 --dropout 0,0.3 --l2 0.03,0.1,0.3",
-            "without --folds, this search is with --folds 2",
+            "with --folds null, and now 2",
         ),
         ("--dev train.conll --dropout 0,0.3 --l2 0.03,0.1,0.3", "with other development data"),
     ] {
@@ -348,7 +340,7 @@ fn damage_of_a_checkpoint_is_said_and_a_torn_line_is_trained_again() {
     assert_eq!(dir.bytes("ck"), damaged);
     dir.write("ck", &damaged[..at]);
     let output = dir.run(&line(SEARCHES[1], "--threads 2"));
-    let torn = "resuming: 3 training segments are done; another one was not written completely";
+    let torn = "resuming: 3 training runs are done; another one was not written completely";
     assert!(output.stderr.contains(torn), "{output:#?}");
     assert!(outcome(&dir, output) == expected);
 }

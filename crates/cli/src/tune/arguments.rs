@@ -1,18 +1,16 @@
 //! The arguments of `dropchain tune` that define the search, and its checkpoint.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 use dropchain::train::{Engine, Lbfgs, TrainSettings};
 use dropchain::{Error, Result};
 use dropchain_online::Method;
 use dropchain_tune::{
-    Axis, Checkpoint, Configuration, Schedule, SearchSpace, TuneResult, warm_up_iterations,
+    Axis, Checkpoint, Configuration, SearchSpace, TuneResult, warm_up_iterations,
 };
 
 use crate::CommandResult;
-use crate::arguments::Switch;
 use crate::exit::CommandError;
 use crate::interrupt::{self, Signal};
 use crate::progress::notice;
@@ -112,15 +110,6 @@ pub struct StrategyArguments {
     /// Random seed for configurations, folds, sampled noise, online algorithms and hidden units
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
-    /// Successive halving: keep the best 1/ETA at each rung (on: ETA = 3); off: train all fully
-    #[arg(long, default_value = "on", value_name = "ETA", allow_hyphen_values = true)]
-    pub halving: HalvingFactor,
-    /// Iterations of the first rung
-    #[arg(long, default_value_t = Schedule::FIRST, value_name = "N")]
-    pub first_rung: usize,
-    /// Initialize each configuration with the weights of its neighbor with stronger L1 and L2
-    #[arg(long, value_enum, default_value = "on")]
-    pub warm_start: Switch,
 }
 
 impl StrategyArguments {
@@ -137,32 +126,12 @@ impl StrategyArguments {
     }
 }
 
-/// Factor by which each rung reduces the number of configurations; `None` to train all to the end.
-#[derive(Clone, Copy, Debug)]
-pub struct HalvingFactor(pub Option<usize>);
-
-impl FromStr for HalvingFactor {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let eta = match text {
-            "on" => Some(Schedule::ETA),
-            "off" => None,
-            number => Some(
-                (number.parse())
-                    .map_err(|_| "expected on, off, or an integer of at least 2".to_owned())?,
-            ),
-        };
-        Ok(Self(eta))
-    }
-}
-
 /// How to survive a crash.
 #[derive(Clone, Debug, Args)]
 pub struct ResumeArguments {
-    /// Write the state of the search to this file, to continue with --resume after a crash
+    /// Write finished runs to this file, to continue with --resume after a crash
     ///
-    /// What has been trained is kept; the file is removed when the results are saved.
+    /// The file is removed when the results are saved.
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// Continue from the --checkpoint file; if there is none yet, start from the beginning
