@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use dropchain::Error;
-use dropchain::train::{EndReason, Engine, Lbfgs, TrainSettings};
-use dropchain_online::Sgd;
+use dropchain::train::{EndReason, Engine, TrainSettings};
 use dropchain_tune::{
-    Axis, Checkpoint, Configuration, Folds, Phase, Plan, Search, SearchSpace, Trial, TuneObserver,
-    TuneResult, TuningData,
+    Checkpoint, Configuration, Folds, Parameter, Phase, Plan, Search, SearchSpace, Trial,
+    TuneObserver, TuneResult, TuningData,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -195,48 +194,32 @@ fn configurations(
     Ok(configurations)
 }
 
+/// The parameters that are searched, by their keywords.
+const PARAMETERS: [(&str, Parameter); 6] = [
+    ("dropout", Parameter::Dropout),
+    ("edge_dropout", Parameter::EdgeDropout),
+    ("l2", Parameter::L2),
+    ("l1", Parameter::L1),
+    ("unlabeled_weight", Parameter::UnlabeledWeight),
+    ("warm_up", Parameter::WarmUp),
+];
+
 /// Reads the values to search.
 fn space(arguments: &Arguments<'_>, settings: &TrainSettings) -> PyResult<SearchSpace> {
-    let axis = |name: &str| -> PyResult<Option<Axis>> {
-        let Some(text) = arguments.space.values.get_item(name)? else {
-            return Ok(None);
-        };
-        let text: String = text.extract()?;
-        let axis =
-            text.parse().map_err(|e: Error| PyValueError::new_err(format!("{name}: {e}")))?;
-        Ok(Some(axis))
-    };
-    let mut default = SearchSpace::default();
-    if ![Lbfgs::NAME, Sgd::NAME].contains(&settings.learner().name()) {
-        let zero = || Axis::from_values(&[0.0]);
-        (default.dropout, default.l2) = (zero(), zero());
-    }
-    Ok(SearchSpace {
-        templates: arguments.templates.len().max(1),
-        dropout: axis("dropout")?.unwrap_or(default.dropout),
-        edge_dropout: axis("edge_dropout")?.or(default.edge_dropout),
-        l2: axis("l2")?.unwrap_or(default.l2),
-        l1: axis("l1")?.unwrap_or(default.l1),
-        unlabeled_weight: axis("unlabeled_weight")?.unwrap_or(default.unlabeled_weight),
-        warm_up: axis("warm_up")?,
-        gradients: engines(arguments)?,
-    })
-}
-
-/// Reads the engines to search.
-fn engines(arguments: &Arguments<'_>) -> PyResult<Vec<Engine>> {
-    let Some(text) = arguments.space.values.get_item("gradient")? else {
-        return Ok(Vec::new());
-    };
-    let text: String = text.extract()?;
-    let mut engines: Vec<Engine> = Vec::new();
-    for name in text.split(',') {
-        let engine = name.parse().map_err(exception)?;
-        if !engines.contains(&engine) {
-            engines.push(engine);
+    let mut space = SearchSpace::new(arguments.templates.len().max(1), settings);
+    for (name, parameter) in PARAMETERS {
+        if let Some(text) = arguments.space.values.get_item(name)? {
+            let axis = text.extract::<String>()?.parse();
+            let axis = axis.map_err(|e: Error| PyValueError::new_err(format!("{name}: {e}")))?;
+            space = space.with(parameter, axis);
         }
     }
-    Ok(engines)
+    let Some(text) = arguments.space.values.get_item("gradient")? else {
+        return Ok(space);
+    };
+    let engines = text.extract::<String>()?;
+    let engines = engines.split(',').map(|name| name.parse::<Engine>().map_err(exception));
+    Ok(space.with_gradients(engines.collect::<PyResult<_>>()?))
 }
 
 /// Calls the observer with the kind of an event and its content. It returns False to end the

@@ -252,7 +252,8 @@ fn a_signal_keeps_the_checkpoint_and_the_message_says_how_to_continue() {
             let log = dir.path("l");
             let condition = || match wants_model {
                 false => checkpoint_lines(&dir) > 2,
-                true => fs::read_to_string(&log).is_ok_and(|log| log.contains("\"event\":\"configuration\"")),
+                true => fs::read_to_string(&log)
+                    .is_ok_and(|log| log.contains("\"event\":\"configuration\"")),
             };
             let output = signalled(&dir, &line, signal, condition);
             assert_eq!(output.status.code(), Some(code), "{search}: {output:#?}");
@@ -304,18 +305,12 @@ fn another_search_or_other_data_cannot_resume() {
         assert_eq!(dir.text("l"), "{\"event\":\"old\"}\n", "{search}");
     };
     for (search, expected) in [
-        (
-            "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1",
-            "with other configurations",
-        ),
+        ("--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1", "with other configurations"),
         (
             "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1,0.3 --min-count 2",
             "with --min-count 1, and now 2",
         ),
-        (
-            "--folds 2 --dropout 0,0.3 --l2 0.03,0.1,0.3",
-            "with --folds null, and now 2",
-        ),
+        ("--folds 2 --dropout 0,0.3 --l2 0.03,0.1,0.3", "with --folds null, and now 2"),
         ("--dev train.conll --dropout 0,0.3 --l2 0.03,0.1,0.3", "with other development data"),
     ] {
         expect(search, expected);

@@ -43,5 +43,5 @@ pub use dropchain::train::Folds;
 pub use gain::NoiseGain;
 pub use plan::Plan;
 pub use search::{Phase, Search, TuneObserver, TuneResult};
-pub use space::{Configuration, SearchSpace, warm_up_iterations};
+pub use space::{Configuration, Parameter, SearchSpace, warm_up_iterations};
 pub use trial::{FoldScores, Trial, TrialScore};

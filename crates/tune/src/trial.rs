@@ -259,7 +259,8 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_stronger_regularization() {
-        let trial = |number, configuration, score| trial(number, configuration, &[course(0, &[score])]);
+        let trial =
+            |number, configuration, score| trial(number, configuration, &[course(0, &[score])]);
         let weak = trial(1, configuration(0.3, 0.1), 0.5);
         let noisy = trial(2, configuration(0.5, 0.1), 0.5);
         let strong = trial(3, configuration(0.3, 1.0), 0.5);

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::train::{BaseModels, Folds, TrainingCorpora};
+use dropchain::train::{BaseModels, Folds, TrainSettings, TrainingCorpora};
 use dropchain::{Error, Result};
 use dropchain_documents::classify::ClassifierTrainer;
 use dropchain_report::log::Log;
-use dropchain_tune::{Axis, Search, SearchSpace, TuningData};
+use dropchain_tune::{Axis, Parameter, Search, SearchSpace, TuningData};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::FileName;
@@ -78,18 +78,21 @@ struct SpaceArguments {
 
 impl SpaceArguments {
     /// Returns the search space.
-    fn space(&self) -> SearchSpace {
-        let default = SearchSpace::default();
-        SearchSpace {
-            templates: 1,
-            dropout: (self.dropout.clone()).unwrap_or_else(|| Axis::from_values(&RATES)),
-            edge_dropout: Some(Axis::from_values(&[0.0])), // none on the bias
-            l2: self.l2.clone().unwrap_or(default.l2),
-            l1: self.l1.clone().unwrap_or(default.l1),
-            unlabeled_weight: (self.unlabeled_weight.clone()).unwrap_or(default.unlabeled_weight),
-            warm_up: None,
-            gradients: Vec::new(),
+    fn space(&self, settings: &TrainSettings) -> SearchSpace {
+        let rates = Axis::from_values(&RATES);
+        let mut space = SearchSpace::new(1, settings)
+            .with(Parameter::Dropout, self.dropout.clone().unwrap_or(rates))
+            .with(Parameter::EdgeDropout, Axis::from_values(&[0.0])); // none on the bias
+        for (parameter, axis) in [
+            (Parameter::L2, &self.l2),
+            (Parameter::L1, &self.l1),
+            (Parameter::UnlabeledWeight, &self.unlabeled_weight),
+        ] {
+            if let Some(axis) = axis {
+                space = space.with(parameter, axis.clone());
+            }
         }
+        space
     }
 }
 
@@ -101,7 +104,8 @@ impl TuneCommand {
         let mut trainer = ClassifierTrainer::new(options)?;
         trainer.memory = files.input.limits.memory();
         let settings = trainer.settings().clone();
-        let configurations = self.strategy.configurations(&self.space.space(), &settings)?;
+        let configurations =
+            self.strategy.configurations(&self.space.space(&settings), &settings)?;
         let (file, resume) = (self.checkpoint.checkpoint.as_deref(), self.checkpoint.resume);
         let declared = files.declared(&self.dev);
         declared.write_checkpoint(file, resume).check()?;

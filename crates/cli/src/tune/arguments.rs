@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dropchain::train::{Engine, Lbfgs, TrainSettings};
 use dropchain::{Error, Result};
-use dropchain_online::Method;
 use dropchain_tune::{
-    Axis, Checkpoint, Configuration, SearchSpace, TuneResult, warm_up_iterations,
+    Axis, Checkpoint, Configuration, Parameter, SearchSpace, TuneResult, warm_up_iterations,
 };
 
 use crate::CommandResult;
@@ -46,31 +45,25 @@ pub struct SpaceArguments {
 
 impl SpaceArguments {
     /// Returns the search space, with defaults for unspecified axes.
-    pub fn to_space(&self, templates: usize, algorithm: &Method) -> SearchSpace {
-        let gradients = self.gradients();
-        let is_searched = gradients.len() > 1;
-        let mut space = SearchSpace {
-            templates,
-            edge_dropout: self.edge_dropout.clone(),
-            warm_up: (self.warm_up.clone()).filter(|axis| axis.single().is_none()),
-            gradients: if is_searched { gradients } else { Vec::new() },
-            ..SearchSpace::default()
-        };
-        if !algorithm.is_probabilistic() {
-            let zero = || Axis::from_values(&[0.0]);
-            (space.dropout, space.l2) = (zero(), zero());
-        }
-        for (axis, given) in [
-            (&mut space.dropout, &self.dropout),
-            (&mut space.l2, &self.l2),
-            (&mut space.l1, &self.l1),
-            (&mut space.unlabeled_weight, &self.unlabeled_weight),
+    pub fn to_space(&self, templates: usize, settings: &TrainSettings) -> SearchSpace {
+        let mut space = SearchSpace::new(templates, settings);
+        let warm_up = self.warm_up.clone().filter(|axis| axis.single().is_none());
+        for (parameter, axis) in [
+            (Parameter::Dropout, &self.dropout),
+            (Parameter::EdgeDropout, &self.edge_dropout),
+            (Parameter::L2, &self.l2),
+            (Parameter::L1, &self.l1),
+            (Parameter::UnlabeledWeight, &self.unlabeled_weight),
+            (Parameter::WarmUp, &warm_up),
         ] {
-            if let Some(given) = given {
-                axis.clone_from(given);
+            if let Some(axis) = axis {
+                space = space.with(parameter, axis.clone());
             }
         }
-        space
+        match &self.gradient[..] {
+            [] | [_] => space,
+            several => space.with_gradients(several.to_vec()),
+        }
     }
 
     /// Sets the training options that are given as one value: nothing is searched then.
@@ -79,24 +72,13 @@ impl SpaceArguments {
     ///
     /// A number of iterations is not whole.
     pub fn apply(&self, options: &mut Lbfgs) -> Result<()> {
-        if let [engine] = self.gradients()[..] {
+        if let [engine] = self.gradient[..] {
             options.noise.gradient = engine;
         }
         if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
             options.warm_up = Some(warm_up_iterations(iterations)?);
         }
         Ok(())
-    }
-
-    /// Returns the engines in the order given, without duplicates.
-    fn gradients(&self) -> Vec<Engine> {
-        let mut engines = Vec::new();
-        for &engine in &self.gradient {
-            if !engines.contains(&engine) {
-                engines.push(engine);
-            }
-        }
-        engines
     }
 }
 

@@ -29,7 +29,9 @@ use crate::template_arguments::{
     KnowledgeArguments, TemplateLimits, is_template_text, load_template, template_by_labels,
     template_files, template_for,
 };
-use crate::training_arguments::{InitArguments, TrainingArguments, base_models, notice_of_template};
+use crate::training_arguments::{
+    InitArguments, TrainingArguments, base_models, notice_of_template,
+};
 use crate::tune::arguments::SpaceArguments;
 use crate::tune::results::Results;
 use crate::{CommandResult, interrupt};
@@ -254,7 +256,7 @@ impl TuneCommand {
         let training = TrainSettings::new(self.training.with_learner(options, false)?)?;
         models.check(&training)?;
         let templates = self.load_templates(models)?;
-        let all = space.to_space(templates.len(), &self.training.method());
+        let all = space.to_space(templates.len(), &training);
         let configurations = strategy.configurations(&all, &training)?;
         for configuration in &configurations {
             let template = templates[configuration.template].as_ref();

@@ -216,9 +216,7 @@ impl Results<'_> {
         add("gradient", any(|s| s.configuration.gradient.is_some()), &|s| {
             or_dash(s.configuration.gradient)
         });
-        add(&format!("{source} {}", self.metric()), true, &|s| {
-            percent(s.value())
-        });
+        add(&format!("{source} {}", self.metric()), true, &|s| percent(s.value()));
         add("±", has_folds, &|s| percent(s.folds().map(|folds| folds.standard_deviation)));
         add("weights", any(|s| s.configuration.l1 > 0.0), &|s| or_dash(nonzero(s)));
         add("best at", true, &|s| or_dash(best_at(s)));
@@ -337,8 +335,7 @@ fn stop_reason(trial: &Trial) -> &'static str {
 }
 
 /// Options that mean something else to a search.
-const SEARCHED: [&str; 6] =
-    ["template", "dropout", "edge-dropout", "l2", "l1", "unlabeled-weight"];
+const SEARCHED: [&str; 6] = ["template", "dropout", "edge-dropout", "l2", "l1", "unlabeled-weight"];
 
 /// Options that `train` rejects without noise, or that have no effect then.
 const OF_NOISE: [&str; 8] = [
@@ -423,7 +420,7 @@ mod tests {
             column(["dropout", "0.5", "0"]),
             column(["edge dropout", "0.5", "0"]),
             column(["dev F1", "70.32", "69.16"]),
-            column(["stopped by", "max_iterations", "halving"]),
+            column(["stopped by", "max_iterations", "patience"]),
         ];
         let mut wide = columns.clone();
         narrow(&mut wide, 60);

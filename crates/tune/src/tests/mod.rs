@@ -48,11 +48,12 @@ fn data(folds: usize) -> TuningData<'static> {
 }
 
 fn space(dropout: &str, l2: &str) -> SearchSpace {
-    SearchSpace {
-        dropout: dropout.parse().unwrap(),
-        l2: l2.parse().unwrap(),
-        ..SearchSpace::default()
-    }
+    let space = SearchSpace::new(1, &settings(|_| {}));
+    with(with(space, Parameter::Dropout, dropout), Parameter::L2, l2)
+}
+
+fn with(space: SearchSpace, parameter: Parameter, axis: &str) -> SearchSpace {
+    space.with(parameter, axis.parse().unwrap())
 }
 
 fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
@@ -75,12 +76,9 @@ fn search(space: &SearchSpace, settings: TrainSettings) -> Search<'static> {
 
 /// Searches with a different course each, and their numbers of folds.
 fn searches() -> Vec<(Search<'static>, usize)> {
-    let l1 = SearchSpace { l1: "0,0.2".parse().unwrap(), ..space("0,0.3", "0.1") };
-    let course = SearchSpace {
-        warm_up: Some("0,4".parse().unwrap()),
-        gradients: vec![Engine::Exact, Engine::Window(1)],
-        ..space("0,0.3", "0.1")
-    };
+    let l1 = with(space("0,0.3", "0.1"), Parameter::L1, "0,0.2");
+    let course = with(space("0,0.3", "0.1"), Parameter::WarmUp, "0,4");
+    let course = course.with_gradients(vec![Engine::Exact, Engine::Window(1)]);
     let sampled = settings(|o| {
         o.method.noise.kind = NoiseKind::MonteCarlo;
         o.method.noise.sampler = Some(dropchain_online::SAMPLER);
@@ -197,7 +195,8 @@ fn a_fold_is_text_that_its_run_has_not_seen() {
         assert_eq!(rest.len() + dev.len(), all.len());
         held_out += dev.len();
         // A document that continues beyond the fold is divided there.
-        let parts = corpora.labeled.iter().filter(|s| s.layout.separation != Default::default()).count();
+        let parts =
+            corpora.labeled.iter().filter(|s| s.layout.separation != Default::default()).count();
         assert!(parts > 0);
     }
     assert_eq!(held_out, all.len());
