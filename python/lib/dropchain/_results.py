@@ -257,7 +257,7 @@ class TuneResult:
                 f"{trial.l1:g}",
                 "–" if trial.score is None else f"{100 * trial.score:.2f}",
                 "" if deviation is None else f"{100 * deviation:.2f}",
-                str(trial.best_iteration),
+                "–" if trial.best_iteration is None else str(trial.best_iteration),
                 trial.end_reason or "",
             ))
         columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
