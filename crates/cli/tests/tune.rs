@@ -224,7 +224,7 @@ fn errors_found_in_the_data_leave_files_alone() {
     dir.write("l", log);
     for (options, expected) in [
         ("--folds 1000", "1000 folds of 392 sentences; expected at least 2 folds"),
-        ("--dev dev.conll --memory 1M", "train.conll:"),
+        ("--dev dev.conll --memory 1M", "training on "),
         ("--dev nowhere.conll", "nowhere.conll: "),
     ] {
         let message = dir.run(&format!("{SAMPLE} --log l --quiet {options}")).failure();
