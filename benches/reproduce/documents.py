@@ -182,7 +182,7 @@ class Program:
 
 def tuned(program, folder, model, options, unlabeled, _=False):
     """Tunes on the training documents in a folder, and returns the chosen settings."""
-    options = [*options, "--folds", 5, "--halving", "off", "--model", model, "--quiet",
+    options = [*options, "--folds", 5, "--model", model, "--quiet",
                *program.features]
     if unlabeled:
         options += ["--unlabeled", *unlabeled]

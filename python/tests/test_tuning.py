@@ -51,7 +51,7 @@ def test_the_same_search_has_the_same_result_on_any_number_of_threads(parts):
 
 
 def test_folds_score_without_development_data(parts):
-    result = tune(parts[0], folds=3, halving=False, **SMALL)
+    result = tune(parts[0], folds=3, **SMALL)
     assert result.refit_iterations > 0
     assert all(len(trial.fold_scores) == 3 for trial in result.trials)
     assert result.best.standard_deviation == pytest.approx(3**0.5 * result.best.standard_error)
@@ -102,10 +102,10 @@ def test_features_are_searched_too():
 
 def test_observers_see_trials_and_may_stop(parts):
     seen = []
-    result = tune(*parts, observer=seen.append, halving=False, **SMALL)
+    result = tune(*parts, observer=seen.append, **SMALL)
     assert sorted(trial.number for trial in seen) == [1, 2, 3, 4]
     assert {trial.score for trial in seen} == {trial.score for trial in result.trials}
-    stopped = tune(*parts, observer=lambda trial: False, first_rung=5, halving=2, **SMALL)
+    stopped = tune(*parts, observer=lambda trial: False, **SMALL)
     assert stopped.interrupted and stopped.tagger.labels
 
 
@@ -116,7 +116,7 @@ def test_ctrl_c_saves_the_best_model(parts, tmp_path):
         os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(Interrupted, match="best.model") as caught:
-        tune(*parts, observer=press, first_rung=5, halving=2, model=path, **SMALL)
+        tune(*parts, observer=press, model=path, **SMALL)
     result = caught.value.result
     assert result.interrupted and result.best.score is not None
     assert Tagger.open(path).to_bytes() == result.tagger.to_bytes()
@@ -129,18 +129,18 @@ def test_an_exception_of_an_observer_keeps_the_model(parts, tmp_path):
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine") as caught:
-        tune(*parts, observer=fail, first_rung=5, halving=2, model=path, **SMALL)
+        tune(*parts, observer=fail, model=path, **SMALL)
     assert Tagger.open(path).to_bytes() == caught.value.result.tagger.to_bytes()
 
 
 def test_a_search_resumes_from_its_checkpoint(parts, tmp_path):
     path = tmp_path / "search.checkpoint"
-    expected = tune(*parts, first_rung=5, halving=2, **SMALL)
+    expected = tune(*parts, **SMALL)
 
     def press(trial):
         raise KeyboardInterrupt
 
-    options = {"first_rung": 5, "halving": 2, "checkpoint": path, **SMALL}
+    options = {"checkpoint": path, **SMALL}
     with pytest.raises(Interrupted):
         tune(*parts, observer=press, **options)
     assert path.exists()
@@ -169,7 +169,7 @@ def test_progress_is_shown_by_phase(parts):
             pass
 
     tune(*parts, progress=Bar, **SMALL)
-    assert phases[0] == "warm-up" and "rung 1" in phases
+    assert phases == ["configurations"]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,6 @@ def test_progress_is_shown_by_phase(parts):
         ({"folds": 2, "dropout": [None]}, TypeError, "dropout: found None"),
         ({"folds": 2, "dropout": 2}, ValueError, "dropout 2; expected a rate"),
         ({"folds": 2, "l2": "0.1:1"}, ValueError, "L2: a range has infinitely many values"),
-        ({"folds": 2, "halving": 1}, ValueError, "halving 1; expected 2 or more"),
         ({"folds": 2, "trials": 0}, ValueError, "trials 0; expected 1 or more"),
         ({"folds": 2, "droput": 1}, TypeError, "tune.. got an unknown option 'droput'"),
         ({"folds": 2, "template": "ner"}, ValueError, "the data have features of their own"),

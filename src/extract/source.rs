@@ -3,9 +3,7 @@
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Schema, Sentence, SentenceRef};
-use crate::template::{
-    Attribute, AttributeSink, BundleSink, CaselessExtractor, Extractor, Template, Workspace,
-};
+use crate::template::{Attribute, AttributeSink, BundleSink, Extractor, Template, Workspace};
 
 /// Produces the attributes of each token.
 #[derive(Debug)]
@@ -13,9 +11,8 @@ pub struct AttributeSource(SourceKind);
 
 #[derive(Debug)]
 enum SourceKind {
-    /// A template, bound to the columns of the input; and for sentences without case, if these
-    /// have attributes of their own.
-    Template(Box<Extractor>, Option<Box<CaselessExtractor>>),
+    /// A template, bound to the columns of the input.
+    Template(Box<Extractor>),
     /// The input itself ([`Sentence::attributes`]).
     Input(Fingerprinter),
 }
@@ -29,11 +26,7 @@ impl AttributeSource {
     /// The template reads columns that `schema` does not have.
     pub fn bind(template: Option<&Template>, schema: &Schema) -> Result<Self> {
         Ok(Self(match template {
-            Some(template) => {
-                let extractor = template.bind(schema)?;
-                let caseless = template.bind_caseless(schema)?;
-                SourceKind::Template(Box::new(extractor), caseless.map(Box::new))
-            }
+            Some(template) => SourceKind::Template(Box::new(template.bind(schema)?)),
             None => SourceKind::Input(Fingerprinter::default()),
         }))
     }
@@ -41,7 +34,7 @@ impl AttributeSource {
     /// Returns whether some attributes belong to a group of template lines with options.
     pub(super) fn has_groups(&self) -> bool {
         match &self.0 {
-            SourceKind::Template(extractor, _) => extractor.has_groups(),
+            SourceKind::Template(extractor) => extractor.has_groups(),
             SourceKind::Input(_) => false,
         }
     }
@@ -49,7 +42,7 @@ impl AttributeSource {
     /// Returns whether attributes depend on other sentences of the document.
     pub fn sees_document(&self) -> bool {
         match &self.0 {
-            SourceKind::Template(extractor, _) => extractor.sees_document(),
+            SourceKind::Template(extractor) => extractor.sees_document(),
             SourceKind::Input(_) => false,
         }
     }
@@ -58,10 +51,8 @@ impl AttributeSource {
     #[must_use]
     pub fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
         Self(match self.0 {
-            SourceKind::Template(extractor, caseless) => {
-                let caseless = caseless.map(|c| Box::new(c.with_fingerprinter(fingerprinter)));
-                let extractor = extractor.with_fingerprinter(fingerprinter);
-                SourceKind::Template(Box::new(extractor), caseless)
+            SourceKind::Template(extractor) => {
+                SourceKind::Template(Box::new(extractor.with_fingerprinter(fingerprinter)))
             }
             SourceKind::Input(_) => SourceKind::Input(fingerprinter),
         })
@@ -75,8 +66,8 @@ impl AttributeSource {
     /// The sentence is too long, or the weight too large.
     pub fn caseless_copy(&self, sentence: &Sentence, weight: f64) -> Result<Option<Sentence>> {
         match &self.0 {
-            SourceKind::Template(_, Some(caseless)) => caseless.copy(sentence, weight),
-            _ => Ok(None),
+            SourceKind::Template(extractor) => extractor.caseless_copy(sentence, weight),
+            SourceKind::Input(_) => Ok(None),
         }
     }
 
@@ -95,14 +86,13 @@ impl AttributeSource {
     ) -> Result<()> {
         let sentence = context.sentence();
         match &self.0 {
-            SourceKind::Template(extractor, caseless) => {
-                if let Some(caseless) = caseless
-                    && let Some(folded) = caseless.fold(sentence)?
-                {
-                    return caseless_attributes(caseless, &folded, workspace, sink);
-                }
+            SourceKind::Template(extractor) => {
                 extractor.prepare(context, workspace)?;
-                template_attributes(extractor, sentence, workspace, sink)
+                for t in 0..sentence.len() {
+                    extractor.extract(sentence, t, workspace, sink);
+                    sink.end_token(t)?;
+                }
+                Ok(())
             }
             SourceKind::Input(fingerprinter) => input_attributes(sentence, *fingerprinter, sink),
         }
@@ -120,8 +110,7 @@ impl AttributeSource {
         workspace: &mut Workspace,
         sink: &mut S,
     ) -> Result<()> {
-        // A sentence without case has attributes, and a workspace, of its own.
-        let SourceKind::Template(extractor, None) = &self.0 else {
+        let SourceKind::Template(extractor) = &self.0 else {
             return self.attributes(context, workspace, sink);
         };
         extractor.prepare(context, workspace)?;
@@ -132,33 +121,6 @@ impl AttributeSource {
         }
         Ok(())
     }
-}
-
-/// Passes the attributes of a sentence that the workspace is prepared for to `sink`.
-fn template_attributes<S: TokenSink>(
-    extractor: &Extractor,
-    sentence: &Sentence,
-    workspace: &mut Workspace,
-    sink: &mut S,
-) -> Result<()> {
-    for t in 0..sentence.len() {
-        extractor.extract(sentence, t, workspace, sink);
-        sink.end_token(t)?;
-    }
-    Ok(())
-}
-
-/// Passes the attributes of a sentence without case, in its folded form, to `sink`. Functions over
-/// the document see this sentence alone.
-fn caseless_attributes<S: TokenSink>(
-    caseless: &CaselessExtractor,
-    folded: &Sentence,
-    workspace: &mut Workspace,
-    sink: &mut S,
-) -> Result<()> {
-    let workspace = workspace.caseless();
-    caseless.extractor().prepare(folded, workspace)?;
-    template_attributes(caseless.extractor(), folded, workspace, sink)
 }
 
 /// Passes the attributes that come with a sentence to `sink`.

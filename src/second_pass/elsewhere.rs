@@ -189,7 +189,8 @@ impl<'a> Parts<'a> {
     pub fn find(
         &self,
         words: &[&'a str],
-        (start, t): (usize, usize),
+        start: usize,
+        t: usize,
         own: Option<PredictedSpan>,
         window: usize,
     ) -> Option<Part> {

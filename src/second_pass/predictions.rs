@@ -99,7 +99,7 @@ impl<'a> PredictedDocument<'a> {
                 format!("{position}-{}", self.types.types[span.kind])
             });
             let own = span_at(&prediction.spans, t);
-            let part = self.parts.find(words, (*start, t), own, self.window);
+            let part = self.parts.find(words, *start, t, own, self.window);
             let part = part.map(|(position, kind)| {
                 format!("{}-{}", POSITIONS[position], self.types.types[kind])
             });

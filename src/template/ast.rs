@@ -2,8 +2,8 @@
 //! noise of their attributes.
 
 use super::function::{ConditionTest, Operation, TemplateFunction, Term};
-use super::syntax::LineLocation;
 use crate::error::Place;
+use crate::sentence::DocumentOptions;
 
 /// A condition of a template line.
 #[derive(Clone, Debug)]
@@ -48,12 +48,54 @@ impl TemplateLine {
         let all = values.chain(self.conditions.iter().map(|c| &c.term.function));
         all.flat_map(|function| {
             let gathered = match &function.operation {
-                Operation::Others(call) => Some(&call.term.function),
+                Operation::Others(term) => Some(&term.function),
                 _ => None,
             };
             [Some(function), gathered].into_iter().flatten()
         })
     }
+}
+
+/// The program whose template syntax a file uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    CrfPlusPlus,
+    Wapiti,
+}
+
+impl Dialect {
+    /// Returns the number of positions on either side of a sentence with distinct values.
+    pub(super) fn padding(self) -> usize {
+        match self {
+            Self::CrfPlusPlus => 8,
+            Self::Wapiti => 5,
+        }
+    }
+
+    /// Returns the pseudo-token before or after the sentence, at a distance from 1 to the padding.
+    pub(super) fn boundary(self, before: bool, distance: usize) -> String {
+        let name = match self {
+            Self::CrfPlusPlus => "_B",
+            Self::Wapiti => "_x",
+        };
+        let sign = if before { '-' } else { '+' };
+        match (self, distance) {
+            (Self::Wapiti, 5..) => format!("{name}{sign}#"),
+            _ => format!("{name}{sign}{distance}"),
+        }
+    }
+}
+
+/// The lines of a template file.
+#[derive(Clone, Debug)]
+pub(super) struct TemplateLines {
+    pub lines: Vec<TemplateLine>,
+    /// Whether bare transitions (label pairs) have weights.
+    pub transitions: bool,
+    /// What a document is.
+    pub documents: DocumentOptions,
+    /// The dialect of a CRF++ or Wapiti file.
+    pub dialect: Option<Dialect>,
 }
 
 /// The names of the options.
@@ -117,16 +159,4 @@ pub struct LineGroup {
     pub has_edges: bool,
     /// The first of the lines.
     pub place: Place,
-}
-
-impl LineGroup {
-    /// Creates a group without lines.
-    pub(super) fn new(options: LineOptions, location: LineLocation<'_>) -> Self {
-        Self {
-            options,
-            has_nodes: false,
-            has_edges: false,
-            place: Place::line(location.file, location.line),
-        }
-    }
 }

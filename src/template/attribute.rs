@@ -82,9 +82,9 @@ impl<'a> Attribute<'a> {
             AttributeForm::Template(template, values, ws) => {
                 let terms = template.terms.iter().zip(values);
                 terms.fold(template.head_fingerprint, |fingerprint, (term, &value)| {
-                    let value = ws.value(value);
+                    let value = ws.values.get(value);
                     let fragment = if template.escape && value.needs_escape {
-                        ws.escaped_fragment(*value)
+                        ws.values.escaped_fragment(*value)
                     } else {
                         value.fragment
                     };
@@ -116,7 +116,7 @@ impl<'a> Attribute<'a> {
     pub fn memo(&self) -> Option<&'a Cell<u64>> {
         match self.0 {
             AttributeForm::Template(CompiledTemplate { memo, .. }, &[value], ws) => {
-                memo.map(|index| ws.memo(*ws.value(value), index))
+                memo.map(|index| ws.values.memo(*ws.values.get(value), index))
             }
             _ => None,
         }
@@ -153,8 +153,8 @@ impl<'a> Attribute<'a> {
                 let mut terms = template.terms.iter().zip(values);
                 visit(&template.head)
                     && terms.all(|(term, &value)| {
-                        let value = ws.value(value);
-                        let text = ws.text(*value).as_bytes();
+                        let value = ws.values.get(value);
+                        let text = ws.values.text(*value).as_bytes();
                         let proceed = if template.escape && value.needs_escape {
                             escape_value(text, visit)
                         } else {
@@ -183,7 +183,7 @@ impl CompiledTerm {
     /// Returns the indices of the values at token `t`.
     #[inline(always)]
     fn values(&self, t: usize, ws: &Workspace) -> Range<u32> {
-        ws.cell_value_range(ws.cell_index(self.function, self.position.resolve(t, ws.tokens)))
+        ws.values.cell_range(ws.cell_index(self.function, self.position.resolve(t, ws.tokens)))
     }
 }
 
@@ -237,14 +237,14 @@ fn for_each_combination(
     match terms {
         [term] => {
             for value in term.values(t, ws) {
-                emit(&[value], ws.value(value).weight);
+                emit(&[value], ws.values.get(value).weight);
             }
         }
         [first, second] => {
             let seconds = second.values(t, ws);
             for a in first.values(t, ws) {
                 for b in seconds.clone() {
-                    emit(&[a, b], ws.value(a).weight * ws.value(b).weight);
+                    emit(&[a, b], ws.values.get(a).weight * ws.values.get(b).weight);
                 }
             }
         }
@@ -252,14 +252,14 @@ fn for_each_combination(
             let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
             for a in first.values(t, ws) {
                 for b in seconds.clone() {
-                    let weight = ws.value(a).weight * ws.value(b).weight;
+                    let weight = ws.values.get(a).weight * ws.values.get(b).weight;
                     for c in thirds.clone() {
-                        emit(&[a, b, c], weight * ws.value(c).weight);
+                        emit(&[a, b, c], weight * ws.values.get(c).weight);
                     }
                 }
             }
         }
-        terms => expand(terms, t, ws, (scratch, 1.0), emit),
+        terms => expand(terms, t, ws, scratch, 1.0, emit),
     }
 }
 
@@ -269,7 +269,8 @@ fn expand(
     terms: &[CompiledTerm],
     t: usize,
     ws: &Workspace,
-    (values, weight): (&mut Vec<u32>, f64),
+    values: &mut Vec<u32>,
+    weight: f64,
     emit: &mut impl FnMut(&[u32], f64),
 ) {
     let Some((term, rest)) = terms.split_first() else {
@@ -278,8 +279,8 @@ fn expand(
     };
     for value in term.values(t, ws) {
         values.push(value);
-        let weight = weight * ws.value(value).weight;
-        expand(rest, t, ws, (&mut *values, weight), emit);
+        let weight = weight * ws.values.get(value).weight;
+        expand(rest, t, ws, values, weight, emit);
         values.pop();
     }
 }

@@ -11,20 +11,18 @@ use super::caseless::PREFIX;
 pub struct AttributeLines<'t> {
     templates: &'t [TemplateLine],
     lines: Vec<(u64, &'t str)>,
-    is_caseless: bool,
 }
 
 impl<'t> AttributeLines<'t> {
-    /// Takes the lines `templates` of a template with the text `source`; `is_caseless` if sentences
-    /// without case have attributes of their own.
-    pub(super) fn new(templates: &'t [TemplateLine], source: &'t str, is_caseless: bool) -> Self {
+    /// Takes the lines `templates` of a template with the text `source`.
+    pub(super) fn new(templates: &'t [TemplateLine], source: &'t str) -> Self {
         let mut source = (1..).zip(source.lines());
         let lines = templates.iter().map(|line| {
             let text = source.find(|(number, _)| *number == line.number);
             let text = text.map_or(&*line.head, |(_, text)| text.trim());
             (line.number, text)
         });
-        Self { templates, lines: lines.collect(), is_caseless }
+        Self { templates, lines: lines.collect() }
     }
 
     /// Returns the numbers of the lines in the template file, from 1, with their text.
@@ -35,10 +33,8 @@ impl<'t> AttributeLines<'t> {
     /// Returns the line that an attribute comes from, as an index of [`lines`](Self::lines);
     /// `None` if it is of no line.
     pub fn find(&self, is_edge: bool, name: &[u8]) -> Option<usize> {
-        let name = match self.is_caseless {
-            true => name.strip_prefix(PREFIX).unwrap_or(name),
-            false => name,
-        };
+        // No other line has such a name.
+        let name = name.strip_prefix(PREFIX).unwrap_or(name);
         let fits = |line: &TemplateLine| {
             let is_of_kind = if is_edge { line.edge } else { line.node };
             let has_values = || line.parts.iter().any(|part| !part.term.function.is_flag());

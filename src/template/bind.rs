@@ -5,47 +5,46 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::ast::{Condition, LineGroup, LineOptions, TemplateLine};
+use super::ast::{Condition, LineGroup, LineOptions, TemplateLine, TemplateLines};
 use super::attribute::{CompiledCondition, CompiledTemplate, CompiledTerm};
-use super::document::{DocumentPlan, MentionKind, OccurrenceGroup};
+use super::document::{DocumentPlan, MentionKind};
 use super::extractor::Extractor;
 use super::function::{
-    BoundFunction, ColumnRef, ConditionTest, Operation, OthersCall, Position, Term, TextInput,
+    BoundFunction, ColumnRef, ConditionTest, Operation, Position, Term, TextInput,
 };
 use super::mined::MinedNames;
-use super::shape::{FirstRead, KnownWords, SHAPES};
-use super::syntax::{LineLocation, function_example, function_names, is_function};
+use super::shape::{KnownWords, SHAPES};
+use super::syntax::{function_example, function_names, is_function};
 use super::text::did_you_mean;
-use crate::error::Result;
+use super::tokens::Location;
+use crate::error::{Place, Result};
 use crate::fingerprint::{EMPTY, Fingerprinter};
 use crate::sentence::Schema;
 
 /// What a template has learned from the training data.
-#[derive(Clone, Copy)]
-pub(super) struct Learned<'a> {
-    pub known: &'a Arc<KnownWords>,
-    pub first_read: &'a Arc<FirstRead>,
+#[derive(Clone, Debug, Default)]
+pub(super) struct Learned {
+    pub known_words: Arc<KnownWords>,
     /// The names, by the text that they are found in.
-    pub mined: &'a BTreeMap<String, Arc<MinedNames>>,
+    pub mined: BTreeMap<String, Arc<MinedNames>>,
 }
 
-/// Compiles `lines` of the template file `file` for `schema`. Functions over the document see
-/// `window` tokens before and after theirs.
+/// Compiles the lines of the template file `file` for `schema`.
 ///
 /// # Errors
 ///
 /// [`crate::Error::Input`] at a template that reads a missing column or the labels.
 pub(super) fn bind(
-    lines: &[TemplateLine],
+    parsed: &TemplateLines,
     file: &str,
     schema: &Schema,
-    learned: Learned<'_>,
-    window: u32,
+    learned: &Learned,
 ) -> Result<Extractor> {
+    let (lines, window) = (&parsed.lines, parsed.documents.window);
     let mut binder = Binder {
         schema,
         learned,
-        location: LineLocation { file, line: 0 },
+        at: Location { file, line: 0, column: 0 },
         word: ColumnRef::Word.index(schema),
         columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
         functions: Vec::new(),
@@ -57,18 +56,23 @@ pub(super) fn bind(
     let templates = templates.map(|(line, group)| binder.line(line, group));
     let templates = templates.collect::<Result<_>>()?;
     let Binder { functions, document, .. } = binder;
-    Ok(Extractor::new(functions, templates, document, schema))
+    Ok(Extractor::new(functions, templates, document, schema, parsed.dialect))
 }
 
 /// Returns the number of the group of each line, and the groups: lines with the same options. Group
 /// 0 is that of lines without options, whether there are any or not.
 pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Vec<LineGroup>) {
-    let location = |line| LineLocation { file, line };
-    let mut groups = vec![LineGroup::new(LineOptions::default(), location(0))];
+    let group = |options, line| LineGroup {
+        options,
+        has_nodes: false,
+        has_edges: false,
+        place: Place::line(file, line),
+    };
+    let mut groups = vec![group(LineOptions::default(), 0)];
     let numbers = lines.iter().map(|line| {
         let found = groups.iter().position(|group| group.options == line.options);
         let number = found.unwrap_or_else(|| {
-            groups.push(LineGroup::new(line.options, location(line.number)));
+            groups.push(group(line.options, line.number));
             groups.len() - 1
         });
         groups[number].has_nodes |= line.node;
@@ -80,8 +84,8 @@ pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Ve
 
 struct Binder<'a> {
     schema: &'a Schema,
-    learned: Learned<'a>,
-    location: LineLocation<'a>,       // of the line that is bound
+    learned: &'a Learned,
+    at: Location<'a>,                 // of the line that is bound
     word: Option<usize>,              // the column of the words
     columns: HashMap<&'a str, usize>, // by name
     functions: Vec<BoundFunction>,
@@ -91,7 +95,7 @@ struct Binder<'a> {
 
 impl Binder<'_> {
     fn line(&mut self, line: &TemplateLine, group: u32) -> Result<CompiledTemplate> {
-        self.location.line = line.number;
+        self.at.line = line.number;
         let mut terms = Vec::with_capacity(line.parts.len());
         for part in &line.parts {
             terms.push(CompiledTerm {
@@ -142,33 +146,14 @@ impl Binder<'_> {
             }
             ColumnRef::Number(_) => column.index(self.schema),
         };
-        let Some(index) = index else {
-            let listed = names.join(" ");
-            let message = match column {
-                ColumnRef::Name(name) if is_function(name) => format!(
-                    "the input has no column '{name}', only {listed}; as a function it needs \
-                     arguments, as in {}",
-                    function_example(name)
-                ),
-                ColumnRef::Name(name) => {
-                    let mut candidates: Vec<&str> = function_names().collect();
-                    candidates.extend(SHAPES.iter().map(|(shape, _)| *shape));
-                    candidates.extend(names.iter().map(String::as_str));
-                    let suggestion = did_you_mean(name, candidates);
-                    format!("the input has no column '{name}', only {listed}{suggestion}")
-                }
-                _ => {
-                    format!("the input has no {column}; it has {} columns ({listed})", names.len())
-                }
-            };
-            return Err(self.location.error(at, message));
-        };
-        if self.schema.is_label(index) {
-            let name = &names[index];
-            let message = format!("the template reads the label column '{name}'");
-            return Err(self.location.error(at, message));
+        let at = Location { column: at, ..self.at };
+        match index {
+            Some(index) if self.schema.is_label(index) => {
+                Err(at.error(format!("the template reads the label column '{}'", names[index])))
+            }
+            Some(index) => Ok(index),
+            None => Err(at.error(missing_column(column, names))),
         }
-        Ok(index)
     }
 
     fn input(&mut self, input: &TextInput, at: u64) -> Result<usize> {
@@ -180,17 +165,15 @@ impl Binder<'_> {
         Ok(self.intern(format!("lower({column})"), Operation::Lower, source))
     }
 
-    /// Returns the operation and the source of a call of `others` for occurrences of `same`.
-    fn others(&mut self, call: &OthersCall, same: &TextInput) -> Result<(Operation, usize)> {
-        let (term, at, window) = (&call.term, call.term.column, self.document.window);
-        let group = OccurrenceGroup {
-            index: self.index(same, at)?,
-            nearest: call.nearest,
-            window: call.within.map_or(window, |within| within.min(window)),
-        };
-        let group = position_or_push(&mut self.document.groups, group);
+    /// Returns the operation and the source of a call of `others` that gathers `term` at
+    /// occurrences of `same`.
+    fn others(&mut self, term: &Term, same: &TextInput) -> Result<(Operation, usize)> {
+        let at = term.column;
+        let index = self.index(same, at)?;
+        let group = position_or_push(&mut self.document.others, index);
         let Position::Relative(offset) = term.position else {
-            return Err(self.location.error(at, "'others' takes relative positions"));
+            let at = Location { column: at, ..self.at };
+            return Err(at.error("'others' takes relative positions"));
         };
         let (source, offsets) = match (&term.function.operation, &term.function.input) {
             (Operation::Run(kind), Some(input)) => {
@@ -201,8 +184,8 @@ impl Binder<'_> {
             (Operation::Bag(range), Some(input)) => (self.input(input, at)?, range.clone()),
             _ => (self.function(term)?, offset..=offset),
         };
-        let number = self.document.others;
-        self.document.others += 1;
+        let number = self.document.gathering;
+        self.document.gathering += 1;
         let operation = Operation::Gathered { offsets, group, number };
         Ok((operation, source))
     }
@@ -219,19 +202,14 @@ impl Binder<'_> {
         let Some(input) = &function.input else {
             return Ok(self.intern(function.text.clone(), operation, 0));
         };
-        let mut source = match operation {
-            Operation::Macro(_) => self.column(&input.column, at)?,
-            _ => self.input(input, at)?,
-        };
+        let mut source = self.input(input, at)?;
         if let Some(&known) = self.indices.get(&function.text) {
             return Ok(known);
         }
         match &mut operation {
             Operation::Text => return Ok(source),
-            Operation::Shape(_, known) => known.clone_from(self.learned.known),
-            Operation::ShapeWhileReading(_, known, first_read) => {
-                known.clone_from(self.learned.known);
-                first_read.clone_from(self.learned.first_read);
+            Operation::Shape(_, known) | Operation::ShapeWhileReading(_, known) => {
+                known.clone_from(&self.learned.known_words);
             }
             Operation::MinedNames(names) => {
                 let found = self.learned.mined.get(&input.to_string());
@@ -248,9 +226,9 @@ impl Binder<'_> {
                     position_or_push(&mut self.document.forms, source);
                 }
             }
-            Operation::Others(call) => {
-                let call = call.clone();
-                (operation, source) = self.others(&call, input)?;
+            Operation::Others(term) => {
+                let term = term.clone();
+                (operation, source) = self.others(&term, input)?;
             }
             _ => {}
         }
@@ -275,4 +253,24 @@ fn position_or_push<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
         items.push(item);
         items.len() - 1
     })
+}
+
+/// Says that the input has no such column.
+fn missing_column(column: &ColumnRef, names: &[String]) -> String {
+    let listed = names.join(" ");
+    match column {
+        ColumnRef::Name(name) if is_function(name) => format!(
+            "the input has no column '{name}', only {listed}; as a function it needs arguments, \
+             as in {}",
+            function_example(name)
+        ),
+        ColumnRef::Name(name) => {
+            let mut candidates: Vec<&str> = function_names().collect();
+            candidates.extend(SHAPES.iter().map(|(shape, _)| *shape));
+            candidates.extend(names.iter().map(String::as_str));
+            let suggestion = did_you_mean(name, candidates);
+            format!("the input has no column '{name}', only {listed}{suggestion}")
+        }
+        _ => format!("the input has no {column}; it has {} columns ({listed})", names.len()),
+    }
 }

@@ -1,23 +1,21 @@
 //! Function calls, as parsed, and the functions that they mean. Arguments are consumed by type, so
-//! their order does not matter.
+//! their order does not matter; a function's canonical text lists them in the order of consumption.
 
-use std::ops::RangeInclusive;
+use std::fmt;
 use std::sync::Arc;
 
 use super::document::{MENTION_KINDS, MentionKind, RUN_KINDS};
 use super::function::{
-    ColumnRef, OPEN_LENGTH, Operation, OthersCall, Position, SubstringKind, TemplateFunction, Term,
-    TextInput,
+    ColumnRef, OPEN_LENGTH, Operation, Position, SubstringKind, TemplateFunction, Term, TextInput,
 };
-use super::resources::{FileReference, Resources, Selection};
+use super::resources::{FileReference, Resource, Resources, Selection};
 use super::shape::{SHAPES, Shape};
 use super::syntax::{
-    LineLocation, function_example, function_names, is_bare_column_name, is_function, is_keyword,
-    unescape,
+    function_example, function_names, is_bare_column_name, is_function, is_keyword, unescape,
 };
 use super::text::did_you_mean;
+use super::tokens::Location;
 use crate::error::Result;
-use crate::sentence::DocumentOptions;
 
 /// Maximum length of a prefix, suffix, n-gram or cluster path prefix, in characters.
 const MAX_LENGTH: i32 = 32;
@@ -25,43 +23,37 @@ const MAX_LENGTH: i32 = 32;
 /// Largest distance between the current token and the position of a term.
 const MAX_OFFSET: i32 = 100;
 
-/// The number of occurrences that `others` looks at, by default and at most.
-const NEAREST: u32 = 8;
-const MAX_NEAREST: u32 = 64;
-
 /// A parsed function call or column, before its arguments are interpreted.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionCall<'a> {
     pub name: &'a str,
-    pub column: u64,
+    pub at: Location<'a>,
     /// The contents of the parentheses, if there are any.
     pub arguments: Option<Vec<Argument<'a>>>,
     /// The offset in square brackets.
     pub offset: Option<i32>,
 }
 
-/// An argument and its column in the line.
+/// An argument and its location.
 #[derive(Clone, Debug)]
 pub(super) struct Argument<'a> {
-    pub column: u64,
+    pub at: Location<'a>,
     pub value: ArgumentValue<'a>,
 }
 
 /// The value of an argument.
 #[derive(Clone, Debug)]
 pub(super) enum ArgumentValue<'a> {
-    /// A range of integers; of one integer if both ends are equal.
-    Range(i32, i32),
-    /// A range of integers without an end.
-    OpenRange(i32),
-    /// A number with a fractional part, as written.
-    Decimal(&'a str),
+    /// A range of integers: of one integer if both ends are equal, open if it has no end.
+    Range(i32, Option<i32>),
+    /// A number with a fractional part.
+    Decimal(f64),
+    /// The raw text of a string in quotes.
     Quoted(&'a str),
     Call(FunctionCall<'a>),
 }
 
 impl<'a> ArgumentValue<'a> {
-    /// Returns the call, if it is one.
     fn call(&self) -> Option<FunctionCall<'a>> {
         match self {
             Self::Call(call) => Some(call.clone()),
@@ -75,15 +67,13 @@ impl<'a> ArgumentValue<'a> {
         (call.arguments.is_none() && call.offset.is_none()).then_some(call.name)
     }
 
-    /// Returns the integer, if it is one.
     fn integer(&self) -> Option<i32> {
         match self {
-            Self::Range(first, last) if first == last => Some(*first),
+            Self::Range(first, last) => last.filter(|last| last == first),
             _ => None,
         }
     }
 
-    /// Returns the raw text of a string in quotes.
     fn quoted(&self) -> Option<&'a str> {
         match self {
             Self::Quoted(text) => Some(text),
@@ -91,27 +81,34 @@ impl<'a> ArgumentValue<'a> {
         }
     }
 
-    /// Returns its text in the template language, of a call the name alone.
-    fn text(&self) -> String {
+    /// Returns the argument, if it is a name of `table`, and what it stands for.
+    fn one_of<T: Copy>(&self, table: &[(&str, T)]) -> Option<(&'a str, T)> {
+        let name = self.bare_name()?;
+        table.iter().find(|(other, _)| *other == name).map(|(_, found)| (name, *found))
+    }
+}
+
+/// Writes the value in the template language, of a call the name alone.
+impl fmt::Display for ArgumentValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Range(first, last) if first == last => first.to_string(),
-            Self::Range(first, last) => format!("{first}..{last}"),
-            Self::OpenRange(first) => format!("{first}.."),
-            Self::Decimal(text) => (*text).to_owned(),
-            Self::Quoted(text) => format!("\"{text}\""),
-            Self::Call(call) => call.name.to_owned(),
+            Self::Range(first, None) => write!(f, "{first}.."),
+            Self::Range(first, Some(last)) if first == last => write!(f, "{first}"),
+            Self::Range(first, Some(last)) => write!(f, "{first}..{last}"),
+            Self::Decimal(number) => write!(f, "{number}"),
+            Self::Quoted(text) => write!(f, "\"{text}\""),
+            Self::Call(call) => f.write_str(call.name),
         }
     }
 }
 
 /// Checks that the position of a term is in range.
-pub(super) fn check_offset(offset: i32, location: LineLocation<'_>, column: u64) -> Result<()> {
+pub(super) fn check_offset(offset: i32, at: Location<'_>) -> Result<()> {
     if offset.unsigned_abs() <= MAX_OFFSET.unsigned_abs() {
         return Ok(());
     }
-    let message =
-        format!("the position {offset} is out of range; expected -{MAX_OFFSET} to {MAX_OFFSET}");
-    Err(location.error(column, message))
+    let range = format!("-{MAX_OFFSET} to {MAX_OFFSET}");
+    Err(at.error(format!("the position {offset} is out of range; expected {range}")))
 }
 
 /// Converts a call to a term.
@@ -122,82 +119,102 @@ pub(super) fn check_offset(offset: i32, location: LineLocation<'_>, column: u64)
 /// cannot be read.
 pub(super) fn term_from_call(
     call: FunctionCall<'_>,
-    location: LineLocation<'_>,
     resources: &mut Resources<'_>,
 ) -> Result<Term> {
-    let (name, column, is_called) = (call.name, call.column, call.arguments.is_some());
+    let (name, at) = (call.name, call.at);
+    let (function, offset) = function_from_call(call, resources)?;
+    if !function.takes_offset() && offset.is_some() {
+        return Err(at.error(format!("'{name}' takes no position; remove the square brackets")));
+    }
+    Ok(Term { function, position: Position::Relative(offset.unwrap_or(0)), column: at.column })
+}
+
+/// Returns the function that a call means, and the offset of the call or of its text argument.
+fn function_from_call(
+    call: FunctionCall<'_>,
+    resources: &mut Resources<'_>,
+) -> Result<(TemplateFunction, Option<i32>)> {
+    let (name, at, is_called) = (call.name, call.at, call.arguments.is_some());
     if is_keyword(name) {
         let message = format!("expected a function or a column, found the keyword '{name}'");
-        return Err(location.error(column, message));
+        return Err(at.error(message));
     }
     if is_called && !is_function(name) {
         let suggestion = did_you_mean(name, function_names());
-        let message = format!("there is no function '{name}'{suggestion}");
-        return Err(location.error(column, message));
+        return Err(at.error(format!("there is no function '{name}'{suggestion}")));
     }
-    let mut arguments = Arguments::new(call, location);
-    let function = match is_called {
-        false if is_bare_column_name(name) => column_of_name(name),
-        _ => arguments.function(resources)?,
+    let mut arguments = Arguments {
+        name,
+        at,
+        rest: call.arguments.unwrap_or_default(),
+        consumed: Vec::new(),
+        input: None,
+        offset: call.offset,
+        resources,
     };
-    arguments.finish()?;
-    if !function.takes_offset() && arguments.offset.is_some() {
-        let message = format!("'{name}' takes no position; remove the square brackets");
-        return Err(location.error(column, message));
+    let function = match name {
+        name if !is_called && is_bare_column_name(name) => {
+            TemplateFunction::of_text(TextInput::verbatim(ColumnRef::from_name(name)))
+        }
+        "column" => TemplateFunction::of_text(TextInput::verbatim(arguments.column()?)),
+        "lower" => {
+            arguments.reads_a_column()?;
+            TemplateFunction::of_text(TextInput { lower: true, ..arguments.input()? })
+        }
+        _ => arguments.function()?,
+    };
+    if let Some(argument) = arguments.rest.first() {
+        let (example, argument_at) = (function_example(name), argument.at);
+        return Err(argument_at.error(format!(
+            "'{name}' does not take the argument {}; expected {example}",
+            argument.value
+        )));
     }
-    Ok(Term { function, position: Position::Relative(arguments.offset.unwrap_or(0)), column })
-}
-
-/// Returns how a file with words is read for an input, of which `first` are read.
-fn selection(input: &TextInput, first: Option<i32>) -> Selection {
-    Selection { lower: input.lower, first: first.map(|number| number as usize) }
-}
-
-fn column_of_name(name: &str) -> TemplateFunction {
-    TemplateFunction::of_text(TextInput::verbatim(ColumnRef::from_name(name)))
-}
-
-/// Returns an argument that is one of the names in a table, and what it stands for.
-fn find<'a, T: Copy>(table: &[(&str, T)], value: &ArgumentValue<'a>) -> Option<(&'a str, T)> {
-    let name = value.bare_name()?;
-    let (_, found) = table.iter().find(|(other, _)| *other == name)?;
-    Some((name, *found))
+    Ok((function, arguments.offset))
 }
 
 /// The arguments of a call.
-struct Arguments<'a> {
+struct Arguments<'a, 'r, 'f> {
     name: &'a str,
-    column: u64,
+    at: Location<'a>,
     /// Those that have not been consumed yet.
     rest: Vec<Argument<'a>>,
-    /// The canonical text of those that have been, without the input.
+    /// The canonical text of those that have been.
     consumed: Vec<String>,
+    /// The text that the function reads, once it is known.
+    input: Option<TextInput>,
     /// The offset of the call or of its text argument.
     offset: Option<i32>,
-    location: LineLocation<'a>,
+    resources: &'r mut Resources<'f>,
 }
 
-impl<'a> Arguments<'a> {
-    /// Returns all arguments of `call`.
-    fn new(call: FunctionCall<'a>, location: LineLocation<'a>) -> Self {
-        Self {
-            name: call.name,
-            column: call.column,
-            rest: call.arguments.unwrap_or_default(),
-            consumed: Vec::new(),
-            offset: call.offset,
-            location,
-        }
+impl<'a> Arguments<'a, '_, '_> {
+    /// Consumes the arguments and returns the function that the call means.
+    fn function(&mut self) -> Result<TemplateFunction> {
+        let operation = self.operation()?;
+        let input = match operation {
+            Operation::Bias | Operation::Start | Operation::End => None,
+            _ => Some(self.input()?),
+        };
+        let is_consumed = matches!(
+            operation,
+            Operation::Bag(_) | Operation::Value | Operation::LengthValue | Operation::Others(_)
+        );
+        let shown = input.iter().filter(|input| !is_consumed && **input != TextInput::WORD);
+        self.consumed.extend(shown.map(ToString::to_string));
+        let text = match self.consumed.is_empty() {
+            true => self.name.to_owned(),
+            false => format!("{}({})", self.name, self.consumed.join(", ")),
+        };
+        Ok(TemplateFunction { operation, input, text })
     }
 
-    /// Consumes the arguments and returns the function that the call means.
-    fn function(&mut self, resources: &mut Resources<'_>) -> Result<TemplateFunction> {
-        let operation = match self.name {
-            "bias" => return Ok(self.without_input(Operation::Bias)),
-            "start" => return Ok(self.without_input(Operation::Start)),
-            "end" => return Ok(self.without_input(Operation::End)),
-            "column" => return Ok(TemplateFunction::of_text(self.column_input()?)),
-            "lower" => return Ok(TemplateFunction::of_text(self.lower_input()?)),
+    fn operation(&mut self) -> Result<Operation> {
+        let name = self.name;
+        Ok(match name {
+            "bias" => Operation::Bias,
+            "start" => Operation::Start,
+            "end" => Operation::End,
             "shape" => self.shape()?,
             "length" => Operation::Length,
             "capitalization" => Operation::Capitalization,
@@ -207,95 +224,48 @@ impl<'a> Arguments<'a> {
             "affixes" => self.substrings(SubstringKind::Affixes)?,
             "ngrams" => self.substrings(SubstringKind::Ngrams)?,
             "regex" => {
-                let (source, column) = self.quoted("a regular expression in quotes")?;
-                let compiled = resources.expressions.compile(source);
-                Operation::Regex(compiled.map_err(|message| self.location.error(column, message))?)
+                let (source, at) = self.quoted("a regular expression in quotes")?;
+                let compiled = self.resources.expressions.compile(source, source);
+                Operation::Regex(compiled.map_err(|message| at.error(message))?)
             }
-            "bag" => return self.bag(),
+            "bag" => self.bag()?,
             "title" => Operation::Title,
             "occurrence" => Operation::Occurrence,
+            "lexicon" if self.training() => Operation::MinedNames(Arc::default()),
             "lexicon" => {
-                if self.training() {
-                    let input = self.input()?;
-                    return Ok(self.of_input(Operation::MinedNames(Arc::default()), input));
-                }
-                let (file, input) = (self.file()?, self.input()?);
-                let lexicon = resources.load(&file, selection(&input, None))?;
-                return Ok(self.of_input(Operation::Lexicon(lexicon), input));
+                let file = self.file()?;
+                Operation::Lexicon(self.load(&file, None)?)
             }
             "cluster" => {
-                let (file, lengths, input) = (self.file()?, self.lengths()?, self.input()?);
-                let clusters = resources.load(&file, selection(&input, None))?;
-                return Ok(self.of_input(Operation::Cluster(clusters, lengths), input));
+                let (file, lengths) = (self.file()?, self.lengths()?);
+                Operation::Cluster(self.load(&file, None)?, lengths)
             }
-            "vector" => {
-                let file = self.file()?;
-                let first = self.named("first", "a positive integer", |value| {
-                    value.integer().filter(|number| *number > 0)
-                })?;
-                self.consumed.extend(first.map(|n| format!("first({n})")));
-                let scale = self.scale()?;
-                self.consumed.extend(scale.map(|x| format!("scale({x})")));
-                let input = self.input()?;
-                let vectors = resources.load(&file, selection(&input, first))?;
-                let operation = Operation::Vector(vectors, scale.unwrap_or(1.0));
-                return Ok(self.of_input(operation, input));
+            "vector" => self.vector()?,
+            "value" => self.value()?,
+            "others" => self.others()?,
+            "mention" => {
+                let kind = self.one_of(&MENTION_KINDS)?;
+                if kind == MentionKind::Forms {
+                    self.reads_a_column()?;
+                }
+                Operation::Mention(kind)
             }
-            "value" => return self.value(),
-            "others" => return self.others(resources),
-            "mention" => Operation::Mention(self.one_of(&MENTION_KINDS)?),
-            "run" => Operation::Run(self.one_of(&RUN_KINDS)?),
-            name => return Ok(column_of_name(name)),
-        };
-        let input = self.input()?;
-        let message = match operation {
-            Operation::Mention(MentionKind::Forms) if input.lower => {
-                "'mention(forms)' compares words in lower case by itself; expected a column"
+            _ => {
+                let kind = self.one_of(&RUN_KINDS)?;
+                self.reads_a_column()?;
+                Operation::Run(kind)
             }
-            Operation::Run(_) if input.lower => {
-                "'run' reads a column, not 'lower', for its capitals"
-            }
-            _ => return Ok(self.of_input(operation, input)),
-        };
-        self.error(self.column, message)
+        })
     }
 
-    fn without_input(&self, operation: Operation) -> TemplateFunction {
-        TemplateFunction { operation, input: None, text: self.name.to_owned() }
-    }
-
-    /// Returns a function with its canonical text, which omits the default input.
-    fn of_input(&mut self, operation: Operation, input: TextInput) -> TemplateFunction {
-        let mut arguments = std::mem::take(&mut self.consumed);
-        if input != TextInput::WORD {
-            arguments.push(input.to_string());
-        }
-        TemplateFunction {
-            operation,
-            input: Some(input),
-            text: match arguments.is_empty() {
-                true => self.name.to_owned(),
-                false => format!("{}({})", self.name, arguments.join(", ")),
-            },
-        }
-    }
-
-    fn error<T>(&self, column: u64, message: impl Into<String>) -> Result<T> {
-        Err(self.location.error(column, message))
-    }
-
-    fn example(&self) -> &'static str {
-        function_example(self.name)
-    }
-
-    /// Consumes the first argument that `pick` accepts. Returns it with its column.
-    fn take<T>(&mut self, pick: impl Fn(&ArgumentValue<'a>) -> Option<T>) -> Option<(T, u64)> {
-        for i in 0..self.rest.len() {
-            if let Some(found) = pick(&self.rest[i].value) {
-                return Some((found, self.rest.remove(i).column));
-            }
-        }
-        None
+    /// Consumes the first argument that `pick` accepts. Returns it with its location.
+    fn take<T>(
+        &mut self,
+        pick: impl Fn(&ArgumentValue<'a>) -> Option<T>,
+    ) -> Option<(T, Location<'a>)> {
+        let mut found = self.rest.iter().enumerate();
+        let (i, value) = found.find_map(|(i, argument)| Some((i, pick(&argument.value)?)))?;
+        Some((value, self.rest.remove(i).at))
     }
 
     /// Like [`Arguments::take`], for a required argument.
@@ -303,288 +273,27 @@ impl<'a> Arguments<'a> {
         &mut self,
         what: &str,
         pick: impl Fn(&ArgumentValue<'a>) -> Option<T>,
-    ) -> Result<(T, u64)> {
-        match self.take(pick) {
-            Some(found) => Ok(found),
-            None => {
-                let message = format!("'{}' needs {what}, as in {}", self.name, self.example());
-                self.error(self.column, message)
-            }
-        }
+    ) -> Result<(T, Location<'a>)> {
+        self.take(pick).ok_or_else(|| {
+            let example = function_example(self.name);
+            self.at.error(format!("'{}' needs {what}, as in {example}", self.name))
+        })
     }
 
     /// Consumes a string in quotes. Returns its raw text.
-    fn quoted(&mut self, what: &str) -> Result<(&'a str, u64)> {
-        let (raw, column) = self.require(what, ArgumentValue::quoted)?;
+    fn quoted(&mut self, what: &str) -> Result<(&'a str, Location<'a>)> {
+        let (raw, at) = self.require(what, ArgumentValue::quoted)?;
         self.consumed.push(format!("\"{raw}\""));
-        Ok((raw, column))
-    }
-
-    /// Checks that all arguments have been consumed.
-    fn finish(&self) -> Result<()> {
-        let Some(argument) = self.rest.first() else {
-            return Ok(());
-        };
-        let message = format!(
-            "'{}' does not take the argument {}; expected {}",
-            self.name,
-            argument.value.text(),
-            self.example()
-        );
-        self.error(argument.column, message)
-    }
-
-    /// Consumes the input: a column, `lower` or `lower(column)`. The default is the word.
-    fn input(&mut self) -> Result<TextInput> {
-        match self.take(ArgumentValue::call) {
-            None => Ok(TextInput::WORD),
-            Some((call, _)) => self.input_from_call(call),
-        }
-    }
-
-    fn input_from_call(&mut self, call: FunctionCall<'a>) -> Result<TextInput> {
-        let (name, column) = (call.name, call.column);
-        let mut inner = Arguments::new(call, self.location);
-        let input = match name {
-            "column" => inner.column_input()?,
-            "lower" => inner.lower_input()?,
-            name if is_bare_column_name(name) => TextInput::verbatim(ColumnRef::from_name(name)),
-            name => {
-                let message =
-                    format!("'{}' reads a column, lower or lower(column), not '{name}'", self.name);
-                return self.error(column, message);
-            }
-        };
-        self.finish_inner(&inner)?;
-        Ok(input)
-    }
-
-    /// Finishes the arguments of a nested call; its offset becomes that of the whole call.
-    fn finish_inner(&mut self, inner: &Arguments<'a>) -> Result<()> {
-        inner.finish()?;
-        if self.offset.is_some() && inner.offset.is_some() {
-            return self.error(
-                inner.column,
-                "found a position both inside and outside the parentheses; expected only one",
-            );
-        }
-        self.offset = self.offset.or(inner.offset);
-        Ok(())
-    }
-
-    /// Consumes the arguments of `lower`.
-    fn lower_input(&mut self) -> Result<TextInput> {
-        let input = self.input()?;
-        if input.lower {
-            return self.error(self.column, "'lower' reads a column, not 'lower'");
-        }
-        Ok(TextInput { lower: true, ..input })
-    }
-
-    /// Consumes the arguments of `column`.
-    fn column_input(&mut self) -> Result<TextInput> {
-        let what = "a number from 0 or a name in quotes";
-        let (column, at) = self.require(what, |value| {
-            let number = value.integer().filter(|number| *number >= 0);
-            let number = number.map(|number| Ok(ColumnRef::Number(number as usize)));
-            let name = |text| unescape(text).map(|name| ColumnRef::from_name(&name));
-            number.or_else(|| value.quoted().map(name))
-        })?;
-        let column = column.map_err(|message| self.location.error(at, message))?;
-        if column == ColumnRef::Name(String::new()) {
-            return self.error(at, "a column's name cannot be empty");
-        }
-        Ok(TextInput::verbatim(column))
-    }
-
-    /// Consumes the argument of `value`: a column or the length of a text.
-    fn value(&mut self) -> Result<TemplateFunction> {
-        let (call, column) = self.require("a column", ArgumentValue::call)?;
-        let (operation, input, text) = if call.name == "length" {
-            let mut inner = Arguments::new(call, self.location);
-            let input = inner.input()?;
-            self.finish_inner(&inner)?;
-            let length = inner.of_input(Operation::Length, input.clone());
-            (Operation::LengthValue, input, length.text)
-        } else {
-            let input = self.input_from_call(call)?;
-            if input.lower {
-                return self.error(column, "'value' reads a column or length, not 'lower'");
-            }
-            let text = input.to_string();
-            (Operation::Value, input, text)
-        };
-        Ok(TemplateFunction { operation, input: Some(input), text: format!("value({text})") })
+        Ok((raw, at))
     }
 
     /// Consumes one of some names without parentheses.
     fn one_of<T: Copy>(&mut self, names: &[(&str, T)]) -> Result<T> {
         let listed: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
         let what = format!("one of {}", listed.join(", "));
-        let ((name, found), _) = self.require(&what, |value| find(names, value))?;
+        let ((name, found), _) = self.require(&what, |value| value.one_of(names))?;
         self.consumed.push(name.to_owned());
         Ok(found)
-    }
-
-    /// Consumes the arguments of `others`.
-    fn others(&mut self, resources: &mut Resources<'_>) -> Result<TemplateFunction> {
-        let nearest = self.count("nearest", MAX_NEAREST)?.unwrap_or(NEAREST);
-        let within = self.count("within", DocumentOptions::MAX_WINDOW)?;
-        let same = self.same()?;
-        let (call, column) = self.require("a function of a word", ArgumentValue::call)?;
-        let name = call.name;
-        let term = term_from_call(call, self.location, resources)?;
-        if !term.function.can_be_gathered() {
-            let message = format!(
-                "'others' gathers texts that a word or its run has, not '{name}'; expected for \
-                 example others(word[-1]) or others(shape[+1])"
-            );
-            return self.error(column, message);
-        }
-        let mut text = format!("others({term}");
-        if nearest != NEAREST {
-            text += &format!(", nearest({nearest})");
-        }
-        if let Some(within) = within {
-            text += &format!(", within({within})");
-        }
-        if same != TextInput::WORD {
-            text += &format!(", same({same})");
-        }
-        Ok(TemplateFunction {
-            operation: Operation::Others(Box::new(OthersCall { term, nearest, within })),
-            input: Some(same),
-            text: text + ")",
-        })
-    }
-
-    /// Consumes a named number such as `nearest(3)`, from 1 to `largest`.
-    fn count(&mut self, name: &str, largest: u32) -> Result<Option<u32>> {
-        let expected = format!("a number from 1 to {largest}");
-        self.named(name, &expected, |value| {
-            let number = u32::try_from(value.integer()?).ok();
-            number.filter(|number| (1..=largest).contains(number))
-        })
-    }
-
-    /// Consumes `same(lower)`, the text that occurrences have in common; by default it is the word.
-    fn same(&mut self) -> Result<TextInput> {
-        match self.named("same", "a column or lower", ArgumentValue::call)? {
-            None => Ok(TextInput::WORD),
-            Some(call) if call.offset.is_some() => {
-                self.error(call.column, "'same' takes no position; remove the brackets")
-            }
-            Some(call) => self.input_from_call(call),
-        }
-    }
-
-    /// Consumes `training`, which stands where a file name could. Returns whether it is there.
-    fn training(&mut self) -> bool {
-        let has_file = self.rest.iter().any(|a| a.value.quoted().is_some());
-        let training = |value: &ArgumentValue<'a>| (value.bare_name()? == "training").then_some(());
-        let found = !has_file && self.take(training).is_some();
-        self.consumed.extend(found.then(|| "training".to_owned()));
-        found
-    }
-
-    /// Consumes the name of a shape, [`Shape::Long`] by default, and `known(reading)`.
-    fn shape(&mut self) -> Result<Operation> {
-        let shape = self.take(|value| find(&SHAPES, value));
-        let (name, shape) = shape.map_or(("long", Shape::Long), |(shape, _)| shape);
-        if shape != Shape::Long {
-            self.consumed.push(name.to_owned());
-        }
-        let known = |call: &FunctionCall<'_>| call.name == "known" && call.arguments.is_some();
-        let Some((call, column)) = self.take(|value| value.call().filter(known)) else {
-            return Ok(Operation::Shape(shape, Arc::default()));
-        };
-        let reading = call.arguments.as_deref().is_some_and(|arguments| {
-            matches!(arguments, [argument] if argument.value.bare_name() == Some("reading"))
-        });
-        if !reading || call.offset.is_some() {
-            return self.error(
-                column,
-                "'known' takes one argument, as in known(reading): known are the words read so far",
-            );
-        }
-        if !shape.uses_known_words() {
-            return self.error(
-                column,
-                "only the shapes dan2 and chris2 mark known words; expected shape(dan2, \
-                 known(reading))",
-            );
-        }
-        self.consumed.push("known(reading)".to_owned());
-        let (known, first_read) = Default::default();
-        Ok(Operation::ShapeWhileReading(shape, known, first_read))
-    }
-
-    fn range(&mut self, what: &str) -> Result<(RangeInclusive<i32>, u64)> {
-        let ((first, last), column) = self.require(what, |value| match value {
-            ArgumentValue::Range(first, last) => Some((*first, *last)),
-            _ => None,
-        })?;
-        if first > last {
-            let message = format!("the range {first}..{last} is empty; expected {last}..{first}");
-            return self.error(column, message);
-        }
-        Ok((first..=last, column))
-    }
-
-    /// Consumes the lengths of a substring function.
-    fn substrings(&mut self, kind: SubstringKind) -> Result<Operation> {
-        let open = |value: &ArgumentValue<'_>| match value {
-            ArgumentValue::OpenRange(first) if kind != SubstringKind::Ngrams => Some(*first),
-            _ => None,
-        };
-        if let Some((first, column)) = self.take(open) {
-            let first = self.length(first, column)?;
-            self.consumed.push(ArgumentValue::OpenRange(first as i32).text());
-            return Ok(Operation::Substrings(kind, first..=OPEN_LENGTH));
-        }
-        let (range, column) = self.range("a length or a range of lengths")?;
-        let (first, last) = range.into_inner();
-        self.consumed.push(ArgumentValue::Range(first, last).text());
-        let lengths = self.length(first, column)?..=self.length(last, column)?;
-        Ok(Operation::Substrings(kind, lengths))
-    }
-
-    /// Returns a length that is in range.
-    fn length(&self, length: i32, column: u64) -> Result<usize> {
-        if (1..=MAX_LENGTH).contains(&length) {
-            return Ok(length as usize);
-        }
-        let message = format!("the length {length} is not allowed; expected 1 to {MAX_LENGTH}");
-        self.error(column, message)
-    }
-
-    /// Consumes the arguments of `bag`.
-    fn bag(&mut self) -> Result<TemplateFunction> {
-        let (range, column) = self.range("a range of positions")?;
-        for offset in [*range.start(), *range.end()] {
-            check_offset(offset, self.location, column)?;
-        }
-        let input = self.input()?;
-        let window = ArgumentValue::Range(*range.start(), *range.end()).text();
-        Ok(TemplateFunction {
-            operation: Operation::Bag(range),
-            text: format!("bag({input}, {window})"),
-            input: Some(input),
-        })
-    }
-
-    /// Consumes any number of distinct lengths.
-    fn lengths(&mut self) -> Result<Vec<usize>> {
-        let mut lengths = Vec::new();
-        while let Some((number, column)) = self.take(ArgumentValue::integer) {
-            let length = self.length(number, column)?;
-            if lengths.contains(&length) {
-                return self.error(column, format!("the length {length} occurs twice"));
-            }
-            self.consumed.push(length.to_string());
-            lengths.push(length);
-        }
-        Ok(lengths)
     }
 
     /// Consumes a named argument such as `first(1000)`, which `read` reads; it takes what is
@@ -597,34 +306,245 @@ impl<'a> Arguments<'a> {
     ) -> Result<Option<T>> {
         let is_named = |call: &FunctionCall<'_>| call.name == name && call.offset.is_none();
         let named = self.take(|value| value.call().filter(is_named)?.arguments);
-        let Some((arguments, column)) = named else {
+        let Some((arguments, at)) = named else {
             return Ok(None);
         };
-        let [argument] = &arguments[..] else {
-            let what = if name == "same" { "text" } else { "number" };
-            return self.error(column, format!("'{name}' takes one {what}"));
+        let found = match &arguments[..] {
+            [argument] => read(&argument.value).ok_or(argument.at),
+            _ => Err(at),
         };
-        match read(&argument.value) {
-            None => self.error(argument.column, format!("'{name}' takes {expected}")),
-            found => Ok(found),
+        found.map(Some).map_err(|at| at.error(format!("'{name}' takes {expected}")))
+    }
+
+    /// Adds a named argument to the canonical text, if there is one.
+    fn consume_named(&mut self, name: &str, value: Option<impl fmt::Display>) {
+        self.consumed.extend(value.map(|value| format!("{name}({value})")));
+    }
+
+    /// Returns the function of a nested call, whose offset becomes that of the whole call.
+    fn nested(&mut self, call: FunctionCall<'a>) -> Result<TemplateFunction> {
+        let at = call.at;
+        let (function, offset) = function_from_call(call, self.resources)?;
+        if self.offset.is_some() && offset.is_some() {
+            return Err(at.error(
+                "found a position both inside and outside the parentheses; expected only one",
+            ));
+        }
+        self.offset = self.offset.or(offset);
+        Ok(function)
+    }
+
+    /// Returns the text that the function reads: a column, `lower` or `lower(column)`, by default
+    /// the word. It is consumed after all other arguments that are calls or names.
+    fn input(&mut self) -> Result<TextInput> {
+        let input = match self.input.take() {
+            Some(input) => input,
+            None => match self.take(ArgumentValue::call) {
+                None => TextInput::WORD,
+                Some((call, _)) => self.text(call)?,
+            },
+        };
+        self.input = Some(input.clone());
+        Ok(input)
+    }
+
+    /// Returns the text that a nested call means.
+    fn text(&mut self, call: FunctionCall<'a>) -> Result<TextInput> {
+        let (at, name) = (call.at, call.name);
+        match self.nested(call)? {
+            TemplateFunction { operation: Operation::Text, input: Some(input), .. } => Ok(input),
+            _ => Err(at.error(format!(
+                "'{}' reads a column, lower or lower(column), not '{name}'",
+                self.name
+            ))),
         }
     }
 
-    /// Consumes `scale(X)`, a factor.
-    fn scale(&mut self) -> Result<Option<f64>> {
-        self.named("scale", "a number from 0.000001 to 1000000", |value| {
-            let factor: Option<f64> = match value {
-                ArgumentValue::Decimal(text) => text.parse().ok(),
+    /// Checks that the input is a column as it is.
+    fn reads_a_column(&mut self) -> Result<()> {
+        match self.input()?.lower {
+            true => Err(self.at.error(format!("'{}' reads a column, not 'lower'", self.name))),
+            false => Ok(()),
+        }
+    }
+
+    /// Consumes the arguments of `column`.
+    fn column(&mut self) -> Result<ColumnRef> {
+        let what = "a number from 0 or a name in quotes";
+        let (column, at) = self.require(what, |value| {
+            let number = value.integer().and_then(|number| usize::try_from(number).ok());
+            let name = |text| unescape(text).map(|name| ColumnRef::from_name(&name));
+            number.map(|n| Ok(ColumnRef::Number(n))).or_else(|| value.quoted().map(name))
+        })?;
+        match column.map_err(|message| at.error(message))? {
+            ColumnRef::Name(name) if name.is_empty() => {
+                Err(at.error("a column's name cannot be empty"))
+            }
+            column => Ok(column),
+        }
+    }
+
+    /// Consumes the argument of `value`: a column or the length of a text.
+    fn value(&mut self) -> Result<Operation> {
+        let (call, at) = self.require("a column", ArgumentValue::call)?;
+        let function = self.nested(call)?;
+        let operation = match (&function.operation, &function.input) {
+            (Operation::Length, _) => Operation::LengthValue,
+            (Operation::Text, Some(input)) if !input.lower => Operation::Value,
+            _ => {
+                let text = function.text;
+                return Err(at.error(format!("'value' reads a column or length, not '{text}'")));
+            }
+        };
+        self.consumed.push(function.text);
+        self.input = function.input;
+        Ok(operation)
+    }
+
+    /// Consumes the arguments of `others`.
+    fn others(&mut self) -> Result<Operation> {
+        let same = self.named("same", "a column or lower, without a position", |value| {
+            value.call().filter(|call| call.offset.is_none())
+        })?;
+        let same = same.map_or(Ok(TextInput::WORD), |call| self.text(call))?;
+        let (call, at) = self.require("a function of a word", ArgumentValue::call)?;
+        let name = call.name;
+        let term = term_from_call(call, self.resources)?;
+        if !term.function.can_be_gathered() {
+            return Err(at.error(format!(
+                "'others' gathers texts that a word or its run has, not '{name}'; expected for \
+                 example others(word[-1]) or others(shape[+1])"
+            )));
+        }
+        self.consumed.push(term.to_string());
+        self.consume_named("same", Some(&same).filter(|same| **same != TextInput::WORD));
+        self.input = Some(same);
+        Ok(Operation::Others(Box::new(term)))
+    }
+
+    /// Consumes `training`, which stands where a file name could. Returns whether it is there.
+    fn training(&mut self) -> bool {
+        let has_file = self.rest.iter().any(|a| a.value.quoted().is_some());
+        let training = |value: &ArgumentValue<'a>| value.one_of(&[("training", ())]);
+        let found = !has_file && self.take(training).is_some();
+        self.consumed.extend(found.then(|| "training".to_owned()));
+        found
+    }
+
+    /// Consumes the name of a shape, [`Shape::Long`] by default, and `known(reading)`.
+    fn shape(&mut self) -> Result<Operation> {
+        let shape = self.take(|value| value.one_of(&SHAPES));
+        let (name, shape) = shape.map_or(("long", Shape::Long), |(shape, _)| shape);
+        if shape != Shape::Long {
+            self.consumed.push(name.to_owned());
+        }
+        let expected = "one argument, as in known(reading): known are the words read so far";
+        let reading = |value: &ArgumentValue<'a>| value.one_of(&[("reading", "reading")]);
+        let Some((reading, _)) = self.named("known", expected, reading)? else {
+            return Ok(Operation::Shape(shape, Arc::default()));
+        };
+        if !shape.uses_known_words() {
+            return Err(self.at.error(
+                "only the shapes dan2 and chris2 mark known words; expected shape(dan2, \
+                 known(reading))",
+            ));
+        }
+        self.consume_named("known", Some(reading));
+        Ok(Operation::ShapeWhileReading(shape, Arc::default()))
+    }
+
+    /// Consumes a range, which may be open if that `can_be_open`.
+    fn range(&mut self, what: &str, can_be_open: bool) -> Result<(i32, Option<i32>, Location<'a>)> {
+        let ((first, last), at) = self.require(what, |value| match value {
+            ArgumentValue::Range(first, last) => {
+                (can_be_open || last.is_some()).then_some((*first, *last))
+            }
+            _ => None,
+        })?;
+        match last.filter(|last| *last < first) {
+            Some(last) => {
+                Err(at
+                    .error(format!("the range {first}..{last} is empty; expected {last}..{first}")))
+            }
+            None => Ok((first, last, at)),
+        }
+    }
+
+    /// Consumes the lengths of a substring function.
+    fn substrings(&mut self, kind: SubstringKind) -> Result<Operation> {
+        let what = "a length or a range of lengths";
+        let (first, last, at) = self.range(what, kind != SubstringKind::Ngrams)?;
+        self.consumed.push(ArgumentValue::Range(first, last).to_string());
+        let last = last.map_or(Ok(OPEN_LENGTH), |last| length(last, at));
+        Ok(Operation::Substrings(kind, length(first, at)?..=last?))
+    }
+
+    /// Consumes any number of distinct lengths.
+    fn lengths(&mut self) -> Result<Vec<usize>> {
+        let mut lengths = Vec::new();
+        while let Some((number, at)) = self.take(ArgumentValue::integer) {
+            let length = length(number, at)?;
+            if lengths.contains(&length) {
+                return Err(at.error(format!("the length {length} occurs twice")));
+            }
+            self.consumed.push(length.to_string());
+            lengths.push(length);
+        }
+        Ok(lengths)
+    }
+
+    /// Consumes the arguments of `bag`.
+    fn bag(&mut self) -> Result<Operation> {
+        let (first, last, at) = self.range("a range of positions", false)?;
+        let last = last.unwrap_or(first);
+        check_offset(first, at)?;
+        check_offset(last, at)?;
+        let window = ArgumentValue::Range(first, Some(last));
+        self.consumed = vec![self.input()?.to_string(), window.to_string()];
+        Ok(Operation::Bag(first..=last))
+    }
+
+    /// Consumes the arguments of `vector`.
+    fn vector(&mut self) -> Result<Operation> {
+        let file = self.file()?;
+        let first = self.named("first", "a positive integer", |value| {
+            value.integer().filter(|number| *number > 0)
+        })?;
+        self.consume_named("first", first);
+        let scale = self.named("scale", "a number from 0.000001 to 1000000", |value| {
+            let factor = match value {
+                ArgumentValue::Decimal(factor) => Some(*factor),
                 value => value.integer().map(f64::from),
             };
             factor.filter(|factor| (1e-6..=1e6).contains(factor))
-        })
+        })?;
+        self.consume_named("scale", scale);
+        Ok(Operation::Vector(self.load(&file, first)?, scale.unwrap_or(1.0)))
     }
 
     /// Consumes a file name. Returns it with its place.
     fn file(&mut self) -> Result<FileReference<'a>> {
-        let (raw, column) = self.quoted("a file name in quotes")?;
-        let name = unescape(raw).map_err(|message| self.location.error(column, message))?;
-        Ok(FileReference { name, location: self.location, column })
+        let (raw, at) = self.quoted("a file name in quotes")?;
+        let name = unescape(raw).map_err(|message| at.error(message))?;
+        Ok(FileReference { name, at })
     }
+
+    /// Loads a file with words, of which `first` are read, for the input.
+    fn load<T: Resource>(
+        &mut self,
+        file: &FileReference<'a>,
+        first: Option<i32>,
+    ) -> Result<Arc<T>> {
+        let first = first.map(|number| number as usize);
+        let selection = Selection { lower: self.input()?.lower, first };
+        self.resources.load(file, selection)
+    }
+}
+
+/// Returns a length that is in range.
+fn length(length: i32, at: Location<'_>) -> Result<usize> {
+    if (1..=MAX_LENGTH).contains(&length) {
+        return Ok(length as usize);
+    }
+    Err(at.error(format!("the length {length} is not allowed; expected 1 to {MAX_LENGTH}")))
 }

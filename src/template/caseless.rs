@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::extractor::Extractor;
 use super::shape::KnownWords;
 use super::text::push_lower;
 use crate::error::{Error, Place, Result};
@@ -21,44 +20,27 @@ const MIN_UPPER: usize = 2;
 const MIN_TITLE: usize = 4;
 const MIN_KNOWN_SHARE: f64 = 1.0 / 3.0;
 
-/// Extracts the attributes of sentences without case: those of the words in lower case, with names
-/// of their own, so that nothing that is learned from one kind of text is lost to the other.
+/// Recognizes sentences without case, and folds them.
 #[derive(Clone, Debug)]
-pub struct CaselessExtractor {
-    extractor: Extractor,
-    column: usize, // the words
-    known: Arc<KnownWords>,
+pub(super) struct CaseFolder {
+    /// The column of the words.
+    pub column: usize,
+    /// The words that occur in lower case in the training data.
+    pub known: Arc<KnownWords>,
 }
 
-impl CaselessExtractor {
-    /// Creates the extractor from one for ordinary sentences; `column` is the index of the words,
-    /// `known` are those that occur in lower case in the training data.
-    pub(super) fn new(extractor: Extractor, column: usize, known: &Arc<KnownWords>) -> Self {
-        Self { extractor: extractor.with_prefix(PREFIX), column, known: Arc::clone(known) }
-    }
-
-    /// Returns the extractor of folded sentences.
-    pub fn extractor(&self) -> &Extractor {
-        &self.extractor
-    }
-
-    /// Replaces the fingerprinter.
-    #[must_use]
-    pub fn with_fingerprinter(self, fingerprinter: crate::fingerprint::Fingerprinter) -> Self {
-        Self { extractor: self.extractor.with_fingerprinter(fingerprinter), ..self }
-    }
-
+impl CaseFolder {
     /// Returns the sentence in lower case if its own case says nothing.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] if it has gigabytes of text.
-    pub fn fold(&self, sentence: &Sentence) -> Result<Option<Sentence>> {
+    pub(super) fn fold(&self, sentence: &Sentence) -> Result<Option<Sentence>> {
         if sentence.schema().width() <= self.column {
             return Ok(None);
         }
         let words = (0..sentence.len()).map(|t| sentence.cell(t, self.column));
-        if !is_caseless(words, |word| self.known.contains(word)) {
+        if !is_caseless(words, |word| self.known.contains_key(word)) {
             return Ok(None);
         }
         self.lower(sentence, sentence.weight()).map(Some)
@@ -71,7 +53,7 @@ impl CaselessExtractor {
     ///
     /// [`Error::Input`] if it has gigabytes of text; [`Error::Parameter`] if the weight is too
     /// large.
-    pub fn copy(&self, sentence: &Sentence, weight: f64) -> Result<Option<Sentence>> {
+    pub(super) fn copy(&self, sentence: &Sentence, weight: f64) -> Result<Option<Sentence>> {
         let words = (0..sentence.len()).map(|t| sentence.cell(t, self.column));
         let has_capitals = words.flat_map(str::chars).any(char::is_uppercase);
         if !has_capitals || self.fold(sentence)?.is_some() {

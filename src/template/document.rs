@@ -19,22 +19,14 @@ pub(super) struct DocumentPlan {
     pub indices: Vec<(usize, bool)>,
     /// The indices, of those in lower case, for which forms are counted.
     pub forms: Vec<usize>,
-    /// Which other occurrences are looked at.
-    pub groups: Vec<OccurrenceGroup>,
+    /// The indices whose other occurrences are looked at.
+    pub others: Vec<usize>,
     /// Number of functions that gather values of words at other occurrences.
-    pub others: usize,
+    pub gathering: usize,
 }
 
-/// Which other occurrences of a word are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OccurrenceGroup {
-    /// The index.
-    pub index: usize,
-    /// Maximum number of occurrences.
-    pub nearest: u32,
-    /// Maximum distance.
-    pub window: u32,
-}
+/// Number of other occurrences that are looked at, the nearest ones.
+pub(super) const NEAREST: usize = 8;
 
 /// Another occurrence of a word.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +46,8 @@ pub(super) struct DocumentState {
     identity: Option<Arc<()>>,
     indices: Vec<Arc<WordIndex>>,  // [indices of the plan]
     forms: Vec<Option<FormIndex>>, // [indices of the plan]
-    nearest: Vec<Occurrence>,      // by group and token of the sentence
-    nearest_ends: Vec<u32>,        // [groups][T] end of each token in `nearest`
+    nearest: Vec<Occurrence>,      // by index and token of the sentence
+    nearest_ends: Vec<u32>,        // [others][T] end of each token in `nearest`
     /// The first cell of each token of the document by column, if it is known: [columns][tokens].
     pub cells: Vec<Vec<u32>>,
     /// Cells that functions gather at other occurrences, by function and token of the sentence.
@@ -113,8 +105,7 @@ impl DocumentState {
         Ok(())
     }
 
-    /// Finds the other occurrences of each word of a sentence of `length` tokens that the groups of
-    /// the plan look at.
+    /// Finds the nearest other occurrences of each word of a sentence of `length` tokens.
     pub(super) fn find_others(
         &mut self,
         plan: &DocumentPlan,
@@ -123,12 +114,12 @@ impl DocumentState {
     ) {
         self.nearest.clear();
         self.nearest_ends.clear();
-        for group in &plan.groups {
-            let index = &self.indices[group.index];
+        for &index in &plan.others {
+            let index = &self.indices[index];
             for token in self.start..self.start + length {
-                let seen = VisibleOccurrences::new(index, token, group.window);
+                let seen = VisibleOccurrences::new(index, token, plan.window);
                 let nearest = &mut self.nearest;
-                for_nearest(seen.all, seen.own, seen.visible, group.nearest, |other| {
+                for_nearest(seen.all, seen.own, seen.visible, NEAREST, |other| {
                     let sentence = document.sentence_of(other as usize);
                     let start = document.tokens_of(sentence).start;
                     nearest.push(Occurrence { sentence: sentence as u32, t: other - start as u32 });
@@ -253,7 +244,7 @@ fn for_nearest(
     occurrences: &[u32],
     own: usize,
     visible: Range<usize>,
-    count: u32,
+    count: usize,
     mut visit: impl FnMut(u32),
 ) {
     let token = occurrences[own];
@@ -431,7 +422,7 @@ mod tests {
                     let others = visible.clone().filter(|&i| i != own);
                     let mut expected: Vec<u32> = others.map(|i| occurrences[i]).collect();
                     expected.sort_by_key(|u| (u.abs_diff(occurrences[own]), *u));
-                    expected.truncate(count as usize);
+                    expected.truncate(count);
                     assert_eq!(found, expected, "{own} {visible:?} {count}");
                 }
             }

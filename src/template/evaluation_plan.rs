@@ -2,15 +2,15 @@
 
 use hashbrown::HashMap;
 
+use super::ast::Dialect;
 use super::function::{BoundFunction, Operation};
-use super::pattern::Dialect;
 
 /// How each bound function is evaluated, and where its values are.
 #[derive(Clone, Debug)]
 pub(super) struct EvaluationPlan {
     /// Positions on either side of a sentence with distinct values.
     pub padding: usize,
-    /// The dialect of a CRF++ or Wapiti file, whose functions are macros only.
+    /// The dialect of a CRF++ or Wapiti file.
     pub dialect: Option<Dialect>,
     /// The columns whose texts have memo entries.
     pub columns: Vec<MemoizedColumn>,
@@ -37,13 +37,13 @@ pub(super) enum Placement {
 
 impl EvaluationPlan {
     /// Plans the evaluation of `functions`.
-    pub(super) fn new(functions: &[BoundFunction]) -> Self {
+    pub(super) fn new(functions: &[BoundFunction], dialect: Option<Dialect>) -> Self {
         let mut columns: Vec<MemoizedColumn> = Vec::new();
         let mut indices = HashMap::new(); // column → index in `columns`
         let mut placements: Vec<Placement> = Vec::with_capacity(functions.len());
         for (number, function) in functions.iter().enumerate() {
             let column = match (&function.operation, function.source()) {
-                (Operation::Text | Operation::Macro(_), _) => {
+                (Operation::Text, _) => {
                     let column = function.source;
                     Some(*indices.entry(column).or_insert_with(|| {
                         let functions = Vec::new();
@@ -67,10 +67,6 @@ impl EvaluationPlan {
                 }
             });
         }
-        let dialect = functions.iter().find_map(|function| match &function.operation {
-            Operation::Macro(pattern_macro) => Some(pattern_macro.dialect),
-            _ => None,
-        });
         Self { padding: dialect.map_or(1, Dialect::padding), dialect, columns, placements }
     }
 

@@ -3,13 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::ast::Dialect;
 use super::attribute::{AttributeSink, CompiledTemplate};
 use super::bundle::BundledLines;
+use super::caseless::{CaseFolder, PREFIX};
 use super::document::{DocumentPlan, Occurrence, UNKNOWN};
 use super::evaluate::InputCell;
 use super::evaluation_plan::{EvaluationPlan, Placement};
 use super::function::{BoundFunction, ColumnRef, Operation};
-use super::workspace::{BundleKey, FunctionCells, Workspace};
+use super::workspace::{BundleKey, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Document, Schema, Sentence, SentenceRef};
@@ -40,7 +42,15 @@ pub struct Extractor {
     lines: BundledLines,
     columns: Vec<(usize, String)>, // index and name of each column that is read
     document: DocumentPlan,
-    sees_document: bool,
+    caseless: Option<Box<CaselessExtractor>>,
+}
+
+/// Extracts the attributes of sentences without case: those of the words in lower case, with names
+/// of their own, so that nothing that is learned from one kind of text is lost to the other.
+#[derive(Clone, Debug)]
+struct CaselessExtractor {
+    folder: CaseFolder,
+    extractor: Extractor,
 }
 
 impl Extractor {
@@ -49,13 +59,14 @@ impl Extractor {
         templates: Vec<CompiledTemplate>,
         document: DocumentPlan,
         schema: &Schema,
+        dialect: Option<Dialect>,
     ) -> Self {
         let indexed = document.indices.iter().map(|(column, _)| *column);
         let columns = functions.iter().filter_map(BoundFunction::column);
         let columns = columns.chain(indexed);
         let columns = columns.filter_map(|i| Some((i, schema.names().get(i)?.clone())));
         let columns = columns.collect();
-        let plan = EvaluationPlan::new(&functions);
+        let plan = EvaluationPlan::new(&functions, dialect);
         let words = ColumnRef::Word.index(schema);
         let mut extractor = Self {
             identity: Arc::new(()),
@@ -63,11 +74,11 @@ impl Extractor {
             lines: BundledLines::new(&templates, &plan, words),
             plan,
             memos_per_value: Vec::new(),
-            sees_document: functions.iter().any(BoundFunction::sees_document),
             functions,
             templates,
             columns,
             document,
+            caseless: None,
         };
         extractor.assign_memos();
         extractor.with_fingerprinter(Fingerprinter::default())
@@ -84,17 +95,45 @@ impl Extractor {
                 term.literal_fragment = fingerprinter.fragment(&term.literal);
             }
         }
+        if let Some(mut caseless) = self.caseless.take() {
+            caseless.extractor = caseless.extractor.with_fingerprinter(fingerprinter);
+            self.caseless = Some(caseless);
+        }
         self
     }
 
-    /// Adds a prefix to the names of all attributes.
+    /// Gives sentences that `folder` finds to be without case the attributes of `extractor`, which
+    /// get names of their own. Their lines are not bundled.
     #[must_use]
-    pub(super) fn with_prefix(mut self, prefix: &[u8]) -> Self {
-        for template in &mut self.templates {
-            template.head = [prefix, &template.head].concat().into();
+    pub(super) fn with_caseless(mut self, folder: CaseFolder, mut extractor: Self) -> Self {
+        for template in &mut extractor.templates {
+            template.head = [PREFIX, &template.head].concat().into();
         }
+        let unbundled = BundledLines::unbundled(self.templates.len());
+        extractor.lines = unbundled.clone();
+        self.lines = unbundled;
+        self.caseless = Some(Box::new(CaselessExtractor { folder, extractor }));
         let fingerprinter = self.fingerprinter;
         self.with_fingerprinter(fingerprinter)
+    }
+
+    /// Returns a copy of a training sentence without case, with `weight` times its weight, if such
+    /// sentences have attributes of their own and the copy is another sentence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if it has gigabytes of text, or the weight is too large.
+    pub fn caseless_copy(&self, sentence: &Sentence, weight: f64) -> Result<Option<Sentence>> {
+        let caseless = self.caseless.as_ref();
+        caseless.map_or(Ok(None), |caseless| caseless.folder.copy(sentence, weight))
+    }
+
+    /// Returns the extractor of the sentence that a workspace is prepared for, and its workspace.
+    fn active<'w>(&self, ws: &'w mut Workspace) -> (&Self, &'w mut Workspace) {
+        match &self.caseless {
+            Some(caseless) if ws.is_caseless => (&caseless.extractor, ws.caseless()),
+            _ => (self, ws),
+        }
     }
 
     /// Assigns a memo to each template that consists of one function memoized per word. The values
@@ -126,11 +165,12 @@ impl Extractor {
 
     /// Returns whether attributes depend on other sentences of the document.
     pub fn sees_document(&self) -> bool {
-        self.sees_document
+        !self.document.indices.is_empty()
     }
 
     /// Evaluates the functions of all templates on `sentence`, in its document if it comes with
-    /// one, and else as a document of its own.
+    /// one, and else as a document of its own. A sentence whose case says nothing may have
+    /// attributes of its own, those of the sentence in lower case.
     ///
     /// # Errors
     ///
@@ -142,8 +182,17 @@ impl Extractor {
         ws: &mut Workspace,
     ) -> Result<()> {
         let sentence = sentence.into();
+        ws.is_caseless = false;
+        if let Some(caseless) = &self.caseless
+            && let Some(folded) = caseless.folder.fold(sentence.sentence())?
+        {
+            // Functions over the document see this sentence alone.
+            caseless.extractor.prepare(&folded, ws.caseless())?;
+            ws.is_caseless = true;
+            return Ok(());
+        }
         let alone;
-        let context = if !self.sees_document {
+        let context = if !self.sees_document() {
             sentence.sentence().into()
         } else if sentence.document().is_none() {
             alone = Document::alone(sentence.sentence());
@@ -174,7 +223,7 @@ impl Extractor {
             ws.push_outside(number, true);
             for t in 0..sentence.len() {
                 let first = self.entry(number, sentence.cell(t, memoized.column), ws);
-                ws.rows.push(first);
+                ws.push_position(first);
             }
             ws.push_outside(number, false);
             check_overflow(sentence, ws)?;
@@ -185,16 +234,12 @@ impl Extractor {
         }
         for (function, placement) in self.functions.iter().zip(&self.plan.placements) {
             match *placement {
-                Placement::PerWord { column, offset } => {
-                    let row = column * (sentence.len() + 2 * self.plan.padding);
-                    ws.functions.push(FunctionCells { row, offset });
-                }
+                Placement::PerWord { column, offset } => ws.push_memoized(column, offset),
                 Placement::PerSentence => {
-                    let first = ws.next_cell();
-                    ws.memos_per_value = 0;
+                    let first = ws.values.next_cell();
+                    ws.values.memos_per_value = 0;
                     function.fill_sentence(context, self.document.window, ws)?;
-                    let row = ws.push_row(first);
-                    ws.functions.push(FunctionCells { row, offset: 0 });
+                    ws.push_row(first);
                     check_overflow(sentence, ws)?;
                 }
             }
@@ -300,7 +345,7 @@ impl Extractor {
         if let Some(first) = ws.memo_entry(number, text) {
             return first;
         }
-        let range = ws.push_arena(text);
+        let range = ws.values.push_arena(text);
         let first = self.fill_entry(number, range.clone(), true, ws);
         ws.memoize(number, range, first);
         first as u32
@@ -314,7 +359,7 @@ impl Extractor {
             let after = (1..=padding).map(|distance| (false, distance));
             for (before, distance) in before.chain(after) {
                 let boundary = (self.plan.dialect).map(|d| d.boundary(before, distance));
-                let text = ws.push_arena(&boundary.unwrap_or_default());
+                let text = ws.values.push_arena(&boundary.unwrap_or_default());
                 let first = self.fill_entry(number, text, false, ws);
                 ws.memoize_outside(first);
             }
@@ -328,10 +373,10 @@ impl Extractor {
         inside: bool,
         ws: &mut Workspace,
     ) -> usize {
-        let first_cell = ws.next_cell();
+        let first_cell = ws.values.next_cell();
         let input = InputCell { text, inside, first_cell };
         for &function in &self.plan.columns[number].functions {
-            ws.memos_per_value = self.memos_per_value[function];
+            ws.values.memos_per_value = self.memos_per_value[function];
             self.functions[function].fill_cell(&input, |other| self.plan.offset(other), ws);
         }
         first_cell
@@ -348,53 +393,56 @@ impl Extractor {
         ws: &mut Workspace,
         sink: &mut impl AttributeSink,
     ) {
+        let (extractor, ws) = self.active(ws);
         debug_assert_eq!(sentence.len(), ws.tokens, "prepared for another sentence");
         if t >= ws.tokens {
             return;
         }
-        let mut combination = std::mem::take(&mut ws.combination);
-        for template in &self.templates {
+        let mut combination = std::mem::take(&mut ws.scratch.combination);
+        for template in &extractor.templates {
             template.extract(t, ws, &mut combination, sink);
         }
-        ws.combination = combination;
+        ws.scratch.combination = combination;
     }
 
     /// Passes the keys of the bundles of all tokens to `sink`. `ws` must have been prepared for the
     /// sentence by this extractor.
     pub fn start_bundles(&self, ws: &mut Workspace, sink: &mut impl BundleSink) {
-        let mut keys = std::mem::take(&mut ws.bundle_keys);
+        let (extractor, ws) = self.active(ws);
+        let mut keys = std::mem::take(&mut ws.scratch.bundle_keys);
         keys.clear();
         for t in 0..ws.tokens {
-            let bundles = self.lines.bundles.iter().enumerate();
+            let bundles = extractor.lines.bundles.iter().enumerate();
             keys.extend(bundles.map(|(number, bundle)| bundle.key(number, t, ws)));
         }
         sink.start_sentence(ws.generation(), &keys);
-        ws.bundle_keys = keys;
+        ws.scratch.bundle_keys = keys;
     }
 
     /// Passes the attributes of token `t` to `sink`: those of its bundles, as far as the sink wants
     /// them, then all others. Call it for the tokens in order, after
     /// [`start_bundles`](Self::start_bundles).
     pub fn extract_bundles(&self, t: usize, ws: &mut Workspace, sink: &mut impl BundleSink) {
-        let BundledLines { bundles, others } = &self.lines;
-        let mut combination = std::mem::take(&mut ws.combination);
+        let (extractor, ws) = self.active(ws);
+        let BundledLines { bundles, others } = &extractor.lines;
+        let mut combination = std::mem::take(&mut ws.scratch.combination);
         for (index, bundle) in (t * bundles.len()..).zip(bundles) {
-            if sink.start_bundle(index, ws.bundle_keys[index]) {
+            if sink.start_bundle(index, ws.scratch.bundle_keys[index]) {
                 for &line in &bundle.lines {
-                    self.templates[line].extract(t, ws, &mut combination, sink);
+                    extractor.templates[line].extract(t, ws, &mut combination, sink);
                 }
                 sink.end_bundle();
             }
         }
         for &line in others {
-            self.templates[line].extract(t, ws, &mut combination, sink);
+            extractor.templates[line].extract(t, ws, &mut combination, sink);
         }
-        ws.combination = combination;
+        ws.scratch.combination = combination;
     }
 }
 
 fn check_overflow(sentence: &Sentence, ws: &Workspace) -> Result<()> {
-    if !ws.overflow {
+    if !ws.values.overflow {
         return Ok(());
     }
     let message = "the sentence is too long for its templates (4 GiB of text)";

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::clusters::Clusters;
-use super::document::{MentionKind, RunKind};
+use super::document::{MentionKind, NEAREST, RunKind};
 use super::lexicon::Lexicon;
 use super::mined::{MAX_TYPES, MinedNames};
-use super::pattern::PatternMacro;
-use super::shape::{FirstRead, KnownWords, Shape};
+use super::shape::{KnownWords, Shape};
 use super::syntax::{is_bare_column_name, quote};
 use super::vectors::Vectors;
 use crate::sentence::Schema;
@@ -122,7 +121,7 @@ pub(super) enum Operation {
     Lower,
     Shape(Shape, Arc<KnownWords>),
     /// A shape whose known words are, in training, those read up to the token.
-    ShapeWhileReading(Shape, Arc<KnownWords>, Arc<FirstRead>),
+    ShapeWhileReading(Shape, Arc<KnownWords>),
     Length,
     Capitalization,
     Class,
@@ -149,12 +148,13 @@ pub(super) enum Operation {
     Mention(MentionKind),
     /// Where in a run of capitalized words the text is, or its neighbors there.
     Run(RunKind),
-    /// The set of values at other occurrences of the text in the document, before it is bound.
-    Others(Box<OthersCall>),
+    /// The set of values of a term at other occurrences of the text in the document, relative to
+    /// them, before it is bound.
+    Others(Box<Term>),
     /// The values of a function of a word, at positions relative to other occurrences.
     Gathered {
         offsets: RangeInclusive<i32>,
-        /// Which occurrences: an index of [`DocumentPlan::groups`](super::document).
+        /// Which occurrences: an index of [`DocumentPlan::others`](super::document).
         group: usize,
         /// Its number among the functions of this kind.
         number: usize,
@@ -165,21 +165,36 @@ pub(super) enum Operation {
         offset: i32,
         group: usize,
     },
-    /// A macro of a CRF++ or Wapiti template.
-    Macro(PatternMacro),
+    /// Whether the expression matches: `true` or `false`.
+    Matches(Regex),
+    /// The first match of the expression, in lower case if that is set; empty if there is none.
+    Match(Regex, bool),
     /// A flag that is set if a condition holds.
     Test(ConditionTest),
 }
 
-/// A call of `others`.
-#[derive(Clone, Debug)]
-pub(super) struct OthersCall {
-    /// What is gathered at the other occurrences, and where relative to them.
-    pub term: Term,
-    /// Maximum number of occurrences that are looked at.
-    pub nearest: u32,
-    /// Maximum distance of these occurrences, if that is less than the window of the document.
-    pub within: Option<u32>,
+impl Operation {
+    /// Returns whether the values depend on nothing but those of one other function at the same
+    /// position.
+    fn is_of_source(&self) -> bool {
+        matches!(
+            self,
+            Self::Lower
+                | Self::Shape(..)
+                | Self::Length
+                | Self::Capitalization
+                | Self::Class
+                | Self::Substrings(..)
+                | Self::Regex(_)
+                | Self::Matches(_)
+                | Self::Match(..)
+                | Self::Title
+                | Self::Cluster(..)
+                | Self::Vector(..)
+                | Self::LengthValue
+                | Self::Test(_)
+        )
+    }
 }
 
 /// A function as a template has it.
@@ -208,7 +223,7 @@ impl TemplateFunction {
             | Operation::Value
             | Operation::LengthValue => true,
             Operation::Regex(expression) => expression.captures_len() == 1,
-            Operation::Others(call) => call.term.function.is_flag(),
+            Operation::Others(term) => term.function.is_flag(),
             _ => false,
         }
     }
@@ -228,9 +243,7 @@ impl TemplateFunction {
             Operation::Cluster(_, lengths) => lengths.len().max(1),
             Operation::MinedNames(_) => MAX_TYPES,
             Operation::Vector(vectors, _) => vectors.dimensions(),
-            Operation::Others(call) => {
-                (call.nearest as usize).saturating_mul(call.term.function.max_values())
-            }
+            Operation::Others(term) => NEAREST.saturating_mul(term.function.max_values()),
             _ => 1,
         }
     }
@@ -243,14 +256,11 @@ impl TemplateFunction {
     /// Returns whether it depends on the words known from training.
     pub(super) fn uses_known_words(&self) -> bool {
         match self.operation {
-            Operation::Shape(shape, _) => shape.uses_known_words(),
-            _ => self.is_shape_while_reading(),
+            Operation::Shape(shape, _) | Operation::ShapeWhileReading(shape, _) => {
+                shape.uses_known_words()
+            }
+            _ => false,
         }
-    }
-
-    /// Returns whether it depends on the order of the training data.
-    pub(super) fn is_shape_while_reading(&self) -> bool {
-        matches!(self.operation, Operation::ShapeWhileReading(..))
     }
 
     /// Returns whether it depends on other sentences of the document.
@@ -266,20 +276,11 @@ impl TemplateFunction {
     /// Returns whether `others` can gather it: it must depend on a single word or its surroundings,
     /// and have texts as values.
     pub(super) fn can_be_gathered(&self) -> bool {
-        matches!(
-            self.operation,
-            Operation::Text
-                | Operation::Shape(..)
-                | Operation::Length
-                | Operation::Capitalization
-                | Operation::Class
-                | Operation::Substrings(..)
-                | Operation::Regex(_)
-                | Operation::Bag(_)
-                | Operation::Title
-                | Operation::Cluster(..)
-                | Operation::Run(_)
-        )
+        match self.operation {
+            Operation::Text | Operation::Bag(_) | Operation::Run(_) => true,
+            Operation::Vector(..) | Operation::LengthValue => false,
+            _ => self.operation.is_of_source(),
+        }
     }
 }
 
@@ -356,41 +357,14 @@ impl BoundFunction {
     pub(super) fn column(&self) -> Option<usize> {
         let reads_cells = matches!(
             self.operation,
-            Operation::Text
-                | Operation::Value
-                | Operation::Run(_)
-                | Operation::GatheredRuns { .. }
-                | Operation::Macro(_)
+            Operation::Text | Operation::Value | Operation::Run(_) | Operation::GatheredRuns { .. }
         );
         reads_cells.then_some(self.source)
-    }
-
-    /// Returns whether it depends on other sentences of the document.
-    pub(super) fn sees_document(&self) -> bool {
-        matches!(
-            self.operation,
-            Operation::Mention(_) | Operation::Gathered { .. } | Operation::GatheredRuns { .. }
-        )
     }
 
     /// Returns the function it is computed from, if it depends on nothing but the value of that
     /// function at the same position.
     pub(super) fn source(&self) -> Option<usize> {
-        let depends_on_source = matches!(
-            self.operation,
-            Operation::Lower
-                | Operation::Shape(..)
-                | Operation::Length
-                | Operation::Capitalization
-                | Operation::Class
-                | Operation::Substrings(..)
-                | Operation::Regex(_)
-                | Operation::Title
-                | Operation::Cluster(..)
-                | Operation::Vector(..)
-                | Operation::LengthValue
-                | Operation::Test(_)
-        );
-        depends_on_source.then_some(self.source)
+        self.operation.is_of_source().then_some(self.source)
     }
 }

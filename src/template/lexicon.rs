@@ -13,17 +13,20 @@ pub(super) const MAX_PHRASE: usize = 64;
 /// `S`ingle, or a blank for none; and the number of the phrase.
 pub(super) type PhraseTag = (u8, u32);
 
-/// Numbered phrases, stored as a trie over word ids.
+/// Phrases with values, stored as a trie over word ids.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Phrases {
+pub(super) struct Phrases<V> {
     words: HashMap<String, u32>,
     children: HashMap<(u32, u32), u32>, // (node, word) → node; node 0 is the root
+    values: HashMap<u32, V>,            // by the node at which a phrase ends
 }
 
-impl Phrases {
-    /// Returns the number of a phrase, which is at most the number of nodes so far; 0 is the empty
-    /// phrase.
-    pub(super) fn insert<'a>(&mut self, phrase: impl Iterator<Item = &'a str>) -> usize {
+/// A set of phrases.
+pub(super) type Lexicon = Phrases<()>;
+
+impl<V: Default> Phrases<V> {
+    /// Returns the value of a phrase, which is added if necessary.
+    pub(super) fn entry<'a>(&mut self, phrase: impl Iterator<Item = &'a str>) -> &mut V {
         let mut node = 0;
         for word in phrase {
             let next = self.words.len() as u32;
@@ -31,46 +34,30 @@ impl Phrases {
             let next = self.children.len() as u32 + 1;
             node = *self.children.entry((node, word)).or_insert(next);
         }
-        node as usize
+        self.values.entry(node).or_default()
     }
 
-    /// Returns the number of nodes: of the phrases and their prefixes.
-    pub(super) fn len(&self) -> usize {
-        self.children.len() + 1
+    /// Returns the value of a phrase, by its number.
+    pub(super) fn get(&self, phrase: u32) -> Option<&V> {
+        self.values.get(&phrase)
     }
 
-    /// Returns the node after `node` for a word.
-    pub(super) fn step(&self, node: u32, word: &str) -> Option<u32> {
+    /// Returns all values, in no particular order.
+    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+        self.values.values()
+    }
+
+    fn step(&self, node: u32, word: &str) -> Option<u32> {
         self.children.get(&(node, *self.words.get(word)?)).copied()
     }
 
-    /// Returns the words of every node.
-    pub(super) fn to_vec(&self) -> Vec<Vec<&str>> {
-        let mut words = vec![""; self.words.len()];
-        for (word, &id) in &self.words {
-            words[id as usize] = word;
-        }
-        let mut parents = vec![(0, 0); self.len()];
-        for (&(parent, word), &node) in &self.children {
-            parents[node as usize] = (parent, word);
-        }
-        // Parents have lower numbers than their children.
-        let mut phrases: Vec<Vec<&str>> = vec![Vec::new()];
-        for (parent, word) in parents.into_iter().skip(1) {
-            let mut phrase = phrases[parent as usize].clone();
-            phrase.push(words[word as usize]);
-            phrases.push(phrase);
-        }
-        phrases
-    }
-
-    /// Tags each of `length` tokens with its position in a phrase whose number `counts`. Matching
-    /// is leftmost-longest, in at most `length` times the length of the longest phrase steps.
+    /// Tags each of `length` tokens with its position in a phrase whose value `counts`. Matching is
+    /// leftmost-longest, in at most `length` times the length of the longest phrase steps.
     pub(super) fn tag<'a>(
         &self,
         length: usize,
         word: impl Fn(usize) -> &'a str,
-        counts: impl Fn(usize) -> bool,
+        counts: impl Fn(&V) -> bool,
         tags: &mut Vec<PhraseTag>,
     ) {
         tags.clear();
@@ -83,7 +70,7 @@ impl Phrases {
                     break;
                 };
                 node = next;
-                if counts(node as usize) {
+                if self.get(node).is_some_and(&counts) {
                     found = (u + 1, node);
                 }
             }
@@ -102,17 +89,10 @@ impl Phrases {
     }
 }
 
-/// A set of phrases.
-#[derive(Clone, Debug)]
-pub(super) struct Lexicon {
-    phrases: Phrases,
-    complete: Vec<bool>, // [node] a phrase ends here
-}
-
 impl Resource for Lexicon {
     /// One phrase per line, tokens separated by white space, of at most 64 tokens.
     fn parse(contents: &str, file: &str, selection: Selection) -> Result<Self> {
-        let (mut phrases, mut complete) = (Phrases::default(), Vec::new());
+        let mut lexicon = Self::default();
         let folded = selection.fold(contents);
         for (i, line) in nonblank_lines(&folded) {
             let length = line.split_whitespace().count();
@@ -122,26 +102,12 @@ impl Resource for Lexicon {
                     format!("a phrase of {length} tokens; at most {MAX_PHRASE} are allowed"),
                 ));
             }
-            let node = phrases.insert(line.split_whitespace());
-            complete.resize(phrases.len(), false);
-            complete[node] = true;
+            lexicon.entry(line.split_whitespace());
         }
-        if complete.is_empty() {
+        if lexicon.values.is_empty() {
             return Err(Error::input(Place::file(file), "the lexicon is empty"));
         }
-        Ok(Self { phrases, complete })
-    }
-}
-
-impl Lexicon {
-    /// Tags each of `length` tokens with its position in a phrase, like [`Phrases::tag`].
-    pub(super) fn tag<'a>(
-        &self,
-        length: usize,
-        word: impl Fn(usize) -> &'a str,
-        tags: &mut Vec<PhraseTag>,
-    ) {
-        self.phrases.tag(length, word, |node| self.complete[node], tags);
+        Ok(lexicon)
     }
 }
 
@@ -156,7 +122,7 @@ mod tests {
     fn tags(lexicon: &Lexicon, sentence: &str) -> String {
         let words: Vec<&str> = sentence.split(' ').collect();
         let mut tags = Vec::new();
-        lexicon.tag(words.len(), |t| words[t], &mut tags);
+        lexicon.tag(words.len(), |t| words[t], |()| true, &mut tags);
         let tags = tags.iter().map(|&(tag, _)| char::from(tag));
         tags.collect::<String>().replace(' ', "-")
     }

@@ -1,23 +1,18 @@
 //! Parses the lines of a template file, in dropchain's own language or that of CRF++ or Wapiti.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
-use super::ast::TemplateLine;
-use super::expressions::Expressions;
+use super::ast::TemplateLines;
 use super::resources::Resources;
-use super::syntax::LineLocation;
 use super::text::nonblank_lines;
+use super::tokens::{Location, Tokens};
 use super::{parser, pattern_parser};
 use crate::error::{Error, Place, Result};
 use crate::sentence::DocumentOptions;
 
-/// The templates of a file.
-pub(super) struct TemplateLines {
-    pub lines: Vec<TemplateLine>,
-    /// Whether bare transitions (label pairs) have weights.
-    pub transitions: bool,
-    /// What a document is.
-    pub documents: DocumentOptions,
+/// Returns the lines that are neither blank nor comments, numbered from 1.
+fn numbered_lines(source: &str) -> impl Iterator<Item = (u64, &str)> {
+    nonblank_lines(source).filter(|(_, line)| !line.trim_start().starts_with('#'))
 }
 
 /// Parses the text of the template file `file`.
@@ -30,119 +25,72 @@ pub(super) fn parse_lines(
     file: &str,
     resources: &mut Resources<'_>,
 ) -> Result<TemplateLines> {
-    let mut numbered: Vec<(u64, &str)> =
-        nonblank_lines(source).filter(|(_, line)| !line.trim_start().starts_with('#')).collect();
-    let patterns = is_pattern_file(&numbered, file)?;
-    let parsed = if patterns {
-        parse_patterns(&numbered, file, &mut resources.expressions)?
-    } else {
-        let documents = take_document_line(&mut numbered, file)?;
-        TemplateLines {
-            lines: parse_templates(&numbered, file, resources)?,
-            transitions: true,
-            documents,
-        }
+    let lines = numbered_lines(source).map(|(_, line)| line);
+    let is_pattern = check_syntax(source, file)?;
+    let dialect = is_pattern.then(|| pattern_parser::detect_dialect(lines));
+    let mut parsed = TemplateLines {
+        lines: Vec::new(),
+        transitions: dialect.is_none(),
+        documents: DocumentOptions::default(),
+        dialect,
     };
-    if parsed.lines.is_empty() && !(patterns && parsed.transitions) {
-        let message = "the file has no templates";
-        return Err(Error::input(Place::file(file), message));
+    let mut seen: HashMap<String, u64> = HashMap::new(); // numbers of the lines
+    let mut document = None; // the number of its line
+    for (number, text) in numbered_lines(source) {
+        let at = Location { file, line: number, column: 1 };
+        if let Some(dialect) = dialect {
+            let text = pattern_parser::strip_comment(text, dialect);
+            let expressions = &mut resources.expressions;
+            let mut line = pattern_parser::parse_line(text, dialect, at, expressions)?;
+            let is_bare = line.parts.is_empty();
+            parsed.transitions |= line.edge && is_bare;
+            line.edge &= !is_bare;
+            // A second copy of a line would only double a weight.
+            if (line.node || line.edge) && seen.insert(text.to_owned(), number).is_none() {
+                parsed.lines.push(line);
+            }
+        } else if strip_document(text).is_some() {
+            if let Some(first) = document.replace(number) {
+                return Err(at.error(format!("'document:' is already on line {first}")));
+            }
+            parsed.documents = parse_document(text, at)?;
+        } else {
+            let tokens = Tokens::new(text, at);
+            let line = parser::parse_line(tokens, resources)?;
+            if let Some(earlier) = seen.insert(line.head.clone(), number) {
+                let name = line.head.strip_suffix('=').unwrap_or(&line.head);
+                let message = format!("'{name}' is already on line {earlier}");
+                return Err(tokens.peek().at.error(message));
+            }
+            parsed.lines.push(line);
+        }
+    }
+    if parsed.lines.is_empty() && !(dialect.is_some() && parsed.transitions) {
+        return Err(Error::input(Place::file(file), "the file has no templates"));
     }
     Ok(parsed)
 }
 
-/// Removes and parses the line that says what a document is, if there is one.
-fn take_document_line(numbered: &mut Vec<(u64, &str)>, file: &str) -> Result<DocumentOptions> {
-    let is_document = |(_, text): &(u64, &str)| strip_document(text).is_some();
-    let Some(i) = numbered.iter().position(is_document) else {
-        return Ok(DocumentOptions::default());
-    };
-    let (first, text) = numbered.remove(i);
-    if let Some((line, _)) = numbered.iter().copied().find(is_document) {
-        let location = LineLocation { file, line };
-        return Err(location.error(1, format!("'document:' is already on line {first}")));
-    }
-    let location = LineLocation { file, line: first };
-    parse_document(text, location)
-}
-
-/// Returns whether the first line of a template is in CRF++ or Wapiti syntax.
-pub(super) fn is_pattern_source(source: &str) -> bool {
-    let mut lines = nonblank_lines(source).map(|(_, line)| line);
-    let first = lines.find(|line| !line.trim_start().starts_with('#'));
-    first.is_some_and(pattern_parser::is_pattern)
-}
-
-/// Returns whether the file is in CRF++ or Wapiti syntax.
-///
-/// # Errors
-///
-/// [`Error::Input`] if only some lines are.
-fn is_pattern_file(numbered: &[(u64, &str)], file: &str) -> Result<bool> {
-    let Some(&(first, line)) = numbered.first() else {
+/// Returns whether all lines are in CRF++ or Wapiti syntax; it is an error if only some are.
+fn check_syntax(source: &str, file: &str) -> Result<bool> {
+    let mut lines = numbered_lines(source);
+    let Some((first, line)) = lines.next() else {
         return Ok(false);
     };
-    let patterns = pattern_parser::is_pattern(line);
-    for &(number, line) in numbered {
-        if pattern_parser::is_pattern(line) != patterns {
-            let (this, other) = if patterns {
-                ("dropchain", "CRF++ or Wapiti")
-            } else {
-                ("CRF++ or Wapiti", "dropchain")
-            };
-            let message = format!(
-                "'{}' is in {this} syntax, but line {first} is in {other} syntax; expected a \
-                 single syntax throughout the file",
-                line.trim()
-            );
-            return Err(Error::input(Place::column(file, number, 1), message));
-        }
-    }
-    Ok(patterns)
-}
-
-fn parse_templates(
-    numbered: &[(u64, &str)],
-    file: &str,
-    resources: &mut Resources<'_>,
-) -> Result<Vec<TemplateLine>> {
-    let mut lines = Vec::new();
-    let mut seen: HashMap<String, u64> = HashMap::new();
-    for &(number, text) in numbered {
-        let location = LineLocation { file, line: number };
-        let Some(line) = parser::parse_line(text, location, resources)? else {
-            continue;
-        };
-        if let Some(earlier) = seen.insert(line.head.clone(), number) {
-            let column = text.chars().take_while(|c| c.is_whitespace()).count() as u64 + 1;
-            let name = line.head.strip_suffix('=').unwrap_or(&line.head);
-            let message = format!("'{name}' is already on line {earlier}");
-            return Err(location.error(column, message));
-        }
-        lines.push(line);
-    }
-    Ok(lines)
-}
-
-/// Parses lines in CRF++ or Wapiti syntax. Duplicate lines are ignored: a second copy would only
-/// double a weight.
-fn parse_patterns(
-    numbered: &[(u64, &str)],
-    file: &str,
-    expressions: &mut Expressions,
-) -> Result<TemplateLines> {
-    let dialect = pattern_parser::detect_dialect(numbered.iter().map(|(_, line)| *line));
-    let (mut lines, mut transitions) = (Vec::new(), false);
-    let mut seen = HashSet::new();
-    for &(number, text) in numbered {
-        let text = pattern_parser::strip_comment(text, dialect);
-        let location = LineLocation { file, line: number };
-        let parsed = pattern_parser::parse_line(text, dialect, location, expressions)?;
-        transitions |= parsed.transition;
-        if seen.insert(text) {
-            lines.extend(parsed.line);
-        }
-    }
-    Ok(TemplateLines { lines, transitions, documents: DocumentOptions::default() })
+    let is_pattern = pattern_parser::is_pattern(line);
+    let other = lines.find(|(_, line)| pattern_parser::is_pattern(line) != is_pattern);
+    let Some((line, text)) = other else {
+        return Ok(is_pattern);
+    };
+    let (this, other) = match is_pattern {
+        true => ("dropchain", "CRF++ or Wapiti"),
+        false => ("CRF++ or Wapiti", "dropchain"),
+    };
+    Err(Location { file, line, column: 1 }.error(format!(
+        "'{}' is in {this} syntax, but line {first} is in {other} syntax; expected a single \
+         syntax throughout the file",
+        text.trim()
+    )))
 }
 
 /// Returns what follows `document:`, if the line begins so.
@@ -155,41 +103,38 @@ pub(super) fn strip_document(line: &str) -> Option<&str> {
 ///
 /// # Errors
 ///
-/// [`crate::Error::Input`] at a word that is neither, or out of range.
-fn parse_document(line: &str, location: LineLocation<'_>) -> Result<DocumentOptions> {
+/// [`Error::Input`] at a word that is neither, or out of range.
+fn parse_document(line: &str, at: Location<'_>) -> Result<DocumentOptions> {
     let rest = strip_document(line).unwrap_or_default();
     let rest = rest.split('#').next().unwrap_or_default();
-    let mut options = DocumentOptions::default();
-    let (mut has_rule, mut has_window) = (false, false);
+    let (mut rule, mut window) = (None, None);
     for word in rest.split_whitespace() {
-        let at = word.as_ptr() as usize - line.as_ptr() as usize;
-        let column = line[..at].chars().count() as u64 + 1;
-        let error = |message: String| Err(location.error(column, message));
-        let (known, name) = match word.strip_prefix("window=") {
-            Some(window) => {
-                match parse_window(window) {
-                    Ok(window) => options.window = window,
-                    Err(message) => return error(message),
-                }
-                (&mut has_window, "window")
+        let start = word.as_ptr() as usize - line.as_ptr() as usize;
+        let at = Location { column: line[..start].chars().count() as u64 + 1, ..at };
+        let is_second = match word.strip_prefix("window=") {
+            Some(number) => {
+                let found = parse_window(number).map_err(|message| at.error(message))?;
+                window.replace(found).is_some()
             }
             None => {
-                match word.parse() {
-                    Ok(rule) => options.rule = rule,
-                    Err(unknown) => return error(format!("{unknown}, or window=N")),
-                }
-                (&mut has_rule, "rule")
+                let unknown = |error: Error| at.error(format!("{error}, or window=N"));
+                rule.replace(word.parse().map_err(unknown)?).is_some()
             }
         };
-        if std::mem::replace(known, true) {
-            return error(format!("found a second {name}; expected only one"));
+        if is_second {
+            return Err(at.error("found a second rule or window; expected only one"));
         }
     }
-    if !has_rule && !has_window {
+    if rule.is_none() && window.is_none() {
         let column = line.chars().count() as u64 + 1;
-        return Err(location.error(column, "expected a rule such as marks, or window=500"));
+        let message = "expected a rule such as marks, or window=500";
+        return Err(Location { column, ..at }.error(message));
     }
-    Ok(options)
+    let default = DocumentOptions::default();
+    Ok(DocumentOptions {
+        rule: rule.unwrap_or(default.rule),
+        window: window.unwrap_or(default.window),
+    })
 }
 
 fn parse_window(text: &str) -> Result<u32, String> {

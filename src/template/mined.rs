@@ -5,8 +5,11 @@
 //! count that are labeled in another part (jackknifing): training then sees names as unknown as
 //! tagging will. Parts are long because names recur in neighboring sentences.
 
+use std::collections::BTreeMap;
+
 use super::lexicon::{MAX_PHRASE, PhraseTag, Phrases};
-use super::text::{nonblank_lines, push_lower};
+use super::resources::Selection;
+use super::text::nonblank_lines;
 use crate::error::{Error, Place, Result};
 use crate::label::{Labeling, PlainLabels, SchemeDetector};
 use crate::sentence::Sentence;
@@ -23,15 +26,17 @@ const EVERYWHERE: u64 = 1 << BITS;
 /// Maximum number of types of a name.
 pub(super) const MAX_TYPES: usize = 16;
 
-/// The type of a name, and the parts that have it, as bits.
-type TypeInParts = (u32, u64);
+/// A name.
+#[derive(Clone, Debug, Default)]
+struct Name {
+    words: String,                // separated by tabs
+    types: BTreeMap<String, u64>, // the parts that have the name with a type, as bits
+}
 
 /// Names with their types.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MinedNames {
-    phrases: Phrases,
-    nodes: Vec<Vec<TypeInParts>>, // [node] types by name
-    types: Vec<String>,
+    names: Phrases<Name>,
     parts: Vec<u32>, // [training sentences] for training only
 }
 
@@ -66,20 +71,16 @@ impl MinedNames {
             };
             let part = 1 << (names.parts[number] % BITS);
             for (start, end, kind) in known_spans(sentence, labeling) {
-                let mut words = String::new();
                 let cells = (start..end).map(|t| sentence.cell(t, column));
                 // Words are stored between tabs.
                 if cells.clone().any(|cell| cell.is_empty() || cell.contains(char::is_control)) {
                     continue;
                 }
-                for cell in cells {
-                    match lower {
-                        true => push_lower(cell, &mut words),
-                        false => words.push_str(cell),
-                    }
-                    words.push('\n');
+                let words = cells.collect::<Vec<_>>().join("\t");
+                let words = Selection { lower, first: None }.fold(&words);
+                if let Some(counted) = names.entry(&words, kind) {
+                    *counted |= part;
                 }
-                names.insert(words.split_terminator('\n'), kind, part);
             }
         }
         names
@@ -87,9 +88,11 @@ impl MinedNames {
 
     /// Adds the names of earlier training data. Of a name that the new data have, they decide.
     pub(super) fn extend(&mut self, earlier: &Self) {
-        for (words, kind, _) in earlier.names() {
-            if !self.has(&words, kind) {
-                self.insert(words.iter().copied(), kind, EVERYWHERE);
+        for name in earlier.names.values() {
+            for kind in name.types.keys() {
+                if let Some(counted) = self.entry(&name.words, kind).filter(|parts| **parts == 0) {
+                    *counted = EVERYWHERE;
+                }
             }
         }
     }
@@ -103,12 +106,12 @@ impl MinedNames {
     pub(super) fn parse(text: &str, file: &str) -> Result<Self> {
         let mut names = Self::default();
         for (i, line) in nonblank_lines(text) {
-            match line.split_once('\t') {
-                Some((kind, phrase)) => names.insert(phrase.split('\t'), kind, EVERYWHERE),
-                None => {
-                    let message = format!("expected a type, a tab and a name, found '{line}'");
-                    return Err(Error::input(Place::line(file, i), message));
-                }
+            let Some((kind, words)) = line.split_once('\t') else {
+                let message = format!("expected a type, a tab and a name, found '{line}'");
+                return Err(Error::input(Place::line(file, i), message));
+            };
+            if let Some(counted) = names.entry(words, kind) {
+                *counted = EVERYWHERE;
             }
         }
         Ok(names)
@@ -116,50 +119,23 @@ impl MinedNames {
 
     /// Returns the names as [`parse`](Self::parse) reads them, sorted.
     pub(super) fn to_text(&self) -> String {
-        let names = self.names();
-        let lines = names.iter();
-        let mut lines: Vec<String> =
-            lines.map(|(words, kind, _)| format!("{kind}\t{}", words.join("\t"))).collect();
+        let mut lines = Vec::new();
+        for name in self.names.values() {
+            lines.extend(name.types.keys().map(|kind| format!("{kind}\t{}", name.words)));
+        }
         lines.sort_unstable();
         lines.into_iter().map(|line| line + "\n").collect()
     }
 
-    /// Returns all names with their types, in no particular order.
-    fn names(&self) -> Vec<(Vec<&str>, &str, u64)> {
-        let mut names = Vec::new();
-        for (phrase, types) in self.phrases.to_vec().into_iter().zip(&self.nodes) {
-            for &(kind, parts) in types {
-                names.push((phrase.clone(), self.types[kind as usize].as_str(), parts));
-            }
+    /// Returns the parts that have a name with a type, 0 if it is new; `None` if the name has too
+    /// many types.
+    fn entry(&mut self, words: &str, kind: &str) -> Option<&mut u64> {
+        let name = self.names.entry(words.split('\t'));
+        if name.words.is_empty() {
+            words.clone_into(&mut name.words);
         }
-        names
-    }
-
-    fn has(&self, words: &[&str], kind: &str) -> bool {
-        let mut words = words.iter();
-        let Some(node) = words.try_fold(0, |node, word| self.phrases.step(node, word)) else {
-            return false;
-        };
-        let mut types = self.nodes.get(node as usize).into_iter().flatten();
-        types.any(|&(id, _)| self.types[id as usize] == kind)
-    }
-
-    fn insert<'a>(&mut self, words: impl Iterator<Item = &'a str>, kind: &str, parts: u64) {
-        let node = self.phrases.insert(words);
-        self.nodes.resize_with(self.phrases.len(), Vec::new);
-        let found = self.types.iter().position(|own| own == kind);
-        let id = found.unwrap_or_else(|| {
-            self.types.push(kind.to_owned());
-            self.types.len() - 1
-        });
-        let kinds = &self.types;
-        let types = &mut self.nodes[node];
-        if let Some((_, own)) = types.iter_mut().find(|(own, _)| *own == id as u32) {
-            *own |= parts;
-        } else if node != 0 && types.len() < MAX_TYPES {
-            types.push((id as u32, parts));
-            types.sort_by_key(|(id, _)| &kinds[*id as usize]);
-        }
+        let has_room = name.types.len() < MAX_TYPES || name.types.contains_key(kind);
+        has_room.then(|| name.types.entry(kind.to_owned()).or_default())
     }
 
     /// Returns the bits of the parts that count for a training sentence, or for any other.
@@ -177,25 +153,19 @@ impl MinedNames {
         tags: &mut Vec<PhraseTag>,
     ) {
         let counted = self.counted(training_sentence);
-        let counts = |node: usize| {
-            let mut types = self.nodes[node].iter();
-            types.any(|(_, parts)| parts & counted != 0)
-        };
-        self.phrases.tag(length, word, counts, tags);
+        let counts = |name: &Name| name.types.values().any(|parts| parts & counted != 0);
+        self.names.tag(length, word, counts, tags);
     }
 
-    /// Calls `visit` with each type of a name that counts.
-    pub(super) fn for_each_type(
+    /// Returns the types of a name that count, by the number of its phrase.
+    pub(super) fn types(
         &self,
-        node: u32,
+        name: u32,
         training_sentence: Option<u32>,
-        mut visit: impl FnMut(&str),
-    ) {
+    ) -> impl Iterator<Item = &str> {
         let counted = self.counted(training_sentence);
-        let types = self.nodes.get(node as usize).into_iter().flatten();
-        for (kind, _) in types.filter(|(_, parts)| parts & counted != 0) {
-            visit(&self.types[*kind as usize]);
-        }
+        let types = self.names.get(name).into_iter().flat_map(|name| &name.types);
+        types.filter(move |(_, parts)| *parts & counted != 0).map(|(kind, _)| kind.as_str())
     }
 }
 
@@ -256,8 +226,7 @@ mod tests {
         let mut tags = Vec::new();
         names.tag(words.len(), |t| words[t], training, &mut tags);
         let all = tags.iter().map(|&(tag, node)| {
-            let mut types = Vec::new();
-            names.for_each_type(node, training, |kind| types.push(kind.to_owned()));
+            let types: Vec<&str> = names.types(node, training).collect();
             format!("{}{}", char::from(tag), types.join("+"))
         });
         all.collect::<Vec<_>>().join(",")

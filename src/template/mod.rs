@@ -36,12 +36,14 @@
 //!
 //! | stage | files |
 //! |---|---|
-//! | text → [`Template`] | `lines`, `syntax`, `parser`, `calls`, `expressions`, `pattern_parser` |
-//! | parsed templates | `ast`, `function`, `pattern` |
+//! | text → tokens | `lines`, `tokens`, `syntax` |
+//! | tokens → [`Template`] | `parser`, `pattern_parser`, `calls`, `expressions` |
+//! | parsed templates | `ast`, `function` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | what is learned from the training data | `mined`, `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `evaluation_plan` |
-//! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `workspace`, `attribute` |
+//! | sentence → [`Attribute`]s | `extractor`, `evaluate`, `document`, `attribute` |
+//! | what is memoized | `workspace`, `values` |
 //! | lines that a tagger sums together | `bundle` |
 //! | attribute → template line | `attribute_lines` |
 //! | labels → built-in template | `by_labels` |
@@ -65,13 +67,14 @@ mod lexicon;
 mod lines;
 mod mined;
 mod parser;
-mod pattern;
 mod pattern_parser;
 mod resources;
 mod shape;
 mod syntax;
 mod template_file;
 mod text;
+mod tokens;
+mod values;
 mod vectors;
 mod workspace;
 
@@ -82,8 +85,6 @@ mod tests;
 pub use ast::{LineAmount, LineGroup, LineOptions};
 pub use attribute::{Attribute, AttributeSink};
 pub use attribute_lines::AttributeLines;
-#[doc(hidden)]
-pub use caseless::CaselessExtractor;
 pub use extractor::{BundleSink, Extractor};
 pub use function::ColumnRef;
 pub use template_file::Template;

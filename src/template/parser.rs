@@ -4,286 +4,197 @@ use super::ast::{Condition, LineAmount, LineOptions, NamePart, OPTIONS, Template
 use super::calls::{Argument, ArgumentValue, FunctionCall, check_offset, term_from_call};
 use super::function::{ConditionTest, Operation, Term};
 use super::resources::Resources;
-use super::syntax::{Lexeme, LexemeKind, LineLocation, lexemes, quote, unescape};
-use crate::error::{Error, Result};
+use super::syntax::{quote, unescape};
+use super::tokens::{Location, Token, TokenKind, Tokens};
+use crate::error::Result;
 
 /// Maximum number of terms in a conjunction, and of conditions in a line.
 const MAX_TERMS: usize = 8;
 
-/// Maximum number of attributes that one line may produce per lexeme.
+/// Maximum number of attributes that one line may produce per token.
 const MAX_ATTRIBUTES: usize = 4096;
 
 /// Maximum nesting of parentheses. No meaningful call is deeper than
 /// `value(length(lower(column(1))))`.
 const MAX_DEPTH: usize = 8;
 
-/// Parses a line. Returns `None` if it is empty except for white space and a comment.
+type Comparison = fn(&usize, &usize) -> bool;
+
+/// The comparisons of lengths.
+const COMPARISONS: [(&str, Comparison); 6] = [
+    ("<=", usize::le),
+    (">=", usize::ge),
+    ("<", usize::lt),
+    (">", usize::gt),
+    ("==", usize::eq),
+    ("!=", usize::ne),
+];
+
+/// Parses a line that is not blank and no comment.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] at the first unexpected lexeme.
+/// [`crate::Error::Input`] at the first unexpected token.
 pub(super) fn parse_line(
-    text: &str,
-    location: LineLocation<'_>,
+    tokens: Tokens<'_>,
     resources: &mut Resources<'_>,
-) -> Result<Option<TemplateLine>> {
-    let mut parser = Parser { lexemes: &lexemes(text, location)?, at: 0, location, resources };
-    if parser.peek().kind == LexemeKind::End {
-        return Ok(None);
-    }
-    parser.line().map(Some)
+) -> Result<TemplateLine> {
+    Parser { tokens, resources }.line()
 }
 
 struct Parser<'a, 'r, 'f> {
-    lexemes: &'a [Lexeme<'a>],
-    at: usize,
-    location: LineLocation<'a>,
+    tokens: Tokens<'a>,
     resources: &'r mut Resources<'f>,
 }
 
 impl<'a> Parser<'a, '_, '_> {
-    fn peek(&self) -> Lexeme<'a> {
-        self.lexemes[self.at]
-    }
-
-    /// Consumes the next lexeme. The end of the line is never consumed.
-    fn next(&mut self) -> Lexeme<'a> {
-        let lexeme = self.lexemes[self.at];
-        self.at = (self.at + 1).min(self.lexemes.len() - 1);
-        lexeme
-    }
-
-    fn accept(&mut self, kind: LexemeKind<'_>) -> bool {
-        let accepted = self.peek().kind == kind;
-        if accepted {
-            self.next();
-        }
-        accepted
-    }
-
-    fn expected(&self, what: &str) -> Error {
-        let lexeme = self.peek();
-        let found = match lexeme.kind {
-            LexemeKind::End => "the end of the line".to_owned(),
-            _ => format!("'{}'", lexeme.text),
-        };
-        self.error(lexeme, format!("expected {what}, found {found}"))
-    }
-
-    fn error(&self, lexeme: Lexeme<'_>, message: String) -> Error {
-        self.location.error(lexeme.column, message)
-    }
-
     fn line(&mut self) -> Result<TemplateLine> {
-        let start = self.peek();
+        let start = self.tokens.peek().at;
         let edge = self.edge_prefix();
         let mut terms = vec![self.term()?];
-        while self.accept(LexemeKind::Symbol("&")) {
+        while self.tokens.accept("&") {
             terms.push(self.term()?);
         }
         let mut conditions = Vec::new();
-        if self.accept(LexemeKind::Name("if")) {
+        while self.tokens.accept(if conditions.is_empty() { "if" } else { "and" }) {
             conditions.push(self.condition()?);
-            while self.accept(LexemeKind::Name("and")) {
-                conditions.push(self.condition()?);
-            }
         }
         let options = self.options()?;
-        self.end(conditions.is_empty() && !options.are_set())?;
-        self.check(start, edge, &terms, &conditions)?;
-        Ok(TemplateLine { options, ..assemble(self.location.line, edge, terms, conditions) })
+        if self.tokens.peek().kind != TokenKind::End {
+            return Err(self.tokens.expected(match conditions.is_empty() && !options.are_set() {
+                true => "'&', 'if' or the end of the line (a line holds one template)",
+                false => "'and', an option such as l2=0.1, or the end of the line",
+            }));
+        }
+        check(edge, &terms, &conditions).map_err(|message| start.error(message))?;
+        Ok(TemplateLine { options, ..assemble(start, edge, terms, conditions) })
     }
 
     /// Consumes `edge:` or `node:`. Returns whether it is `edge:`.
     fn edge_prefix(&mut self) -> bool {
-        let colon = self.lexemes.get(self.at + 1).map(|lexeme| lexeme.kind);
-        let name = self.peek().kind;
-        let prefixed = matches!(name, LexemeKind::Name("edge" | "node"));
-        if prefixed && colon == Some(LexemeKind::Symbol(":")) {
-            self.at += 2;
+        let mut ahead = self.tokens;
+        let name = ahead.next().text;
+        if !matches!(name, "edge" | "node") || !ahead.accept(":") {
+            return false;
         }
-        prefixed && name == LexemeKind::Name("edge")
+        self.tokens = ahead;
+        name == "edge"
     }
 
     /// Parses the options at the end of the line.
     fn options(&mut self) -> Result<LineOptions> {
         let mut options = LineOptions::default();
         loop {
-            let lexeme = self.peek();
-            let sign = self.lexemes.get(self.at + 1).map(|lexeme| lexeme.kind);
-            let amount: fn(f64) -> LineAmount = match sign {
-                Some(LexemeKind::Symbol("=")) => LineAmount::Value,
-                Some(LexemeKind::Symbol("*=")) => LineAmount::Factor,
-                _ => return Ok(options),
-            };
-            let LexemeKind::Name(name) = lexeme.kind else {
+            let mut ahead = self.tokens;
+            let (Token { kind, text: name, at }, sign) = (ahead.next(), ahead.next().text);
+            if kind != TokenKind::Name || !matches!(sign, "=" | "*=") {
                 return Ok(options);
-            };
+            }
             let Some(option) = options.get_mut(name) else {
                 let names = OPTIONS.join(", ");
                 let message = format!("there is no option '{name}'; expected one of {names}");
-                return Err(self.error(lexeme, message));
+                return Err(at.error(message));
             };
             if option.is_some() {
-                return Err(self.error(lexeme, format!("the option '{name}' is given twice")));
+                return Err(at.error(format!("the option '{name}' is given twice")));
             }
-            self.at += 2;
-            *option = Some(amount(self.amount(name)?));
-        }
-    }
-
-    /// Parses the number of an option.
-    fn amount(&mut self, option: &str) -> Result<f64> {
-        let lexeme = self.peek();
-        let number = match lexeme.kind {
-            LexemeKind::Integer(_) | LexemeKind::Decimal => lexeme.text.parse::<f64>().ok(),
-            _ => return Err(self.expected(&format!("a number after '{option}'"))),
-        };
-        match number.filter(|number| number.is_finite() && *number >= 0.0) {
-            Some(number) => {
-                self.next();
-                Ok(number)
+            let number = ahead.peek();
+            if number.kind != TokenKind::Number {
+                return Err(ahead.expected(&format!("a number after '{name}'")));
             }
-            None => Err(self.error(
-                lexeme,
-                format!("{option} {}; expected a finite number that is not negative", lexeme.text),
-            )),
-        }
-    }
-
-    fn end(&mut self, unconditional: bool) -> Result<()> {
-        let lexeme = self.peek();
-        match lexeme.kind {
-            LexemeKind::End => Ok(()),
-            LexemeKind::Name(_) if unconditional => {
-                Err(self.expected("'&', 'if' or the end of the line (a line holds one template)"))
+            let amount = number.text.parse().unwrap_or(f64::NAN);
+            if !(amount.is_finite() && amount >= 0.0) {
+                return Err(number.at.error(format!(
+                    "{name} {}; expected a finite number that is not negative",
+                    number.text
+                )));
             }
-            _ if unconditional => Err(self.expected("'&', 'if' or the end of the line")),
-            _ => Err(self.expected("'and', an option such as l2=0.1, or the end of the line")),
+            *option = Some(match sign {
+                "=" => LineAmount::Value(amount),
+                _ => LineAmount::Factor(amount),
+            });
+            ahead.next();
+            self.tokens = ahead;
         }
-    }
-
-    fn check(
-        &self,
-        start: Lexeme<'_>,
-        edge: bool,
-        terms: &[Term],
-        conditions: &[Condition],
-    ) -> Result<()> {
-        let error = |message: String| Err(self.error(start, message));
-        if terms.len() > MAX_TERMS || conditions.len() > MAX_TERMS {
-            return error(format!(
-                "{} terms and {} conditions; at most {MAX_TERMS} of each are allowed",
-                terms.len(),
-                conditions.len()
-            ));
-        }
-        let constant =
-            matches!(terms, [term] if matches!(term.function.operation, Operation::Bias));
-        if edge && constant && conditions.is_empty() {
-            return error(
-                "'edge: bias' is the bare transition, which is always included".to_owned(),
-            );
-        }
-        let attributes = terms
-            .iter()
-            .fold(1_usize, |product, term| product.saturating_mul(term.function.max_values()));
-        if attributes > MAX_ATTRIBUTES {
-            return error(format!(
-                "this line can produce {attributes} attributes per token; at most \
-                 {MAX_ATTRIBUTES} are allowed"
-            ));
-        }
-        Ok(())
     }
 
     fn term(&mut self) -> Result<Term> {
         let call = self.call(0)?;
-        term_from_call(call, self.location, self.resources)
+        term_from_call(call, self.resources)
     }
 
     fn call(&mut self, depth: usize) -> Result<FunctionCall<'a>> {
-        let lexeme = self.peek();
-        let LexemeKind::Name(name) = lexeme.kind else {
-            return Err(self.expected("a function or a column"));
-        };
+        let Token { kind, text: name, at } = self.tokens.peek();
+        if kind != TokenKind::Name {
+            return Err(self.tokens.expected("a function or a column"));
+        }
         if depth == MAX_DEPTH {
-            return Err(self.error(lexeme, "the parentheses are nested too deeply".to_owned()));
+            return Err(at.error("the parentheses are nested too deeply"));
         }
-        self.next();
-        let arguments =
-            if self.accept(LexemeKind::Symbol("(")) { Some(self.arguments(depth)?) } else { None };
-        let offset = if self.accept(LexemeKind::Symbol("[")) { Some(self.offset()?) } else { None };
-        Ok(FunctionCall { name, column: lexeme.column, arguments, offset })
-    }
-
-    fn offset(&mut self) -> Result<i32> {
-        let lexeme = self.peek();
-        let LexemeKind::Integer(offset) = lexeme.kind else {
-            return Err(self.expected("a position such as -1"));
+        self.tokens.next();
+        let arguments = match self.tokens.accept("(") {
+            true => Some(self.arguments(depth)?),
+            false => None,
         };
-        check_offset(offset, self.location, lexeme.column)?;
-        self.next();
-        if !self.accept(LexemeKind::Symbol("]")) {
-            return Err(self.expected("']'"));
+        let mut offset = None;
+        if self.tokens.accept("[") {
+            let at = self.tokens.peek().at;
+            let position = self.tokens.integer("a position such as -1")?;
+            check_offset(position, at)?;
+            offset = Some(position);
+            self.tokens.expect("]")?;
         }
-        Ok(offset)
+        Ok(FunctionCall { name, at, arguments, offset })
     }
 
     fn arguments(&mut self, depth: usize) -> Result<Vec<Argument<'a>>> {
         let mut arguments = Vec::new();
-        if self.accept(LexemeKind::Symbol(")")) {
+        if self.tokens.accept(")") {
             return Ok(arguments);
         }
         loop {
             arguments.push(self.argument(depth)?);
-            if self.accept(LexemeKind::Symbol(")")) {
+            if self.tokens.accept(")") {
                 return Ok(arguments);
             }
-            if !self.accept(LexemeKind::Symbol(",")) {
-                return Err(self.expected("',' or ')'"));
+            if !self.tokens.accept(",") {
+                return Err(self.tokens.expected("',' or ')'"));
             }
         }
     }
 
     fn argument(&mut self, depth: usize) -> Result<Argument<'a>> {
-        let lexeme = self.peek();
-        let value = match lexeme.kind {
-            LexemeKind::Integer(first) => {
-                self.next();
-                self.range_from(first)?
-            }
-            LexemeKind::Decimal => {
-                self.next();
-                ArgumentValue::Decimal(lexeme.text)
-            }
-            LexemeKind::Quoted(text) => {
-                self.next();
-                ArgumentValue::Quoted(text)
-            }
-            LexemeKind::Name(_) => ArgumentValue::Call(self.call(depth + 1)?),
-            _ => return Err(self.expected("an argument")),
+        let token = self.tokens.peek();
+        let value = if let Some(first) = token.integer() {
+            self.tokens.next();
+            ArgumentValue::Range(first, self.range_end(first)?)
+        } else if let Some(text) = token.quoted() {
+            self.tokens.next();
+            ArgumentValue::Quoted(text)
+        } else if token.kind == TokenKind::Number {
+            self.tokens.next();
+            ArgumentValue::Decimal(token.text.parse().unwrap_or(f64::NAN))
+        } else if token.kind == TokenKind::Name {
+            ArgumentValue::Call(self.call(depth + 1)?)
+        } else {
+            return Err(self.tokens.expected("an argument"));
         };
-        Ok(Argument { column: lexeme.column, value })
+        Ok(Argument { at: token.at, value })
     }
 
-    /// Parses the rest of `3`, `1..3` or `1..`.
-    fn range_from(&mut self, first: i32) -> Result<ArgumentValue<'a>> {
-        if !self.accept(LexemeKind::Symbol("..")) {
-            return Ok(ArgumentValue::Range(first, first));
+    /// Parses what follows the first number of `3`, `1..3` or `1..`. Returns the last number.
+    fn range_end(&mut self, first: i32) -> Result<Option<i32>> {
+        if !self.tokens.accept("..") {
+            return Ok(Some(first));
         }
-        match self.peek().kind {
-            LexemeKind::Integer(last) => {
-                self.next();
-                Ok(ArgumentValue::Range(first, last))
-            }
-            LexemeKind::Symbol("," | ")") => Ok(ArgumentValue::OpenRange(first)),
-            _ => Err(self.expected("the end of the range, ',' or ')'")),
+        match self.tokens.peek().text {
+            "," | ")" => Ok(None),
+            _ => self.tokens.integer("the end of the range, ',' or ')'").map(Some),
         }
     }
 
     fn condition(&mut self) -> Result<Condition> {
-        let negated = self.accept(LexemeKind::Name("not"));
+        let negated = self.tokens.accept("not");
         let term = self.term()?;
         let (test, text) = self.test(&term)?;
         Ok(Condition { negated, term, test, text })
@@ -291,78 +202,72 @@ impl<'a> Parser<'a, '_, '_> {
 
     /// Parses a test of a term. Returns it with its canonical text.
     fn test(&mut self, term: &Term) -> Result<(ConditionTest, String)> {
-        let operator = self.peek();
-        match operator.kind {
-            LexemeKind::Name("exists") => {
-                self.next();
-                Ok((ConditionTest::Exists, "exists".to_owned()))
+        let mut ahead = self.tokens;
+        let Token { text: operator, at, .. } = ahead.next();
+        let comparison = COMPARISONS.iter().find(|(symbol, _)| *symbol == operator);
+        let is_length = matches!(term.function.operation, Operation::Length);
+        let found = match (operator, comparison) {
+            ("exists", _) => (ConditionTest::Exists, "exists".to_owned()),
+            ("matches", _) => {
+                let (raw, at) = ahead.quoted("a regular expression in quotes")?;
+                let compiled = self.resources.expressions.compile(raw, raw);
+                let expression = compiled.map_err(|message| at.error(message))?;
+                (ConditionTest::Matches(expression), format!("matches \"{raw}\""))
             }
-            LexemeKind::Name("matches") => {
-                self.next();
-                let (raw, lexeme) = self.string("a regular expression in quotes")?;
-                let compiled = self.resources.expressions.compile(raw);
-                let expression = compiled.map_err(|message| self.error(lexeme, message))?;
-                Ok((ConditionTest::Matches(expression), format!("matches \"{raw}\"")))
+            (_, Some((_, compare))) if is_length => {
+                let what = "a non-negative integer";
+                let start = ahead;
+                let number = usize::try_from(ahead.integer(what)?);
+                let number = number.map_err(|_| start.expected(what))?;
+                (ConditionTest::Length(*compare, number), format!("{operator} {number}"))
             }
-            LexemeKind::Symbol("<=") => self.comparison(term, usize::le),
-            LexemeKind::Symbol(">=") => self.comparison(term, usize::ge),
-            LexemeKind::Symbol("<") => self.comparison(term, usize::lt),
-            LexemeKind::Symbol(">") => self.comparison(term, usize::gt),
-            LexemeKind::Symbol("==") => self.comparison(term, usize::eq),
-            LexemeKind::Symbol("!=") => self.comparison(term, usize::ne),
-            LexemeKind::Symbol(_) => Err(self.expected("a test")),
+            ("==" | "!=", _) => {
+                let (raw, at) = ahead.quoted("a string in quotes")?;
+                let string = unescape(raw).map_err(|message| at.error(message))?;
+                let text = format!("{operator} {}", quote(&string));
+                match operator {
+                    "==" => (ConditionTest::Equal(string), text),
+                    _ => (ConditionTest::NotEqual(string), text),
+                }
+            }
+            (_, Some(_)) => {
+                return Err(at.error(format!(
+                    "'{operator}' compares numbers, but {term} is not a number; expected ==, !=, \
+                     matches or exists"
+                )));
+            }
             _ => {
-                Err(self
-                    .expected(&format!("a test of {term} (<=, ==, !=, matches \"…\" or exists)")))
-            }
-        }
-    }
-
-    /// Parses the rest of a comparison, from its operator on.
-    fn comparison(
-        &mut self,
-        term: &Term,
-        compare: fn(&usize, &usize) -> bool,
-    ) -> Result<(ConditionTest, String)> {
-        let operator = self.next();
-        if matches!(term.function.operation, Operation::Length) {
-            let number = match self.peek().kind {
-                LexemeKind::Integer(number) => usize::try_from(number).ok(),
-                _ => None,
-            };
-            let Some(number) = number else {
-                return Err(self.expected("a non-negative integer"));
-            };
-            self.next();
-            let text = format!("{} {number}", operator.text);
-            return Ok((ConditionTest::Length(compare, number), text));
-        }
-        let equal = match operator.text {
-            "==" => ConditionTest::Equal,
-            "!=" => ConditionTest::NotEqual,
-            _ => {
-                let message = format!(
-                    "'{}' compares numbers, but {term} is not a number; expected ==, !=, \
-                     matches or exists",
-                    operator.text
-                );
-                return Err(self.error(operator, message));
+                let tests = "(<=, ==, !=, matches \"…\" or exists)";
+                return Err(self.tokens.expected(&format!("a test of {term} {tests}")));
             }
         };
-        let (raw, lexeme) = self.string("a string in quotes")?;
-        let string = unescape(raw).map_err(|message| self.error(lexeme, message))?;
-        let text = format!("{} {}", operator.text, quote(&string));
-        Ok((equal(string), text))
+        self.tokens = ahead;
+        Ok(found)
     }
+}
 
-    fn string(&mut self, what: &str) -> Result<(&'a str, Lexeme<'a>)> {
-        let lexeme = self.peek();
-        let LexemeKind::Quoted(raw) = lexeme.kind else {
-            return Err(self.expected(what));
-        };
-        self.next();
-        Ok((raw, lexeme))
+/// Checks the limits of a line.
+fn check(edge: bool, terms: &[Term], conditions: &[Condition]) -> Result<(), String> {
+    if terms.len() > MAX_TERMS || conditions.len() > MAX_TERMS {
+        return Err(format!(
+            "{} terms and {} conditions; at most {MAX_TERMS} of each are allowed",
+            terms.len(),
+            conditions.len()
+        ));
     }
+    let constant = matches!(terms, [term] if matches!(term.function.operation, Operation::Bias));
+    if edge && constant && conditions.is_empty() {
+        return Err("'edge: bias' is the bare transition, which is always included".to_owned());
+    }
+    let values = terms.iter().map(|term| term.function.max_values());
+    let attributes = values.fold(1, usize::saturating_mul);
+    if attributes > MAX_ATTRIBUTES {
+        return Err(format!(
+            "this line can produce {attributes} attributes per token; at most {MAX_ATTRIBUTES} \
+             are allowed"
+        ));
+    }
+    Ok(())
 }
 
 /// Builds a line from its terms: the canonical name, and the separators of the values.
@@ -371,7 +276,12 @@ impl<'a> Parser<'a, '_, '_> {
 /// all its terms are flags. Names differ, and no name starts with another name followed by `=`:
 /// inside a name, `=` occurs only in a string, and then the quotes before it are unbalanced, or in
 /// an operator, and then the text before it ends in a blank or in half an operator.
-fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition>) -> TemplateLine {
+fn assemble(
+    start: Location<'_>,
+    edge: bool,
+    terms: Vec<Term>,
+    conditions: Vec<Condition>,
+) -> TemplateLine {
     let mut head = String::new();
     if edge {
         head.push_str("edge:");
@@ -398,7 +308,7 @@ fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition
         })
         .collect();
     TemplateLine {
-        number,
+        number: start.line,
         node: !edge,
         edge,
         head,

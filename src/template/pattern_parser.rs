@@ -1,12 +1,20 @@
-//! Parser for the lines of CRF++ and Wapiti template files; [`super::pattern`] describes them.
+//! Parser for the lines of CRF++ and Wapiti template files.
+//!
+//! In both programs a template is text with macros in it: `U05:%x[-1,0]/%x[0,0]` refers to tokens
+//! at relative positions, and to columns. CRF++ (0.58, `feature_index.cpp`) has `U` and `B` lines
+//! and `%x`; positions outside the sentence are `_B-1` … `_B-8` and `_B+1` … `_B+8`. Wapiti (1.5,
+//! `src/pattern.c`, `src/reader.c`) adds `*` lines, which are both `u` and `b`; lower-case line
+//! types; `%t` (whether a regular expression matches: `true` or `false`); `%m` (the match);
+//! upper-case macros that lower-case their result; and absolute positions `@1` … `@-1`. Outside the
+//! sentence it has `_x-1` … `_x-4`, `_x-#` and `_x+1` … `_x+4`, `_x+#`.
+//!
+//! Where Wapiti works on bytes, this works on characters: `.` is a character, letters are Unicode
+//! letters.
 
-use regex::Regex;
-
-use super::ast::{LineOptions, NamePart, TemplateLine};
+use super::ast::{Dialect, LineOptions, NamePart, TemplateLine};
 use super::expressions::Expressions;
 use super::function::{ColumnRef, Operation, Position, TemplateFunction, Term, TextInput};
-use super::pattern::{Dialect, MacroOperation, PatternMacro};
-use super::syntax::{LineLocation, closing_quote};
+use super::tokens::{Location, Token, Tokens};
 use crate::error::Result;
 
 /// Maximum number of macros in one line.
@@ -38,14 +46,6 @@ pub(super) fn detect_dialect<'a>(mut lines: impl Iterator<Item = &'a str>) -> Di
     if wapiti { Dialect::Wapiti } else { Dialect::CrfPlusPlus }
 }
 
-/// A parsed line.
-pub(super) struct PatternLine {
-    /// `None` for a bare `B`.
-    pub line: Option<TemplateLine>,
-    /// Whether the line enables bare transitions.
-    pub transition: bool,
-}
-
 /// Strips the trailing comment, which Wapiti allows, and trailing white space.
 pub(super) fn strip_comment(line: &str, dialect: Dialect) -> &str {
     let content = match dialect {
@@ -55,7 +55,8 @@ pub(super) fn strip_comment(line: &str, dialect: Dialect) -> &str {
     content.trim_end()
 }
 
-/// Parses a line that is neither blank nor a comment, as returned by [`strip_comment`].
+/// Parses a line that is neither blank nor a comment, as returned by [`strip_comment`]. A line
+/// without macros that is crossed with the label pair is the bare transition.
 ///
 /// # Errors
 ///
@@ -63,187 +64,105 @@ pub(super) fn strip_comment(line: &str, dialect: Dialect) -> &str {
 pub(super) fn parse_line(
     text: &str,
     dialect: Dialect,
-    location: LineLocation<'_>,
+    at: Location<'_>,
     expressions: &mut Expressions,
-) -> Result<PatternLine> {
-    let expected = match dialect {
-        Dialect::CrfPlusPlus => "expected a line that starts with U or B",
-        Dialect::Wapiti => "expected a line that starts with u, b or *",
+) -> Result<TemplateLine> {
+    let tokens = Tokens::new(text, at);
+    let (node, edge) = match (dialect, text.chars().next().map(|c| c.to_ascii_lowercase())) {
+        (_, Some('u')) => (true, false),
+        (_, Some('b')) => (false, true),
+        (Dialect::Wapiti, Some('*')) => (true, true),
+        (Dialect::CrfPlusPlus, _) => return Err(tokens.expected("a line that starts with U or B")),
+        (Dialect::Wapiti, _) => {
+            return Err(tokens.expected("a line that starts with u, b or *"));
+        }
     };
-    let mut parser = Parser { text, rest: text, dialect, location, expressions };
-    let line_type = text.chars().next().map(|c| c.to_ascii_lowercase());
-    let (node, edge) = match line_type {
-        Some('u') => (true, false),
-        Some('b') => (false, true),
-        Some('*') if dialect == Dialect::Wapiti => (true, true),
-        _ => return Err(parser.error(format!("{expected}, found '{text}'"))),
-    };
-    let (head, parts) = parser.parts()?;
-    let bare = parts.is_empty();
-    let line = TemplateLine {
-        number: location.line,
+    let mut parser = Parser { tokens, dialect, expressions };
+    let mut head = parser.tokens.literal().to_owned();
+    if dialect == Dialect::Wapiti {
+        // Wapiti lower-cases the line type in its attributes.
+        head = head[..1].to_ascii_lowercase() + &head[1..];
+    }
+    let mut parts = Vec::new();
+    while let Some(name) = parser.tokens.macro_name() {
+        if parts.len() == MAX_MACROS {
+            return Err(name.at.error(format!("more than {MAX_MACROS} macros in a line")));
+        }
+        let term = parser.pattern_macro(name)?;
+        parts.push(NamePart { term, literal: parser.tokens.literal().to_owned() });
+    }
+    Ok(TemplateLine {
+        number: at.line,
         node,
-        edge: edge && !bare,
+        edge,
         head,
         parts,
         escape: false,
         conditions: Vec::new(),
         options: LineOptions::default(),
-    };
-    Ok(PatternLine { line: (node || !bare).then_some(line), transition: edge && bare })
+    })
 }
 
 struct Parser<'a, 'e> {
-    text: &'a str,
-    rest: &'a str,
+    tokens: Tokens<'a>,
     dialect: Dialect,
-    location: LineLocation<'a>,
     expressions: &'e mut Expressions,
 }
 
-impl<'a> Parser<'a, '_> {
-    fn column(&self) -> u64 {
-        let consumed = &self.text[..self.text.len() - self.rest.len()];
-        consumed.chars().count() as u64 + 1
-    }
-
-    fn error(&self, message: impl Into<String>) -> crate::Error {
-        self.location.error(self.column(), message)
-    }
-
-    /// Consumes the literal text before the next `%`.
-    fn literal(&mut self) -> &'a str {
-        let (literal, rest) = self.rest.split_at(self.rest.find('%').unwrap_or(self.rest.len()));
-        self.rest = rest;
-        literal
-    }
-
-    /// Parses the literal text before the first macro, and the macros with the text after each.
-    fn parts(&mut self) -> Result<(String, Vec<NamePart>)> {
-        let mut head = self.literal().to_owned();
-        if self.dialect == Dialect::Wapiti {
-            // Wapiti lower-cases the line type in its attributes.
-            head = head[..1].to_ascii_lowercase() + &head[1..];
+impl Parser<'_, '_> {
+    /// Parses the rest of `%x[…]`, of which `%x` is the name.
+    fn pattern_macro(&mut self, name: Token<'_>) -> Result<Term> {
+        let is_wapiti = self.dialect == Dialect::Wapiti;
+        let lower = name.text.to_ascii_lowercase();
+        let is_known = name.text == "%x" || is_wapiti && matches!(&*lower, "%x" | "%t" | "%m");
+        if !is_known {
+            let expected = if is_wapiti { "%x, %t or %m" } else { "%x" };
+            let message = format!("unknown macro '{}'; expected {expected}", name.text);
+            return Err(name.at.error(message));
         }
-        let mut parts = Vec::new();
-        while !self.rest.is_empty() {
-            if parts.len() == MAX_MACROS {
-                return Err(self.error(format!("more than {MAX_MACROS} macros in a line")));
-            }
-            let term = self.pattern_macro()?;
-            let literal = self.literal().to_owned();
-            parts.push(NamePart { term, literal });
-        }
-        Ok((head, parts))
-    }
-
-    /// Parses `%x[…]`; the rest starts with its `%`.
-    fn pattern_macro(&mut self) -> Result<Term> {
-        let column = self.column();
-        let letter = self.rest.chars().nth(1);
-        let letters = match self.dialect {
-            Dialect::CrfPlusPlus => "x",
-            Dialect::Wapiti => "xtmXTM",
-        };
-        let Some(letter) = letter.filter(|c| letters.contains(*c)) else {
-            let found: String = self.rest.chars().take(2).collect();
-            let expected = match self.dialect {
-                Dialect::CrfPlusPlus => "%x",
-                Dialect::Wapiti => "%x, %t or %m",
-            };
-            return Err(self.error(format!("unknown macro '{found}'; expected {expected}")));
-        };
-        self.rest = &self.rest[2..];
-        self.expect("[")?;
+        self.tokens.expect("[")?;
         let position = self.position()?;
-        self.expect(",")?;
-        let input_column = self.number()?;
-        let input_column = usize::try_from(input_column).map_err(|_| {
-            self.error(format!("column {input_column} does not exist; columns are numbered from 0"))
+        self.tokens.expect(",")?;
+        let at = self.tokens.peek().at;
+        let column = self.tokens.integer("the number of a column")?;
+        let column = usize::try_from(column).map_err(|_| {
+            at.error(format!("column {column} does not exist; columns are numbered from 0"))
         })?;
-        let (operation, source) = match letter.to_ascii_lowercase() {
-            't' => self.expression(MacroOperation::Test)?,
-            'm' => self.expression(MacroOperation::Match)?,
-            _ => (MacroOperation::Cell, ""),
-        };
-        self.expect("]")?;
-        let pattern_macro =
-            PatternMacro { dialect: self.dialect, operation, lower: letter.is_ascii_uppercase() };
-        let function = TemplateFunction {
-            operation: Operation::Macro(pattern_macro),
-            input: Some(TextInput::verbatim(ColumnRef::Number(input_column))),
-            text: format!("%{letter}[{input_column},{source}]"),
-        };
-        Ok(Term { function, position, column })
-    }
-
-    /// Consumes `symbol`.
-    fn expect(&mut self, symbol: &str) -> Result<()> {
-        match self.rest.strip_prefix(symbol) {
-            Some(rest) => {
-                self.rest = rest;
-                Ok(())
+        let input = TextInput { column: ColumnRef::Number(column), lower: false };
+        let is_lower = name.text != lower;
+        let function = match &*lower {
+            "%x" => TemplateFunction::of_text(TextInput { lower: is_lower, ..input }),
+            test => {
+                self.tokens.expect(",")?;
+                let (source, at) = self.tokens.quoted("a regular expression in quotes")?;
+                let compiled = translate(source);
+                let compiled = compiled.and_then(|text| self.expressions.compile(&text, source));
+                let expression = compiled.map_err(|message| at.error(message))?;
+                let operation = match test {
+                    "%t" => Operation::Matches(expression),
+                    _ => Operation::Match(expression, is_lower),
+                };
+                let text = format!("{}[{column},{source}]", name.text);
+                TemplateFunction { operation, input: Some(input), text }
             }
-            None => {
-                let found = self.rest.chars().next();
-                let found = found.map_or("the end of the line".to_owned(), |c| format!("'{c}'"));
-                Err(self.error(format!("expected '{symbol}', found {found}")))
-            }
-        }
-    }
-
-    fn number(&mut self) -> Result<i32> {
-        self.rest = self.rest.trim_start();
-        let unsigned = self.rest.strip_prefix(['+', '-']).unwrap_or(self.rest);
-        let after = unsigned.trim_start_matches(|c: char| c.is_ascii_digit());
-        let (number, rest) = self.rest.split_at(self.rest.len() - after.len());
-        let value = number
-            .parse()
-            .map_err(|_| self.error(format!("expected a number, found '{number}'")))?;
-        self.rest = rest;
-        Ok(value)
+        };
+        self.tokens.expect("]")?;
+        Ok(Term { function, position, column: name.at.column })
     }
 
     fn position(&mut self) -> Result<Position> {
-        if self.dialect == Dialect::Wapiti {
-            if self.rest.starts_with('*') {
-                return Err(self.error("positions read from a column ('*') are not supported"));
+        let is_absolute = self.dialect == Dialect::Wapiti && self.tokens.accept("@");
+        let at = self.tokens.peek().at;
+        let offset = self.tokens.integer("a position such as -1")?;
+        match is_absolute {
+            true if offset < 0 => Ok(Position::FromEnd(offset)),
+            true => Ok(Position::FromStart(offset - 1)),
+            false if self.dialect == Dialect::CrfPlusPlus && !(-8..=8).contains(&offset) => {
+                let range = "CRF++ allows -8 to 8";
+                Err(at.error(format!("the position {offset} is out of range; {range}")))
             }
-            if let Some(rest) = self.rest.strip_prefix('@') {
-                self.rest = rest;
-                let offset = self.number()?;
-                return Ok(if offset < 0 {
-                    Position::FromEnd(offset)
-                } else {
-                    Position::FromStart(offset - 1)
-                });
-            }
+            false => Ok(Position::Relative(offset)),
         }
-        let column = self.column();
-        let offset = self.number()?;
-        if self.dialect == Dialect::CrfPlusPlus && !(-8..=8).contains(&offset) {
-            let message = format!("the position {offset} is out of range; CRF++ allows -8 to 8");
-            return Err(self.location.error(column, message));
-        }
-        Ok(Position::Relative(offset))
-    }
-
-    /// Parses `,"…"`. Returns the operation with the expression, and its source.
-    fn expression(
-        &mut self,
-        operation: fn(Regex) -> MacroOperation,
-    ) -> Result<(MacroOperation, &'a str)> {
-        self.expect(",")?;
-        self.expect("\"")?;
-        let Some(end) = closing_quote(self.rest) else {
-            return Err(self.error("unterminated regular expression; expected '\"'"));
-        };
-        let (source, rest) = self.rest.split_at(end);
-        let translated = translate(source);
-        let compiled = translated.and_then(|t| self.expressions.compile_translated(&t, source));
-        let expression = compiled.map_err(|message| self.error(message))?;
-        self.rest = &rest[1..];
-        Ok((operation(expression), source))
     }
 }
 
@@ -317,6 +236,8 @@ fn push_character(c: char, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use regex::Regex;
+
     use super::*;
 
     #[test]

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::expressions::Expressions;
-use super::syntax::LineLocation;
+
 use super::text::push_lower;
+use super::tokens::Location;
 use crate::error::{Error, Result};
 
 /// Maximum size of all files of a template, in bytes. They are stored in the header of a model,
@@ -24,15 +25,7 @@ const MAX_FILES: usize = 1000;
 /// A file name in a template, with its location.
 pub(super) struct FileReference<'a> {
     pub name: String,
-    pub location: LineLocation<'a>,
-    /// Column in the template line.
-    pub column: u64,
-}
-
-impl FileReference<'_> {
-    fn error(&self, message: String) -> Error {
-        self.location.error(self.column, message)
-    }
+    pub at: Location<'a>,
 }
 
 /// What to read of a file with words, and how.
@@ -138,7 +131,7 @@ impl<'a> Resources<'a> {
         }
         let text = self.load_text(reference)?;
         if selection.first.is_none() {
-            check_size(text.len()).map_err(|message| reference.error(message))?;
+            check_size(text.len()).map_err(|message| reference.at.error(message))?;
         }
         let parsed = T::parse(&text, &self.path(&reference.name), selection)?;
         let used = parsed.bytes_used(&text);
@@ -147,11 +140,11 @@ impl<'a> Resources<'a> {
             file.used = file.used.max(used);
         }
         check_size(self.files.iter().map(|file| file.used).sum())
-            .map_err(|message| reference.error(message))?;
+            .map_err(|message| reference.at.error(message))?;
         self.bytes_parsed += used;
         if self.bytes_parsed > MAX_PARSED {
             let message = "too many functions read large files with different arguments";
-            return Err(reference.error(message.to_owned()));
+            return Err(reference.at.error(message));
         }
         let parsed = Arc::new(parsed);
         let name = reference.name.clone();
@@ -166,7 +159,7 @@ impl<'a> Resources<'a> {
         }
         if self.files.len() == MAX_FILES {
             let message = format!("more than {MAX_FILES} files in a template");
-            return Err(reference.error(message));
+            return Err(reference.at.error(message));
         }
         let text: Arc<str> = match (self.load)(name) {
             Ok(text) => text.into(),
@@ -176,7 +169,7 @@ impl<'a> Resources<'a> {
                     other => other.to_string(),
                 };
                 let path = self.path(name);
-                return Err(reference.error(format!("cannot read '{path}': {reason}")));
+                return Err(reference.at.error(format!("cannot read '{path}': {reason}")));
             }
         };
         self.files.push(ResourceFile { name: name.clone(), text: text.clone(), used: 0 });

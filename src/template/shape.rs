@@ -1,7 +1,7 @@
 //! Orthographic features: word shapes, capitalization, character classes; and context clues for
 //! names: personal titles, and names that recur in the sentence.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::text::{graphemes, push_lower};
@@ -43,14 +43,12 @@ const GREEK: [&str; 16] = [
 /// Number of classes that chris2 keeps at either end of a long word.
 const BOUNDARY: usize = 2;
 
-/// Words seen in lower case in training; the Stanford shapes mark them with `k`.
-pub(super) type KnownWords = HashSet<Box<str>>;
-
 /// A token of the training data: the number of its sentence, and its number in the sentence.
 pub(super) type TrainingToken = (u32, u32);
 
-/// The token at which each known word was first read; earlier models know those that are missing.
-pub(super) type FirstRead = HashMap<Box<str>, TrainingToken>;
+/// Words seen in lower case in training, which the Stanford shapes mark with `k`; and the token at
+/// which each was first read, after training the first one.
+pub(super) type KnownWords = HashMap<Box<str>, TrainingToken>;
 
 /// Scratch buffers of [`Shape::write`].
 #[derive(Clone, Debug, Default)]
@@ -66,12 +64,12 @@ impl Shape {
     }
 
     /// Appends the shape of `word`; the empty word has the empty shape. Of the known words, those
-    /// for which `is_read` holds count.
+    /// count that were first read at `here` or before, or all.
     pub(super) fn write(
         self,
         word: &str,
         known: &KnownWords,
-        is_read: impl Fn(&str) -> bool,
+        here: Option<TrainingToken>,
         scratch: &mut ShapeScratch,
         out: &mut String,
     ) {
@@ -89,7 +87,8 @@ impl Shape {
         if self.uses_known_words() && !known.is_empty() && all_letters(word) {
             scratch.lower.clear();
             push_lower(word, &mut scratch.lower);
-            if known.contains(scratch.lower.as_str()) && is_read(&scratch.lower) {
+            let first = known.get(scratch.lower.as_str());
+            if first.is_some_and(|first| here.is_none_or(|here| *first <= here)) {
                 out.push('k');
             }
         }
@@ -303,9 +302,9 @@ mod tests {
     use super::*;
 
     fn shape_of(kind: Shape, word: &str, known: &[&str]) -> String {
-        let known: KnownWords = known.iter().map(|&word| word.into()).collect();
+        let known: KnownWords = known.iter().map(|&word| (word.into(), (0, 0))).collect();
         let mut out = String::new();
-        kind.write(word, &known, |_| true, &mut ShapeScratch::default(), &mut out);
+        kind.write(word, &known, None, &mut ShapeScratch::default(), &mut out);
         out
     }
 

@@ -9,16 +9,16 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::ast::{LineGroup, TemplateLine};
+use super::ast::{LineGroup, TemplateLine, TemplateLines};
 use super::attribute_lines::AttributeLines;
 use super::bind::{self, Learned};
-use super::caseless::CaselessExtractor;
+use super::caseless::CaseFolder;
 use super::extractor::Extractor;
 use super::function::{ColumnRef, Operation, TemplateFunction};
-use super::lines::{format_document, is_pattern_source, parse_lines, strip_document};
+use super::lines::{format_document, parse_lines, strip_document};
 use super::mined::MinedNames;
 use super::resources::Resources;
-use super::shape::{FirstRead, KnownWords, is_known_word_candidate};
+use super::shape::{KnownWords, is_known_word_candidate};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
 use crate::label::PlainLabels;
@@ -50,14 +50,10 @@ pub struct Template {
     source: Arc<str>,
     file: Arc<str>,
     files: Vec<(String, Arc<str>)>,
-    lines: Arc<[TemplateLine]>,
-    transitions: bool,
-    documents: DocumentOptions,
-    known_words: Arc<KnownWords>,
-    mined: BTreeMap<String, Arc<MinedNames>>, // by the text that they are found in
-    parts: Option<Arc<[u32]>>,                // of the training data, for mining
-    caseless: bool, // whether sentences without case have attributes of their own
-    first_read: Arc<FirstRead>, // of the training data, which a stored template no longer needs
+    parsed: Arc<TemplateLines>,
+    learned: Learned,
+    parts: Option<Arc<[u32]>>, // of the training data, for mining
+    caseless: bool,            // whether sentences without case have attributes of their own
 }
 
 /// The stored form of a [`Template`].
@@ -73,9 +69,9 @@ pub(super) struct StoredTemplate {
 
 impl From<Template> for StoredTemplate {
     fn from(template: Template) -> Self {
-        let mut known_words: Vec<Box<str>> = template.known_words.iter().cloned().collect();
+        let mut known_words: Vec<Box<str>> = template.learned.known_words.keys().cloned().collect();
         known_words.sort_unstable();
-        let mined = template.mined.into_iter();
+        let mined = template.learned.mined.into_iter();
         Self {
             source: template.source,
             file: template.file,
@@ -100,10 +96,11 @@ impl TryFrom<StoredTemplate> for Template {
             Ok(text.as_ref().to_owned())
         };
         let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
-        template.known_words = Arc::new(stored.known_words.into_iter().collect());
+        let known_words = stored.known_words.into_iter().map(|word| (word, (0, 0)));
+        template.learned.known_words = Arc::new(known_words.collect());
         for (input, text) in stored.mined {
             let names = MinedNames::parse(&text, "the names of the training data")?;
-            template.mined.insert(input, Arc::new(names));
+            template.learned.mined.insert(input, Arc::new(names));
         }
         template.caseless = stored.caseless;
         Ok(template)
@@ -167,9 +164,7 @@ impl Template {
     ///
     /// Those of [`Template::read`], and [`Error::Input`] at the first reference to a file.
     pub fn read_without_files(path: &Path) -> Result<Self> {
-        Self::read_in(Path::new(""), path, &mut |_| {
-            Err(Error::parameter("files are not allowed in this template"))
-        })
+        Self::read_in(Path::new(""), path, &mut no_files)
     }
 
     fn read_in(
@@ -197,14 +192,10 @@ impl Template {
             source: source.into(),
             file: file.into(),
             files: resources.into_files(),
-            lines: parsed.lines.into(),
-            transitions: parsed.transitions,
-            documents: parsed.documents,
-            known_words: Arc::default(),
-            mined: BTreeMap::new(),
+            parsed: parsed.into(),
+            learned: Learned::default(),
             parts: None,
             caseless: false,
-            first_read: Arc::default(),
         })
     }
 
@@ -238,7 +229,7 @@ impl Template {
 
     /// Returns whether the template has the syntax of CRF++ or Wapiti.
     pub fn is_pattern_file(&self) -> bool {
-        is_pattern_source(&self.source)
+        self.parsed.dialect.is_some()
     }
 
     /// Returns the template with more lines, which may refer to more files, given by name and
@@ -273,7 +264,7 @@ impl Template {
     /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti
     /// file without a bare `B`.
     pub fn transitions(&self) -> bool {
-        self.transitions
+        self.parsed.transitions
     }
 
     /// Returns what a document is to the template; `None` if no attribute depends on other
@@ -281,7 +272,7 @@ impl Template {
     pub fn documents(&self) -> Option<DocumentOptions> {
         let sees_document = |f: &TemplateFunction| f.sees_document() || reads_one(f, &PREDICTIONS);
         let sees_document = self.functions().any(sees_document);
-        sees_document.then_some(self.documents)
+        sees_document.then_some(self.parsed.documents)
     }
 
     /// Sets what a document is, as the line `document: …` of the file does, which is replaced or
@@ -298,34 +289,29 @@ impl Template {
                  line, or no rule for documents",
             ));
         }
-        if self.documents == documents {
+        if self.parsed.documents == documents {
             return Ok(self);
         }
-        let mut source = String::with_capacity(self.source.len() + 64);
-        let mut line = Some(format_document(documents));
-        for text in self.source.split_inclusive('\n') {
-            match strip_document(text) {
-                Some(_) => {
-                    source.push_str(&line.take().unwrap_or_default());
-                    source.push('\n');
-                }
-                None => source.push_str(text),
-            }
-        }
-        if let Some(line) = line {
-            let separator = if source.ends_with('\n') { "" } else { "\n" };
-            source = format!("{source}{separator}{line}\n");
+        let line = format_document(documents) + "\n";
+        let is_document = |text: &str| strip_document(text).is_some();
+        let lines = self.source.split_inclusive('\n');
+        let lines = lines.map(|text| if is_document(text) { &line } else { text });
+        let mut source: String = lines.collect();
+        if !self.source.lines().any(is_document) {
+            source += if source.ends_with('\n') { "" } else { "\n" };
+            source += &line;
         }
         if source.len() > MAX_SOURCE {
             let message = format!("the template file is larger than {MAX_SOURCE} bytes");
             return Err(Error::parameter(message));
         }
-        Ok(Self { source: source.into(), documents, ..self })
+        let parsed = TemplateLines { documents, ..TemplateLines::clone(&self.parsed) };
+        Ok(Self { source: source.into(), parsed: parsed.into(), ..self })
     }
 
     /// Returns whether some template is crossed with the label pair.
     pub fn has_edges(&self) -> bool {
-        self.lines.iter().any(|line| line.edge)
+        self.parsed.lines.iter().any(|line| line.edge)
     }
 
     /// Returns the columns that the templates read, without duplicates, in order of first mention.
@@ -367,11 +353,11 @@ impl Template {
     /// Returns the numbers of the lines that read one of these columns.
     fn lines_that_read(&self, names: &[&str]) -> impl Iterator<Item = u64> {
         let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
-        self.lines.iter().filter(reads).map(|line| line.number)
+        self.parsed.lines.iter().filter(reads).map(|line| line.number)
     }
 
     fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
-        self.lines.iter().flat_map(TemplateLine::functions)
+        self.parsed.lines.iter().flat_map(TemplateLine::functions)
     }
 
     /// Learns what depends on the training data: the known words that the Stanford shapes mark with
@@ -395,22 +381,17 @@ impl Template {
         if columns.is_empty() {
             return;
         }
-        let with_order = self.functions().any(TemplateFunction::is_shape_while_reading);
-        let (mut known_words, mut first_read) = (KnownWords::default(), FirstRead::default());
+        let mut known_words = KnownWords::default();
         for (number, sentence) in (0..).zip(sentences) {
             let columns = columns.iter().filter_map(|c| c.index(sentence.schema()));
             for (column, t) in columns.flat_map(|c| (0..sentence.len()).map(move |t| (c, t))) {
                 let word = sentence.cell(t, column);
-                if is_known_word_candidate(word) && !known_words.contains(word) {
-                    known_words.insert(word.into());
-                    if with_order {
-                        first_read.insert(word.into(), (number, t as u32));
-                    }
+                if is_known_word_candidate(word) && !known_words.contains_key(word) {
+                    known_words.insert(word.into(), (number, t as u32));
                 }
             }
         }
-        self.known_words = Arc::new(known_words);
-        self.first_read = Arc::new(first_read);
+        self.learned.known_words = Arc::new(known_words);
     }
 
     /// Learns the names of the training data, if some template looks words up in them.
@@ -421,7 +402,7 @@ impl Template {
             let column = |sentence: &Sentence| input.column.index(sentence.schema());
             let parts = self.parts.as_deref();
             let names = MinedNames::learn(sentences, input.lower, column, parts, plain);
-            self.mined.insert(input.to_string(), Arc::new(names));
+            self.learned.mined.insert(input.to_string(), Arc::new(names));
         }
     }
 
@@ -434,57 +415,33 @@ impl Template {
     /// Adds what another template has learned, if this one uses it.
     pub fn learn_from(&mut self, other: &Self) {
         self.caseless |= other.caseless;
-        for (input, names) in &mut self.mined {
-            if let Some(earlier) = other.mined.get(input) {
+        for (input, names) in &mut self.learned.mined {
+            if let Some(earlier) = other.learned.mined.get(input) {
                 Arc::make_mut(names).extend(earlier);
             }
         }
-        if (self.caseless || self.functions().any(TemplateFunction::uses_known_words))
-            && !other.known_words.is_empty()
-        {
-            let known_words = Arc::make_mut(&mut self.known_words);
-            known_words.extend(other.known_words.iter().cloned());
-            let first_read = Arc::make_mut(&mut self.first_read);
-            first_read.retain(|word, _| !other.known_words.contains(word));
+        if self.caseless || self.functions().any(TemplateFunction::uses_known_words) {
+            let words = other.learned.known_words.keys();
+            let known_words = Arc::make_mut(&mut self.learned.known_words);
+            known_words.extend(words.map(|word| (word.clone(), (0, 0))));
         }
     }
 
     /// Returns the groups of lines with the same options. The first is that of lines without
     /// options.
     pub fn groups(&self) -> Vec<LineGroup> {
-        bind::number_groups(&self.lines, &self.file).1
+        bind::number_groups(&self.parsed.lines, &self.file).1
     }
 
-    /// Gives sentences without case attributes of their own; see [`CaselessExtractor`]. Call it
-    /// before [`learn`](Self::learn).
+    /// Gives sentences whose case says nothing attributes of their own, those of their words in
+    /// lower case, with a prefix. Call it before [`learn`](Self::learn).
     pub fn set_caseless(&mut self) {
         self.caseless = true;
     }
 
     /// Returns the lines that have attributes, and which attributes are theirs.
     pub fn attribute_lines(&self) -> AttributeLines<'_> {
-        AttributeLines::new(&self.lines, &self.source, self.caseless)
-    }
-
-    /// Returns whether sentences without case have attributes of their own.
-    pub fn is_caseless(&self) -> bool {
-        self.caseless
-    }
-
-    /// Returns the extractor for sentences without case, if they have attributes of their own.
-    ///
-    /// Their shapes do not mark known words: in lower case, a word of the training data without the
-    /// mark would be a name, and one of other text only a new word.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`bind`](Self::bind).
-    pub fn bind_caseless(&self, schema: &Schema) -> Result<Option<CaselessExtractor>> {
-        let Some(column) = ColumnRef::Word.index(schema).filter(|_| self.caseless) else {
-            return Ok(None);
-        };
-        let extractor = self.bind_with(schema, &Arc::default())?;
-        Ok(Some(CaselessExtractor::new(extractor, column, &self.known_words)))
+        AttributeLines::new(&self.parsed.lines, &self.source)
     }
 
     /// Binds the templates to the columns of a corpus.
@@ -493,24 +450,27 @@ impl Template {
     ///
     /// [`Error::Input`] at a template that reads a missing column, or the column of the labels.
     pub fn bind(&self, schema: &Schema) -> Result<Extractor> {
-        self.bind_with(schema, &self.known_words)
+        let extractor = self.bind_with(schema, &self.learned)?;
+        let Some(column) = ColumnRef::Word.index(schema).filter(|_| self.caseless) else {
+            return Ok(extractor);
+        };
+        // The shapes of sentences without case do not mark known words: in lower case, a word of
+        // the training data without the mark would be a name, and one of other text only a new
+        // word.
+        let learned = Learned { known_words: Arc::default(), ..self.learned.clone() };
+        let caseless = self.bind_with(schema, &learned)?;
+        let folder = CaseFolder { column, known: Arc::clone(&self.learned.known_words) };
+        Ok(extractor.with_caseless(folder, caseless))
     }
 
-    fn bind_with(&self, schema: &Schema, known: &Arc<KnownWords>) -> Result<Extractor> {
-        let window = self.documents.window;
-        bind::bind(
-            &self.lines,
-            &self.file,
-            schema,
-            Learned { known, first_read: &self.first_read, mined: &self.mined },
-            window,
-        )
+    fn bind_with(&self, schema: &Schema, learned: &Learned) -> Result<Extractor> {
+        bind::bind(&self.parsed, &self.file, schema, learned)
     }
 }
 
-/// Refuses a file that a template parsed from a string alone refers to.
+/// Refuses a file that a template refers to.
 fn no_files(_: &str) -> Result<String> {
-    Err(Error::parameter("a template that is parsed from a string alone must not refer to files"))
+    Err(Error::parameter("files are not allowed in this template"))
 }
 
 /// Returns whether a function reads one of the columns with these names.

@@ -70,29 +70,16 @@ pub(super) fn nonblank_lines(contents: &str) -> impl Iterator<Item = (u64, &str)
     numbered.filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// Returns the candidate closest to `name`, if its edit distance is at most a third of the length
-/// of `name` (or 1).
-pub(super) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let limit = 1.max(name.chars().count() / 3);
-    let mut best = None;
-    for candidate in candidates {
-        let edits = edit_distance(name, candidate, limit);
-        if edits <= limit && best.is_none_or(|(least, _)| edits < least) {
-            best = Some((edits, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate)
-}
-
-/// Returns `; did you mean '…'?` if some candidate is close to `name`, else an empty string.
+/// Returns `; did you mean '…'?` with the candidate closest to `name`, if its edit distance is at
+/// most a third of the length of `name` (or 1), else an empty string.
 pub(super) fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> String {
-    nearest(name, candidates).map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
+    let limit = 1.max(name.chars().count() / 3);
+    let edits = |candidate: &&str| edit_distance(name, candidate, limit);
+    let nearest = candidates.into_iter().min_by_key(edits).filter(|near| edits(near) <= limit);
+    nearest.map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
 }
 
 /// The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions,
@@ -157,10 +144,10 @@ mod tests {
     #[test]
     fn the_nearest_name_is_suggested_only_if_it_is_close() {
         let names = ["shape", "suffix", "lower"];
-        assert_eq!(nearest("shap", names), Some("shape"));
-        assert_eq!(nearest("sufix", names), Some("suffix"));
-        assert_eq!(nearest("lwoer", names), Some("lower"));
-        assert_eq!(nearest("gazetteer", names), None);
+        assert_eq!(did_you_mean("shap", names), "; did you mean 'shape'?");
+        assert_eq!(did_you_mean("sufix", names), "; did you mean 'suffix'?");
+        assert_eq!(did_you_mean("lwoer", names), "; did you mean 'lower'?");
+        assert_eq!(did_you_mean("gazetteer", names), "");
         assert_eq!(did_you_mean("lowr", names), "; did you mean 'lower'?");
     }
 }

@@ -118,7 +118,7 @@ fn models_without_copies_are_the_same_and_bad_weights_are_errors() {
 fn folds_keep_copies_with_their_sentences() {
     let dir = TestDir::with_sample_corpus();
     let tune = "tune train.conll --folds 2 --template minimal --dropout 0 --l2 1 --quiet --json \
-                --halving off --model m --max-iterations 15";
+                --model m --max-iterations 15";
     let plain = dir.run(tune).json();
     let caseless = dir.run(&format!("{tune} --caseless")).json();
     let score = |json: &serde_json::Value| json["configurations"][0]["mean_f1"].as_f64().unwrap();

@@ -130,7 +130,7 @@ fn strengths_and_rates_of_a_loss_are_searched() {
     assert_eq!(result["configurations"].as_array().unwrap().len(), 4);
     let inspected = dir.run("classify inspect m --json").json();
     assert_eq!(inspected["loss"]["hinge"]["margin"], 1.0);
-    dir.run(&format!("classify tune train.txt --dev dev.txt {grid} --warm-start on")).success();
+    dir.run(&format!("classify tune train.txt --dev dev.txt {grid}")).success();
     let report = dir.run("classify eval m dev.txt --json").json();
     assert!(report["accuracy"].as_f64().unwrap() > 0.85);
 }
@@ -159,7 +159,7 @@ fn more_classes_are_searched_together() {
     }
     // The score of the search is that of the model.
     let line = "classify tune three.txt --dev three-dev.txt --loss hinge --dropout 0,0.5 \
-                --l2 0.1,1 --warm-start on --first-rung 3 --model m --json";
+                --l2 0.1,1 --model m --json";
     let result = dir.run(line).json();
     let report = dir.run("classify eval m three-dev.txt --json").json();
     assert_eq!(result["configurations"][0]["dev_accuracy"], report["accuracy"]);

@@ -198,7 +198,7 @@ fn tables_hold_the_options_of_one_command() {
         "c.toml",
         format!(
             "{text}dev = ['dev.conll']\n[train]\nl2 = 3\nmax-iterations = 4\n\
-             [tune]\nl2 = [1, 2.5]\ndropout = 0\nhalving = false\n"
+             [tune]\nl2 = [1, 2.5]\ndropout = 0\n"
         ),
     );
     dir.run("train --config c.toml").success();

@@ -63,8 +63,7 @@ const TRAINING: &[&str] = &[
     "--config",
 ];
 
-const SEARCH: &[&str] =
-    &["--folds", "--random", "--halving", "--first-rung", "--warm-start", "--json"];
+const SEARCH: &[&str] = &["--folds", "--random", "--json"];
 
 const TAG: &[&str] = &[
     "--format",

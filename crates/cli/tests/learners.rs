@@ -154,7 +154,7 @@ fn tune_searches_with_every_learner_and_any_number_of_threads() {
     ] {
         let line = format!(
             "tune train.conll --dev dev.conll --template ner --model m --force --quiet --json \
-             --first-rung 2 --max-iterations 6 {learner}"
+             --max-iterations 6 {learner}"
         );
         let result = |options: &str| dir.run(&format!("{line} {options}")).json();
         let one = result("--threads 1");
@@ -175,7 +175,7 @@ fn the_model_of_a_cross_validation_is_that_of_training_for_as_many_epochs() {
     let options = "--template ner --quiet --force --recall-bias 0 --algorithm";
     for learner in ["ap", "pa", "arow"] {
         let line = format!(
-            "tune train.conll --folds 3 --model m --json --first-rung 2 --max-iterations 5 \
+            "tune train.conll --folds 3 --model m --json --max-iterations 5 \
              --template chunk {options} {learner}"
         );
         let result = dir.run(&line).json();

@@ -190,9 +190,6 @@ fn what_has_another_start_is_refused_before_work_begins() {
         assert_eq!(message.trim_end(), expected, "{options}");
         assert!(!dir.path("new").exists());
     }
-    // The warm starts of a search are something else.
-    let line = "tune train.conll --template minimal --folds 2 --model new --warm-start online";
-    assert!(dir.run(line).exits(2).contains("[possible values: on, off]"));
     assert!(dir.bytes("m") == model);
 }
 

@@ -276,10 +276,9 @@ fn an_interrupted_search_writes_the_best_model_so_far() {
     let dir =
         TestDir::new(&[("train.conll", &random_corpus(300)), ("dev.conll", &random_corpus(20))]);
     let line = "tune train.conll --dev dev.conll --template minimal --dropout 0.1,0.2,0.3,0.4,0.5 \
-                --l2 0.001,0.002,0.003 --halving off --patience 1000000 --threads 1 --model m \
+                --l2 0.001,0.002,0.003 --patience 60 --threads 1 --model m \
                 --log log.jsonl";
     let mut child = dir.command(line).spawn().unwrap();
-    // Its warm starts are done before any configuration is.
     thread::sleep(Duration::from_millis(1500));
     send("TERM", &mut child);
     let message = finish(child, line).exits(143);

@@ -105,22 +105,29 @@ fn both_passes_are_converted() {
 fn what_two_passes_do_not_have_is_refused_before_training() {
     let dir = trained("--log log");
     let before = (dir.bytes("m"), dir.bytes("log"));
-    let tune = "tune train.conll --folds 2 --model m --log log --quiet --force --template";
-    for (templates, line) in [
-        ("two.tpl", "two.tpl:2"),
-        ("one.tpl --template two.tpl", "two.tpl:2"),
-        ("ner-document --template ner-two-passes", "ner-two-passes.tpl:"),
-    ] {
-        let error = dir.run(&format!("{tune} {templates}")).failure();
-        assert!(error.starts_with(line), "{error}");
-        let expected = "expected a template without such lines: tune it, then train with";
-        assert!(error.contains(expected), "{error}");
-    }
     let train = "train train.conll --template two.tpl --model m --quiet";
     dir.run("train train.conll --template one.tpl --model one --quiet").success();
     let error = dir.run(&format!("{train} --init one")).failure();
     assert!(error.contains("has no first pass"), "{error}");
     assert!((dir.bytes("m"), dir.bytes("log")) == before);
+}
+
+#[test]
+fn a_search_trains_both_passes() {
+    let dir = trained("");
+    let options = "--dev test.conll --max-iterations 4 --quiet --model";
+    let grid = "--template one.tpl --template two.tpl --dropout 0 --l2 0.1 --json";
+    let found = dir.run(&format!("tune train.conll {grid} {options} best")).json();
+    for row in found["configurations"].as_array().unwrap() {
+        let template = row["template"].as_str().unwrap();
+        let train = format!("train train.conll --template {template} --dropout 0 --l2 0.1");
+        dir.run(&format!("{train} {options} other --log log")).success();
+        let end = dir.json_lines("log").pop().unwrap();
+        assert_eq!(row["dev_f1"], end["dev_f1"], "{template}");
+    }
+    let folds = "tune train.conll --template two.tpl --folds 2 --dropout 0 --l2 0.1 --quiet";
+    dir.run(&format!("{folds} --max-iterations 3 --model best")).success();
+    assert!(Model::open(dir.path("best")).unwrap().first_pass().is_some());
 }
 
 #[test]

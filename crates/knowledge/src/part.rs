@@ -75,22 +75,18 @@ impl KnowledgePart {
         vectors: usize,
     ) -> Self {
         let quoted = name.replace('\\', r"\\").replace('"', r#"\""#);
-        let at_neighbors = |call: String| NEIGHBORS.map(|position| format!("{call}{position}"));
-        let terms = match kind {
-            KnowledgeKind::Clusters => {
-                at_neighbors(format!("cluster(\"{quoted}\", {CLUSTER_PREFIXES})")).to_vec()
-            }
+        let call = match kind {
+            KnowledgeKind::Clusters => format!("cluster(\"{quoted}\", {CLUSTER_PREFIXES})"),
             KnowledgeKind::Vectors => {
                 let scale = vector_scale(&text);
-                at_neighbors(format!("vector(\"{quoted}\", first({vectors}), scale({scale}))"))
-                    .to_vec()
+                format!("vector(\"{quoted}\", first({vectors}), scale({scale}))")
             }
-            KnowledgeKind::Gazetteer => {
-                let mut terms = at_neighbors(format!("lexicon(\"{quoted}\")")).to_vec();
-                terms.push(format!("lexicon(\"{quoted}\", lower)"));
-                terms
-            }
+            KnowledgeKind::Gazetteer => format!("lexicon(\"{quoted}\")"),
         };
+        let mut terms = NEIGHBORS.map(|position| format!("{call}{position}")).to_vec();
+        if kind == KnowledgeKind::Gazetteer {
+            terms.push(format!("lexicon(\"{quoted}\", lower)"));
+        }
         Self {
             kind,
             files: files.iter().map(|file| file.display().to_string()).collect(),

@@ -28,7 +28,7 @@ pub struct Search {
     name: String,
     /// The first line.
     start: Fields,
-    /// The result of each configuration in the last rung that it reached.
+    /// The result of each configuration.
     trials: Vec<Fields>,
     end: Option<Fields>,
 }
@@ -40,13 +40,7 @@ impl Search {
         let trials = &mut search.trials;
         for line in lines {
             match line.get("event").and_then(Value::as_str) {
-                Some("configuration") => {
-                    let number = line.get("number");
-                    match trials.iter_mut().find(|trial| trial.get("number") == number) {
-                        Some(trial) => *trial = line,
-                        None => trials.push(line),
-                    }
-                }
+                Some("configuration") => trials.push(line),
                 Some("end") => search.end = Some(line),
                 Some("start") => search.start = line,
                 _ => {}
@@ -136,7 +130,7 @@ impl Search {
         if self.trials.iter().any(|t| t.contains_key("standard_error")) {
             head.push("standard_error");
         }
-        head.extend(["best_iteration", "iterations", "rung"]);
+        head.extend(["best_iteration", "iterations"]);
         let names = head.iter().map(|name| name.replace('_', " ")).collect();
         let mut table = Table::new("Configurations, best first", names);
         let best = self.end.as_ref().and_then(|end| end.get("best"));

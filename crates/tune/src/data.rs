@@ -1,4 +1,4 @@
-//! The training sets of a search: per template, with development data or folds.
+//! The data of a search, and those of each run.
 
 use std::hash::{Hash, Hasher};
 
@@ -6,265 +6,146 @@ use xxhash_rust::xxh3::Xxh3;
 
 use dropchain::Sentence;
 use dropchain::corpus::Corpus;
-use dropchain::error::Result;
+use dropchain::error::{Error, Result};
+use dropchain::label::{PlainLabels, Scheme};
 use dropchain::template::Template;
-use dropchain::train::{
-    BaseModels, ExtractedCorpora, Folds, ModelMatch, TrainSettings, TrainingCorpora, TrainingSet,
-    check_line_options, check_one_pass,
-};
+use dropchain::train::{BaseModels, Folds, TrainSettings, TrainingCorpora, is_content};
 
-/// The data that configurations are scored on.
+/// The data of a search.
 #[derive(Clone, Debug)]
-pub enum Validation {
-    /// The development data of the [`TrainingCorpora`].
-    Dev,
-    /// Held-out folds (cross-validation).
-    Folds(Folds),
+pub struct TuningData<'a> {
+    /// The corpora, with development data unless there are folds.
+    pub corpora: TrainingCorpora,
+    /// The templates to compare; `None`: the attributes that come with the sentences, or the
+    /// template of a model that training continues from.
+    pub templates: Vec<Option<Template>>,
+    /// Folds to hold out, if configurations are scored by cross-validation.
+    pub folds: Option<Folds>,
+    /// The models that every run continues from.
+    pub models: BaseModels<'a>,
 }
 
-/// The extracted corpora of a search, for each template.
-pub struct TuningData {
-    sets: Vec<Set>,
-    templates: Vec<Option<Template>>,
-    matches: Vec<Vec<ModelMatch>>, // [templates]
-    folds: Option<Folds>,
-    reading: Vec<String>,
-    dev_units: Option<usize>,
-    fingerprints: Vec<(String, u64)>, // of all that the sets depend on, with names
-}
-
-/// What is extracted with a template.
-enum Set {
-    Dev(Box<TrainingSet>),
-    Folds {
-        corpora: Box<ExtractedCorpora>,
-        /// Without borders of folds in documents, if there are any.
-        whole: Option<Box<ExtractedCorpora>>,
-    },
-}
-
-impl TuningData {
-    /// Extracts attributes, once per template (`None`: the attributes that come with the
-    /// sentences).
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Trainer::train`](dropchain::Trainer::train).
-    pub fn extract(
-        corpora: &TrainingCorpora,
-        templates: Vec<Option<Template>>,
-        validation: Validation,
-        settings: &TrainSettings,
-    ) -> Result<Self> {
-        Self::from_models(corpora, templates, validation, settings, &BaseModels::default())
+impl TuningData<'_> {
+    /// Returns the number of runs per configuration: 1 with development data.
+    pub(super) fn runs(&self) -> usize {
+        self.folds.as_ref().map_or(1, |folds| folds.held_out().len())
     }
 
-    /// Like [`extract`](Self::extract), for a search in which every training continues from the
-    /// same models. Their structure must be that of the settings, which should be
-    /// [continuing](TrainSettings::continuing).
+    /// Returns the corpora of the runs on a fold, whose held-out sentences are the development
+    /// data; without a fold, all of them.
     ///
     /// # Errors
     ///
-    /// Same as [`Trainer::train`](dropchain::Trainer::train).
-    pub fn from_models(
-        corpora: &TrainingCorpora,
-        templates: Vec<Option<Template>>,
-        validation: Validation,
-        settings: &TrainSettings,
-        models: &BaseModels<'_>,
-    ) -> Result<Self> {
-        for template in templates.iter().flatten() {
-            check_one_pass(template, &corpora.labeled)?;
-        }
-        let mut data = Self {
-            sets: Vec::new(),
-            matches: Vec::new(),
-            folds: match validation {
-                Validation::Dev => None,
-                Validation::Folds(folds) => Some(folds),
-            },
-            reading: Vec::new(),
-            dev_units: None,
-            fingerprints: vec![
-                ("training data".to_owned(), fingerprint(&corpora.labeled)),
-                ("development data".to_owned(), corpora.dev.as_ref().map_or(0, fingerprint)),
-                ("unlabeled text".to_owned(), fingerprint(&corpora.unlabeled)),
-            ],
-            templates,
+    /// No held-out sentence has one label for every token.
+    pub(super) fn corpora(&self, template: usize, fold: Option<usize>) -> Result<TrainingCorpora> {
+        let Some((folds, fold)) = self.folds.as_ref().zip(fold) else {
+            let dev = self.corpora.dev.clone().filter(|_| self.folds.is_none());
+            return Ok(TrainingCorpora { dev, ..self.corpora.clone() });
         };
-        if data.folds.is_none() {
-            data.dev_units = corpora.dev.as_ref().map(|dev| units(corpora, dev, settings));
+        let mut sentences = self.corpora.labeled.clone().into_sentences();
+        let template = self.templates[template].as_ref().or_else(|| self.models.template());
+        if let Some(documents) = template.and_then(Template::documents) {
+            folds.separate(&mut sentences, documents.rule);
         }
-        for (role, model) in models.iter() {
-            let sum = model.fingerprint()?;
-            let sum = (sum >> 64 ^ sum) as u64;
-            data.fingerprints.push((role.to_string(), sum));
+        let held_out = &folds.held_out()[fold];
+        let (mut rest, mut dev, mut number) = (Corpus::new(), Corpus::new(), 0);
+        for sentence in sentences {
+            if !is_content(&sentence) {
+                rest.push(sentence.clone());
+                dev.push(sentence);
+                continue;
+            }
+            let is_held_out = held_out.binary_search(&number).is_ok();
+            number += 1;
+            if !is_held_out {
+                rest.push(sentence);
+            } else if sentence.first_partial_label().is_none() {
+                dev.push(sentence);
+            }
         }
-        for (i, template) in data.templates.clone().into_iter().enumerate() {
-            let (set, fingerprint) = match &data.folds {
-                None => {
-                    let corpora = corpora.clone();
-                    let extracted =
-                        ExtractedCorpora::from_models(corpora, template, settings, models)?;
-                    data.matches.push(extracted.matches());
-                    data.reading = extracted.reading();
-                    let set = extracted.into_training_set(settings);
-                    let fingerprint = set.fingerprint();
-                    (Set::Dev(Box::new(set)), fingerprint)
-                }
-                Some(folds) => {
-                    let (extracted, whole) =
-                        extract_folds(corpora, template, folds, settings, models)?;
-                    if i == 0 {
-                        extracted.check_folds(folds.held_out())?;
-                    }
-                    data.matches.push(extracted.matches());
-                    data.reading = extracted.reading();
-                    let (fingerprint, corpora) = (extracted.fingerprint(), Box::new(extracted));
-                    let whole = whole.map(Box::new);
-                    (Set::Folds { corpora, whole }, fingerprint)
-                }
-            };
-            data.sets.push(set);
-            let name = format!("attributes of template {}", i + 1);
-            data.fingerprints.push((name, fingerprint));
+        if !dev.iter().any(is_content) {
+            return Err(Error::parameter(format!(
+                "no sentence of fold {} has one label for every token; expected fewer folds, or \
+                 fewer partial labels",
+                fold + 1
+            )));
         }
-        Ok(data)
+        let unlabeled = self.corpora.unlabeled.clone();
+        Ok(TrainingCorpora { unlabeled, ..TrainingCorpora::new(rest).dev(dev) })
     }
 
-    /// Says how the training data were read: labels and columns, then warnings.
-    pub fn reading(&self) -> &[String] {
-        &self.reading
+    /// Returns the settings of the runs on folds, which read plain labels as the whole corpus does:
+    /// the labels of a fold may look different, and its scores must have the same metric.
+    pub(super) fn fold_settings(&self, settings: &TrainSettings) -> Result<TrainSettings> {
+        let train = self.corpora.labeled.iter().filter_map(Sentence::labels);
+        let detected = settings.options().detector().after(train).detected();
+        changed(settings, |options| {
+            options.plain_labels = match detected.labeling.scheme {
+                Scheme::Plain => PlainLabels::Spans,
+                _ => PlainLabels::Tags,
+            };
+        })
     }
 
     /// Returns the number of gold spans of the development data, of tokens if the labels encode no
     /// spans; `None` with folds.
-    pub fn dev_units(&self) -> Option<usize> {
-        self.dev_units
-    }
-
-    /// Returns what the training data of each template have in common with the models that
-    /// training continues from.
-    pub fn matches(&self) -> &[Vec<ModelMatch>] {
-        &self.matches
-    }
-
-    /// Returns names and fingerprints of all that the matrices depend on.
-    pub(super) fn fingerprints(&self) -> &[(String, u64)] {
-        &self.fingerprints
-    }
-
-    /// Returns the number of templates.
-    pub(super) fn templates(&self) -> usize {
-        self.sets.len()
-    }
-
-    /// Checks the options of the lines of a template.
-    pub(super) fn check_line_options(
-        &self,
-        template: usize,
-        settings: &TrainSettings,
-    ) -> Result<()> {
-        check_line_options(self.templates[template].as_ref(), settings)
-    }
-
-    /// Returns the number of trainings per configuration: 1 with development data.
-    pub(super) fn folds(&self) -> usize {
-        (self.folds.as_ref()).map_or(1, |folds| folds.held_out().len())
-    }
-
-    /// Returns whether scores are means over folds.
-    pub(super) fn has_folds(&self) -> bool {
-        self.folds.is_some()
-    }
-
-    /// Calls `work` with the training set of a fold.
-    pub(super) fn with_training_set<T>(
-        &self,
-        template: usize,
-        fold: usize,
-        settings: &TrainSettings,
-        work: impl FnOnce(&TrainingSet) -> Result<T>,
-    ) -> Result<T> {
-        match (&self.sets[template], &self.folds) {
-            (Set::Dev(set), _) => work(set),
-            (Set::Folds { corpora, .. }, folds) => {
-                let held_out = folds.as_ref().map_or(&[][..], |f| &f.held_out()[fold]);
-                work(&corpora.hold_out(held_out, settings)?)
-            }
-        }
-    }
-
-    /// Returns the training set of the final model: all labeled sentences, with one template.
-    pub(super) fn into_training_set(
-        mut self,
-        template: usize,
-        settings: &TrainSettings,
-    ) -> TrainingSet {
-        match self.sets.swap_remove(template) {
-            Set::Dev(set) => *set,
-            Set::Folds { corpora, whole } => whole.unwrap_or(corpora).into_training_set(settings),
-        }
-    }
-
-    /// Returns the memory usage in bytes, for the whole search.
-    pub(super) fn memory(&self) -> usize {
-        let memory = |set: &Set| match set {
-            Set::Dev(set) => set.memory(),
-            Set::Folds { corpora, whole } => {
-                corpora.memory() + whole.as_ref().map_or(0, |whole| whole.memory())
-            }
-        };
-        self.sets.iter().map(memory).sum()
-    }
-}
-
-/// Extracts attributes for folds; also, if there are borders of folds in documents, without these.
-fn extract_folds(
-    corpora: &TrainingCorpora,
-    mut template: Option<Template>,
-    folds: &Folds,
-    settings: &TrainSettings,
-    models: &BaseModels<'_>,
-) -> Result<(ExtractedCorpora, Option<ExtractedCorpora>)> {
-    if let Some(template) = &mut template {
-        template.set_parts(folds.parts());
-    }
-    let mut corpora = TrainingCorpora { dev: None, ..corpora.clone() };
-    let mut whole = None;
-    if let Some(documents) = template.as_ref().and_then(Template::documents) {
-        let mut separate = corpora.labeled.clone().into_sentences();
-        if folds.separate(&mut separate, documents.rule) {
-            let (all, template) = (corpora.clone(), template.clone());
-            whole = Some(ExtractedCorpora::from_models(all, template, settings, models)?);
-            corpora.labeled = separate.into();
-        }
-    }
-    let extracted = ExtractedCorpora::for_cross_validation(corpora, template, settings, models)?;
-    Ok((extracted, whole))
-}
-
-/// Returns what scores on development data count: gold spans, or tokens.
-fn units(corpora: &TrainingCorpora, dev: &Corpus, settings: &TrainSettings) -> usize {
-    let train = corpora.labeled.iter().filter_map(Sentence::labels);
-    let labeling = settings.options().detector().after(train).detected().labeling;
-    let units = dev.iter().filter_map(|sentence| {
-        let labels = sentence.labels()?;
+    pub fn dev_units(&self, settings: &TrainSettings) -> Option<usize> {
+        let dev = self.corpora.dev.as_ref().filter(|_| self.folds.is_none())?;
+        let train = self.corpora.labeled.iter().filter_map(Sentence::labels);
+        let labeling = settings.options().detector().after(train).detected().labeling;
+        let labels = dev.iter().filter_map(Sentence::labels);
         Some(match labeling.scheme.has_spans() {
-            true => labeling.spans(&labels).len(),
-            false => labels.len(),
+            true => labels.map(|labels| labeling.spans(&labels).len()).sum(),
+            false => labels.map(|labels| labels.len()).sum(),
         })
-    });
-    units.sum()
+    }
+
+    /// Returns fingerprints of all that the runs read, with names.
+    pub(super) fn fingerprints(&self) -> Result<Vec<(String, u64)>> {
+        let TrainingCorpora { labeled, dev, unlabeled, .. } = &self.corpora;
+        let mut all = vec![
+            ("training data".to_owned(), fingerprint(labeled)),
+            ("development data".to_owned(), dev.as_ref().map_or(0, fingerprint)),
+            ("unlabeled text".to_owned(), fingerprint(unlabeled)),
+        ];
+        for (role, model) in self.models.iter() {
+            let sum = model.fingerprint()?;
+            all.push((role.to_string(), (sum >> 64 ^ sum) as u64));
+        }
+        for (number, template) in (1..).zip(&self.templates) {
+            let mut hasher = Xxh3::new();
+            template.iter().for_each(|template| template.hash_content(&mut hasher));
+            all.push((format!("attributes of template {number}"), hasher.finish()));
+        }
+        Ok(all)
+    }
 }
 
-/// Returns a fingerprint of the text of a corpus.
+/// Returns the settings with other options.
+pub(super) fn changed(
+    settings: &TrainSettings,
+    change: impl FnOnce(&mut dropchain::train::AnyOptions),
+) -> Result<TrainSettings> {
+    let mut options = settings.all_options();
+    change(&mut options);
+    let changed = TrainSettings::new(options)?;
+    let rule = settings.penalty_rule().cloned().into_iter();
+    Ok(rule.fold(changed, TrainSettings::with_penalty_rule))
+}
+
+/// Returns a fingerprint of the text and the attributes of a corpus.
 fn fingerprint(corpus: &Corpus) -> u64 {
     let mut hasher = Xxh3::new();
     for sentence in corpus {
-        (sentence.layout.document_start, sentence.len()).hash(&mut hasher);
+        sentence.hash_content(&mut hasher);
+        let Some(attributes) = &sentence.attributes else {
+            continue;
+        };
         for t in 0..sentence.len() {
-            sentence.cells(t).for_each(|cell| cell.hash(&mut hasher));
+            for (name, value) in attributes.token(t).chain(attributes.edge(t)) {
+                (name, value.to_bits()).hash(&mut hasher);
+            }
+            t.hash(&mut hasher);
         }
     }
     hasher.finish()

@@ -3,12 +3,11 @@
 use serde::Serialize;
 
 use super::statistics::{mean, paired_p_value, standard_deviation};
-use super::trial::TrialResult;
+use super::trial::Trial;
 
 /// The difference over the folds between the best configuration with noise and the best without.
 ///
-/// Both are the best of those searched. One that halving dropped early counts with the score that
-/// it had.
+/// Both are the best of those searched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NoiseGain {
     /// Number of the best configuration with noise.
@@ -31,17 +30,17 @@ pub struct NoiseGain {
 impl NoiseGain {
     /// Compares the best configuration with noise to the best without; `None` if one of them is
     /// missing or there are no folds. `trials` is sorted, the best first.
-    pub(super) fn new(trials: &[TrialResult]) -> Option<Self> {
+    pub(super) fn new(trials: &[Trial]) -> Option<Self> {
         let best = |has_noise: bool| {
-            let mut scored = trials.iter().filter(|trial| trial.fold_scores.len() > 1);
-            scored.find(|trial| trial.configuration.has_noise() == has_noise)
+            let mut all = trials.iter().filter(|t| t.configuration.has_noise() == has_noise);
+            all.find_map(|trial| Some((trial.number, &trial.folds()?.fold_scores)))
         };
-        let (with, without) = (best(true)?, best(false)?);
-        let pairs = with.fold_scores.iter().zip(&without.fold_scores);
+        let ((with_noise, with), (without_noise, without)) = (best(true)?, best(false)?);
+        let pairs = with.iter().zip(without);
         let differences: Vec<f64> = pairs.map(|(with, without)| with - without).collect();
         Some(Self {
-            with_noise: with.number,
-            without_noise: without.number,
+            with_noise,
+            without_noise,
             mean: mean(&differences),
             standard_deviation: standard_deviation(&differences),
             ahead: differences.iter().filter(|&&d| d > 0.0).count(),

@@ -16,54 +16,61 @@ const MAX_CONFIGURATIONS: usize = 1000;
 /// Maximum number of draws per requested configuration: a draw may repeat an earlier one.
 const MAX_DRAWS: u64 = 1000;
 
-/// The name of the parameter that is a whole number.
-const WARM_UP: &str = "warm-up";
-
-/// The values of the parameters that are searched.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchSpace {
-    /// Number of templates.
-    pub templates: usize,
-    /// Amounts of noise.
-    pub dropout: Axis,
-    /// Amounts of noise on edges; `None`: that of
-    /// [`NoiseOptions::edge_noise`](dropchain::train::NoiseOptions::edge_noise).
-    pub edge_dropout: Option<Axis>,
-    /// Strengths of the L2 penalty.
-    pub l2: Axis,
-    /// Strengths of the L1 penalty.
-    pub l1: Axis,
-    /// Weights α of unlabeled sentences.
-    pub unlabeled_weight: Axis,
-    /// Numbers of warm-up iterations; `None`: [`TrainSettings::warm_up`].
-    pub warm_up: Option<Axis>,
-    /// Engines for the gradient of the noise term; if empty, that of the training options.
-    pub gradients: Vec<Engine>,
+/// A parameter that is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Parameter {
+    /// Strength of the L1 penalty.
+    L1,
+    /// Strength of the L2 penalty.
+    L2,
+    /// Amount of noise.
+    Dropout,
+    /// Weight α of unlabeled sentences.
+    UnlabeledWeight,
+    /// Amount of noise on edges.
+    EdgeDropout,
+    /// Number of warm-up iterations.
+    WarmUp,
 }
 
-impl Default for SearchSpace {
-    /// Creates a small grid around the training defaults.
-    fn default() -> Self {
-        Self {
-            templates: 1,
-            dropout: Axis::from_values(&[0.0, 0.3, 0.5, Defaults::DROPOUT]),
-            edge_dropout: None,
-            l2: Axis::from_values(&[0.03, 0.1, Defaults::L2, Defaults::L2_WITH_NOISE]),
-            l1: Axis::from_values(&[0.0]),
-            unlabeled_weight: Axis::from_values(&[Defaults::UNLABELED_WEIGHT]),
-            warm_up: None,
-            gradients: Vec::new(),
+impl Parameter {
+    /// Returns the name in messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::L1 => "L1",
+            Self::L2 => "L2",
+            Self::Dropout => "dropout",
+            Self::UnlabeledWeight => "unlabeled weight",
+            Self::EdgeDropout => "edge dropout",
+            Self::WarmUp => "warm-up",
+        }
+    }
+
+    fn scale(self) -> Scale {
+        match self {
+            Self::L1 | Self::L2 | Self::UnlabeledWeight => Scale::Logarithmic,
+            Self::Dropout | Self::EdgeDropout | Self::WarmUp => Scale::Linear,
+        }
+    }
+
+    fn set(self, options: &mut Regularization, value: f64) {
+        match self {
+            Self::L1 => options.l1 = value,
+            Self::L2 => options.l2 = Some(value),
+            Self::Dropout => options.noise.dropout = value,
+            Self::UnlabeledWeight => options.noise.unlabeled_weight = value,
+            Self::EdgeDropout => options.noise.edge_dropout = Some(value),
+            Self::WarmUp => options.warm_up = Some(value.round() as usize),
         }
     }
 }
 
-/// A parameter that is searched.
-struct Parameter<'a> {
-    /// The name in error messages.
-    name: &'static str,
-    scale: Scale,
-    axis: &'a Axis,
-    set: fn(&mut Regularization, f64),
+/// The values of the parameters that are searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchSpace {
+    templates: usize,
+    axes: Vec<(Parameter, Axis)>, // ascending
+    gradients: Vec<Engine>,
 }
 
 /// A point of the search space.
@@ -135,6 +142,47 @@ impl Configuration {
 }
 
 impl SearchSpace {
+    /// Creates a small grid around the training defaults for a number of templates. A learner
+    /// without noise has neither dropout nor penalties.
+    pub fn new(templates: usize, base: &TrainSettings) -> Self {
+        let has_noise = base.with_regularization(Regularization {
+            noise: NoiseOptions {
+                dropout: Defaults::DROPOUT,
+                ..base.regularization().noise.clone()
+            },
+            ..base.regularization().clone()
+        });
+        let [rates, strengths] = match has_noise {
+            Ok(_) => [
+                vec![0.0, 0.3, 0.5, Defaults::DROPOUT],
+                vec![0.03, 0.1, Defaults::L2, Defaults::L2_WITH_NOISE],
+            ],
+            Err(_) => [vec![0.0], vec![0.0]],
+        };
+        let space = Self { templates, axes: Vec::new(), gradients: Vec::new() };
+        space
+            .with(Parameter::L1, Axis::from_values(&[0.0]))
+            .with(Parameter::L2, Axis::from_values(&strengths))
+            .with(Parameter::Dropout, Axis::from_values(&rates))
+            .with(Parameter::UnlabeledWeight, Axis::from_values(&[Defaults::UNLABELED_WEIGHT]))
+    }
+
+    /// Sets the values of a parameter; those without any are not searched.
+    #[must_use]
+    pub fn with(mut self, parameter: Parameter, axis: Axis) -> Self {
+        self.axes.retain(|(other, _)| *other != parameter);
+        self.axes.push((parameter, axis));
+        self.axes.sort_by_key(|(parameter, _)| *parameter);
+        self
+    }
+
+    /// Sets the engines for the gradient of the noise term to try, if it is not that of the
+    /// training options alone.
+    #[must_use]
+    pub fn with_gradients(self, gradients: Vec<Engine>) -> Self {
+        Self { gradients, ..self }
+    }
+
     /// Returns all combinations of values, except those that differ only in a value that has no
     /// effect.
     ///
@@ -143,9 +191,10 @@ impl SearchSpace {
     /// An axis has a range; a value is out of range; there are more than 1000 combinations.
     pub fn grid(&self, base: &TrainSettings) -> Result<Vec<Configuration>> {
         self.check(base)?;
-        let (axes, engines) = (self.axes(), self.engines());
+        let engines = self.engines();
         let mut values = Vec::new();
-        for Parameter { name, axis, .. } in &axes {
+        for (parameter, axis) in &self.axes {
+            let name = parameter.name();
             values.push(axis.values().ok_or_else(|| {
                 Error::parameter(format!(
                     "{name}: a range has infinitely many values; expected single numbers for a \
@@ -203,10 +252,9 @@ impl SearchSpace {
         {
             return Ok(grid);
         }
-        let axes = self.axes();
         let engines = self.engines();
         // of a draw
-        let numbers = 1 + 2 * axes.len() as u64 + u64::from(engines.len() > 1);
+        let numbers = 1 + 2 * self.axes.len() as u64 + u64::from(engines.len() > 1);
         let mut configurations = Vec::new();
         for draw in 0..MAX_DRAWS * count as u64 {
             if configurations.len() == count {
@@ -215,8 +263,8 @@ impl SearchSpace {
             let first = draw * numbers;
             let template = (1.0 - uniform(seed, first)) * self.templates as f64;
             let counters = (0..).map(|axis| first + 1 + 2 * axis);
-            let values: Vec<f64> = (axes.iter().zip(counters))
-                .map(|(parameter, counter)| parameter.axis.draw(parameter.scale, seed, counter))
+            let values: Vec<f64> = (self.axes.iter().zip(counters))
+                .map(|((parameter, axis), counter)| axis.draw(parameter.scale(), seed, counter))
                 .collect();
             let chosen = match engines.len() {
                 1 => 0,
@@ -237,34 +285,6 @@ impl SearchSpace {
         }
     }
 
-    /// Returns the axes. Their order determines the order of a grid and the draws of a random
-    /// search.
-    fn axes(&self) -> Vec<Parameter<'_>> {
-        type Set = fn(&mut Regularization, f64);
-        let parameter = |name, scale, axis, set: Set| Parameter { name, scale, axis, set };
-        let (linear, logarithmic) = (Scale::Linear, Scale::Logarithmic);
-        let weight = &self.unlabeled_weight;
-        let mut axes = vec![
-            parameter("L1", logarithmic, &self.l1, |o, x| o.l1 = x),
-            parameter("L2", logarithmic, &self.l2, |o, x| o.l2 = Some(x)),
-            parameter("dropout", linear, &self.dropout, |o, x| o.noise.dropout = x),
-            parameter("unlabeled weight", logarithmic, weight, |o, x| {
-                o.noise.unlabeled_weight = x;
-            }),
-        ];
-        axes.extend(self.edge_dropout.iter().map(|axis| {
-            parameter("edge dropout", linear, axis, |o, x| {
-                o.noise.edge_dropout = Some(x);
-            })
-        }));
-        axes.extend(self.warm_up.iter().map(|axis| {
-            parameter(WARM_UP, linear, axis, |o, x| {
-                o.warm_up = Some(x.round() as usize);
-            })
-        }));
-        axes
-    }
-
     /// Adds a configuration, with a value for each axis, unless it is a duplicate.
     fn push(
         &self,
@@ -274,9 +294,10 @@ impl SearchSpace {
         configurations: &mut Vec<Configuration>,
     ) {
         let mut options = base.regularization().clone();
-        for (parameter, &value) in self.axes().iter().zip(values) {
-            (parameter.set)(&mut options, value);
+        for ((parameter, _), &value) in self.axes.iter().zip(values) {
+            parameter.set(&mut options, value);
         }
+        let has_warm_up = self.axes.iter().any(|(parameter, _)| *parameter == Parameter::WarmUp);
         let mut configuration = Configuration {
             template,
             dropout: options.noise.dropout,
@@ -284,7 +305,7 @@ impl SearchSpace {
             l2: options.l2.unwrap_or(base.l2()),
             l1: options.l1,
             unlabeled_weight: options.noise.unlabeled_weight,
-            warm_up: self.warm_up.as_ref().and(options.warm_up),
+            warm_up: options.warm_up.filter(|_| has_warm_up),
             gradient,
         };
         if !configuration.has_noise() {
@@ -302,17 +323,17 @@ impl SearchSpace {
         if self.templates == 0 {
             return Err(Error::parameter("there is no template to search"));
         }
-        for parameter in self.axes() {
-            let name = parameter.name;
-            for end in parameter.axis.ends() {
-                if name == WARM_UP {
+        for (parameter, axis) in &self.axes {
+            let name = parameter.name();
+            for end in axis.ends() {
+                if *parameter == Parameter::WarmUp {
                     warm_up_iterations(end)?;
                 }
                 let mut options = base.regularization().clone();
-                (parameter.set)(&mut options, end);
+                parameter.set(&mut options, end);
                 base.with_regularization(options)?;
             }
-            if let Some(range) = parameter.axis.invalid_range(parameter.scale) {
+            if let Some(range) = axis.invalid_range(parameter.scale()) {
                 return Err(Error::parameter(format!(
                     "{name}: the range {range} begins at 0, but numbers are drawn log-uniformly; \
                      expected a range that begins above 0 (0,0.01:1 draws 0 half of the time)"
@@ -345,7 +366,8 @@ mod tests {
     }
 
     fn space(dropout: &str, l2: &str) -> SearchSpace {
-        SearchSpace { dropout: axis(dropout), l2: axis(l2), ..SearchSpace::default() }
+        let space = SearchSpace::new(1, &base());
+        space.with(Parameter::Dropout, axis(dropout)).with(Parameter::L2, axis(l2))
     }
 
     fn base() -> TrainSettings {
@@ -362,11 +384,8 @@ mod tests {
 
     #[test]
     fn a_grid_has_every_combination_once() {
-        let space = SearchSpace {
-            templates: 2,
-            edge_dropout: Some(axis("0.3,0.6")),
-            ..space("0,0.5", "0.1,1")
-        };
+        let space = space("0,0.5", "0.1,1").with(Parameter::EdgeDropout, axis("0.3,0.6"));
+        let space = SearchSpace { templates: 2, ..space };
         let grid = grid(&space).unwrap();
         assert_eq!(grid.len(), 16);
         for (i, configuration) in grid.iter().enumerate() {
@@ -377,11 +396,8 @@ mod tests {
 
     #[test]
     fn warm_up_and_engine_are_searched_with_noise_only() {
-        let space = SearchSpace {
-            warm_up: Some(axis("0,20")),
-            gradients: vec![Engine::Exact, Engine::Window(2)],
-            ..space("0,0.5", "0.1")
-        };
+        let space = space("0,0.5", "0.1").with(Parameter::WarmUp, axis("0,20"));
+        let space = space.with_gradients(vec![Engine::Exact, Engine::Window(2)]);
         let grid = grid(&space).unwrap();
         let found: Vec<_> = grid.iter().map(|c| (c.dropout, c.warm_up, c.gradient)).collect();
         let (adjoint, window) = (Some(Engine::Exact), Some(Engine::Window(2)));
@@ -405,7 +421,7 @@ mod tests {
             }
         }
         assert_eq!(random(&space, 4, 1).unwrap().len(), 4);
-        let wrong = |text| SearchSpace { warm_up: Some(axis(text)), ..SearchSpace::default() };
+        let wrong = |text| SearchSpace::new(1, &base()).with(Parameter::WarmUp, axis(text));
         for text in ["0,2.5", "-1,3", "0:7.5"] {
             let error = random(&wrong(text), 3, 1).unwrap_err().to_string();
             assert!(error.ends_with("expected a whole number of iterations"), "{error}");
@@ -414,14 +430,14 @@ mod tests {
 
     #[test]
     fn without_noise_the_weight_of_unlabeled_text_has_no_effect() {
-        let space = SearchSpace { unlabeled_weight: axis("0.1,1"), ..space("0,0.5", "0.1") };
+        let space = space("0,0.5", "0.1").with(Parameter::UnlabeledWeight, axis("0.1,1"));
         assert_eq!(grid(&space).unwrap().len(), 3);
     }
 
     #[test]
     fn the_default_grid_contains_the_defaults_of_training() {
         let (settings, noise) = (base(), NoiseOptions::default());
-        let grid = grid(&SearchSpace::default()).unwrap();
+        let grid = grid(&SearchSpace::new(1, &settings)).unwrap();
         let is_default = |c: &&Configuration| {
             c.dropout == noise.dropout
                 && c.edge_dropout == noise.edge_noise()

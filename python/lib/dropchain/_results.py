@@ -165,20 +165,18 @@ class Trial:
     """With folds: the standard deviation of their scores."""
     fold_scores: list[float]
     """With folds: the score on each."""
-    best_iteration: int
+    best_iteration: int | None
     """The iteration of the score."""
     iterations: int
     """The number of iterations."""
-    recall_bias: float
+    recall_bias: float | None
     """The recall bias with which the score was reached."""
-    active_attributes: int | None
-    """With L1: attributes with weights."""
+    nonzero_weights: int | None
+    """With L1: weights that are not 0."""
     objective: float | None
     """The objective after the last iteration."""
-    end_reason: str | None
-    """Why its training ended; None while it goes on."""
-    rung: int
-    """The last rung of halving that it took part in, from 1."""
+    end_reason: str
+    """Why its training ended."""
 
     @property
     def options(self) -> dict[str, Any]:
@@ -259,7 +257,7 @@ class TuneResult:
                 f"{trial.l1:g}",
                 "–" if trial.score is None else f"{100 * trial.score:.2f}",
                 "" if deviation is None else f"{100 * deviation:.2f}",
-                str(trial.best_iteration),
+                "–" if trial.best_iteration is None else str(trial.best_iteration),
                 trial.end_reason or "",
             ))
         columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]

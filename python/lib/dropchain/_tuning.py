@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Options that are searched, with arguments of their own.
 _SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
+
+#: Fields of a trial that are stored under their names.
+_STORED = {field.name for field in dataclasses.fields(Trial)}
 
 
 def tune(
@@ -36,9 +41,6 @@ def tune(
     gradient: str | Iterable[str] | None = None,
     trials: int | None = None,
     seed: int = 1,
-    halving: bool | int = True,
-    first_rung: int = 30,
-    warm_start: bool = True,
     model: str | os.PathLike[str] | None = None,
     unlabeled: Any = None,
     clusters: Any = None,
@@ -95,15 +97,8 @@ def tune(
         The number of configurations to draw.
     seed : int
         Seed of configurations, folds and training.
-    halving : bool or int
-        Successive halving: after each rung, one in three configurations goes on, or one in this
-        many; False trains all to the end.
-    first_rung : int
-        The number of iterations of the first rung.
-    warm_start : bool
-        Start configurations at the weights of neighbors with stronger penalties.
     observer : callable, optional
-        Called with each :class:`Trial` at the end of each rung; False ends the search.
+        Called with each :class:`Trial` once it is trained; False ends the search.
     progress : bool or class
         Show progress, with tqdm if it is installed or with a class like it.
     **options
@@ -153,15 +148,11 @@ def tune(
     try:
         outcome = _dropchain.tune({
             **arguments,
-            "folds": folds,
+            "corpora": {**arguments, "folds": folds},
             "templates": [one for one in templates if one is not None],
             "options": training,
-            "space": space,
-            "trials": trials,
-            "seed": seed,
-            "halving": _factor(halving),
-            "first_rung": first_rung,
-            "warm_start": warm_start,
+            "space": {"values": space, "trials": trials, "seed": seed},
+            "process": arguments,
             "observer": follower if follower.is_needed else None,
         })
     except KeyboardInterrupt:
@@ -173,6 +164,7 @@ def tune(
     has_learned = outcome.pop("has_learned")
     outcome["trials"] = [_trial(trial, names) for trial in outcome["trials"]]
     outcome["options"] = _options.from_json(outcome["options"])
+    outcome["noise_gain"] = json.loads(outcome["noise_gain"])
     path = None if model is None or not has_learned else os.fspath(model)
     result = TuneResult(**outcome, model=path)
     _training.finish(result, exception, model)
@@ -180,8 +172,12 @@ def tune(
 
 
 def _trial(fields: dict[str, Any], names: list[str]) -> Trial:
-    template = names[fields["template"]] if names else None
-    return Trial(**{**fields, "template": template})
+    stored = json.loads(fields["json"])
+    values = {name: stored.get(name) for name in _STORED}
+    values["fold_scores"] = stored.get("fold_scores", [])
+    template = names[stored["template"]] if names else None
+    outcome = {name: fields[name] for name in ("score", "metric", "end_reason")}
+    return Trial(**{**values, **outcome, "template": template})
 
 
 def _templates(value: Any) -> tuple[list[str], list[Template]]:
@@ -212,9 +208,3 @@ def _axis(value: Any, name: str) -> str:
     if not values:
         raise ValueError(f"{name}: found no values; expected at least one")
     return ",".join(item if isinstance(item, str) else repr(float(item)) for item in values)
-
-
-def _factor(halving: bool | int) -> int | None:
-    if halving is True:
-        return 3
-    return None if halving is False else halving

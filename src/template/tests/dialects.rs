@@ -82,20 +82,20 @@ fn lines_without_an_identifier_share_their_attributes() {
 fn errors_in_patterns_name_line_and_column() {
     for (source, message) in [
         ("U:%x[0,0", "t.tpl:1:9: expected ']', found the end of the line"),
-        ("U:%x0,0]\nB", "t.tpl:1:5: expected '[', found '0'"),
-        ("U:%x[a,0]", "t.tpl:1:6: expected a number, found ''"),
+        ("U:%x0,0]\nB", "t.tpl:1:3: unknown macro '%x0'; expected %x"),
+        ("U:%x[a,0]", "t.tpl:1:6: expected a position such as -1, found 'a'"),
         ("U:é%y[0,0]", "t.tpl:1:4: unknown macro '%y'; expected %x"),
         ("u:%y[0,0]", "t.tpl:1:3: unknown macro '%y'; expected %x, %t or %m"),
         ("U:%x[9,0]", "t.tpl:1:6: the position 9 is out of range; CRF++ allows -8 to 8"),
-        ("U:%x[0,-1]", "t.tpl:1:10: column -1 does not exist; columns are numbered from 0"),
+        ("U:%x[0,-1]", "t.tpl:1:8: column -1 does not exist; columns are numbered from 0"),
         (
             "u:%t[0,0,\"*\"]",
-            "t.tpl:1:11: '*' has nothing to repeat in \"*\"; expected a character before it, or \
+            "t.tpl:1:10: '*' has nothing to repeat in \"*\"; expected a character before it, or \
              \\*",
         ),
         ("u:%t[0,0]", "t.tpl:1:9: expected ',', found ']'"),
-        ("u:%t[0,0,\"a]", "t.tpl:1:11: unterminated regular expression; expected '\"'"),
-        ("u:%x[*1,0]", "t.tpl:1:6: positions read from a column ('*') are not supported"),
+        ("u:%t[0,0,\"a]", "t.tpl:1:10: unterminated string \"a]; expected a closing quote"),
+        ("u:%x[*1,0]", "t.tpl:1:6: expected a position such as -1, found '*'"),
     ] {
         assert_eq!(error(source), message, "{source}");
     }

@@ -34,7 +34,7 @@ fn arguments_below_the_table_parse() {
         "shape(dan2, known(reading))",
         "lexicon(training, lower)",
         r#"vector("vectors.txt", lower, first(50000), scale(0.5))"#,
-        "others(bag(lower, 1..4), nearest(3), within(200), same(lower))",
+        "others(bag(lower, 1..4), same(lower))",
         "others(word[-1])[+1]",
         "mention(count, lower)",
     ] {

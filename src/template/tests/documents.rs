@@ -79,7 +79,7 @@ fn a_sentence_alone_is_a_document() {
 #[test]
 fn a_part_of_a_document_with_its_context_has_the_same_attributes() {
     let source = "mention(order)\nmention(count)\nmention(distance)\nmention(forms)\n\
-                  others(word[-2])\nothers(word[+3], nearest(2))\nothers(run(words), same(lower))";
+                  others(word[-2])\nothers(word[+3])\nothers(run(words), same(lower))";
     let template = with_window(source, 7);
     let sentences: Vec<Sentence> =
         (0..40).map(|i| words(["A B c", "d", "a E f g", "C C", "h b i"][i * i % 5])).collect();
@@ -156,7 +156,7 @@ fn errors_in_the_line_name_the_place() {
             "document: file window=0",
             "t.tpl:1:16: the window '0' is not allowed; expected a number from 1 to 1000000",
         ),
-        ("document: file marks", "t.tpl:1:16: found a second rule; expected only one"),
+        ("document: file marks", "t.tpl:1:16: found a second rule or window; expected only one"),
         ("document:", "t.tpl:1:10: expected a rule such as marks, or window=500"),
         ("document: file\ndocument: file", "t.tpl:2:1: 'document:' is already on line 1"),
         (
@@ -201,9 +201,6 @@ fn others_are_the_values_at_other_occurrences() {
     let text = "in Ford said / Ford Motors / x Ford / Ford left";
     assert_eq!(last("others(word[-1])", text), ["x", "", "in"]);
     assert_eq!(last("others(word[+1])", text), ["", "Motors", "said"]);
-    assert_eq!(last("others(word[-1], nearest(2))", text), ["x", ""]);
-    assert_eq!(last("others(word[-1], within(3))", text), ["x"]);
-    assert_eq!(last("others(word[-1], within(4))", text), ["x", ""]);
     assert_eq!(last("others(prefix(1..2)[+1])", text), ["M", "Mo", "s", "sa"]);
     assert_eq!(last("others(bag(word, -1..1))", text), ["x", "Ford", "", "Motors", "in", "said"]);
     assert_eq!(last("others(shape(collapsed)[+1])", text), ["", "Xx", "x"]);
@@ -236,7 +233,7 @@ fn others_may_be_at_a_position_and_combined() {
 
 #[test]
 fn others_are_those_of_a_search_of_the_whole_document() {
-    let template = with_window("others(word[-1], nearest(3))\nothers(word[+2])", 9);
+    let template = with_window("others(word[-1])\nothers(word[+2])", 40);
     let sentences: Vec<&str> =
         (0..30).map(|i| ["a b c", "d", "a e a", "c c", "h b i"][(i * i + i / 3) % 5]).collect();
     let text = sentences.join("/");
@@ -247,14 +244,12 @@ fn others_are_those_of_a_search_of_the_whole_document() {
     for (p, &(s, t)) in tokens.iter().enumerate() {
         let is_other = |&q: &usize| q != p && words[tokens[q].0][tokens[q].1] == words[s][t];
         let mut others: Vec<usize> = (0..tokens.len()).filter(is_other).collect();
-        others.retain(|q| q.abs_diff(p) <= 9);
+        others.retain(|q| q.abs_diff(p) <= 40);
         others.sort_by_key(|q| (q.abs_diff(p), *q));
         let mut expected = Vec::new();
-        for (name, count, k) in
-            [("others(word[-1], nearest(3))[0]", 3, -1), ("others(word[+2])[0]", 8, 2)]
-        {
+        for (name, k) in [("others(word[-1])[0]", -1), ("others(word[+2])[0]", 2)] {
             let from = expected.len();
-            for &q in others.iter().take(count) {
+            for &q in others.iter().take(8) {
                 let (s, t) = (tokens[q].0, tokens[q].1 as i64 + k);
                 let word = usize::try_from(t).ok().and_then(|t| words[s].get(t));
                 let value = format!("{name}={}", word.unwrap_or(&""));
@@ -307,17 +302,15 @@ fn errors_in_functions_over_the_document_say_what_is_expected() {
             "t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'others'; expected \
              for example others(word[-1]) or others(shape[+1])",
         ),
-        ("others(word, nearest(0))", "t.tpl:1:22: 'nearest' takes a number from 1 to 64"),
-        ("others(word, within(1..2))", "t.tpl:1:21: 'within' takes a number from 1 to 1000000"),
-        ("others(word, same(3))", "t.tpl:1:19: 'same' takes a column or lower"),
+        ("others(word, same(3))", "t.tpl:1:19: 'same' takes a column or lower, without a position"),
         (
             "others(word, shape)",
             "t.tpl:1:14: 'others' does not take the argument shape; expected others(word[-1])",
         ),
-        ("run(position, lower)", "t.tpl:1:1: 'run' reads a column, not 'lower', for its capitals"),
+        ("run(position, lower)", "t.tpl:1:1: 'run' reads a column, not 'lower'"),
         (
-            "others(ngrams(1..9), nearest(64))",
-            "t.tpl:1:1: this line can produce 57600 attributes per token; at most 4096 are allowed",
+            "others(ngrams(1..9))",
+            "t.tpl:1:1: this line can produce 7200 attributes per token; at most 4096 are allowed",
         ),
         ("others(lemma)", "t.tpl:1:8: the input has no column 'lemma', only word"),
         ("others(word, same(lemma))", "t.tpl:1:1: the input has no column 'lemma', only word"),
@@ -332,11 +325,8 @@ fn errors_in_functions_over_the_document_say_what_is_expected() {
 fn canonical_names_omit_defaults() {
     for (line, name) in [
         ("others( word [ -1 ] )", "others(word[-1])[0]="),
-        ("others(nearest(8), shape)", "others(shape[0])[0]="),
-        (
-            "others(same(lower), nearest(2), within(5), run(before))",
-            "others(run(before)[0], nearest(2), within(5), same(lower))[0]=",
-        ),
+        ("others( shape )", "others(shape[0])[0]="),
+        ("others(same(lower), run(before))", "others(run(before)[0], same(lower))[0]="),
         ("mention(lower, count)[-1]", "mention(count, lower)[-1]="),
     ] {
         let template = parse(line).unwrap();

@@ -67,12 +67,12 @@ fn unexpected_lexemes_are_quoted() {
         ("bag(word, 1..)", "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)"),
         (
             "shape(known(reading))",
-            "t.tpl:1:7: only the shapes dan2 and chris2 mark known words; expected shape(dan2, \
+            "t.tpl:1:1: only the shapes dan2 and chris2 mark known words; expected shape(dan2, \
              known(reading))",
         ),
         (
             "shape(dan2, known(later))",
-            "t.tpl:1:13: 'known' takes one argument, as in known(reading): known are the words \
+            "t.tpl:1:19: 'known' takes one argument, as in known(reading): known are the words \
              read so far",
         ),
         (
@@ -194,7 +194,10 @@ fn invalid_vector_arguments_are_explained() {
             "vector(\"vectors.txt\", scale(0))",
             "t.tpl:1:29: 'scale' takes a number from 0.000001 to 1000000",
         ),
-        ("vector(\"vectors.txt\", scale())", "t.tpl:1:23: 'scale' takes one number"),
+        (
+            "vector(\"vectors.txt\", scale())",
+            "t.tpl:1:23: 'scale' takes a number from 0.000001 to 1000000",
+        ),
         (
             "vector(\"vectors.txt\", 0.5)",
             "t.tpl:1:23: 'vector' does not take the argument 0.5; expected \

@@ -3,18 +3,17 @@
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::train::{Folds, TrainingCorpora};
+use dropchain::train::{BaseModels, Folds, TrainSettings, TrainingCorpora};
 use dropchain::{Error, Result};
 use dropchain_documents::classify::ClassifierTrainer;
 use dropchain_report::log::Log;
-use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuningData, Validation};
+use dropchain_tune::{Axis, Parameter, Search, SearchSpace, TuningData};
+use serde_json::{Map, Value, json};
 
 use crate::arguments::FileName;
 use crate::classify::arguments::{LearningArguments, TrainingFiles};
-use crate::config::EffectiveConfig;
 use crate::outputs::ResultFile;
 use crate::progress::Progress;
-use crate::training_arguments::InitArguments;
 use crate::tune::{ResumeArguments, SearchDescription, SearchOutput, StrategyArguments};
 use crate::{CommandResult, interrupt};
 
@@ -79,18 +78,21 @@ struct SpaceArguments {
 
 impl SpaceArguments {
     /// Returns the search space.
-    fn space(&self) -> SearchSpace {
-        let default = SearchSpace::default();
-        SearchSpace {
-            templates: 1,
-            dropout: (self.dropout.clone()).unwrap_or_else(|| Axis::from_values(&RATES)),
-            edge_dropout: Some(Axis::from_values(&[0.0])), // none on the bias
-            l2: self.l2.clone().unwrap_or(default.l2),
-            l1: self.l1.clone().unwrap_or(default.l1),
-            unlabeled_weight: (self.unlabeled_weight.clone()).unwrap_or(default.unlabeled_weight),
-            warm_up: None,
-            gradients: Vec::new(),
+    fn space(&self, settings: &TrainSettings) -> SearchSpace {
+        let rates = Axis::from_values(&RATES);
+        let mut space = SearchSpace::new(1, settings)
+            .with(Parameter::Dropout, self.dropout.clone().unwrap_or(rates))
+            .with(Parameter::EdgeDropout, Axis::from_values(&[0.0])); // none on the bias
+        for (parameter, axis) in [
+            (Parameter::L2, &self.l2),
+            (Parameter::L1, &self.l1),
+            (Parameter::UnlabeledWeight, &self.unlabeled_weight),
+        ] {
+            if let Some(axis) = axis {
+                space = space.with(parameter, axis.clone());
+            }
         }
+        space
     }
 }
 
@@ -102,8 +104,8 @@ impl TuneCommand {
         let mut trainer = ClassifierTrainer::new(options)?;
         trainer.memory = files.input.limits.memory();
         let settings = trainer.settings().clone();
-        let configurations = self.strategy.configurations(&self.space.space(), &settings)?;
-        let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
+        let configurations =
+            self.strategy.configurations(&self.space.space(&settings), &settings)?;
         let (file, resume) = (self.checkpoint.checkpoint.as_deref(), self.checkpoint.resume);
         let declared = files.declared(&self.dev);
         declared.write_checkpoint(file, resume).check()?;
@@ -128,46 +130,33 @@ impl TuneCommand {
             };
             return Err(Error::parameter(message).into());
         }
-        let validation = match self.folds {
-            None => Validation::Dev,
-            Some(count) => {
-                let sentences = corpora.labeled.sentences();
-                let folds = Folds::new(sentences, count as usize, self.strategy.seed);
-                Validation::Folds(folds.map_err(|_| {
-                    Error::parameter(format!(
-                        "--folds {count}: there are {} documents; expected at least one per fold",
-                        sentences.len()
-                    ))
-                })?)
-            }
-        };
-        let data = TuningData::extract(&corpora, vec![None], validation, &settings)?;
+        let folds = self.folds.map(|count| {
+            let sentences = corpora.labeled.sentences();
+            Folds::new(sentences, count as usize, self.strategy.seed).map_err(|_| {
+                Error::parameter(format!(
+                    "--folds {count}: there are {} documents; expected at least one per fold",
+                    sentences.len()
+                ))
+            })
+        });
+        let (templates, models) = (vec![None], BaseModels::default());
+        let data = TuningData { folds: folds.transpose()?, corpora, templates, models };
         let search = Search {
             settings,
             configurations,
-            schedule,
-            warm_start: self.strategy.warm_start.is_on(),
             threads: files.threads.count(),
             memory: files.input.limits.memory(),
             checkpoint: checkpoint.as_ref(),
             interrupt: Some(interrupt::flag()),
         };
-        let (names, init, config) =
-            (vec!["–".to_owned()], InitArguments::default(), EffectiveConfig::default());
         let description = SearchDescription {
             search: &search,
-            templates: &names,
-            template_arguments: &[],
+            inputs: self.inputs(),
+            templates: &["–".to_owned()],
+            has_folds: self.folds.is_some(),
             has_unlabeled: !files.unlabeled.is_empty(),
             has_edge_axis: false,
             is_of_documents: true,
-            files: &files.train,
-            init: &init,
-            dev: &self.dev,
-            folds: self.folds.map(|folds| folds as usize),
-            seed: self.strategy.seed,
-            knowledge: &[],
-            config: &config,
         };
         let output = SearchOutput {
             progress: &progress,
@@ -178,11 +167,24 @@ impl TuneCommand {
             json: self.json,
             started,
         };
-        let (result, printed) = output.run(&description, data, |result| {
+        let (result, printed) = output.run(&description, &data, |result| {
             let classifier = trainer.classifier(result.file.clone())?;
             Ok(classifier.file().as_bytes().to_vec())
         })?;
         self.checkpoint.end(&files.model, &result, printed, checkpoint)
+    }
+
+    /// Returns what is read, for the log and for JSON.
+    fn inputs(&self) -> Map<String, Value> {
+        let mut inputs = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "files": self.files.train,
+            "templates": [],
+            "dev": self.dev,
+            "folds": self.folds,
+            "seed": self.strategy.seed,
+        });
+        inputs.as_object_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Reads all documents, and returns the number of classes.

@@ -1,18 +1,15 @@
 //! The arguments of `dropchain tune` that define the search, and its checkpoint.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 use dropchain::train::{Engine, Lbfgs, TrainSettings};
 use dropchain::{Error, Result};
-use dropchain_online::Method;
 use dropchain_tune::{
-    Axis, Checkpoint, Configuration, Schedule, SearchSpace, TuneResult, warm_up_iterations,
+    Axis, Checkpoint, Configuration, Parameter, SearchSpace, TuneResult, warm_up_iterations,
 };
 
 use crate::CommandResult;
-use crate::arguments::Switch;
 use crate::exit::CommandError;
 use crate::interrupt::{self, Signal};
 use crate::progress::notice;
@@ -48,31 +45,25 @@ pub struct SpaceArguments {
 
 impl SpaceArguments {
     /// Returns the search space, with defaults for unspecified axes.
-    pub fn to_space(&self, templates: usize, algorithm: &Method) -> SearchSpace {
-        let gradients = self.gradients();
-        let is_searched = gradients.len() > 1;
-        let mut space = SearchSpace {
-            templates,
-            edge_dropout: self.edge_dropout.clone(),
-            warm_up: (self.warm_up.clone()).filter(|axis| axis.single().is_none()),
-            gradients: if is_searched { gradients } else { Vec::new() },
-            ..SearchSpace::default()
-        };
-        if !algorithm.is_probabilistic() {
-            let zero = || Axis::from_values(&[0.0]);
-            (space.dropout, space.l2) = (zero(), zero());
-        }
-        for (axis, given) in [
-            (&mut space.dropout, &self.dropout),
-            (&mut space.l2, &self.l2),
-            (&mut space.l1, &self.l1),
-            (&mut space.unlabeled_weight, &self.unlabeled_weight),
+    pub fn to_space(&self, templates: usize, settings: &TrainSettings) -> SearchSpace {
+        let mut space = SearchSpace::new(templates, settings);
+        let warm_up = self.warm_up.clone().filter(|axis| axis.single().is_none());
+        for (parameter, axis) in [
+            (Parameter::Dropout, &self.dropout),
+            (Parameter::EdgeDropout, &self.edge_dropout),
+            (Parameter::L2, &self.l2),
+            (Parameter::L1, &self.l1),
+            (Parameter::UnlabeledWeight, &self.unlabeled_weight),
+            (Parameter::WarmUp, &warm_up),
         ] {
-            if let Some(given) = given {
-                axis.clone_from(given);
+            if let Some(axis) = axis {
+                space = space.with(parameter, axis.clone());
             }
         }
-        space
+        match &self.gradient[..] {
+            [] | [_] => space,
+            several => space.with_gradients(several.to_vec()),
+        }
     }
 
     /// Sets the training options that are given as one value: nothing is searched then.
@@ -81,24 +72,13 @@ impl SpaceArguments {
     ///
     /// A number of iterations is not whole.
     pub fn apply(&self, options: &mut Lbfgs) -> Result<()> {
-        if let [engine] = self.gradients()[..] {
+        if let [engine] = self.gradient[..] {
             options.noise.gradient = engine;
         }
         if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
             options.warm_up = Some(warm_up_iterations(iterations)?);
         }
         Ok(())
-    }
-
-    /// Returns the engines in the order given, without duplicates.
-    fn gradients(&self) -> Vec<Engine> {
-        let mut engines = Vec::new();
-        for &engine in &self.gradient {
-            if !engines.contains(&engine) {
-                engines.push(engine);
-            }
-        }
-        engines
     }
 }
 
@@ -112,15 +92,6 @@ pub struct StrategyArguments {
     /// Random seed for configurations, folds, sampled noise, online algorithms and hidden units
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
-    /// Successive halving: keep the best 1/ETA at each rung (on: ETA = 3); off: train all fully
-    #[arg(long, default_value = "on", value_name = "ETA", allow_hyphen_values = true)]
-    pub halving: HalvingFactor,
-    /// Iterations of the first rung
-    #[arg(long, default_value_t = Schedule::FIRST, value_name = "N")]
-    pub first_rung: usize,
-    /// Initialize each configuration with the weights of its neighbor with stronger L1 and L2
-    #[arg(long, value_enum, default_value = "on")]
-    pub warm_start: Switch,
 }
 
 impl StrategyArguments {
@@ -137,32 +108,12 @@ impl StrategyArguments {
     }
 }
 
-/// Factor by which each rung reduces the number of configurations; `None` to train all to the end.
-#[derive(Clone, Copy, Debug)]
-pub struct HalvingFactor(pub Option<usize>);
-
-impl FromStr for HalvingFactor {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let eta = match text {
-            "on" => Some(Schedule::ETA),
-            "off" => None,
-            number => Some(
-                (number.parse())
-                    .map_err(|_| "expected on, off, or an integer of at least 2".to_owned())?,
-            ),
-        };
-        Ok(Self(eta))
-    }
-}
-
 /// How to survive a crash.
 #[derive(Clone, Debug, Args)]
 pub struct ResumeArguments {
-    /// Write the state of the search to this file, to continue with --resume after a crash
+    /// Write finished runs to this file, to continue with --resume after a crash
     ///
-    /// What has been trained is kept; the file is removed when the results are saved.
+    /// The file is removed when the results are saved.
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// Continue from the --checkpoint file; if there is none yet, start from the beginning

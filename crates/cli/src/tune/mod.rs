@@ -1,12 +1,12 @@
 //! `dropchain tune`
 
 mod arguments;
+mod reporter;
 mod results;
-mod search_reporter;
 
 pub use arguments::{ResumeArguments, StrategyArguments};
+pub use reporter::SearchOutput;
 pub use results::SearchDescription;
-pub use search_reporter::SearchOutput;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -18,8 +18,8 @@ use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_optio
 use dropchain::{Error, Result};
 use dropchain_knowledge::Knowledge;
 use dropchain_report::log::Log;
-use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
-use serde_json::json;
+use dropchain_tune::{Configuration, Folds, Search, TuneResult, TuningData};
+use serde_json::{Map, Value, json};
 
 use crate::arguments::{FileName, InputArguments, OutputArguments, ThreadArguments};
 use crate::config::ConfigArguments;
@@ -30,10 +30,10 @@ use crate::template_arguments::{
     template_files, template_for,
 };
 use crate::training_arguments::{
-    InitArguments, TrainingArguments, base_models, format_match, notice_of_template,
+    InitArguments, TrainingArguments, base_models, notice_of_template,
 };
 use crate::tune::arguments::SpaceArguments;
-use crate::tune::results::train_options;
+use crate::tune::results::Results;
 use crate::{CommandResult, interrupt};
 
 /// Search for the best training parameters and write the best model
@@ -64,17 +64,34 @@ best model so far (exit code 130). After a crash, the same command with --checkp
 continues a search to the results that it would have had. See docs/tuning.md for advice on what to
 search.")]
 pub struct TuneCommand {
+    #[command(flatten)]
+    data: DataArguments,
+    #[command(flatten)]
+    templates: TemplateArguments,
+    #[command(flatten)]
+    outputs: SearchOutputs,
+    #[command(flatten)]
+    pub config: ConfigArguments,
+    #[command(flatten)]
+    process: ProcessArguments,
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    init: InitArguments,
+    #[command(flatten)]
+    search: SearchArguments,
+    #[command(flatten)]
+    training: TrainingArguments,
+    #[command(flatten)]
+    knowledge: KnowledgeArguments,
+}
+
+/// What configurations are trained and scored on.
+#[derive(Debug, Args)]
+struct DataArguments {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
     train: Vec<FileName>,
-    /// Feature template: a file or a built-in name; repeat to compare several [default: as in
-    /// `train`]
-    #[arg(long, value_name = "TEMPLATE")]
-    template: Vec<FileName>,
-    #[command(flatten)]
-    template_limits: TemplateLimits,
-    #[command(flatten)]
-    model: ModelArgument,
     /// Development data to score configurations on: files, or a share such as 10% of the training
     /// data, as in `train`; may be repeated
     #[arg(
@@ -87,112 +104,145 @@ pub struct TuneCommand {
     /// Score configurations by K-fold cross-validation on the training files
     #[arg(long, value_name = "K", value_parser = RangedU64ValueParser::<usize>::new().range(2..))]
     folds: Option<usize>,
+}
+
+/// The templates to compare.
+#[derive(Debug, Args)]
+struct TemplateArguments {
+    /// Feature template: a file or a built-in name; repeat to compare several [default: as in
+    /// `train`]
+    #[arg(long, value_name = "TEMPLATE")]
+    template: Vec<FileName>,
+    #[command(flatten)]
+    limits: TemplateLimits,
+}
+
+/// What a search writes.
+#[derive(Debug, Args)]
+struct SearchOutputs {
+    #[command(flatten)]
+    model: ModelArgument,
     /// Write a log in JSON lines to this file: each result as soon as it is there
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Print JSON instead of a table, with scores as fractions
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    pub config: ConfigArguments,
+}
+
+/// How the search runs.
+#[derive(Debug, Args)]
+struct ProcessArguments {
     #[command(flatten)]
     output: OutputArguments,
     #[command(flatten)]
-    checkpoint: ResumeArguments,
+    resume: ResumeArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
     threads: ThreadArguments,
-    #[command(flatten)]
-    input: InputArguments,
-    #[command(flatten)]
-    init: InitArguments,
+}
+
+/// What is tried.
+#[derive(Debug, Args)]
+struct SearchArguments {
     #[command(flatten)]
     space: SpaceArguments,
     #[command(flatten)]
     strategy: StrategyArguments,
-    #[command(flatten)]
-    training: TrainingArguments,
-    #[command(flatten)]
-    knowledge: KnowledgeArguments,
 }
 
 /// The validated arguments.
 struct SearchSettings {
     training: TrainSettings,
     configurations: Vec<Configuration>,
-    schedule: Schedule,
     templates: Vec<Option<Template>>,
 }
 
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
-        self.config.check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
+        let (train, process) = (&self.data.train, &self.process);
+        self.config.check_stdin(self.training.corpus_files(train, &self.data.dev))?;
         let open = self.init.open()?;
         let models = base_models(&open);
         let settings = self.validate(&models)?;
         interrupt::watch();
-        let model_path = self.model.path(&self.train);
-        let model_file = ResultFile::new(&model_path)?;
-        let log = self.log.as_deref().map(Log::create).transpose()?;
-        let checkpoint = self.checkpoint.open()?;
-        self.threads.start_pool()?;
-        let started = Instant::now();
-        let progress = Progress::new(self.quiet);
+        let model = self.outputs.model.path(train);
+        let file = ResultFile::new(&model)?;
+        let log = self.outputs.log.as_deref().map(Log::create).transpose()?;
+        let checkpoint = process.resume.open()?;
+        process.threads.start_pool()?;
+        let (started, progress) = (Instant::now(), Progress::new(process.quiet));
         notice_of_template(&models, settings.templates[0].as_ref(), &progress);
         let knowledge = self.knowledge.read(&self.input, &progress)?;
-        let data = self.extract(&settings, &models, &knowledge, &progress)?;
-        self.print_data(&data, &progress);
-        let has_models = !models.is_empty();
-        drop(open);
+        let data = self.read(&settings, models, &knowledge, &progress)?;
         let search = Search {
             settings: settings.training,
             configurations: settings.configurations,
-            schedule: settings.schedule,
-            warm_start: self.strategy.warm_start.is_on(),
-            threads: self.threads.count(),
+            threads: process.threads.count(),
             memory: self.input.limits.memory(),
             checkpoint: checkpoint.as_ref(),
             interrupt: Some(interrupt::flag()),
         };
-        let names = self.template_names();
-        let arguments: Vec<String> = self.template.iter().map(ToString::to_string).collect();
         let description = SearchDescription {
             search: &search,
-            templates: &names,
-            template_arguments: &arguments,
+            inputs: self.inputs(&knowledge),
+            templates: &self.template_names(),
+            has_folds: self.data.folds.is_some(),
             has_unlabeled: self.training.has_unlabeled(),
-            has_edge_axis: self.space.edge_dropout.is_some(),
+            has_edge_axis: self.search.space.edge_dropout.is_some(),
             is_of_documents: false,
-            files: &self.train,
-            init: &self.init,
-            dev: &self.dev,
-            folds: self.folds,
-            seed: self.strategy.seed,
-            knowledge: knowledge.parts(),
-            config: &self.config.effective,
         };
         let output = SearchOutput {
             progress: &progress,
-            resume: &self.checkpoint,
-            model: &model_path,
-            file: model_file,
+            resume: &process.resume,
+            model: &model,
+            file,
             log,
-            json: self.json,
+            json: self.outputs.json,
             started,
         };
-        let (result, printed) =
-            output.run(&description, data, |result| self.record(result, has_models))?;
-        self.checkpoint.end(&model_path, &result, printed, checkpoint)
+        let contents = |result: &TuneResult| self.record(&description, result, &models);
+        let (result, printed) = output.run(&description, &data, contents)?;
+        process.resume.end(&model, &result, printed, checkpoint)
+    }
+
+    /// Returns what is read, for the log and for JSON.
+    fn inputs(&self, knowledge: &Knowledge) -> Map<String, Value> {
+        let mut inputs = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "files": self.data.train,
+            "templates": self.templates.template,
+            "dev": self.data.dev,
+            "folds": self.data.folds,
+            "seed": self.search.strategy.seed,
+            "config": self.config.effective,
+        });
+        for (name, file) in [("init", &self.init.init), ("towards", &self.init.towards)] {
+            if let Some(file) = file {
+                inputs[name] = json!(file.display().to_string());
+            }
+        }
+        if !knowledge.parts().is_empty() {
+            inputs["sources"] = json!(knowledge.parts());
+        }
+        inputs.as_object_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Returns the best model with a record of the options of the search, and of those with which
     /// `train` trains the best configuration.
-    fn record(&self, result: &TuneResult, has_models: bool) -> Result<Vec<u8>> {
+    fn record(
+        &self,
+        description: &SearchDescription<'_>,
+        result: &TuneResult,
+        models: &BaseModels<'_>,
+    ) -> Result<Vec<u8>> {
         let config = &self.config.effective;
+        let results = Results { description, result, dev_units: None, seconds: 0.0 };
         let mut json = json!(config);
-        json["train"] = train_options(config, result, &self.template, has_models).into();
+        let templates = &self.templates.template;
+        json["train"] = results.train_options(config, templates, !models.is_empty()).into();
         let model = result.model()?;
         let recorded = ConfigArguments::record(&model, &json);
         Ok(recorded.as_ref().unwrap_or(&model).as_bytes().to_vec())
@@ -200,99 +250,94 @@ impl TuneCommand {
 
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
-        let mut options =
-            TrainOptions { seed: self.strategy.seed, ..self.training.options(models) };
-        self.space.apply(&mut options.method)?;
-        let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
+        let SearchArguments { space, strategy } = &self.search;
+        let mut options = TrainOptions { seed: strategy.seed, ..self.training.options(models) };
+        space.apply(&mut options.method)?;
         let training = TrainSettings::new(self.training.with_learner(options, false)?)?;
         models.check(&training)?;
-        let templates = self.templates(models)?;
-        let space = self.space.to_space(templates.len(), &self.training.method());
-        let configurations = self.strategy.configurations(&space, &training)?;
+        let templates = self.load_templates(models)?;
+        let all = space.to_space(templates.len(), &training);
+        let configurations = strategy.configurations(&all, &training)?;
         for configuration in &configurations {
             let template = templates[configuration.template].as_ref();
             check_line_options(template, &configuration.settings(&training)?)?;
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
-        let gradient = self.space.gradient.first().map(ToString::to_string);
+        let gradient = space.gradient.first().map(ToString::to_string);
         (self.training).check(has_noise, gradient.as_deref())?;
-        self.training.share_of_dev(&self.dev)?;
+        self.training.share_of_dev(&self.data.dev)?;
         self.check_files(&templates)?;
-        Ok(SearchSettings { training, configurations, schedule, templates })
+        Ok(SearchSettings { training, configurations, templates })
     }
 
     /// Checks what is read and written.
     fn check_files(&self, templates: &[Option<Template>]) -> Result<()> {
-        let loaded = self.template.iter().zip(templates);
+        let DataArguments { train, dev, .. } = &self.data;
+        let loaded = self.templates.template.iter().zip(templates);
         let template_files =
             loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
         let files = CommandFiles::default()
-            .read(self.training.corpus_files(&self.train, &self.dev))
-            .read(self.input.other_files(self.training.corpus_files(&self.train, &self.dev)))
+            .read(self.training.corpus_files(train, dev))
+            .read(self.input.other_files(self.training.corpus_files(train, dev)))
             .read(template_files)
             .read(self.knowledge.files().iter())
             .read(&self.config.config)
             .read_models(self.init.files());
-        self.model
-            .declare(files, &self.train, self.log.as_deref())
-            .write_checkpoint(
-                self.checkpoint.checkpoint.as_deref(),
-                self.checkpoint.resume || self.output.force,
-            )
+        let ResumeArguments { checkpoint, resume } = &self.process.resume;
+        (self.outputs.model)
+            .declare(files, train, self.outputs.log.as_deref())
+            .write_checkpoint(checkpoint.as_deref(), *resume || self.process.output.force)
             .check()
     }
 
     /// Loads the templates, which must be distinct.
-    fn templates(&self, models: &BaseModels<'_>) -> Result<Vec<Option<Template>>> {
+    fn load_templates(&self, models: &BaseModels<'_>) -> Result<Vec<Option<Template>>> {
+        let TemplateArguments { template: names, limits } = &self.templates;
         let load = |name: Option<&FileName>| {
-            load_template(name, self.template_limits, &self.train, &self.input, models)
+            load_template(name, *limits, &self.data.train, &self.input, models)
         };
-        if self.template.is_empty() {
+        if names.is_empty() {
             return Ok(vec![load(None)?]);
         }
-        for (i, name) in self.template.iter().enumerate() {
-            if self.template[..i].contains(name) {
+        for (i, name) in names.iter().enumerate() {
+            if names[..i].contains(name) {
                 return Err(Error::parameter(format!(
                     "--template {name} is given twice; expected different templates"
                 )));
             }
         }
-        let names = self.template.iter();
-        names.map(|name| load(Some(name))).collect()
+        names.iter().map(|name| load(Some(name))).collect()
     }
 
     /// Returns the names of the templates for the results. The text of a template has a number.
     fn template_names(&self) -> Vec<String> {
-        if self.template.is_empty() {
-            return vec!["–".to_owned()];
-        }
         let name = |(i, name)| match is_template_text(name) {
             true => format!("template {}", i + 1),
             false => name.to_string(),
         };
-        self.template.iter().enumerate().map(name).collect()
+        match &self.templates.template[..] {
+            [] => vec!["–".to_owned()],
+            names => names.iter().enumerate().map(name).collect(),
+        }
     }
 
-    /// Reads the corpora and extracts their attributes.
-    fn extract(
+    /// Reads the corpora, and decides what the labels and the knowledge decide of the templates.
+    fn read<'m>(
         &self,
         settings: &SearchSettings,
-        models: &BaseModels<'_>,
+        models: BaseModels<'m>,
         knowledge: &Knowledge,
         progress: &Progress,
-    ) -> Result<TuningData> {
-        let dev = (&self.dev[..], self.strategy.seed);
-        let corpora = self.training.read_corpora(&self.train, dev, &self.input, progress)?;
-        progress.println_all(corpora.held_out.map(|held_out| held_out.to_string()));
-        let validation = match self.folds {
-            None => Validation::Dev,
-            Some(count) => {
-                let folds = Folds::new(corpora.labeled.sentences(), count, self.strategy.seed)?;
-                let kind = ["adjacent sentences", "documents"][usize::from(folds.by_document())];
-                progress.println(&format!("{count} folds of {kind}"));
-                Validation::Folds(folds)
-            }
-        };
+    ) -> Result<TuningData<'m>> {
+        let (train, seed) = (&self.data.train, self.search.strategy.seed);
+        let dev = (&self.data.dev[..], seed);
+        let corpora = self.training.read_corpora(train, dev, &self.input, progress)?;
+        let folds = self.data.folds.map(|count| {
+            let folds = Folds::new(corpora.labeled.sentences(), count, seed)?;
+            let kind = ["adjacent sentences", "documents"][usize::from(folds.by_document())];
+            progress.println(&format!("{count} folds of {kind}"));
+            Ok::<_, Error>(folds)
+        });
         progress.update("extracting attributes");
         let mut templates = settings.templates.clone();
         if let [template] = &mut templates[..]
@@ -307,20 +352,6 @@ impl TuneCommand {
         for template in &mut templates {
             *template = self.knowledge.attach(knowledge, template.take())?;
         }
-        TuningData::from_models(&corpora, templates, validation, &settings.training, models)
-    }
-
-    /// Prints how the training data were read, and what the models that training continues from
-    /// have in common with them.
-    fn print_data(&self, data: &TuningData, progress: &Progress) {
-        progress.println_all(data.reading().iter().cloned());
-        for (name, matches) in self.template_names().iter().zip(data.matches()) {
-            for found in matches {
-                if self.template.len() > 1 {
-                    progress.println(&format!("template {name}:"));
-                }
-                progress.println(&format_match(found));
-            }
-        }
+        Ok(TuningData { folds: folds.transpose()?, corpora, templates, models })
     }
 }

@@ -2,91 +2,56 @@
 
 use std::path::Path;
 
-use dropchain::train::{DevScore, EndReason, NoiseKind};
-use dropchain_knowledge::KnowledgePart;
-use dropchain_tune::{
-    Configuration, NoiseGain, ResourcePlan, Rung, Search, TrialResult, TuneResult,
-};
+use dropchain::train::{DevScore, EndReason, Lbfgs, NoiseKind};
+use dropchain_tune::{Configuration, NoiseGain, Plan, Search, Trial, TuneResult};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::FileName;
 use crate::config::{EffectiveConfig, options_of};
 use crate::definition;
 use crate::progress::Progress;
-use crate::training_arguments::InitArguments;
 use crate::training_reporter::format_pruned;
 use dropchain_layout::format_table;
 
 /// A search and its inputs, for the log and for JSON.
 pub struct SearchDescription<'a> {
     pub search: &'a Search<'a>,
+    /// What is read, for the log and for JSON.
+    pub inputs: Map<String, Value>,
     /// Short names of the templates.
     pub templates: &'a [String],
-    /// The templates as passed on the command line.
-    pub template_arguments: &'a [String],
+    pub has_folds: bool,
     pub has_unlabeled: bool,
     /// Whether edge dropout is searched independently of dropout.
     pub has_edge_axis: bool,
     /// Whether it is a search for a classifier of documents, which has neither templates nor
     /// transitions.
     pub is_of_documents: bool,
-    pub files: &'a [FileName],
-    pub init: &'a InitArguments,
-    pub dev: &'a [FileName],
-    pub folds: Option<usize>,
-    pub seed: u64,
-    /// What was added to the templates.
-    pub knowledge: &'a [KnowledgePart],
-    /// The options of the search.
-    pub config: &'a EffectiveConfig,
 }
 
 impl SearchDescription<'_> {
-    /// Adds the inputs to the first line of the log, or to the results.
-    pub fn add_inputs(&self, object: &mut Value) {
-        object["version"] = json!(env!("CARGO_PKG_VERSION"));
-        object["files"] = json!(self.files);
-        object["templates"] = json!(self.template_arguments);
-        object["dev"] = json!(self.dev);
-        object["folds"] = json!(self.folds);
-        object["seed"] = json!(self.seed);
-        for (name, file) in [("init", &self.init.init), ("towards", &self.init.towards)] {
-            if let Some(file) = file {
-                object[name] = json!(file.display().to_string());
-            }
-        }
-    }
-
     /// Returns the first line of the log.
-    pub fn start_line(&self, plan: &ResourcePlan, rungs: &[Rung]) -> Value {
+    pub fn start_line(&self, plan: &Plan) -> Value {
         let mut line = json!({
             "event": "start",
             "parameters": self.search.settings,
-            "warm_start": self.search.warm_start,
             "configurations": self.search.configurations.len(),
-            "rungs": rungs,
-            "plan": plan,
-            "config": self.config,
+            "plan": {"runs": plan.runs, "parallel": plan.concurrency, "memory": plan.memory},
         });
-        self.add_inputs(&mut line);
-        if !self.knowledge.is_empty() {
-            line["sources"] = json!(self.knowledge);
-        }
+        add(&mut line, self.inputs.clone());
         line
     }
 
-    /// Returns the line of the log for a configuration at the end of a rung, counted from 0.
-    pub fn configuration_line(&self, rung: usize, trial: &TrialResult) -> Value {
-        let mut line = json!({"event": "configuration", "rung": rung + 1});
-        if let Some(line) = line.as_object_mut() {
-            line.extend(self.trial_fields(trial));
-        }
+    /// Returns the line of the log for a configuration.
+    pub fn configuration_line(&self, trial: &Trial) -> Value {
+        let mut line = json!({"event": "configuration"});
+        add(&mut line, self.trial_fields(trial));
         line["stop_reason"] = json!(trial.reason.map(EndReason::name));
         line
     }
 
     /// Returns the result of a configuration.
-    pub fn trial_fields(&self, trial: &TrialResult) -> Map<String, Value> {
+    fn trial_fields(&self, trial: &Trial) -> Map<String, Value> {
         let Value::Object(mut fields) = json!(trial) else {
             return Map::new();
         };
@@ -95,7 +60,7 @@ impl SearchDescription<'_> {
         if !self.has_unlabeled {
             fields.shift_remove("unlabeled_weight");
         }
-        for metric in ["f1", "accuracy"].iter().filter(|_| self.folds.is_some()) {
+        for metric in ["f1", "accuracy"].iter().filter(|_| self.has_folds) {
             if let Some(score) = fields.shift_remove(&format!("dev_{metric}")) {
                 fields.insert(format!("mean_{metric}"), score);
             }
@@ -104,41 +69,52 @@ impl SearchDescription<'_> {
     }
 
     /// Returns the options with which `train` trains a configuration: strengths, rates, and what
-    /// else was searched. `templates` are those of the search.
-    pub fn train_flags(&self, configuration: &Configuration, templates: &[String]) -> String {
-        let Configuration { l1, l2, .. } = configuration;
-        let mut text = String::new();
-        if templates.len() > 1 {
-            text += &format!("--template {} ", templates[configuration.template]);
-        }
-        text += &format!("--dropout {}", configuration.dropout);
-        if configuration.has_noise() && !self.is_of_documents {
-            text += &format!(" --edge-dropout {}", configuration.edge_dropout);
-        }
-        text += &format!(" --l2 {l2}");
-        if *l1 > 0.0 {
-            text += &format!(" --l1 {l1}");
-        }
-        if self.has_unlabeled && configuration.has_noise() {
-            text += &format!(" --unlabeled-weight {}", configuration.unlabeled_weight);
-        }
-        if let Some(warm_up) = configuration.warm_up {
-            text += &format!(" --warm-up {warm_up}");
-        }
-        if let Some(engine) = configuration.gradient {
-            text += &format!(" --gradient {engine}");
-        }
-        text
+    /// else was searched.
+    pub fn train_flags(&self, configuration: &Configuration) -> String {
+        let several = (self.templates.len() > 1).then_some(configuration.template);
+        let template = several.map(|i| format!("--template {}", self.templates[i]));
+        let options = self.searched(configuration).into_iter().map(|(name, value)| match value {
+            Value::String(text) => format!("--{name} {text}"),
+            value => format!("--{name} {}", without_fraction(&value)),
+        });
+        template.into_iter().chain(options).collect::<Vec<_>>().join(" ")
     }
+
+    /// Returns the values of a configuration but for its template, by the options of `train`.
+    fn searched(&self, configuration: &Configuration) -> Vec<(&'static str, Value)> {
+        let Configuration { dropout, edge_dropout, l2, l1, unlabeled_weight, .. } = *configuration;
+        let (has_noise, is_tagger) = (configuration.has_noise(), !self.is_of_documents);
+        let has_unlabeled = has_noise && self.has_unlabeled;
+        let options = [
+            ("dropout", Some(json!(dropout))),
+            ("edge-dropout", (has_noise && is_tagger).then(|| json!(edge_dropout))),
+            ("l2", Some(json!(l2))),
+            ("l1", (l1 > 0.0).then(|| json!(l1))),
+            ("unlabeled-weight", has_unlabeled.then(|| json!(unlabeled_weight))),
+            ("warm-up", configuration.warm_up.map(|warm_up| json!(warm_up))),
+            ("gradient", configuration.gradient.map(|engine| json!(engine.to_string()))),
+        ];
+        options.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}
+
+/// Adds fields to an object.
+fn add(object: &mut Value, fields: Map<String, Value>) {
+    if let Some(object) = object.as_object_mut() {
+        object.extend(fields);
+    }
+}
+
+/// Formats a number, a whole one without `.0`.
+fn without_fraction(number: &Value) -> String {
+    number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
 }
 
 /// The results of a search, and its inputs.
 pub struct Results<'a> {
     pub description: &'a SearchDescription<'a>,
     pub result: &'a TuneResult,
-    /// What scores on development data count ([`TuningData::dev_units`]).
-    ///
-    /// [`TuningData::dev_units`]: dropchain_tune::TuningData::dev_units
+    /// What scores on development data count, in spans or tokens.
     pub dev_units: Option<usize>,
     pub seconds: f64,
 }
@@ -155,8 +131,7 @@ impl Results<'_> {
         let rows: Vec<Vec<String>> = (0..=self.result.trials.len()).map(row).collect();
         let mut text = format_table(rows.into_iter());
         if let Some(best) = self.result.trials.first() {
-            let templates = self.description.template_arguments;
-            let best = self.description.train_flags(&best.configuration, templates);
+            let best = self.description.train_flags(&best.configuration);
             let uncertainty = self.uncertainty().unwrap_or_default();
             text += &format!("\n{uncertainty}best: {best}\n");
         }
@@ -169,7 +144,7 @@ impl Results<'_> {
     /// Says how uncertain scores on development data are: the standard error of the best one as a
     /// proportion of spans or tokens, which is too small as far as these depend on one another.
     fn uncertainty(&self) -> Option<String> {
-        let best = self.result.trials.first()?.score?;
+        let best = self.result.trials.first()?.score.as_ref()?.score;
         let units = self.dev_units.filter(|&units| units > 0)?;
         let error = 100.0 * (best.value() * (1.0 - best.value()) / units as f64).sqrt();
         let what = match best {
@@ -201,7 +176,7 @@ impl Results<'_> {
 
     /// Returns the name of the score.
     fn metric(&self) -> &'static str {
-        match self.result.trials.iter().find_map(|s| s.score) {
+        match self.result.trials.iter().find_map(|s| Some(s.score.as_ref()?.score)) {
             Some(DevScore::Accuracy(_)) => "accuracy",
             _ => "F1",
         }
@@ -211,19 +186,21 @@ impl Results<'_> {
     /// is no column if it was not.
     fn columns(&self) -> Vec<Vec<String>> {
         let (description, all) = (self.description, &self.result.trials);
-        let (is_tagger, has_folds) = (!description.is_of_documents, description.folds.is_some());
+        let (is_tagger, has_folds) = (!description.is_of_documents, description.has_folds);
         let mut columns = Vec::new();
-        let mut add = |heading: &str, is_shown: bool, cell: &dyn Fn(&TrialResult) -> String| {
+        let mut add = |heading: &str, is_shown: bool, cell: &dyn Fn(&Trial) -> String| {
             if is_shown {
                 let cells = all.iter().map(cell);
                 columns.push([heading.to_owned()].into_iter().chain(cells).collect());
             }
         };
         let number = |value: fn(&Configuration) -> f64| {
-            move |trial: &TrialResult| value(&trial.configuration).to_string()
+            move |trial: &Trial| value(&trial.configuration).to_string()
         };
-        let any = |has: fn(&TrialResult) -> bool| all.iter().any(has);
-        let weight = |trial: &TrialResult| trial.configuration.unlabeled_weight;
+        let any = |has: fn(&Trial) -> bool| all.iter().any(has);
+        let nonzero = |trial: &Trial| trial.score.as_ref()?.nonzero_weights;
+        let best_at = |trial: &Trial| trial.score.as_ref().map(|score| score.best_iteration);
+        let weight = |trial: &Trial| trial.configuration.unlabeled_weight;
         let has_weights = all.windows(2).any(|pair| weight(&pair[0]) != weight(&pair[1]));
         let source = if has_folds { "mean" } else { "dev" };
         let percent = |x: Option<f64>| or_dash(x.map(|x| format!("{:.2}", 100.0 * x)));
@@ -239,38 +216,22 @@ impl Results<'_> {
         add("gradient", any(|s| s.configuration.gradient.is_some()), &|s| {
             or_dash(s.configuration.gradient)
         });
-        add(&format!("{source} {}", self.metric()), true, &|s| {
-            percent(s.score.map(DevScore::value))
-        });
-        add("±", has_folds, &|s| percent(s.standard_deviation));
-        add("active attributes", any(|s| s.active_attributes.is_some()), &|s| {
-            or_dash(s.active_attributes)
-        });
-        add("best at", true, &|s| s.best_iteration.to_string());
+        add(&format!("{source} {}", self.metric()), true, &|s| percent(s.value()));
+        add("±", has_folds, &|s| percent(s.folds().map(|folds| folds.standard_deviation)));
+        add("weights", any(|s| s.configuration.l1 > 0.0), &|s| or_dash(nonzero(s)));
+        add("best at", true, &|s| or_dash(best_at(s)));
         add("iterations", true, &|s| s.iterations.to_string());
-        add("stopped by", true, &|s| self.stop_reason(s).to_owned());
+        add("stopped by", true, &|s| stop_reason(s).to_owned());
         columns
-    }
-
-    /// Returns the reason why the training of a configuration stopped.
-    fn stop_reason(&self, trial: &TrialResult) -> &'static str {
-        match trial.reason {
-            Some(reason) => EndReason::name(reason),
-            None if self.result.interrupted => "interrupted",
-            None if trial.rungs < self.result.rungs.len() => "halving",
-            None => "max_iterations",
-        }
     }
 
     /// Returns all results as one JSON object.
     pub fn json(&self) -> Value {
-        let mut results = json!({});
-        self.description.add_inputs(&mut results);
+        let mut results = Value::Object(self.description.inputs.clone());
         self.add_outcome(&mut results);
         let trials = self.result.trials.iter().map(|trial| {
             let mut fields = self.description.trial_fields(trial);
-            fields.insert("rungs".to_owned(), json!(trial.rungs));
-            fields.insert("ended_by".to_owned(), json!(self.stop_reason(trial)));
+            fields.insert("ended_by".to_owned(), json!(stop_reason(trial)));
             fields
         });
         results["configurations"] = trials.collect();
@@ -368,102 +329,83 @@ fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| value.to_string())
 }
 
-/// Options that mean something else to a search: what it tries, and the order in which it does.
-const SEARCHED: [&str; 10] = [
-    "template",
-    "dropout",
-    "edge-dropout",
-    "l2",
-    "l1",
-    "unlabeled-weight",
-    "warm-start",
-    "warm-up",
-    "gradient",
-    "seed",
-];
-
-/// Options that `train` rejects without noise.
-const OF_NOISE: [&str; 6] =
-    ["noise", "masks", "samples", "unlabeled", "unlabeled-format", "discover"];
-
-/// Returns the options with which `train` trains the best configuration of a search with these
-/// options and templates; `has_models`: training continues from models.
-pub fn train_options(
-    config: &EffectiveConfig,
-    result: &TuneResult,
-    templates: &[FileName],
-    has_models: bool,
-) -> Map<String, Value> {
-    let program = definition();
-    let [train, tune] = ["train", "tune"].map(|name| program.find_subcommand(name));
-    let (Some(train), Some(tune)) = (train, tune) else {
-        return Map::new();
-    };
-    let settings = &result.settings;
-    let mut searched = searched(config, result, templates, has_models);
-    let mut options = Map::new();
-    for (key, _) in options_of(train) {
-        let is_kept = options_of(tune).any(|(other, _)| other == key)
-            && !SEARCHED.contains(&key)
-            && (settings.has_noise() || !OF_NOISE.contains(&key));
-        let kept = config.options.get(key).filter(|_| is_kept);
-        if let Some(value) = searched.remove(key).or_else(|| kept.cloned()) {
-            options.insert(key.to_owned(), value);
-        }
-    }
-    options
+/// Returns the reason why the training of a configuration stopped.
+fn stop_reason(trial: &Trial) -> &'static str {
+    trial.reason.map_or("interrupted", EndReason::name)
 }
 
-/// Returns what the search found.
-fn searched(
-    config: &EffectiveConfig,
-    result: &TuneResult,
-    templates: &[FileName],
-    has_models: bool,
-) -> Map<String, Value> {
-    let settings = &result.settings;
-    let mut found = Map::new();
-    let mut set = |key: &str, value: Value| drop(found.insert(key.to_owned(), value));
-    let Some(best) = result.trials.first() else {
-        return found;
-    };
-    let was_given = |key: &str| config.options.contains_key(key);
-    let configuration = &best.configuration;
-    if let Some(template) = templates.get(configuration.template) {
-        set("template", json!(template));
-        // With several templates, a search leaves `ner` as it is.
-        if templates.len() > 1 && !has_models && &**template == "ner" {
-            set("document", json!("sentence"));
+/// Options that mean something else to a search.
+const SEARCHED: [&str; 6] = ["template", "dropout", "edge-dropout", "l2", "l1", "unlabeled-weight"];
+
+/// Options that `train` rejects without noise, or that have no effect then.
+const OF_NOISE: [&str; 8] = [
+    "noise",
+    "masks",
+    "samples",
+    "unlabeled",
+    "unlabeled-format",
+    "discover",
+    "warm-up",
+    "gradient",
+];
+
+impl Results<'_> {
+    /// Returns the options with which `train` trains the best configuration of a search with these
+    /// options and templates; `has_models`: training continues from models.
+    pub fn train_options(
+        &self,
+        config: &EffectiveConfig,
+        templates: &[FileName],
+        has_models: bool,
+    ) -> Map<String, Value> {
+        let program = definition();
+        let [train, tune] = ["train", "tune"].map(|name| program.find_subcommand(name));
+        let (Some(train), Some(tune)) = (train, tune) else {
+            return Map::new();
+        };
+        let mut found = self.found(templates, has_models);
+        let settings = &self.result.settings;
+        let is_random = settings.learner().name() != Lbfgs::NAME
+            || settings.regularization().noise.kind == NoiseKind::MonteCarlo;
+        let mut options = Map::new();
+        for (key, _) in options_of(train) {
+            let is_kept = options_of(tune).any(|(other, _)| other == key)
+                && !SEARCHED.contains(&key)
+                && (settings.has_noise() || !OF_NOISE.contains(&key))
+                && (is_random || key != "seed");
+            let kept = config.options.get(key).filter(|_| is_kept);
+            if let Some(value) = found.remove(key).or_else(|| kept.cloned()) {
+                options.insert(key.to_owned(), value);
+            }
         }
+        options
     }
-    set("dropout", json!(configuration.dropout));
-    set("l2", json!(configuration.l2));
-    if configuration.l1 > 0.0 {
-        set("l1", json!(configuration.l1));
-    }
-    if settings.has_noise() {
-        set("edge-dropout", json!(configuration.edge_dropout));
-        if was_given("unlabeled") {
-            set("unlabeled-weight", json!(configuration.unlabeled_weight));
+
+    /// Returns the options that the search found.
+    fn found(&self, templates: &[FileName], has_models: bool) -> Map<String, Value> {
+        let Some(best) = self.result.trials.first() else {
+            return Map::new();
+        };
+        let searched = self.description.searched(&best.configuration).into_iter();
+        let mut found: Map<_, _> = searched.map(|(key, value)| (key.to_owned(), value)).collect();
+        let mut set = |key: &str, value: Value| drop(found.insert(key.to_owned(), value));
+        if let Some(template) = templates.get(best.configuration.template) {
+            set("template", json!(template));
+            // With several templates, a search leaves `ner` as it is.
+            if templates.len() > 1 && !has_models && &**template == "ner" {
+                set("document", json!("sentence"));
+            }
         }
-        if was_given("gradient") {
-            set("gradient", json!(settings.regularization().noise.gradient));
+        if let (Some(iterations), Some(score)) = (self.result.refit_iterations, &best.score) {
+            let settings = &self.result.settings;
+            if settings.has_noise() {
+                set("warm-up", json!(settings.warm_up()));
+            }
+            set("max-iterations", json!(iterations));
+            set("recall-bias", json!(score.recall_bias));
         }
+        found
     }
-    let is_random = !settings.learner().ends_with_weights()
-        || settings.regularization().noise.kind == NoiseKind::MonteCarlo;
-    if was_given("seed") && is_random {
-        set("seed", json!(settings.options().seed));
-    }
-    let is_refit = result.refit_iterations.is_some();
-    if settings.has_noise() && (was_given("warm-up") || is_refit) {
-        set("warm-up", json!(settings.warm_up()));
-    }
-    if let Some(iterations) = result.refit_iterations {
-        set("max-iterations", json!(iterations));
-        set("recall-bias", json!(best.recall_bias));
-    }
-    found
 }
 
 #[cfg(test)]
@@ -478,7 +420,7 @@ mod tests {
             column(["dropout", "0.5", "0"]),
             column(["edge dropout", "0.5", "0"]),
             column(["dev F1", "70.32", "69.16"]),
-            column(["stopped by", "max_iterations", "halving"]),
+            column(["stopped by", "max_iterations", "patience"]),
         ];
         let mut wide = columns.clone();
         narrow(&mut wide, 60);

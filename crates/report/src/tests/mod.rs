@@ -35,16 +35,15 @@ fn runs_of_two_passes_have_names() {
 }
 
 #[test]
-fn a_search_has_the_last_result_of_each_configuration() {
+fn a_search_has_the_result_of_each_configuration() {
     let text = "{\"event\":\"start\",\"configurations\":2}\n\
-                {\"event\":\"configuration\",\"number\":1,\"l2\":1.0,\"rung\":1,\"dev_f1\":0.2}\n\
-                {\"event\":\"configuration\",\"number\":2,\"l2\":0.1,\"rung\":1,\"dev_f1\":0.5}\n\
-                {\"event\":\"configuration\",\"number\":1,\"l2\":1.0,\"rung\":2,\"dev_f1\":0.7}\n\
+                {\"event\":\"configuration\",\"number\":2,\"l2\":0.1,\"dev_f1\":0.5}\n\
+                {\"event\":\"configuration\",\"number\":1,\"l2\":1.0,\"dev_f1\":0.7}\n\
                 {\"event\":\"end\",\"best\":1}\n";
     let page = report(text).unwrap().html(None).unwrap();
     assert!(page.contains("<p>2 configurations.</p>"), "{page}");
     let [better, worse] = ["70.00", "50.00"].map(|score| page.find(score).unwrap());
-    assert!(better < worse && !page.contains("20.00</td>"), "{page}");
+    assert!(better < worse, "{page}");
     assert!(page.contains("Score by l2"), "{page}");
 }
 

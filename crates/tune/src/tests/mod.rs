@@ -2,18 +2,20 @@
 
 mod resume;
 
-use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
+use dropchain::Sentence;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::memory::MemoryLimit;
+use dropchain::noise::Engine;
 use dropchain::template::Template;
 use dropchain::train::{
-    DevScore, Iteration, ObserverError, TrainOptions, TrainSettings, Trainer, TrainingCorpora,
+    BaseModels, DevScore, NoiseKind, TrainOptions, TrainSettings, Trainer, TrainingCorpora,
 };
 
+/// The beginning of a part of the sample corpus, to train in a moment.
 fn sample(part: &str) -> Corpus {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let file = format!("{root}/corpora/sample/{part}.conll");
@@ -24,48 +26,47 @@ fn sample(part: &str) -> Corpus {
         ..ReadOptions::default()
     };
     let text = std::fs::read_to_string(&file).unwrap();
-    // The beginning, to train in a moment.
-    let sentences = text.split_inclusive("\n\n");
-    let text: String = sentences.take(if part == "train" { 392 } else { 84 }).collect();
+    let text: String = text.split_inclusive("\n\n").take(14).collect();
     Corpus::parse(text, &file, &options).unwrap()
 }
 
-fn template() -> Template {
-    let source = "word\nword[-1]\nword[1]\nshape\nsuffix(3)\n";
+fn template(source: &str) -> Template {
     Template::parse(source, "t.tpl", &mut |_| unreachable!()).unwrap()
 }
 
-fn data(validation: &Validation, settings: &TrainSettings) -> TuningData {
-    let corpora = TrainingCorpora::new(sample("train")).dev(sample("dev"));
-    let templates = vec![Some(template())];
-    TuningData::extract(&corpora, templates, validation.clone(), settings).unwrap()
-}
+const TEMPLATE: &str = "word\nword[-1]\nword[1]\nshape\nsuffix(3)\n";
 
-fn folds(count: usize) -> Validation {
-    Validation::Folds(Folds::new(sample("train").sentences(), count, 1).unwrap())
-}
-
-fn space(dropout: &str, l2: &str) -> SearchSpace {
-    SearchSpace {
-        dropout: dropout.parse().unwrap(),
-        l2: l2.parse().unwrap(),
-        ..SearchSpace::default()
+/// The data of a search with as many folds, or with development data if there are none.
+fn data(folds: usize) -> TuningData<'static> {
+    let (labeled, dev) = (sample("train"), sample("dev"));
+    TuningData {
+        folds: (folds > 0).then(|| Folds::new(labeled.sentences(), folds, 1).unwrap()),
+        corpora: TrainingCorpora::new(labeled).dev(dev),
+        templates: vec![Some(template(TEMPLATE))],
+        models: BaseModels::default(),
     }
 }
 
+fn space(dropout: &str, l2: &str) -> SearchSpace {
+    let space = SearchSpace::new(1, &settings(|_| {}));
+    with(with(space, Parameter::Dropout, dropout), Parameter::L2, l2)
+}
+
+fn with(space: SearchSpace, parameter: Parameter, axis: &str) -> SearchSpace {
+    space.with(parameter, axis.parse().unwrap())
+}
+
 fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
-    let mut options = TrainOptions { patience: 10, ..TrainOptions::default() };
+    let mut options = TrainOptions { patience: 4, ..TrainOptions::default() };
+    (options.method.warm_up, options.max_iterations) = (Some(2), Some(8));
     change(&mut options);
     TrainSettings::new(options).unwrap()
 }
 
-fn search(space: &SearchSpace) -> Search<'static> {
-    let settings = settings(|_| {});
+fn search(space: &SearchSpace, settings: TrainSettings) -> Search<'static> {
     Search {
         configurations: space.grid(&settings).unwrap(),
         settings,
-        schedule: Schedule::new(Some(2), 5).unwrap(),
-        warm_start: true,
         threads: 1,
         memory: MemoryLimit::default(),
         checkpoint: None,
@@ -73,175 +74,141 @@ fn search(space: &SearchSpace) -> Search<'static> {
     }
 }
 
+/// Searches with a different course each, and their numbers of folds.
+fn searches() -> Vec<(Search<'static>, usize)> {
+    let l1 = with(space("0,0.3", "0.1"), Parameter::L1, "0,0.2");
+    let course = with(space("0,0.3", "0.1"), Parameter::WarmUp, "0,4");
+    let course = course.with_gradients(vec![Engine::Exact, Engine::Window(1)]);
+    let sampled = settings(|o| {
+        o.method.noise.kind = NoiseKind::MonteCarlo;
+        o.method.noise.sampler = Some(dropchain_online::SAMPLER);
+    });
+    let plain = || settings(|_| {});
+    vec![
+        (search(&space("0,0.3", "0.03,0.3"), plain()), 0),
+        (search(&space("0,0.3", "0.03,0.3"), plain()), 3),
+        (search(&course, plain()), 0),
+        (search(&l1, plain()), 0),
+        (search(&space("0.2,0.4", "0.1"), sampled), 2),
+    ]
+}
+
+/// Everything that depends on neither concurrency nor interruptions.
+#[derive(PartialEq)]
+struct Outcome {
+    trials: Vec<Trial>,
+    refit_iterations: Option<usize>,
+    file: Vec<u8>,
+}
+
+impl From<TuneResult> for Outcome {
+    fn from(result: TuneResult) -> Self {
+        let TuneResult { trials, refit_iterations, file, .. } = result;
+        Self { trials, refit_iterations, file }
+    }
+}
+
 /// Records the plan.
 #[derive(Default)]
-struct PlanRecorder(Mutex<Option<ResourcePlan>>);
+struct PlanRecorder(Mutex<Option<Plan>>);
 
 impl TuneObserver for PlanRecorder {
-    fn start(&self, plan: &ResourcePlan, _: &[Rung]) {
-        *self.0.lock().unwrap() = Some(*plan);
-    }
-}
-
-fn run(search: &Search<'_>, validation: &Validation) -> TuneResult {
-    let data = data(validation, &search.settings);
-    search.run(data, &()).unwrap()
-}
-
-fn error(search: &Search<'_>) -> String {
-    match search.run(data(&Validation::Dev, &search.settings), &()) {
-        Err(error) => error.to_string(),
-        Ok(_) => panic!("no error"),
-    }
-}
-
-fn bytes(result: &TuneResult) -> Vec<u8> {
-    let folder = tempfile::tempdir().unwrap();
-    result.model().unwrap().save(folder.path().join("m")).unwrap();
-    std::fs::read(folder.path().join("m")).unwrap()
-}
-
-/// Records the last objective.
-#[derive(Default)]
-struct LastObjective(f64);
-
-impl dropchain::train::Observer for LastObjective {
-    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        self.0 = iteration.objective;
-        Ok(ControlFlow::Continue(()))
+    fn start(&self, plan: &Plan) {
+        *self.0.lock().unwrap() = Some(plan.clone());
     }
 }
 
 #[test]
-fn one_configuration_with_noise_is_trained_as_train_does_it() {
-    let mut search = search(&space("0.3", "0.1"));
-    search.settings = settings(|o| (o.max_iterations, o.patience) = (Some(32), 100));
-    let result = run(&search, &Validation::Dev);
-    let settings = search.configurations[0].settings(&search.settings).unwrap();
-    let mut last = LastObjective::default();
-    let trainer = Trainer::new(settings.all_options()).unwrap();
-    let corpora = TrainingCorpora::new(sample("train")).dev(sample("dev"));
-    let trained = trainer.train(corpora, template(), &mut last);
-    let end = trained.unwrap().end;
-    let trial = &result.trials[0];
-    assert_eq!(trial.score, end.dev);
-    assert_eq!(trial.best_iteration, end.best_iteration);
-    assert_eq!(trial.iterations, end.iterations);
-    assert_eq!(trial.objective, Some(last.0));
+fn every_configuration_is_trained_as_train_does_it() {
+    let (search, folds) = &searches()[2];
+    let result = search.run(&data(*folds), &()).unwrap();
+    assert_eq!(result.trials.len(), 5);
+    assert!(result.trials.is_sorted_by(|a, b| a.compare(b).is_le()));
+    for (i, trial) in result.trials.iter().enumerate() {
+        let settings = trial.configuration.settings(&search.settings).unwrap();
+        let trainer = Trainer::with_settings(settings);
+        let corpora = TrainingCorpora::new(sample("train")).dev(sample("dev"));
+        let trained = trainer.train(corpora, template(TEMPLATE), &mut ()).unwrap();
+        let (end, score) = (trained.end, trial.score.as_ref().unwrap());
+        assert_eq!(Some(score.score), end.dev);
+        assert_eq!(score.best_iteration, end.best_iteration);
+        assert_eq!((trial.iterations, trial.reason), (end.iterations, Some(end.reason)));
+        assert_eq!(i == 0, result.file == trained.model.as_bytes());
+    }
 }
 
 #[test]
 fn threads_and_memory_do_not_change_a_bit_of_the_result() {
-    for validation in [Validation::Dev, folds(3)] {
-        let search = search(&space("0,0.3", "0.03,0.3"));
+    for folds in [0, 3] {
+        let search = search(&space("0,0.3", "0.03,0.3"), settings(|_| {}));
         let recorder = PlanRecorder::default();
-        let data = || data(&validation, &search.settings);
-        let one = search.run(data(), &recorder).unwrap();
+        let one: Outcome = search.run(&data(folds), &recorder).unwrap().into();
         let plan = recorder.0.into_inner().unwrap().unwrap();
-        for (threads, room) in [(3, 1), (4, 3), (2, 100)] {
-            let memory = plan.data_memory + room * plan.training_memory + 1000;
-            let limited =
-                Search { threads, memory: MemoryLimit::Bytes(memory as u64), ..search.clone() };
+        assert_eq!(plan.runs, 4 * folds.max(1));
+        let text = sample("train").memory() + sample("dev").memory();
+        for (threads, room) in [(3, 1), (2, 100)] {
+            let memory = MemoryLimit::Bytes(text + room * (plan.memory - text) + 1000);
+            let limited = Search { threads, memory, ..search.clone() };
             let recorder = PlanRecorder::default();
-            let other = limited.run(data(), &recorder).unwrap();
+            let other: Outcome = limited.run(&data(folds), &recorder).unwrap().into();
             let plan = recorder.0.into_inner().unwrap().unwrap();
-            assert_eq!(plan.concurrency, room.min(threads));
-            assert_eq!(other.trials, one.trials);
-            assert_eq!(other.rungs, one.rungs);
-            assert!(bytes(&other) == bytes(&one));
+            assert_eq!(plan.concurrency, threads.min(room as usize));
+            assert!(other == one);
         }
-    }
-}
-
-#[test]
-fn halving_keeps_the_best_and_resumes_them() {
-    let search = search(&space("0,0.2,0.4", "0.03,0.3"));
-    let result = run(&search, &Validation::Dev);
-    let counts: Vec<usize> = result.rungs.iter().map(|end| end.trials.len()).collect();
-    assert_eq!(counts, [6, 3, 2]);
-    for pair in result.rungs.windows(2) {
-        let [before, after] = pair else { unreachable!() };
-        let mut ranked: Vec<&TrialResult> = before.trials.iter().collect();
-        ranked.sort_by(|a, b| a.compare(b));
-        let mut kept: Vec<usize> = ranked[..after.trials.len()].iter().map(|s| s.number).collect();
-        kept.sort_unstable();
-        let numbers: Vec<usize> = after.trials.iter().map(|s| s.number).collect();
-        assert_eq!(numbers, kept);
-        for trial in &after.trials {
-            let earlier = before.trials.iter().find(|s| s.number == trial.number).unwrap();
-            assert!(trial.iterations > earlier.iterations || earlier.reason.is_some());
-            assert!(trial.compare(earlier).is_le());
-        }
-    }
-    assert_eq!(result.trials.len(), 6);
-    assert!(result.trials.is_sorted_by(|a, b| a.compare(b).is_le()));
-    assert_eq!(result.trials[0].rungs, 3);
-}
-
-#[test]
-fn the_model_has_the_score_of_the_best_row() {
-    let search = search(&space("0,0.3", "0.03,0.3"));
-    let result = run(&search, &Validation::Dev);
-    let tagger = dropchain::tag::Tagger::new(result.model().unwrap());
-    let mut evaluation = dropchain::eval::Evaluation::new();
-    for sentence in sample("dev") {
-        let tagging = tagger.tag(&sentence).unwrap();
-        let labels = tagger.label_names(&tagging.labels);
-        evaluation.add(&sentence.labels().unwrap(), &labels).unwrap();
-    }
-    // Rounding the weights to four bytes changes no label here.
-    assert_eq!(result.trials[0].score, Some(DevScore::F1(evaluation.f1())));
-}
-
-#[test]
-fn a_warm_start_leads_to_the_same_minimum() {
-    let mut search = search(&space("0", "0.03,0.3,3"));
-    search.schedule = Schedule::new(None, 5).unwrap();
-    search.settings = settings(|o| o.patience = 1000);
-    let warm = run(&search, &Validation::Dev);
-    search.warm_start = false;
-    let cold = run(&search, &Validation::Dev);
-    for number in 1..=3 {
-        let objective = |result: &TuneResult| {
-            let trial = result.trials.iter().find(|s| s.number == number);
-            trial.unwrap().objective.unwrap()
-        };
-        let (warm, cold) = (objective(&warm), objective(&cold));
-        assert!((warm - cold).abs() < 1e-3 * cold, "{number}: {warm} {cold}");
     }
 }
 
 #[test]
 fn the_final_model_has_the_iterations_and_the_recall_bias_of_the_folds() {
-    let search = search(&space("0,0.3", "0.1"));
-    let result = run(&search, &folds(3));
-    let best = &result.trials[0];
-    assert_eq!(best.fold_scores.len(), 3);
-    let mean = best.fold_scores.iter().sum::<f64>() / 3.0;
-    assert_eq!(best.score, Some(DevScore::F1(mean)));
-    assert!(best.standard_error.unwrap() > 0.0);
-    assert_eq!(result.refit_iterations, Some(best.best_iteration));
+    let search = search(&space("0.3", "0.1"), settings(|_| {}));
+    let result = search.run(&data(3), &()).unwrap();
+    let score = result.trials[0].score.clone().unwrap();
+    let folds = score.folds.unwrap();
+    assert_eq!(folds.fold_scores.len(), 3);
+    let mean = folds.fold_scores.iter().sum::<f64>() / 3.0;
+    assert_eq!(score.score, DevScore::F1(mean));
+    assert!(folds.standard_error > 0.0);
+    assert_eq!(result.refit_iterations, Some(score.best_iteration));
     let model = result.model().unwrap();
-    let provenance = &model.header().provenance;
-    assert_eq!(provenance.sentences, sample("train").len() as u64);
+    let settings = settings(|o| {
+        o.max_iterations = Some(score.best_iteration);
+        o.recall_bias = Some(score.recall_bias).filter(|bias| *bias != 0.0);
+    });
+    let settings = result.trials[0].configuration.settings(&settings).unwrap();
+    let trainer = Trainer::with_settings(settings);
+    let trained = trainer.train(sample("train"), template(TEMPLATE), &mut ()).unwrap();
+    assert!(model.as_bytes() == trained.model.as_bytes());
+}
+
+#[test]
+fn a_fold_is_text_that_its_run_has_not_seen() {
+    let mut data = data(3);
+    data.templates = vec![Some(template("word\nmention(count)\n"))];
+    let words = |corpus: &Corpus| -> Vec<String> {
+        corpus.iter().flat_map(Sentence::words).flatten().map(str::to_owned).collect()
+    };
+    let all = words(&data.corpora.labeled);
+    let mut held_out = 0;
+    for fold in 0..3 {
+        let corpora = data.corpora(0, Some(fold)).unwrap();
+        let (rest, dev) = (words(&corpora.labeled), words(&corpora.dev.unwrap()));
+        assert_eq!(rest.len() + dev.len(), all.len());
+        held_out += dev.len();
+        // A document that continues beyond the fold is divided there.
+        let parts =
+            corpora.labeled.iter().filter(|s| s.layout.separation != Default::default()).count();
+        assert!(parts > 0);
+    }
+    assert_eq!(held_out, all.len());
 }
 
 #[test]
 fn a_search_that_is_interrupted_at_once_has_no_model() {
     let flag = AtomicBool::new(true);
-    let search = Search { interrupt: Some(&flag), ..search(&space("0.3", "0.1")) };
+    let search = search(&space("0.3", "0.1"), settings(|_| {}));
+    let search = Search { interrupt: Some(&flag), ..search };
     assert_eq!(
-        error(&search),
+        search.run(&data(0), &()).unwrap_err().to_string(),
         "interrupted before any configuration was scored: there is no model to write"
-    );
-}
-
-#[test]
-fn a_limit_of_iterations_must_leave_some() {
-    let mut search = search(&space("0.3", "0.1"));
-    search.settings = settings(|o| (o.method.warm_up, o.max_iterations) = (Some(5), Some(5)));
-    assert_eq!(
-        error(&search),
-        "no iterations are left after the warm-up; expected a larger maximum"
     );
 }

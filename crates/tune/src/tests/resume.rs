@@ -8,91 +8,34 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tempfile::TempDir;
 
 use super::*;
-use dropchain::noise::Engine;
-use dropchain::train::{AnyOptions, NoiseKind};
 
-/// Number of sentences of the corpora, so that a search takes a moment.
-const SENTENCES: usize = 30;
-
-fn small(part: &str) -> Corpus {
-    let mut corpus = Corpus::new();
-    for sentence in sample(part).into_sentences().into_iter().take(SENTENCES) {
-        corpus.push(sentence);
-    }
-    corpus
-}
-
-fn small_data(validation: &Validation, settings: &TrainSettings) -> TuningData {
-    let corpora = TrainingCorpora::new(small("train")).dev(small("dev"));
-    let templates = vec![Some(template())];
-    TuningData::extract(&corpora, templates, validation.clone(), settings).unwrap()
-}
-
-fn small_folds(count: usize) -> Validation {
-    Validation::Folds(Folds::new(small("train").sentences(), count, 1).unwrap())
-}
-
-/// Searches with a different course each.
-fn searches() -> Vec<(Search<'static>, Validation)> {
-    let with = |space: SearchSpace, change: fn(&mut TrainOptions)| {
-        let settings = settings(|o| {
-            (o.method.warm_up, o.max_iterations, o.patience) = (Some(3), Some(14), 4);
-            change(o);
-        });
-        Search {
-            configurations: space.grid(&settings).unwrap(),
-            settings,
-            schedule: Schedule::new(Some(2), 2).unwrap(),
-            ..search(&space)
-        }
-    };
-    let l1 = SearchSpace { l1: "0,0.2".parse().unwrap(), ..space("0,0.3", "0.1") };
-    let course = SearchSpace {
-        warm_up: Some("0,4".parse().unwrap()),
-        gradients: vec![Engine::Exact, Engine::Window(1)],
-        ..space("0,0.3", "0.1")
-    };
-    vec![
-        (with(space("0,0.3", "0.03,0.3"), |_| {}), Validation::Dev),
-        (with(space("0,0.3", "0.03,0.3"), |_| {}), small_folds(3)),
-        (with(course, |_| {}), Validation::Dev),
-        (with(l1, |_| {}), Validation::Dev),
-        (
-            with(space("0.2,0.4", "0.1"), |o| {
-                o.method.noise.kind = NoiseKind::MonteCarlo;
-                o.method.noise.sampler = Some(dropchain_online::SAMPLER);
-            }),
-            small_folds(2),
-        ),
-    ]
-}
-
-/// Records what is reported, and interrupts the search after a number of trainings.
+/// Records what is reported, and interrupts the search after a number of runs.
 struct Recorder {
-    trials: Mutex<Vec<(usize, TrialResult)>>,
     resumed: Mutex<Option<Resumed>>,
+    trials: AtomicUsize,
     left: AtomicUsize,
     interrupt: AtomicBool,
 }
 
 impl Recorder {
-    fn new(trainings: usize) -> Self {
+    fn new(runs: usize) -> Self {
         Self {
-            trials: Mutex::default(),
             resumed: Mutex::default(),
-            left: AtomicUsize::new(trainings),
+            trials: AtomicUsize::new(0),
+            left: AtomicUsize::new(runs),
             interrupt: AtomicBool::new(false),
         }
     }
 }
 
 impl TuneObserver for Recorder {
-    fn resumed(&self, resumed: &Resumed) {
-        *self.resumed.lock().unwrap() = Some(*resumed);
+    fn start(&self, plan: &Plan) {
+        *self.resumed.lock().unwrap() = plan.resumed;
     }
 
-    fn trial(&self, rung: usize, result: &TrialResult) {
-        self.trials.lock().unwrap().push((rung, result.clone()));
+    fn trial(&self, trial: &Trial) {
+        let before = self.trials.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(trial.number, before + 1);
     }
 
     fn progress(&self, _: Phase, done: usize, _: usize) {
@@ -102,65 +45,48 @@ impl TuneObserver for Recorder {
     }
 }
 
-/// Everything that must not depend on interruptions.
-#[derive(PartialEq)]
-struct Outcome {
-    trials: Vec<TrialResult>,
-    rungs: Vec<RungResult>,
-    reported: Vec<(usize, TrialResult)>,
-    refit_iterations: Option<usize>,
-    model: Vec<u8>,
-}
-
-/// Runs a search, with a checkpoint or without.
+/// Runs a search, with a checkpoint to resume or not. Also returns what it continued from.
 fn outcome(
-    (search, validation): &(Search<'_>, Validation),
-    checkpoint: Option<(&Path, bool)>,
-    threads: usize,
+    search: &Search<'_>,
+    data: &TuningData<'_>,
+    (path, resume): (&Path, bool),
 ) -> Result<(Outcome, Option<Resumed>), String> {
     let recorder = Recorder::new(usize::MAX);
-    let open = |(path, resume)| Checkpoint::open(path, resume).map_err(|e| e.to_string());
-    let checkpoint = checkpoint.map(open).transpose()?;
-    let search = Search { threads, checkpoint: checkpoint.as_ref(), ..search.clone() };
-    let data = small_data(validation, &search.settings);
+    let checkpoint = Checkpoint::open(path, resume).map_err(|e| e.to_string())?;
+    let search = Search { checkpoint: Some(&checkpoint), ..search.clone() };
     let result = search.run(data, &recorder).map_err(|e| e.to_string())?;
-    let outcome = Outcome {
-        reported: recorder.trials.into_inner().unwrap(),
-        model: bytes(&result),
-        trials: result.trials,
-        rungs: result.rungs,
-        refit_iterations: result.refit_iterations,
-    };
-    Ok((outcome, recorder.resumed.into_inner().unwrap()))
+    assert_eq!(recorder.trials.into_inner(), result.trials.len());
+    Ok((result.into(), recorder.resumed.into_inner().unwrap()))
 }
 
 /// Returns the ends of the lines of a checkpoint, without those of the mark.
 fn line_ends(checkpoint: &[u8]) -> Vec<usize> {
-    let bytes = checkpoint.iter().enumerate();
-    let ends = bytes.filter(|(_, byte)| **byte == b'\n');
+    let ends = checkpoint.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     ends.map(|(i, _)| i + 1).skip(1).collect()
 }
 
 #[test]
-fn a_search_continues_after_any_segment_to_the_same_bits() {
-    for search in searches() {
+fn a_search_continues_after_any_run_to_the_same_bits() {
+    for (search, folds) in searches() {
+        let data = data(folds);
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("ck");
-        let (expected, _) = outcome(&search, None, 1).unwrap();
-        let (with_checkpoint, resumed) = outcome(&search, Some((&path, false)), 2).unwrap();
+        let expected: Outcome = search.run(&data, &()).unwrap().into();
+        let threads = Search { threads: 2, ..search.clone() };
+        let (with_checkpoint, resumed) = outcome(&threads, &data, (&path, false)).unwrap();
         assert!(with_checkpoint == expected);
         assert_eq!(resumed, None);
         let complete = fs::read(&path).unwrap();
         let ends = line_ends(&complete);
-        assert!(ends.len() > 8, "{}", ends.len());
+        assert_eq!(ends.len(), 1 + search.configurations.len() * folds.max(1));
         for (i, &end) in ends.iter().enumerate() {
             // Every second time, a part of the next line is there.
             let torn = if i % 2 == 1 && i + 1 < ends.len() { 31 } else { 0 };
             fs::write(&path, &complete[..end + torn]).unwrap();
-            let (found, resumed) = outcome(&search, Some((&path, true)), 1 + i % 3).unwrap();
+            let search = Search { threads: 1 + i % 3, ..search.clone() };
+            let (found, resumed) = outcome(&search, &data, (&path, true)).unwrap();
             assert!(found == expected, "{i}");
-            let resumed = resumed.unwrap();
-            assert_eq!((resumed.segments, resumed.was_torn), (i, torn > 0));
+            assert_eq!(resumed, Some(Resumed { runs: i, was_torn: torn > 0 }));
             // Nothing was trained again, and everything is in the checkpoint again.
             assert_eq!(line_ends(&fs::read(&path).unwrap()).len(), ends.len(), "{i}");
         }
@@ -169,118 +95,67 @@ fn a_search_continues_after_any_segment_to_the_same_bits() {
 
 #[test]
 fn a_search_continues_after_an_interrupt_to_the_same_bits() {
-    for search in searches() {
-        let (expected, _) = outcome(&search, None, 1).unwrap();
-        for trainings in [1, 3, 5, 8, 11] {
+    for (search, folds) in searches() {
+        let data = data(folds);
+        let expected: Outcome = search.run(&data, &()).unwrap().into();
+        for runs in [1, 3] {
             let dir = TempDir::new().unwrap();
             let path = dir.path().join("ck");
-            let recorder = Recorder::new(trainings);
+            let recorder = Recorder::new(runs);
             let checkpoint = Checkpoint::open(&path, false).unwrap();
             let interrupted = Search {
                 threads: 2,
                 checkpoint: Some(&checkpoint),
                 interrupt: Some(&recorder.interrupt),
-                ..search.0.clone()
+                ..search.clone()
             };
-            let data = small_data(&search.1, &interrupted.settings);
-            // In the warm-up there may be no model yet.
-            let _ = interrupted.run(data, &recorder);
+            // With folds there may be no model yet.
+            let result = interrupted.run(&data, &recorder);
+            assert!(result.is_ok_and(|result| result.interrupted) || folds > runs);
             drop(checkpoint);
-            let (found, resumed) = outcome(&search, Some((&path, true)), 1).unwrap();
-            assert!(found == expected, "{trainings}");
-            assert!(resumed.unwrap().segments >= trainings.min(2), "{trainings}");
+            let (found, resumed) = outcome(&search, &data, (&path, true)).unwrap();
+            assert!(found == expected, "{runs}");
+            assert!(resumed.unwrap().runs >= runs, "{runs}");
         }
     }
 }
 
 #[test]
-fn a_checkpoint_of_another_search_names_the_difference() {
-    let all = searches();
-    let (search, validation) = &all[0];
+fn a_checkpoint_of_another_search_or_other_data_names_the_difference() {
+    let (search, _) = &searches()[0];
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("ck");
-    outcome(&all[0], Some((&path, false)), 1).unwrap();
+    outcome(search, &data(0), (&path, false)).unwrap();
     let before = fs::read(&path).unwrap();
-    let changed = |change: fn(&mut Search<'_>)| {
+    let expect = |search: &Search<'_>, data: &TuningData<'_>, difference: &str| {
+        let error = outcome(search, data, (&path, true)).err().unwrap();
+        let name = path.display();
+        let expected = format!("{name}: was written with {difference}; expected the search that");
+        assert!(error.starts_with(&expected), "{error}");
+        assert!(fs::read(&path).unwrap() == before);
+    };
+    let with = |change: fn(&mut Search<'_>)| {
         let mut search = search.clone();
         change(&mut search);
-        let error = outcome(&(search, validation.clone()), Some((&path, true)), 1).err();
-        let error = error.unwrap();
-        let name = format!("{}: ", path.display());
-        error.strip_prefix(&name).unwrap().to_owned()
+        search
     };
-    let with = |change: fn(&mut AnyOptions), search: &mut Search<'_>| {
-        let mut options = search.settings.all_options();
-        change(&mut options);
-        search.settings = TrainSettings::new(options).unwrap();
+    let longer = with(|s| s.settings = settings(|o| o.max_iterations = None));
+    expect(&longer, &data(0), "--max-iterations 8, and now null");
+    expect(&with(|s| s.configurations.truncate(3)), &data(0), "other configurations");
+    expect(search, &data(2), "--folds null, and now 2");
+    let other = |change: fn(&mut TuningData<'_>)| {
+        let mut data = data(0);
+        change(&mut data);
+        data
     };
-    let expected = "expected the search that was interrupted";
-    assert_eq!(
-        changed(|s| s.settings = settings(|_| {})),
-        format!(
-            "was written with --max-iterations 14, this search is without --max-iterations; \
-             {expected}"
-        )
-    );
-    assert_eq!(
-        changed(|s| s.configurations.truncate(3)),
-        format!("was written with other configurations; {expected}")
-    );
-    assert_eq!(
-        changed(|s| s.configurations.retain(|c| c.l2 > 0.1)),
-        format!("was written with --l2 0.03,0.3, this search is with --l2 0.3; {expected}")
-    );
-    assert_eq!(
-        changed(|s| s.configurations.iter_mut().for_each(|c| c.warm_up = Some(5))),
-        format!("was written with --warm-up 3, this search is with --warm-up 5; {expected}")
-    );
-    assert_eq!(
-        changed(|s| s.schedule = Schedule::new(None, 2).unwrap()),
-        format!("was written with --halving 2, this search is with --halving off; {expected}")
-    );
-    assert_eq!(
-        changed(|s| s.warm_start = false),
-        format!(
-            "was written with --warm-start on, this search is with --warm-start off; {expected}"
-        )
-    );
-    let folds = outcome(&(search.clone(), small_folds(2)), Some((&path, true)), 1);
-    assert!(folds.is_err_and(|e| e.ends_with(&format!(
-        "was written without --folds, this search is with --folds 2; {expected}"
-    ))));
-    assert!(fs::read(&path).unwrap() == before);
+    expect(search, &other(|d| d.corpora.labeled = sample("dev")), "other training data");
+    expect(search, &other(|d| d.corpora.dev = Some(sample("test"))), "other development data");
+    let template = other(|d| d.templates = vec![Some(template("word\n"))]);
+    expect(search, &template, "other attributes of template 1");
     // What only the model depends on may change.
-    let mut other = search.clone();
-    with(|o| o.prune = 0.01, &mut other);
-    let (_, resumed) = outcome(&(other, validation.clone()), Some((&path, true)), 1).unwrap();
-    assert!(resumed.unwrap().segments > 0);
-}
-
-#[test]
-fn a_checkpoint_of_other_data_names_them() {
-    let all = searches();
-    let (search, _) = &all[0];
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("ck");
-    outcome(&all[0], Some((&path, false)), 1).unwrap();
-    let error = |train: &str, dev: &str, template: Template| {
-        let corpora = TrainingCorpora::new(small(train)).dev(small(dev));
-        let templates = vec![Some(template)];
-        let settings = &search.settings;
-        let data = TuningData::extract(&corpora, templates, Validation::Dev, settings).unwrap();
-        let checkpoint = Checkpoint::open(&path, true).unwrap();
-        let search = Search { checkpoint: Some(&checkpoint), ..search.clone() };
-        search.run(data, &()).unwrap_err().to_string()
-    };
-    let other = Template::parse("word\n", "t.tpl", &mut |_| unreachable!()).unwrap();
-    for (error, expected) in [
-        (error("dev", "dev", template()), "training data"),
-        (error("train", "test", template()), "development data"),
-        (error("train", "dev", other), "attributes of template 1"),
-    ] {
-        let expected = format!("was written with other {expected}; expected the search that");
-        assert!(error.contains(&expected), "{error}");
-    }
+    let pruned = with(|s| s.settings = settings(|o| o.prune = 0.01));
+    let (_, resumed) = outcome(&pruned, &data(0), (&path, true)).unwrap();
+    assert_eq!(resumed.unwrap().runs, 4);
 }
 
 #[test]
@@ -298,15 +173,15 @@ fn two_searches_cannot_share_a_checkpoint() {
 
 #[test]
 fn damage_is_an_error_with_its_line_and_a_torn_line_is_ignored() {
-    let all = searches();
+    let ((search, _), data) = (&searches()[0], data(0));
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("ck");
-    let (expected, _) = outcome(&all[0], Some((&path, false)), 1).unwrap();
+    let (expected, _) = outcome(search, &data, (&path, false)).unwrap();
     let complete = fs::read(&path).unwrap();
     let ends = line_ends(&complete);
     let resume = |contents: &[u8]| {
         fs::write(&path, contents).unwrap();
-        outcome(&all[0], Some((&path, true)), 1)
+        outcome(search, &data, (&path, true))
     };
     let name = path.display();
     let mut damaged = complete.clone();
@@ -318,12 +193,14 @@ fn damage_is_an_error_with_its_line_and_a_torn_line_is_ignored() {
     let error = resume(b"Ann NNP\n").err().unwrap();
     assert!(error.starts_with(&format!("{name}: is not a checkpoint of `tune`")), "{error}");
     // After a power failure, a file may end in zeros.
-    for (rest, segments) in [(&b""[..], 0), (&complete[..3], 0), (&complete[..ends[0] - 1], 0)] {
-        let (found, resumed) = resume(rest).unwrap();
+    for (rest, runs, was_torn) in [
+        (complete[..0].to_vec(), 0, false),
+        (complete[..3].to_vec(), 0, false),
+        (complete[..ends[0] - 1].to_vec(), 0, false),
+        ([&complete[..ends[3]], &[0; 99]].concat(), 3, true),
+    ] {
+        let (found, resumed) = resume(&rest).unwrap();
         assert!(found == expected);
-        assert_eq!(resumed.unwrap(), Resumed { segments, was_torn: false });
+        assert_eq!(resumed.unwrap(), Resumed { runs, was_torn });
     }
-    let (found, resumed) = resume(&[&complete[..ends[3]], &[0; 99]].concat()).unwrap();
-    assert!(found == expected);
-    assert_eq!(resumed.unwrap(), Resumed { segments: 3, was_torn: true });
 }
