@@ -2,7 +2,7 @@
 
 use super::hold_out::HeldOut;
 use crate::corpus::Corpus;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::sentence::{Document, DocumentRule, PREDICTIONS, Sentence, SentenceRef};
 use crate::template::Template;
 
@@ -96,21 +96,4 @@ pub(super) fn first_template(template: &Template, corpus: &Corpus) -> Result<Opt
     let is_missing = |name: &&str| first.schema().position(name).is_none();
     let missing: Vec<&str> = PREDICTIONS.into_iter().filter(is_missing).collect();
     template.without_columns(&missing)
-}
-
-/// Checks that training with a template has one pass.
-///
-/// # Errors
-///
-/// [`Error::Input`] with the line of the template that reads predictions if it has two.
-pub fn check_one_pass(template: &Template, corpus: &Corpus) -> Result<()> {
-    match first_template(template, corpus)? {
-        None => Ok(()),
-        Some(_) => Err(Error::input(
-            template.first_prediction(),
-            "this line reads predictions, so training has two passes, which are not tuned \
-             together; expected a template without such lines: tune it, then train with its \
-             options and all lines",
-        )),
-    }
 }

@@ -7,8 +7,6 @@
 //! sentences do: up to 20 sentences in a large corpus, a single one in a small corpus. Documents or
 //! blocks are shuffled, and each is assigned to the fold with the fewest tokens.
 
-use std::sync::Arc;
-
 use super::corpora::is_content;
 use crate::error::{Error, Result};
 use crate::random::uniform;
@@ -101,18 +99,6 @@ impl Folds {
         is_split
     }
 
-    /// Returns the fold of each sentence.
-    pub fn parts(&self) -> Arc<[u32]> {
-        let count = self.held_out.iter().map(Vec::len).sum();
-        let mut parts = vec![0; count];
-        for (fold, sentences) in (0..).zip(&self.held_out) {
-            for &sentence in sentences {
-                parts[sentence] = fold;
-            }
-        }
-        parts.into()
-    }
-
     /// Returns whether the folds consist of whole documents.
     pub fn by_document(&self) -> bool {
         self.by_document
@@ -168,6 +154,8 @@ fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;

@@ -72,8 +72,6 @@ pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
 pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
-#[doc(hidden)]
-pub use corpora::check_one_pass;
 pub use corpora::{TrainingCorpora, is_content};
 pub use course::Course;
 pub use defaults::Defaults;

@@ -128,9 +128,7 @@ pub(super) fn changed(
 ) -> Result<TrainSettings> {
     let mut options = settings.all_options();
     change(&mut options);
-    let changed = TrainSettings::new(options)?;
-    let rule = settings.penalty_rule().cloned().into_iter();
-    Ok(rule.fold(changed, TrainSettings::with_penalty_rule))
+    TrainSettings::new(options)
 }
 
 /// Returns a fingerprint of the text and the attributes of a corpus.

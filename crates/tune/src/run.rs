@@ -11,8 +11,8 @@ use dropchain::error::Result;
 use dropchain::memory::MemoryLimit;
 use dropchain::optim::StopReason;
 use dropchain::train::{
-    AttributeCorpus, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded,
-    TrainSettings, TrainingCorpora,
+    End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded, TrainSettings,
+    TrainingCorpora,
 };
 
 /// A run of a search, by the index of its configuration and, with folds, that of its fold.
@@ -93,16 +93,8 @@ pub(super) fn train_observed(
     trainer = interrupt.into_iter().fold(trainer, Trainer::interrupt);
     trainer = data.models.init.into_iter().fold(trainer, Trainer::init);
     trainer = data.models.towards.into_iter().fold(trainer, Trainer::towards);
-    if trainer.settings().learner().predictor().is_none() {
-        let trained = trainer.train(corpora, data.templates[template].clone(), observer)?;
-        return Ok((trained.model.as_bytes().to_vec(), trained.end));
-    }
-    let mut labeled = AttributeCorpus::new();
-    (corpora.labeled.iter().chain(&corpora.unlabeled)).try_for_each(|s| labeled.push(s))?;
-    let mut dev = AttributeCorpus::new();
-    corpora.dev.iter().flatten().try_for_each(|sentence| dev.push(sentence))?;
-    let dev = corpora.dev.map(|_| dev);
-    trainer.train_file(&labeled, dev.as_ref(), observer)
+    let trained = trainer.train(corpora, data.templates[template].clone(), observer)?;
+    Ok((trained.model.as_bytes().to_vec(), trained.end))
 }
 
 /// Returns whether training was interrupted.
@@ -132,7 +124,7 @@ impl Observer for Recorder {
         if let Some(score) = iteration.dev.filter(|_| iteration.number > 0) {
             self.scores.push(score.value());
             self.recall_biases.push(iteration.recall_bias.unwrap_or(0.0));
-            self.nonzero_weights.push(iteration.nonzero_weights);
+            self.nonzero_weights.push(iteration.weights.nonzero_weights);
         }
         Ok(ControlFlow::Continue(()))
     }
