@@ -38,7 +38,7 @@ impl<'a> L1Penalty<'a> {
     /// Returns Σ c_i |x_i|.
     pub(super) fn value(&self, ops: &mut VectorOps, x: &[f64]) -> f64 {
         let strength = self.strength;
-        by_chunks!(ops, [x, strength], [], { [absolute_sum(x, strength), 0.0, 0.0] })[0]
+        by_chunks!(ops, [x, strength], [], [absolute_sum(x, strength), 0.0, 0.0])[0]
     }
 
     /// Computes ◇F from x and ∇f(x); returns its squared norm.
