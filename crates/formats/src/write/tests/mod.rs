@@ -45,7 +45,7 @@ pub fn label_studio() -> TextFormat {
 }
 
 /// Every output format.
-fn all_formats() -> [Arc<dyn WriteFormat>; 10] {
+fn all_formats() -> [Arc<dyn WriteFormat>; 9] {
     [
         Arc::new(Inline { color: false }),
         Arc::new(Inline { color: true }),
